@@ -1,0 +1,5 @@
+//! The array: addresses to members, requests to page operations and back.
+
+mod params;
+
+pub use params::*;

@@ -1,0 +1,47 @@
+//! What an array is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
+
+use crate::ssd::SsdParams;
+
+/// An array of equal SSDs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArrayParams {
+    /// How addresses spread over the members.
+    pub level: Level,
+    /// Number of members.
+    pub members: u32,
+    /// Consecutive pages of the array that stay on one member.
+    pub stripe_unit_pages: u32,
+    /// The members; each has the same parameters.
+    pub ssd: SsdParams,
+}
+
+/// How addresses spread over the members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// One SSD.
+    Single,
+    /// Striping.
+    Raid0,
+    /// All members hold the same; reads take turns.
+    Raid1,
+    /// Stripes over mirrored pairs.
+    Raid10,
+}
+
+/// How the members are brought to a working state before the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WarmUp {
+    /// Random overwrites after filling, as a multiple of the exported capacity; 0 is exactly the freshly filled state.
+    pub overwrites: f64,
+    /// Where the overwrites go.
+    pub pattern: WarmUpPattern,
+}
+
+/// Where the overwrites of the warm-up go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WarmUpPattern {
+    /// Uniform over the exported pages.
+    Random,
+    /// The write addresses of the workload itself.
+    Workload,
+}

@@ -1,0 +1,7 @@
+//! One member SSD.
+
+mod counters;
+mod params;
+
+pub use counters::{MemberCounters, Wear};
+pub use params::*;

@@ -1,0 +1,135 @@
+//! What one SSD is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
+
+use crate::flash::{Geometry, Timing};
+
+/// One member SSD.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SsdParams {
+    /// Shape of the flash.
+    pub geometry: Geometry,
+    /// Durations of flash operations.
+    pub timing: Timing,
+    /// Consecutive logical pages that go to one element before the next element's turn.
+    pub element_stride_pages: u32,
+    /// How a write finds its element.
+    pub allocation: Allocation,
+    /// How a write finds its plane inside the element.
+    pub plane_choice: PlaneChoice,
+    /// Garbage collection.
+    pub gc: GcParams,
+    /// Elements that share a channel; `None`: every element has pins of its own and transfers are part of its busy time.
+    pub channel: Option<ChannelParams>,
+    /// Limit of the host link; `None`: transfers to the host take no time.
+    pub link: Option<LinkParams>,
+}
+
+/// How a write finds its element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allocation {
+    /// `(lpn / element_stride) mod elements`.
+    Static,
+    /// The element that can start earliest and has room.
+    Dynamic,
+}
+
+/// How a write finds its plane inside the element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaneChoice {
+    /// Most free pages, scanned from a rotating start, skipping planes whose open block is older than the block that holds the
+    /// old copy (the reference simulator's rule).
+    MostFree,
+    /// Planes in turn.
+    Rotate,
+}
+
+/// Garbage collection of one SSD.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GcParams {
+    /// What shares free blocks, open blocks and watermarks.
+    pub pool: Pool,
+    /// What a running clean keeps from serving requests.
+    pub hold: Hold,
+    /// A pool with this many free blocks or fewer is collected.
+    pub start_free_blocks: u32,
+    /// A collection of a pool ends when it has this many free blocks; at least `start_free_blocks + 1`.
+    pub stop_free_blocks: u32,
+    /// Before which requests the free blocks are looked at.
+    pub trigger: Trigger,
+    /// Which block is collected.
+    pub victim: VictimPolicy,
+    /// Pages that are moved go to an open block of their own rather than to the one of host writes.
+    pub separate_open_block: bool,
+    /// Moved pages stay in their plane and need no transfer; otherwise every move costs two transfers.
+    pub copy_back: bool,
+    /// Collection takes no time but still moves and erases (the scheme `ideal`).
+    pub instantaneous: bool,
+}
+
+/// What shares free blocks, open blocks and watermarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pool {
+    /// Each plane by itself.
+    Plane,
+    /// All planes of an element together.
+    Element,
+}
+
+/// What a running clean keeps from serving requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// The whole element.
+    Element,
+    /// Only the plane of the victim; requires [`Pool::Plane`].
+    Plane,
+}
+
+/// Before which requests the free blocks are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trigger {
+    /// Before every request.
+    Request,
+    /// Before writes only.
+    Write,
+}
+
+/// Which block is collected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum VictimPolicy {
+    /// Fewest valid pages; among equals the highest block number.
+    Greedy,
+    /// Greedy, but a block whose remaining life is below `threshold` × the pool's mean is passed over with a probability that grows
+    /// as its life shrinks (Agrawal et al., USENIX ATC 2008, 3.5).
+    GreedyWearAware {
+        /// Share of the mean remaining life below which a block is spared, in (0, 1).
+        threshold: f64,
+        /// Erases a block endures.
+        endurance_erases: u32,
+    },
+    /// Greatest `age × (1 − u) / 2u` (Rosenblum & Ousterhout, SOSP 1991; Kawaguchi et al., USENIX 1995).
+    CostBenefit,
+    /// Fewest valid pages among `d` blocks drawn at random (Van Houdt, SIGMETRICS 2013).
+    DChoices {
+        /// Blocks drawn, at least 1.
+        d: u32,
+    },
+    /// The block that was opened first.
+    Fifo,
+    /// Any sealed block with garbage, uniformly.
+    Random,
+}
+
+/// Elements that share a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChannelParams {
+    /// Consecutive elements on one channel.
+    pub elements_per_channel: u32,
+}
+
+/// Limit of the host link of one SSD.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkParams {
+    /// Time of one page on the link, in nanoseconds.
+    pub page_ns: u64,
+    /// Reads and writes travel at the same time (NVMe); otherwise they share the link (SATA).
+    pub full_duplex: bool,
+}

@@ -1,0 +1,69 @@
+//! Where requests come from: synthetic generators, the catalogue of named workloads, mixes of streams, and traces.
+
+/// Reads or writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// Data goes to the host.
+    Read,
+    /// Data comes from the host.
+    Write,
+}
+
+/// One request of a host, before it is split into strips and pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Arrival since the start of the workload, in nanoseconds; ignored by closed-loop hosts.
+    pub arrival_ns: u64,
+    /// First byte, from the start of the array.
+    pub offset_bytes: u64,
+    /// Bytes; never 0.
+    pub length_bytes: u64,
+    /// Read or write.
+    pub direction: Direction,
+    /// A write that must not wait for garbage collection (PGC III.D, state 3).
+    pub high_priority: bool,
+    /// Which stream of a mix it belongs to; 0 without a mix.
+    pub stream: u8,
+}
+
+/// When requests arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostLoop {
+    /// At the times that the requests carry.
+    Open,
+    /// A new one as soon as one of `depth` outstanding requests is done.
+    Closed {
+        /// Outstanding requests, at least 1.
+        depth: u32,
+    },
+}
+
+/// A stream of requests in order of arrival.
+pub trait Source {
+    /// The next request, `None` at the end.
+    ///
+    /// # Errors
+    /// A trace that can't be read on; the text names file, line and column, what was found and what was expected.
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError>;
+
+    /// When requests arrive.
+    fn host_loop(&self) -> HostLoop {
+        HostLoop::Open
+    }
+}
+
+/// A source that can't go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The input is not what it should be: exit status 2.
+    #[error("{0}")]
+    Input(String),
+    /// Reading failed: exit status 1.
+    #[error("{context}: {source}")]
+    Io {
+        /// What was being read.
+        context: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+}
