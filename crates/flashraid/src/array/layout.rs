@@ -42,7 +42,7 @@ impl Layout {
             members: params.members,
             unit_pages: params.stripe_unit_pages,
             columns,
-            units_per_member: params.ssd.geometry.exported_pages() / u64::from(params.stripe_unit_pages),
+            units_per_member: params.ssd.exported_pages() / u64::from(params.stripe_unit_pages),
         }
     }
 

@@ -28,7 +28,8 @@ impl Ftl {
             let element = index as u32 / self.pools_per_element;
             let mut free = 0;
             for block in first..first + self.blocks_per_pool {
-                let open = [Some(pool.open), pool.gc_open].into_iter().flatten().find(|o| o.block == block && o.next_page < self.data_pages);
+                let open =
+                    [Some(pool.open), pool.gc_open].into_iter().flatten().find(|o| o.block == block && o.next_page < self.data_pages);
                 let score = self.score[block as usize];
                 let valid = valid_of_block[block as usize];
                 let bits = (0..self.data_pages).filter(|&p| self.is_valid(block, p)).count() as u32;
@@ -41,6 +42,7 @@ impl Ftl {
                         free += 1;
                         (FREE_SCORE, 0)
                     }
+                    None if self.unsealed_by_fill(element) == Some(block) => (OPEN_SCORE + valid as i16, valid),
                     None => (valid as i16, valid),
                 };
                 if score != expected_score || bits != expected_bits || (score == FREE_SCORE && valid != 0) {

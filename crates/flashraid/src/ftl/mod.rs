@@ -99,6 +99,8 @@ pub struct Ftl {
     pub(crate) start_free_blocks: u32,
     pub(crate) stop_free_blocks: u32,
     pub(crate) exported_per_element: u32,
+    /// Whether the fill seals the block it reaches last (rule 23).
+    pub(crate) fill_seals_last_block: bool,
     /// Writes may move a page to another element.
     pub(crate) dynamic: bool,
 
@@ -148,6 +150,7 @@ impl Ftl {
             start_free_blocks: params.gc.start_free_blocks,
             stop_free_blocks: params.gc.stop_free_blocks,
             exported_per_element: exported,
+            fill_seals_last_block: params.fill_seals_last_block,
             dynamic: params.allocation == Allocation::Dynamic,
             map: zeroed_table((g.elements * exported) as usize),
             rmap: zeroed_table(blocks << page_shift),
@@ -176,7 +179,8 @@ impl Ftl {
             let block = self.block_id(element, k % self.pools_per_element, k / self.pools_per_element);
             self.set_all_valid(block);
             self.set_sequence(block, k + 1);
-            self.score[block as usize] = self.data_pages as i16;
+            let sealed = k + 1 < filled_blocks || self.fill_seals_last_block;
+            self.score[block as usize] = self.data_pages as i16 + if sealed { 0 } else { OPEN_SCORE };
             for page in 0..self.data_pages {
                 let slot = first_slot + k * self.data_pages + page;
                 let physical = (block << self.page_shift) | page;
@@ -216,6 +220,12 @@ impl Ftl {
 
     fn block_id(&self, element: u32, pool: u32, block_of_pool: u32) -> u32 {
         (element * self.pools_per_element + pool) * self.blocks_per_pool + block_of_pool
+    }
+
+    /// The block that the fill left unsealed, if it does so.
+    fn unsealed_by_fill(&self, element: u32) -> Option<u32> {
+        let last = self.exported_per_element / self.data_pages - 1;
+        (!self.fill_seals_last_block).then(|| self.block_id(element, last % self.pools_per_element, last / self.pools_per_element))
     }
 
     fn set_all_valid(&mut self, block: u32) {

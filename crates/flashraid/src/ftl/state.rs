@@ -15,14 +15,20 @@ impl Ftl {
         save_u32s(out, self.rmap.iter().copied())?;
         save_u32s(out, self.meta.iter().flat_map(|&m| [m as u32, (m >> 32) as u32]))?;
         save_u32s(out, self.score.iter().map(|&s| s as u16 as u32))?;
-        save_u32s(out, self.pools.iter().flat_map(|p| {
-            let open = |o: OpenBlock| [o.block, o.next_page, o.sequence];
-            let gc = p.gc_open.unwrap_or(OpenBlock { block: u32::MAX, next_page: 0, sequence: 0 });
-            [p.free_blocks, p.next_alloc].into_iter().chain(open(p.open)).chain(open(gc))
-        }))?;
-        save_u32s(out, self.elements.iter().flat_map(|e| {
-            [e.need as u32, (e.need >> 32) as u32, e.valid_pages, e.next_pool_to_clean, e.next_pool_to_write, e.sequence]
-        }))?;
+        save_u32s(
+            out,
+            self.pools.iter().flat_map(|p| {
+                let open = |o: OpenBlock| [o.block, o.next_page, o.sequence];
+                let gc = p.gc_open.unwrap_or(OpenBlock { block: u32::MAX, next_page: 0, sequence: 0 });
+                [p.free_blocks, p.next_alloc].into_iter().chain(open(p.open)).chain(open(gc))
+            }),
+        )?;
+        save_u32s(
+            out,
+            self.elements.iter().flat_map(|e| {
+                [e.need as u32, (e.need >> 32) as u32, e.valid_pages, e.next_pool_to_clean, e.next_pool_to_write, e.sequence]
+            }),
+        )?;
         for stream in &self.streams {
             serde_json::to_writer(&mut *out, stream)?;
             out.write_all(b"\n")?;
@@ -52,12 +58,7 @@ impl Ftl {
         for (pool, r) in self.pools.iter_mut().zip(raw.chunks_exact(8)) {
             let open = |r: &[u32]| OpenBlock { block: r[0], next_page: r[1], sequence: r[2] };
             let gc = open(&r[5..8]);
-            *pool = PoolState {
-                free_blocks: r[0],
-                next_alloc: r[1],
-                open: open(&r[2..5]),
-                gc_open: (gc.block != u32::MAX).then_some(gc),
-            };
+            *pool = PoolState { free_blocks: r[0], next_alloc: r[1], open: open(&r[2..5]), gc_open: (gc.block != u32::MAX).then_some(gc) };
         }
         for pool in 0..self.pools.len() {
             self.rooms[pool] = self.room_of(pool);

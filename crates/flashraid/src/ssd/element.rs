@@ -168,14 +168,7 @@ impl Ssd {
     /// Serves an operation that arrives now behind everything that the element has taken before; returns its end and whether it
     /// waited for garbage collection.
     #[inline]
-    pub(super) fn serve_now(
-        &mut self,
-        now: TimeNs,
-        element: u32,
-        slot: u32,
-        write: bool,
-        cleans: &mut Vec<GcInterval>,
-    ) -> (TimeNs, bool) {
+    pub(super) fn serve_now(&mut self, now: TimeNs, element: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
         if self.holds_plane() {
             return self.serve_beside_cleans(now, element, slot, write, cleans);
         }
@@ -193,14 +186,7 @@ impl Ssd {
     }
 
     /// Only the plane of a victim is held and the element serves what needs other planes (rule 15).
-    fn serve_beside_cleans(
-        &mut self,
-        now: TimeNs,
-        element: u32,
-        slot: u32,
-        write: bool,
-        cleans: &mut Vec<GcInterval>,
-    ) -> (TimeNs, bool) {
+    fn serve_beside_cleans(&mut self, now: TimeNs, element: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
         let mut at = now.max(self.elements[element as usize].busy_until);
         let mut met_gc = false;
         let duration = loop {

@@ -1,14 +1,14 @@
 //! Cost-benefit: the greatest `age × (1 − u) / 2u`, where u is the share of valid pages (Rosenblum & Ousterhout, SOSP 1991; in
 //! this form Kawaguchi et al., USENIX 1995).
 //!
-//! Age is counted in blocks that the element has opened since. Compared exactly, in integers: `age × (n − v)` over `2v`; a block
+//! Age is counted in blocks that the element has opened since, the next one included. Compared exactly, in integers: `age × (n − v)` over `2v`; a block
 //! without valid pages beats every other. Among equals the highest block number.
 
 use super::Blocks;
 
-pub(super) fn pick(blocks: &Blocks, newest_sequence: u32) -> Option<usize> {
+pub(super) fn pick(blocks: &Blocks, next_sequence: u32) -> Option<usize> {
     let value = |b: usize, valid: i16| {
-        let age = u128::from(newest_sequence - blocks.sequence(b));
+        let age = u128::from(next_sequence - blocks.sequence(b));
         (age * (blocks.data_pages - valid) as u128, valid as u128)
     };
     let beats = |a: (u128, u128), b: (u128, u128)| match (a.1, b.1) {

@@ -1,13 +1,11 @@
-//! d-choices: the fewest valid pages among `d` useful blocks drawn with replacement; the first drawn among equals
+//! d-choices: the fewest valid pages among `d` useful blocks drawn with replacement, among equals the highest block number
 //! (Van Houdt, SIGMETRICS 2013).
 
-use super::Blocks;
-use crate::rng::{Stream, below};
+use super::{Blocks, random};
+use crate::rng::Stream;
+use std::cmp::Reverse;
 
 pub(super) fn pick(blocks: &Blocks, d: u32, stream: &mut Stream) -> Option<usize> {
-    let useful: Vec<_> = blocks.useful().collect();
-    if useful.is_empty() {
-        return None;
-    }
-    (0..d).map(|_| useful[below(stream, useful.len() as u64) as usize]).min_by_key(|&(_, valid)| valid).map(|(b, _)| b)
+    blocks.useful().next()?;
+    (0..d).map(|_| random::draw(blocks, stream)).min_by_key(|&b| (blocks.scores[b], Reverse(b)))
 }

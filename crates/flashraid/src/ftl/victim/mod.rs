@@ -63,7 +63,7 @@ impl Ftl {
             VictimPolicy::GreedyWearAware { threshold, endurance_erases } => {
                 greedy_wear_aware::pick(&blocks, threshold, endurance_erases, &mut self.streams[element as usize])
             }
-            VictimPolicy::CostBenefit => cost_benefit::pick(&blocks, self.elements[element as usize].sequence),
+            VictimPolicy::CostBenefit => cost_benefit::pick(&blocks, self.elements[element as usize].sequence + 1),
             VictimPolicy::DChoices { d } => d_choices::pick(&blocks, d, &mut self.streams[element as usize]),
             VictimPolicy::Fifo => fifo::pick(&blocks),
             VictimPolicy::Random => random::pick(&blocks, &mut self.streams[element as usize]),
