@@ -1,2 +1,1 @@
-#[test]
-fn placeholder() {}
+#[test] fn placeholder() {}
