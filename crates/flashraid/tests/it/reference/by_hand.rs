@@ -1,0 +1,1 @@
+//! The reference itself, held against small examples worked out by hand.
