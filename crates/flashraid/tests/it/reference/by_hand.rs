@@ -45,6 +45,7 @@ fn one_plane() -> Case {
         instantaneous: false,
     };
     let ssd = SsdParams {
+        fill_seals_last_block: true,
         geometry,
         timing,
         element_stride_pages: 1,
@@ -92,7 +93,7 @@ impl Case {
     }
 
     fn request(mut self, arrival_ns: u64, offset_bytes: u64, length_bytes: u64, direction: Direction) -> Case {
-        self.requests.push(Request { arrival_ns, offset_bytes, length_bytes, direction, high_priority: false, stream: 0 });
+        self.requests.push(Request { arrival_ns, offset_bytes, length_bytes, direction, high_priority: false, stream: 0, one_member: false });
         self
     }
 }
@@ -330,7 +331,7 @@ fn only_the_plane_of_the_victim_is_held() {
 #[test]
 fn a_closed_loop_sends_the_next_when_one_is_done() {
     let mut case = one_plane().read(5, 0, 1).read(5, 1, 1).read(5, 2, 1);
-    case.host = HostLoop::Closed { depth: 2 };
+    case.host = HostLoop::Closed { depth: 2, think_ns: 0 };
     let outcome = simulate(&case);
     assert_eq!(outcome.done(), [28, 56, 84]);
     assert_eq!(outcome.requests[2].arrival_ns, 28);
