@@ -98,7 +98,11 @@ fn check_conservation(case: &Case, outcome: &Outcome) {
         let mut places: Vec<_> = result.pages.iter().map(|page| (page.element, page.plane, page.block, page.page)).collect();
         places.sort_unstable();
         places.dedup();
-        assert_eq!(places.len() as u64, u64::from(case.params.ssd.geometry.elements * case.params.ssd.geometry.exported_pages_per_element()), "every page lies in a place of its own");
+        assert_eq!(
+            places.len() as u64,
+            u64::from(case.params.ssd.geometry.elements * case.params.ssd.geometry.exported_pages_per_element()),
+            "every page lies in a place of its own"
+        );
     }
     let page_operations = |direction| {
         let pages =
