@@ -1,5 +1,7 @@
 //! Where requests come from: synthetic generators, the catalogue of named workloads, mixes of streams, and traces.
 
+pub mod trace;
+
 /// Reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
