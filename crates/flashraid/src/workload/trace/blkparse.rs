@@ -60,8 +60,8 @@ impl Blkparse {
             return if first.starts_with(b"[") { Ok(None) } else { Err(fields.bad("the start sector (a whole number)")) };
         }
         let sector = integer(first).unwrap_or(0);
-        let offset_bytes = super::fields::offset_bytes(sector, units.sector_bytes)
-            .ok_or_else(|| fields.bad("an address below 2^60 bytes (1 EiB)"))?;
+        let offset_bytes =
+            super::fields::offset_bytes(sector, units.sector_bytes).ok_or_else(|| fields.bad("an address below 2^60 bytes (1 EiB)"))?;
         match fields.next() {
             Some(b"+") => {}
             Some(word) if word.starts_with(b"[") || word.starts_with(b"(") => return Ok(None),

@@ -1,23 +1,30 @@
 //! blkreplay load: a preamble, a line that begins `start ;`, then `seconds ; sector ; sectors ; R/W ; delay ; duration`.
 //!
 //! Source: blkreplay (Schöbel-Theuer), "load" files; sectors of 512 bytes. Everything before the `start` line is passed over; a file
-//! without such a line has no preamble.
+//! without such a line has no preamble. Being made from blktrace, it may have further letters after R or W: RA reads ahead, WS writes
+//! synchronously; like blkreplay we go by the first.
 
 use super::fields::{FieldResult, Fields};
 use super::parser::Units;
 use super::record::TraceRecord;
 use crate::workload::Direction;
 
-/// Whether the preamble is over.
+/// Whether the preamble is over, and how many requests read ahead.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blkreplay {
     in_preamble: bool,
+    read_aheads: u64,
 }
 
 impl Blkreplay {
     /// Looks for the `start` line in a sample.
     pub fn from_sample<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Self {
-        Self { in_preamble: lines.any(is_start) }
+        Self { in_preamble: lines.any(is_start), read_aheads: 0 }
+    }
+
+    /// What to tell when the trace has been read.
+    pub fn remark(&self) -> Option<String> {
+        (self.read_aheads > 0).then(|| format!("directions: {} requests marked RA (read ahead) count as reads", self.read_aheads))
     }
 
     pub fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
@@ -29,10 +36,12 @@ impl Blkreplay {
         let time_ns = fields.time_ns(units.time_ns, "the time in seconds")?;
         let offset_bytes = fields.offset_bytes(units.sector_bytes, "the start sector (a whole number)")?;
         let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
-        // Made from blktrace, the letter may drag further ones along: RA reads ahead, WS writes synchronously.
         let expected = "the operation: R or W, perhaps with further letters of blktrace";
         let direction = match fields.text(expected)? {
-            [b'R', rest @ ..] if rest.iter().all(u8::is_ascii_uppercase) => Direction::Read,
+            [b'R', rest @ ..] if rest.iter().all(u8::is_ascii_uppercase) => {
+                self.read_aheads += u64::from(rest.contains(&b'A'));
+                Direction::Read
+            }
             [b'W', rest @ ..] if rest.iter().all(u8::is_ascii_uppercase) => Direction::Write,
             _ => return Err(fields.bad(expected)),
         };

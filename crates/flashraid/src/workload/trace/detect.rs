@@ -7,7 +7,7 @@ use super::fields::{Fields, integer};
 use super::format::Format;
 use super::parser::{Parser, Units};
 use super::vscsi::Vscsi;
-use super::{blkreplay, five_columns, fio, srt};
+use super::{blkreplay, fio, five_columns, srt};
 
 /// Lines that are looked at.
 const SAMPLE_LINES: usize = 4096;

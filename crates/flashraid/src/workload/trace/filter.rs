@@ -23,7 +23,9 @@ impl Filter {
         let name = &records.facts.name;
         let devices = match &spec.devices {
             Devices::List(list) if list.is_empty() => {
-                return Err(SourceError::Input(format!("{name}: the list of devices is empty; allowed are device numbers, \"concat\", \"fold\"")));
+                return Err(SourceError::Input(format!(
+                    "{name}: the list of devices is empty; allowed are device numbers, \"concat\", \"fold\""
+                )));
             }
             Devices::List(list) => {
                 if let Some(twice) = list.iter().enumerate().find(|(i, device)| list[..*i].contains(device)) {
@@ -73,6 +75,10 @@ impl Filter {
 
     pub fn place(&self) -> String {
         self.records.place()
+    }
+
+    pub fn closing_remark(&self) -> Option<String> {
+        self.records.closing_remark()
     }
 
     pub fn device_label(&self, device: u32) -> String {

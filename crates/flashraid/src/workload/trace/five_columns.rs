@@ -64,7 +64,8 @@ pub(crate) fn format(sample: &Sample<'_>) -> (Format, String) {
     if lines(sample).all(|line| line.start % 512 == 0 && line.length % 512 == 0) {
         return (
             Format::MsrWindow,
-            "format: five columns, all starts and lengths multiples of 512, taken for bytes (msr-window); \"disksim\" overrules it".to_owned(),
+            "format: five columns, all starts and lengths multiples of 512, taken for bytes (msr-window); \"disksim\" overrules it"
+                .to_owned(),
         );
     }
     let mut lengths: Vec<u64> = lines(sample).map(|line| line.length).collect();
@@ -72,7 +73,9 @@ pub(crate) fn format(sample: &Sample<'_>) -> (Format, String) {
     if lengths.get(lengths.len() / 2).is_some_and(|median| *median <= 3) {
         return (
             Format::Flashsim,
-            "format: five columns, half of the lengths at most 3, taken for pages of 4 KiB (flashsim); \"disksim\" overrules it".to_owned(),
+            "format: five columns, half of the lengths at most 3, taken for pages of 4 KiB (flashsim), and so are the starts; \"disksim\" \
+             overrules it, sector_bytes = 512 takes only the starts for sectors"
+                .to_owned(),
         );
     }
     (

@@ -22,7 +22,7 @@ pub enum Format {
     Disksim,
     /// MQSim and SSDSim: `ns device sector sectors op`, op 0 = write; some files count µs.
     Mqsim,
-    /// FlashSim: `ms device sector pages op`, pages of 4 KiB, op 0 = write.
+    /// FlashSim: `ms device page pages op`, pages of 4 KiB, op 0 = write.
     Flashsim,
     /// What `blkparse` prints by default; actions Q, or D where there is no Q.
     Blkparse,
@@ -169,7 +169,7 @@ impl Format {
             Self::Fiu => "FIU/SRCMap: ns pid process sector sectors W/R major minor hash",
             Self::Disksim => "DiskSim ASCII: ms device sector sectors flags (bit 0 = read)",
             Self::Mqsim => "MQSim/SSDSim: ns device sector sectors op (0 = write)",
-            Self::Flashsim => "FlashSim: ms device sector 4-KiB-pages op (0 = write)",
+            Self::Flashsim => "FlashSim: ms device page pages op (4 KiB, 0 = write)",
             Self::Blkparse => "blkparse text (Q, else D)",
             Self::Fio2 => "fio iolog version 2",
             Self::Fio3 => "fio iolog version 3",
@@ -193,18 +193,17 @@ impl Format {
             Self::Msr => Some(TimeUnit::Ticks),
             Self::Fio2 | Self::Fio3 | Self::Vscsi | Self::Alibaba => Some(TimeUnit::Microseconds),
             Self::MsrWindow | Self::Disksim | Self::Flashsim => Some(TimeUnit::Milliseconds),
-            Self::Spc | Self::Blkparse | Self::Libcachesim | Self::Diskmon | Self::Blkreplay | Self::Tencent => {
-                Some(TimeUnit::Seconds)
-            }
+            Self::Spc | Self::Blkparse | Self::Libcachesim | Self::Diskmon | Self::Blkreplay | Self::Tencent => Some(TimeUnit::Seconds),
         }
     }
 
-    /// Bytes of the sector in which it counts addresses; `None` where it counts bytes.
+    /// Bytes of the sector (for FlashSim, of the page) in which it counts addresses; `None` where it counts bytes.
     #[must_use]
     pub const fn sector_bytes(self) -> Option<u32> {
         match self {
             Self::Msr | Self::MsrWindow | Self::Fio2 | Self::Fio3 | Self::Alibaba => None,
             Self::Srt => Some(256),
+            Self::Flashsim => Some(4096),
             _ => Some(512),
         }
     }

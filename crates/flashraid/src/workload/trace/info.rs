@@ -188,7 +188,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
             .collect(),
         backwards: clock.backwards(),
         skipped: records.skipped(),
-        notes: facts.notes.clone(),
+        notes: facts.notes.iter().cloned().chain(records.closing_remark()).collect(),
     })
 }
 
@@ -275,9 +275,9 @@ impl Pages {
     /// Distinct pages touched and written.
     fn distinct(&self) -> (u64, u64) {
         let count = |words: &[u64; WORDS]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-        self.stretches.values().fold((0, 0), |(touched, written), stretch| {
-            (touched + count(&stretch.touched), written + count(&stretch.written))
-        })
+        self.stretches
+            .values()
+            .fold((0, 0), |(touched, written), stretch| (touched + count(&stretch.touched), written + count(&stretch.written)))
     }
 }
 

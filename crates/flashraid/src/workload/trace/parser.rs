@@ -10,7 +10,7 @@ use super::libcachesim::Libcachesim;
 use super::msr::Msr;
 use super::record::TraceRecord;
 use super::vscsi::Vscsi;
-use super::{alibaba, disksim, diskmon, fiu, flashsim, mqsim, msr_window, spc, srt, tencent};
+use super::{alibaba, diskmon, disksim, fiu, flashsim, mqsim, msr_window, spc, srt, tencent};
 
 /// What numbers of a trace count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +61,11 @@ impl Parser {
                 "found no version (256 at byte 15 of records of 32 bytes, or 512 at byte 3 of records of 40) throughout the first records, \
                  expected vSCSI records",
             )?),
-            Format::Libcachesim => Self::Libcachesim(sample.lines().next().and_then(Libcachesim::from_first_line).ok_or(
-                "line 1: expected time,obj_id,size[,op], or a header that names the columns time, obj_id, size and perhaps op",
-            )?),
+            Format::Libcachesim => {
+                Self::Libcachesim(sample.lines().next().and_then(Libcachesim::from_first_line).ok_or(
+                    "line 1: expected time,obj_id,size[,op], or a header that names the columns time, obj_id, size and perhaps op",
+                )?)
+            }
             Format::Srt => {
                 if !sample.bytes.strip_prefix(srt::MAGIC).is_some_and(|rest| rest.starts_with(srt::VERSION)) {
                     return Err("byte 1: expected the header of SRT version 1.3, which begins \"$$TR_IOREC-1.3\"".to_owned());
@@ -98,6 +100,14 @@ impl Parser {
             Self::Blkreplay(blkreplay) => blkreplay.parse(line, units),
             Self::Alibaba => alibaba::parse(line, units).map(Some),
             Self::Tencent => tencent::parse(line, units).map(Some),
+        }
+    }
+
+    /// What is worth telling when the trace has been read.
+    pub fn closing_remark(&self) -> Option<String> {
+        match self {
+            Self::Blkreplay(blkreplay) => blkreplay.remark(),
+            _ => None,
         }
     }
 

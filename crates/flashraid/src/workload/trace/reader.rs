@@ -144,6 +144,11 @@ impl Records {
         self.input.progress()
     }
 
+    /// What is worth telling when the trace has been read.
+    pub fn closing_remark(&self) -> Option<String> {
+        self.parser.closing_remark()
+    }
+
     /// How the trace calls a device.
     pub fn device_label(&self, device: u32) -> String {
         self.parser.device_label(device)
@@ -209,7 +214,10 @@ fn guess_times(format: Format, parser: &Parser, sample: &Sample<'_>, notes: &mut
 fn skip_srt_header(input: &mut Input) -> Result<(), SourceError> {
     let (sample, _) = input.sample();
     let Some(end) = sample.iter().position(|byte| *byte == srt::END_OF_HEADER) else {
-        return Err(SourceError::Input(format!("{}: found no form feed in the first MiB, expected one after the header of SRT", input.name())));
+        return Err(SourceError::Input(format!(
+            "{}: found no form feed in the first MiB, expected one after the header of SRT",
+            input.name()
+        )));
     };
     input.bytes(end + 1).map(|_| ())
 }

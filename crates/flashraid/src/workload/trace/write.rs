@@ -119,8 +119,9 @@ impl<W: Write> TraceWriter<W> {
             Format::Disksim => writeln!(output, "{ms}.{ns_of_ms:06} {device} {sector} {sectors} {read_1}")?,
             Format::Mqsim => writeln!(output, "{ns} {device} {sector} {sectors} {read_1}")?,
             Format::Flashsim => {
-                let pages = (offset + length - sector * SECTOR_BYTES).div_ceil(flashsim::PAGE_BYTES);
-                writeln!(output, "{ms}.{ns_of_ms:06}\t{device}\t{sector}\t{pages}\t{read_1}")?;
+                let page = offset / flashsim::PAGE_BYTES;
+                let pages = (offset + length).div_ceil(flashsim::PAGE_BYTES) - page;
+                writeln!(output, "{ms}.{ns_of_ms:06}\t{device}\t{page}\t{pages}\t{read_1}")?;
             }
             Format::Fio2 => {
                 let us = ns / 1_000;
@@ -160,14 +161,8 @@ impl<W: Write> TraceWriter<W> {
 
     /// Notes what the format could not hold.
     fn count(&mut self, record: &TraceRecord, ns: u64) {
-        let starts_in_sectors = self.format.sector_bytes().is_some();
-        let length_unit = match self.format {
-            Format::Flashsim => flashsim::PAGE_BYTES,
-            Format::Spc | Format::Libcachesim => 1,
-            _ if starts_in_sectors => SECTOR_BYTES,
-            _ => 1,
-        };
-        let start_unit = if starts_in_sectors { SECTOR_BYTES } else { 1 };
+        let start_unit = self.format.sector_bytes().map_or(1, u64::from);
+        let length_unit = if matches!(self.format, Format::Spc | Format::Libcachesim) { 1 } else { start_unit };
         let widened = !record.offset_bytes.is_multiple_of(start_unit) || !record.length_bytes.is_multiple_of(length_unit);
         let resolution_ns = match self.format {
             Format::Msr => 100,
