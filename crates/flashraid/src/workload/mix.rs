@@ -1,6 +1,6 @@
 //! Several streams merged into one, in order of arrival.
 
-use super::{Request, Source, SourceError};
+use super::{HostLoop, Request, Source, SourceError};
 
 /// Several streams as one; among requests of the same nanosecond the stream with the lower number goes first.
 pub struct Mix {
@@ -16,12 +16,16 @@ impl Mix {
     /// As many as a request's stream number can tell apart.
     pub const STREAMS_MAX: usize = 1 << u8::BITS;
 
-    /// Merges `sources`, at most [`Mix::STREAMS_MAX`] of them, none a closed loop.
+    /// Merges `sources`, at most [`Mix::STREAMS_MAX`] of them.
     ///
     /// # Errors
-    /// The first request of a source can't be read.
+    /// One is a closed loop, or its first request can't be read.
     pub fn new(sources: Vec<Box<dyn Source>>) -> Result<Self, SourceError> {
         debug_assert!(sources.len() <= Self::STREAMS_MAX);
+        // Only reading a trace shows that it has no times.
+        if let Some(index) = sources.iter().position(|source| source.host_loop() != HostLoop::Open) {
+            return Err(SourceError::Input(format!("workload: mix[{index}] has no times of arrival, by which streams are merged")));
+        }
         let open = |mut source: Box<dyn Source>| Ok(Stream { next: source.next_request()?, source });
         Ok(Self { streams: sources.into_iter().map(open).collect::<Result<_, SourceError>>()? })
     }
@@ -59,6 +63,21 @@ mod tests {
                 one_member: false,
             }))
         }
+    }
+
+    #[test]
+    fn refuses_a_closed_loop() {
+        struct Closed;
+        impl Source for Closed {
+            fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+                Ok(None)
+            }
+            fn host_loop(&self) -> HostLoop {
+                HostLoop::Closed { depth: 1, think_ns: 0 }
+            }
+        }
+        let message = Mix::new(vec![Box::new(Closed)]).err().unwrap().to_string();
+        assert!(message.contains("mix[0]"), "{message}");
     }
 
     #[test]

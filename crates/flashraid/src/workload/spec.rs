@@ -127,3 +127,47 @@ fn open_source(source: &SourceSpec, seed: u64, space: &AddressSpace) -> Result<B
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::synthetic::{ArrivalSpec, SizeSpec};
+
+    const SPACE: AddressSpace = AddressSpace { capacity_bytes: 1 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, members_data: 4 };
+
+    fn poisson(per_second: f64) -> WorkloadSpec {
+        SyntheticSpec { arrivals: ArrivalSpec::poisson(per_second), ..SyntheticSpec::random_writes() }.into()
+    }
+
+    fn mix(streams: Vec<WorkloadSpec>) -> WorkloadSpec {
+        WorkloadSpec { source: SourceSpec::Mix(streams), transform: TransformSpec::default() }
+    }
+
+    #[test]
+    fn all_problems_are_named_at_once() {
+        let broken = SyntheticSpec { read_fraction: 2.0, write_size: SizeSpec::fixed(0), ..SyntheticSpec::random_writes() };
+        let inner = WorkloadSpec { transform: TransformSpec { size_scale: 0.0, ..TransformSpec::default() }, ..broken.into() };
+        let message = open(&mix(vec![poisson(1.0), inner]), 1, &SPACE).err().unwrap().to_string();
+        for key in ["mix[1]: is a closed loop", "mix[1].read_fraction", "mix[1].write_size.bytes", "mix[1].transform.size_scale"] {
+            assert!(message.contains(key), "{key} in {message}");
+        }
+        assert_eq!(mix(vec![]).problems(&SPACE)[0].key, "mix");
+    }
+
+    /// Streams of a mix and their transformations are independent of each other, and each has a seed of its own.
+    #[test]
+    fn streams_of_a_mix_differ() {
+        let doubled = TransformSpec { rate_scale: 2.0, limit_requests: Some(2000), ..TransformSpec::default() };
+        let streams = vec![poisson(1000.0), WorkloadSpec { transform: doubled, ..poisson(1000.0) }];
+        let mut source = open(&mix(streams), 1, &SPACE).unwrap();
+        let mut requests = Vec::new();
+        source.fill(&mut requests, 4000).unwrap();
+        assert!(requests.is_sorted_by_key(|r| r.arrival_ns));
+        let second: Vec<_> = requests.iter().filter(|r| r.stream == 1).collect();
+        assert_eq!(second.len(), 2000);
+        let seconds = second[1999].arrival_ns as f64 / 1e9;
+        assert!((seconds - 1.0).abs() < 4.0 / 2000_f64.sqrt(), "{seconds}");
+        let first: Vec<_> = requests.iter().filter(|r| r.stream == 0).collect();
+        assert!(first.iter().zip(&second).all(|(a, b)| a.offset_bytes != b.offset_bytes));
+    }
+}
