@@ -48,12 +48,13 @@ mod tests {
     use crate::workload::Direction;
 
     /// A source over given arrivals; the offset is the number of the request.
-    struct Given(std::vec::IntoIter<u64>, u64);
+    struct Given(&'static [u64], u64);
 
     impl Source for Given {
         fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
-            self.1 += 1;
-            Ok(self.0.next().map(|arrival_ns| Request {
+            let Some((&arrival_ns, rest)) = self.0.split_first() else { return Ok(None) };
+            (self.0, self.1) = (rest, self.1 + 1);
+            Ok(Some(Request {
                 arrival_ns,
                 offset_bytes: self.1,
                 length_bytes: 1,
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn merges_in_time_order_and_lower_streams_go_first() {
-        let given = |arrivals: &[u64]| -> Box<dyn Source> { Box::new(Given(arrivals.to_vec().into_iter(), 0)) };
+        let given = |arrivals| -> Box<dyn Source> { Box::new(Given(arrivals, 0)) };
         let mut mix = Mix::new(vec![given(&[5, 7, 7, 9]), given(&[]), given(&[1, 5, 7])]).unwrap();
         let mut merged = Vec::new();
         while let Some(r) = mix.next_request().unwrap() {

@@ -19,14 +19,14 @@ pub struct WorkloadSpec {
 #[serde(rename_all = "kebab-case")]
 pub enum SourceSpec {
     /// A generator.
-    Synthetic(SyntheticSpec),
+    Synthetic(Box<SyntheticSpec>),
     /// Several streams merged in order of arrival; their place in the list is the stream number of their requests.
     Mix(Vec<WorkloadSpec>),
 }
 
 impl From<SyntheticSpec> for WorkloadSpec {
     fn from(spec: SyntheticSpec) -> Self {
-        Self { source: SourceSpec::Synthetic(spec), transform: TransformSpec::default() }
+        Self { source: SourceSpec::Synthetic(Box::new(spec)), transform: TransformSpec::default() }
     }
 }
 

@@ -93,7 +93,7 @@ fn mixes_add_up_to_the_published_statistics() {
             let SourceSpec::Synthetic(spec) = &stream.source else { panic!("streams are synthetic") };
             let rate = spec.arrivals.mean_per_second().unwrap();
             let sizes = |read_fraction| {
-                let spec = SyntheticSpec { read_fraction, ..spec.clone() };
+                let spec = SyntheticSpec { read_fraction, ..(**spec).clone() };
                 let workload = NamedWorkload { spec: spec.into(), ..find("hpc-w").unwrap() };
                 let sample = kib(&draw(&workload, 200_000).0, |_| true);
                 sample.iter().sum::<f64>() / sample.len() as f64
