@@ -7,6 +7,7 @@ mod mix;
 mod space;
 mod spec;
 pub mod synthetic;
+pub mod trace;
 mod transform;
 
 pub use mix::Mix;

@@ -39,11 +39,11 @@ fn assert_mean(what: &str, sample: &[f64], expected: f64) {
 fn rate_tolerance(spec: &WorkloadSpec, n: f64) -> f64 {
     let of = |spec: &WorkloadSpec| match &spec.source {
         SourceSpec::Synthetic(spec) => spec.arrivals.dispersion().unwrap().max(1.0),
-        SourceSpec::Mix(_) => unreachable!("mixes are not nested here"),
+        SourceSpec::Mix(_) | SourceSpec::Trace(_) => unreachable!("neither is nested in the catalogue"),
     };
     let dispersion = match &spec.source {
-        SourceSpec::Synthetic(_) => of(spec),
         SourceSpec::Mix(streams) => streams.iter().map(of).fold(0.0, f64::max),
+        _ => of(spec),
     };
     4.0 * (dispersion / n).sqrt()
 }
@@ -93,7 +93,7 @@ fn mixes_add_up_to_the_published_statistics() {
             let SourceSpec::Synthetic(spec) = &stream.source else { panic!("streams are synthetic") };
             let rate = spec.arrivals.mean_per_second().unwrap();
             let sizes = |read_fraction| {
-                let spec = SyntheticSpec { read_fraction, ..(**spec).clone() };
+                let spec = SyntheticSpec { read_fraction, ..spec.clone() };
                 let workload = NamedWorkload { spec: spec.into(), ..find("hpc-w").unwrap() };
                 let sample = kib(&draw(&workload, 200_000).0, |_| true);
                 sample.iter().sum::<f64>() / sample.len() as f64
