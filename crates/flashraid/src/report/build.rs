@@ -290,6 +290,7 @@ pub(super) mod tests {
         metrics.request(&completed(1, Direction::Write, 0, 4_000, 1));
         metrics.request(&completed(2, Direction::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
         metrics.gc(&GcInterval {
+            pool: 0,
             member: 1,
             element: 3,
             start_ns: SECOND,
@@ -368,6 +369,16 @@ pub(super) mod tests {
         let report = example();
         let text = serde_json::to_string_pretty(&report).unwrap();
         assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+    }
+
+    proptest::proptest! {
+        /// A report that was saved and read again must be written as it was, to the last digit.
+        #[test]
+        fn numbers_survive_being_saved(number in proptest::num::f64::NORMAL | proptest::num::f64::ZERO) {
+            let report = Report { wall_s: number, ..example() };
+            let read: Report = serde_json::from_str(&serde_json::to_string(&report).unwrap()).unwrap();
+            proptest::prop_assert_eq!(read.wall_s.to_bits(), number.to_bits());
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub use space::{AddressSpace, Grain};
 pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open};
 pub use transform::{AddressFit, Transform, TransformSpec};
 
+pub mod trace;
+
 /// Reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Direction {
