@@ -252,8 +252,15 @@ mod tests {
     use crate::workload::Direction;
 
     fn completed(index: u64, arrival_ns: TimeNs, done_ns: TimeNs, gc_members_met: u32) -> CompletedRequest {
-        let request =
-            Request { arrival_ns, offset_bytes: 0, length_bytes: 1000, direction: Direction::Read, high_priority: false, stream: 0 };
+        let request = Request {
+            arrival_ns,
+            offset_bytes: 0,
+            length_bytes: 1000,
+            direction: Direction::Read,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        };
         CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met }
     }
 

@@ -7,14 +7,13 @@ mod mix;
 mod space;
 mod spec;
 pub mod synthetic;
+pub mod trace;
 mod transform;
 
 pub use mix::Mix;
 pub use space::{AddressSpace, Grain};
 pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open};
 pub use transform::{AddressFit, Transform, TransformSpec};
-
-pub mod trace;
 
 /// Reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
