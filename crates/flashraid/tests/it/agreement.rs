@@ -12,11 +12,11 @@ use flashraid::ssd::{Allocation, ChannelParams, GcParams, Hold, LinkParams, Plan
 use flashraid::workload::{Direction, HostLoop, Request};
 
 use crate::adapter;
+use crate::cases::PAGE_BYTES;
 use crate::outcome::{Case, Outcome};
 use crate::reference;
 
 const CASES: u64 = 2500;
-const PAGE_BYTES: u64 = 4096;
 
 #[test]
 #[ignore = "the model is not bound yet"]
@@ -85,7 +85,8 @@ fn description(case: &Case) -> String {
     format!("{params:#?}\n{warm_up:?} {host:?} seed {seed} requests {}", requests.len())
 }
 
-fn check_conservation(case: &Case, outcome: &Outcome) {
+/// Every request is done once, every page lies in one place, and what was counted adds up.
+pub fn check_conservation(case: &Case, outcome: &Outcome) {
     let mut read = 0;
     let mut written = 0;
     for (member, result) in outcome.members.iter().enumerate() {
@@ -116,7 +117,7 @@ fn check_conservation(case: &Case, outcome: &Outcome) {
 }
 
 /// Draws a small array and a load for it. Features are switched on and off by the case, so that they meet in every combination.
-fn draw_case(seed: u64) -> Case {
+pub fn draw_case(seed: u64) -> Case {
     let mut draw = Draw(rng::stream(seed, "agreement", 0));
     let params = loop {
         let params = draw.array();

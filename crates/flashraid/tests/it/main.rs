@@ -2,5 +2,7 @@
 
 mod adapter;
 mod agreement;
+mod cases;
 mod outcome;
 mod reference;
+mod theory;
