@@ -222,6 +222,6 @@ fn conservation(simulate: Simulate, cases: u64) {
 
 fn assert_close(what: &str, found: f64, expected: f64, tolerance: f64) {
     let error = found / expected - 1.0;
-    println!("{what}: found {found:.4}, theory {expected:.4}, {:+.2} %", 100.0 * error);
+    eprintln!("{what}: found {found:.4}, theory {expected:.4}, {:+.2} %", 100.0 * error);
     assert!(error.abs() <= tolerance, "{what}: found {found}, theory says {expected}, tolerance {tolerance}");
 }
