@@ -53,6 +53,7 @@ fn the_cases_reach_every_corner() {
         count("separate open block", ssd.gc.separate_open_block && collected);
         count("dynamic", ssd.allocation == Allocation::Dynamic && collected);
         count("dynamic, channel, no copy-back", ssd.allocation == Allocation::Dynamic && ssd.channel.is_some() && !ssd.gc.copy_back && met);
+        count("last block left unsealed", !ssd.fill_seals_last_block && collected);
         count("channel", ssd.channel.is_some() && met);
         count("plane held, channel", ssd.channel.is_some() && ssd.gc.hold == Hold::Plane && met);
         count("half-duplex link", ssd.link.is_some_and(|link| !link.full_duplex));
@@ -99,7 +100,8 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         let mut places: Vec<_> = result.pages.iter().map(|page| (page.element, page.plane, page.block, page.page)).collect();
         places.sort_unstable();
         places.dedup();
-        assert_eq!(places.len() as u64, case.params.ssd.geometry.exported_pages(), "every page lies in a place of its own");
+        let geometry = case.params.ssd.geometry;
+        assert_eq!(places.len() as u32, geometry.elements * geometry.exported_pages_per_element(), "every page lies in a place of its own");
     }
     let page_operations = |direction| {
         let pages =
@@ -196,6 +198,7 @@ impl Draw {
             allocation: if dynamic { Allocation::Dynamic } else { Allocation::Static },
             plane_choice: if self.chance(70) { PlaneChoice::MostFree } else { PlaneChoice::Rotate },
             gc,
+            fill_seals_last_block: self.chance(60),
             channel,
             link,
         }

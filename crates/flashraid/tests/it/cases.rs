@@ -50,6 +50,7 @@ pub fn one_plane() -> Case {
         allocation: Allocation::Static,
         plane_choice: PlaneChoice::MostFree,
         gc,
+        fill_seals_last_block: true,
         channel: None,
         link: None,
     };

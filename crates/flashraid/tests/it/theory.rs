@@ -98,7 +98,7 @@ fn poisson_reads(simulate: Simulate, requests: u64) {
         let mut case = one_plane();
         case.params.ssd.timing.page_read_ns = 99_992;
         let service_ns = 100_000.0;
-        let pages = case.params.ssd.geometry.exported_pages();
+        let pages = case.params.ssd.exported_pages();
         let mut gaps = rng::stream(1, "gaps", 0);
         let mut addresses = rng::stream(1, "addresses", 0);
         let mut now_ns = 0.0;
@@ -170,7 +170,7 @@ fn uniform_writes(victim: VictimPolicy, blocks: u32, reserved_percent: u32) -> C
     ssd.gc.pool = Pool::Element;
     ssd.gc.victim = victim;
     case.warm_up.overwrites = 4.0;
-    let pages = case.params.ssd.geometry.exported_pages();
+    let pages = case.params.ssd.exported_pages();
     let mut addresses = rng::stream(1, "addresses", 0);
     case.requests = (0..3 * pages).map(|n| page_request(n * 20_000, rng::below(&mut addresses, pages), Direction::Write)).collect();
     case

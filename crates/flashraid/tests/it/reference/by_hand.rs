@@ -120,6 +120,16 @@ fn victims_by_policy() {
 }
 
 #[test]
+fn the_block_that_the_fill_reaches_last_may_stay_unsealed() {
+    // Page 6, 7 and 8 lie in block 2, which nothing valid is left in; block 0, with one page left, goes instead.
+    let mut case = one_plane().writes(0, &[6, 7, 8, 0, 1, 3]);
+    let erased = |case: &Case| simulate(case).members[0].block_erases.iter().position(|&erases| erases == 1);
+    assert_eq!(erased(&case), Some(2));
+    case.params.ssd.fill_seals_last_block = false;
+    assert_eq!(erased(&case), Some(0));
+}
+
+#[test]
 fn moves_to_a_block_of_their_own() {
     let mut case = one_plane().writes(0, &[0, 3, 4, 6]).read(500, 0, 1).write(3000, 7, 1);
     case.params.ssd.gc.separate_open_block = true;
