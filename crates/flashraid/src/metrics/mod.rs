@@ -44,13 +44,16 @@ pub struct CompletedRequest {
     pub gc_members_met: u32,
 }
 
-/// One uninterrupted collection of one element: one or more victims back to back.
+/// A collection of one pool, from its first read to the end of its last erase. The model reports every clean by itself; a *run* is
+/// what follows back to back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GcInterval {
     /// Member SSD.
     pub member: u32,
     /// Element of the member.
     pub element: u32,
+    /// Pool of the element.
+    pub pool: u32,
     /// First read of the first victim, in nanoseconds.
     pub start_ns: TimeNs,
     /// End of the last erase, in nanoseconds.
@@ -258,7 +261,7 @@ mod tests {
     fn a_restart_leaves_out_earlier_requests_but_not_their_bytes() {
         let mut metrics = Metrics::new(&MetricsParams { bandwidth_interval_ns: 100, ..MetricsParams::default() }, 2, 1);
         metrics.request(&completed(0, 0, 90, 2));
-        metrics.gc(&GcInterval { member: 0, element: 0, start_ns: 50, end_ns: 150, victims: 1, pages_moved: 0, forced: false });
+        metrics.gc(&GcInterval { member: 0, element: 0, pool: 0, start_ns: 50, end_ns: 150, victims: 1, pages_moved: 0, forced: false });
         metrics.restart(100, 2);
         metrics.request(&completed(2, 100, 140, 1));
         metrics.request(&completed(1, 10, 150, 2));

@@ -107,8 +107,8 @@ impl Flash {
             };
             state.last_sequence += 1;
             state.pools[pool].blocks[block].sequence = state.last_sequence;
-            // One that is not sealed here never is: nothing is programmed into it any more.
-            let sealed = nth + 1 < filled_blocks || self.params.fill_seals_last_block;
+            let sealed = self.params.fill_seals_last_block || nth + 1 < filled_blocks;
+            // Open for ever if not sealed: nothing programs it any more.
             state.pools[pool].blocks[block].state = if sealed { BlockState::Sealed } else { BlockState::Open };
         }
         let pools = state.pools.len();
@@ -365,7 +365,7 @@ impl Flash {
     /// Where every page lies, in order of page.
     pub fn physical_pages(&self) -> Vec<PhysicalPage> {
         let planes = self.params.geometry.planes;
-        let pages = u64::from(self.params.geometry.elements) * u64::from(self.params.geometry.exported_pages_per_element());
+        let pages = u64::from(self.params.geometry.elements * self.params.geometry.exported_pages_per_element());
         let physical = |page: Page| {
             let place = self.places[&page];
             let (plane, block) = match self.params.gc.pool {

@@ -33,7 +33,7 @@ pub fn simulate(case: &Case) -> Outcome {
     };
     match case.host {
         HostLoop::Open => simulation.run_open(),
-        HostLoop::Closed { depth } => simulation.run_closed(depth as usize),
+        HostLoop::Closed { depth, .. } => simulation.run_closed(depth as usize),
     }
     simulation.outcome()
 }
@@ -100,7 +100,7 @@ struct Member {
     work: BTreeMap<Worker, Work>,
     channels: Vec<Channel>,
     lanes: Vec<Lane>,
-    /// Writes that no element accepts yet (rule 8).
+    /// Operations that wait for an element that accepts a write, in order (rule 8).
     unplaced: Vec<Operation>,
     element_chosen_last: Option<usize>,
     counters: MemberCounters,
@@ -309,13 +309,9 @@ impl Simulation<'_> {
 impl Simulation<'_> {
     fn reach_member(&mut self, member: usize, operation: Operation) {
         match self.ssd.allocation {
-            Allocation::Dynamic if operation.write => {
-                self.members[member].unplaced.push(operation);
-                self.place_writes(member);
-            }
             Allocation::Dynamic => {
-                let element = self.members[member].flash.places[&operation.page].element;
-                self.join_queue(member, element, operation);
+                self.members[member].unplaced.push(operation);
+                self.place_operations(member);
             }
             Allocation::Static => {
                 let pages_per_element = u64::from(self.ssd.geometry.exported_pages_per_element());
@@ -324,11 +320,23 @@ impl Simulation<'_> {
         }
     }
 
-    fn place_writes(&mut self, member: usize) {
-        while !self.members[member].unplaced.is_empty() {
-            let Some(element) = self.element_for_write(member) else { return };
-            self.members[member].element_chosen_last = Some(element);
-            let operation = self.members[member].unplaced.remove(0);
+    fn place_operations(&mut self, member: usize) {
+        while let Some(&operation) = self.members[member].unplaced.first() {
+            let waits_for_same_page = |element: &ElementState| element.queue.iter().any(|other| other.write && other.page == operation.page);
+            let follows = self.members[member].elements.iter().position(waits_for_same_page);
+            let element = if follows.is_some() {
+                follows
+            } else if operation.write {
+                let chosen = self.element_for_write(member);
+                if chosen.is_some() {
+                    self.members[member].element_chosen_last = chosen;
+                }
+                chosen
+            } else {
+                Some(self.members[member].flash.places[&operation.page].element)
+            };
+            let Some(element) = element else { return };
+            self.members[member].unplaced.remove(0);
             self.join_queue(member, element, operation);
         }
     }
@@ -441,7 +449,7 @@ impl Simulation<'_> {
         let state = &mut self.members[member].elements[element];
         state.serving = Some(state.queue.remove(0));
         self.start_work(member, Worker::Command { element }, steps);
-        self.place_writes(member);
+        self.place_operations(member);
     }
 
     fn wait_for(&mut self, member: usize, element: usize, what: WaitsFor) {
@@ -638,6 +646,7 @@ impl Simulation<'_> {
                     member.counters.gc_runs += 1;
                     member.counters.gc_time_ns += end - run.start;
                     gc_intervals.push(GcInterval {
+                        pool: 0,
                         member: number as u32,
                         element: element as u32,
                         start_ns: run.start,
