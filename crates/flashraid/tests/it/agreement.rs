@@ -100,12 +100,7 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         let mut places: Vec<_> = result.pages.iter().map(|page| (page.element, page.plane, page.block, page.page)).collect();
         places.sort_unstable();
         places.dedup();
-<<<<<<< HEAD
-        let geometry = case.params.ssd.geometry;
-        assert_eq!(places.len() as u32, geometry.elements * geometry.exported_pages_per_element(), "every page lies in a place of its own");
-=======
         assert_eq!(places.len() as u64, u64::from(case.params.ssd.geometry.elements * case.params.ssd.geometry.exported_pages_per_element()), "every page lies in a place of its own");
->>>>>>> main
     }
     let page_operations = |direction| {
         let pages =
@@ -204,13 +199,8 @@ impl Draw {
             element_stride_pages: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
             allocation: if dynamic { Allocation::Dynamic } else { Allocation::Static },
             plane_choice: if self.chance(70) { PlaneChoice::MostFree } else { PlaneChoice::Rotate },
-<<<<<<< HEAD
-            gc,
-            fill_seals_last_block: self.chance(60),
-=======
             gc: GcParams { hold, ..gc },
             fill_seals_last_block,
->>>>>>> main
             channel,
             link,
         }
