@@ -458,8 +458,12 @@ impl Simulation<'_> {
         state.queue[0].waited_for_plane = true;
     }
 
+    /// Rule 28.
     fn met_gc(&self, member: usize, element: usize, operation: &Operation) -> bool {
-        if self.ssd.gc.hold == Hold::Plane && !self.ssd.gc.instantaneous {
+        if self.ssd.gc.instantaneous {
+            return false;
+        }
+        if self.ssd.gc.hold == Hold::Plane {
             return operation.waited_for_plane;
         }
         let runs = self.members[member].gc_runs.get(&(element, None));
