@@ -15,6 +15,7 @@ use crate::adapter;
 use crate::cases::PAGE_BYTES;
 use crate::outcome::{Case, Outcome};
 use crate::reference;
+use crate::shrink::shrink;
 
 const CASES: u64 = 2500;
 
@@ -22,11 +23,19 @@ const CASES: u64 = 2500;
 fn the_model_agrees_with_the_reference() {
     for seed in seeds() {
         let case = draw_case(seed);
-        let expected = reference::simulate(&case);
-        let found = adapter::fast(&case);
-        if let Some(difference) = expected.first_difference(&found) {
-            panic!("FLASHRAID_AGREEMENT_SEED={seed}\n{}\n{difference}", description(&case));
+        if difference(&case).is_some() {
+            let case = shrink(case, |case| difference(case).is_some());
+            let difference = difference(&case).expect("it still fails");
+            panic!("FLASHRAID_AGREEMENT_SEED={seed}, made smaller:\n{}\n{difference}", description(&case));
         }
+    }
+}
+
+fn difference(case: &Case) -> Option<String> {
+    let expected = reference::simulate(case);
+    match std::panic::catch_unwind(|| adapter::fast(case)) {
+        Ok(found) => expected.first_difference(&found),
+        Err(_) => Some("the model panicked".to_owned()),
     }
 }
 
@@ -83,7 +92,13 @@ fn seeds() -> Vec<u64> {
 
 fn description(case: &Case) -> String {
     let Case { params, warm_up, seed, host, requests } = case;
-    format!("{params:#?}\n{warm_up:?} {host:?} seed {seed} requests {}", requests.len())
+    let mut text = format!("{params:#?}\n{warm_up:?} {host:?} seed {seed}");
+    for (index, request) in requests.iter().enumerate() {
+        let Request { arrival_ns, offset_bytes, length_bytes, direction, .. } = request;
+        let (first_page, last_page) = (offset_bytes / PAGE_BYTES, (offset_bytes + length_bytes - 1) / PAGE_BYTES);
+        text += &format!("\nrequest {index}: at {arrival_ns} {direction:?} pages {first_page} to {last_page}");
+    }
+    text
 }
 
 /// Every request is done once, every page lies in one place, and what was counted adds up.
@@ -100,7 +115,11 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         let mut places: Vec<_> = result.pages.iter().map(|page| (page.element, page.plane, page.block, page.page)).collect();
         places.sort_unstable();
         places.dedup();
-        assert_eq!(places.len() as u64, u64::from(case.params.ssd.geometry.elements * case.params.ssd.geometry.exported_pages_per_element()), "every page lies in a place of its own");
+        assert_eq!(
+            places.len() as u64,
+            u64::from(case.params.ssd.geometry.elements * case.params.ssd.geometry.exported_pages_per_element()),
+            "every page lies in a place of its own"
+        );
     }
     let page_operations = |direction| {
         let pages =

@@ -78,7 +78,15 @@ impl Case {
     }
 
     pub fn request(mut self, arrival_ns: u64, offset_bytes: u64, length_bytes: u64, direction: Direction) -> Case {
-        self.requests.push(Request { arrival_ns, offset_bytes, length_bytes, direction, high_priority: false, stream: 0, one_member: false });
+        self.requests.push(Request {
+            arrival_ns,
+            offset_bytes,
+            length_bytes,
+            direction,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        });
         self
     }
 }

@@ -5,4 +5,5 @@ mod agreement;
 mod cases;
 mod outcome;
 mod reference;
+mod shrink;
 mod theory;

@@ -322,7 +322,8 @@ impl Simulation<'_> {
 
     fn place_operations(&mut self, member: usize) {
         while let Some(&operation) = self.members[member].unplaced.first() {
-            let waits_for_same_page = |element: &ElementState| element.queue.iter().any(|other| other.write && other.page == operation.page);
+            let waits_for_same_page =
+                |element: &ElementState| element.queue.iter().any(|other| other.write && other.page == operation.page);
             let follows = self.members[member].elements.iter().position(waits_for_same_page);
             let element = if follows.is_some() {
                 follows
