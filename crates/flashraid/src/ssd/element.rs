@@ -188,14 +188,7 @@ impl Ssd {
     }
 
     /// Only the plane of a victim is held and the element serves what needs other planes (rule 15).
-    fn serve_beside_cleans(
-        &mut self,
-        now: TimeNs,
-        element: u32,
-        slot: u32,
-        write: bool,
-        cleans: &mut Vec<GcInterval>,
-    ) -> (TimeNs, bool) {
+    fn serve_beside_cleans(&mut self, now: TimeNs, element: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
         let mut at = now.max(self.elements[element as usize].busy_until);
         let mut met_gc = false;
         loop {
@@ -210,14 +203,7 @@ impl Ssd {
     }
 
     /// Looks, then begins the operation and returns its duration, or the time at which a plane that it needs is released.
-    fn try_beside_cleans(
-        &mut self,
-        at: TimeNs,
-        element: u32,
-        slot: u32,
-        write: bool,
-        cleans: &mut Vec<GcInterval>,
-    ) -> Result<u64, TimeNs> {
+    fn try_beside_cleans(&mut self, at: TimeNs, element: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> Result<u64, TimeNs> {
         let mut held = self.elements[element as usize].held(at);
         if self.looks_before(write) {
             while let Some((pool, victim)) = self.ftl.next_clean(element, held) {
@@ -300,6 +286,7 @@ impl Ssd {
             end_ns,
             victims: 1,
             pages_moved: work.pages_moved,
+            free_blocks_before: work.free_blocks_before,
             forced: false,
         });
     }
@@ -364,8 +351,7 @@ impl Ssd {
         {
             return self.begin_clean(now, element, pool, victim, fx);
         }
-        let duration =
-            begun.unwrap_or_else(|| self.command(element, slot, op.write, 0).expect("rule 16: a look leaves room in some pool"));
+        let duration = begun.unwrap_or_else(|| self.command(element, slot, op.write, 0).expect("rule 16: a look leaves room in some pool"));
         let state = &mut self.elements[element as usize];
         state.head = next;
         state.waiting_ns -= self.steps.plain_ns(op.write);
