@@ -1,1 +1,350 @@
-//! To be written.
+//! What a run reports: one document, the same in memory, as JSON and as tables.
+//!
+//! A figure that isn't defined (a percentile of no requests, an amplification of no writes) is `None`, in JSON `null`; no number is ever infinite or NaN.
+//! The same inputs give the same bytes, but for `wall_s` and the rates and memory in `perf`: see [`Report::without_wall_clock`].
+
+mod build;
+mod table;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use build::ReportInputs;
+pub use table::{Row, Section, format_figure};
+
+/// Name and version of the format of a report.
+pub const REPORT_SCHEMA: &str = "flashraid.report/1";
+
+/// Everything that one run reports.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`REPORT_SCHEMA`].
+    pub schema: String,
+    /// Version of the program.
+    pub version: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Hash of the resolved configuration.
+    pub config_hash: String,
+    /// The resolved configuration.
+    pub config: Value,
+    /// Simulated time, in nanoseconds, what the statistics skip included.
+    pub simulated_ns: u64,
+    /// Time that the run took, warm-up included, in seconds of the wall clock.
+    pub wall_s: f64,
+    /// Requests that are done and counted.
+    pub requests: Requests,
+    /// Response times, in microseconds.
+    pub response_us: ByDirection<ResponseTime>,
+    /// Bandwidth, in MB/s (10^6).
+    pub bandwidth_mb_s: Bandwidth,
+    /// What happened on flash.
+    pub flash: Flash,
+    /// Garbage collection.
+    pub gc: Gc,
+    /// Write cache: its policy and counts; empty without a cache.
+    pub cache: serde_json::Map<String, Value>,
+    /// The members in order.
+    pub members: Vec<Member>,
+    /// Speed of the simulator.
+    pub perf: Perf,
+    /// When the statistics begin, in nanoseconds.
+    pub measured_from_ns: u64,
+    /// The run was stopped before its end.
+    pub partial: bool,
+    /// Why it was stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_reason: Option<String>,
+    /// What the workload stands for: named enterprise workloads are stand-ins with published statistics.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload_note: Option<String>,
+    /// What was assumed or left out in reading traces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace_notes: Vec<String>,
+    /// What the user should know before trusting the figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Free blocks of every member over time: points (begin in ms, least, mean, most), in multiples of the threshold at which collection starts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub free_blocks: Vec<Vec<(f64, f64, f64, f64)>>,
+    /// Single requests and collections, if a window was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<TimelineReport>,
+}
+
+impl Report {
+    /// The report without what differs between two runs of the same inputs: times of the wall clock, rates, memory.
+    #[must_use]
+    pub fn without_wall_clock(&self) -> Self {
+        let perf = Perf { host_page_ops: self.perf.host_page_ops, flash_page_ops: self.perf.flash_page_ops, ..Perf::default() };
+        Self { wall_s: 0.0, perf, ..self.clone() }
+    }
+}
+
+/// Number of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requests {
+    /// Reads and writes.
+    pub all: u64,
+    /// Reads.
+    pub read: u64,
+    /// Writes.
+    pub write: u64,
+}
+
+/// A figure for all requests, reads and writes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ByDirection<T> {
+    /// Reads and writes.
+    pub all: T,
+    /// Reads.
+    pub read: T,
+    /// Writes.
+    pub write: T,
+}
+
+/// Response times, in microseconds. Moments are exact, percentiles at most 0.1 % too long; all but the count are `None` without requests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names of the figures say all")]
+pub struct ResponseTime {
+    pub count: u64,
+    pub mean: Option<f64>,
+    pub stddev: Option<f64>,
+    pub min: Option<f64>,
+    pub max: Option<f64>,
+    pub p50: Option<f64>,
+    pub p90: Option<f64>,
+    pub p95: Option<f64>,
+    pub p99: Option<f64>,
+    pub p99_9: Option<f64>,
+    pub p99_99: Option<f64>,
+    /// In µs².
+    pub variance: Option<f64>,
+    /// Points (response time, share of the requests that took no longer).
+    pub cdf: Vec<(f64, f64)>,
+}
+
+/// Bandwidth, in MB/s (10^6): bytes done per interval; see [`crate::metrics::bandwidth`] for the intervals that count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bandwidth {
+    /// Mean over the intervals.
+    pub mean: Option<f64>,
+    /// Standard deviation over the intervals.
+    pub stddev: Option<f64>,
+    /// Deviation over mean.
+    pub cv: Option<f64>,
+    /// Length of an interval, in milliseconds.
+    pub interval_ms: f64,
+    /// Whole intervals.
+    pub intervals: u64,
+    /// All bytes over the whole measured time.
+    pub overall: Option<f64>,
+    /// Length of an interval of the series, in milliseconds.
+    pub series_interval_ms: f64,
+    /// Bandwidth over time.
+    pub series: Vec<f64>,
+    /// Density of (x − mean)/stddev: points (z, density).
+    pub z_density: Vec<(f64, f64)>,
+}
+
+/// Counts on flash, sums over the members.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Flash {
+    /// Pages read for the host.
+    pub host_pages_read: u64,
+    /// Pages programmed for the host.
+    pub host_pages_written: u64,
+    /// Valid pages that collections moved.
+    pub gc_pages_moved: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// (Host pages + moved pages) / host pages, summary pages apart.
+    pub write_amplification: Option<f64>,
+    /// Summary pages programmed.
+    pub summary_programs: u64,
+    /// Erase counts of all blocks, warm-up included.
+    pub wear: WearReport,
+    /// How long the most strained member lasts at this load.
+    pub lifetime: Option<Lifetime>,
+}
+
+/// Erases per block.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names of the figures say all")]
+pub struct WearReport {
+    pub min: u32,
+    pub mean: f64,
+    pub max: u32,
+    pub stddev: f64,
+}
+
+/// Projected life of a new member under the measured rate of erases. `None` in a report if no endurance is known or nothing was erased.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Lifetime {
+    /// Erases that a block endures.
+    pub endurance_cycles: u32,
+    /// Days until the mean block has had them, as with perfect wear levelling.
+    pub days_levelled: f64,
+    /// Days until the most worn block has had them, if wear stays as uneven as it is.
+    pub days_worst_block: f64,
+}
+
+/// Garbage collection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gc {
+    /// Uninterrupted collections of one element.
+    pub runs: u64,
+    /// Runs that the array's controller forced.
+    pub forced_runs: u64,
+    /// Share of the time of all elements that they spent collecting.
+    pub busy_fraction: Option<f64>,
+    /// Mean length of a run, in microseconds.
+    pub mean_length_us: Option<f64>,
+    /// Mean number of members that collect in a slice in which at least one does.
+    pub synchronised_mean: Option<f64>,
+    /// Times that a request went in between the steps of a collection.
+    pub preemptions: u64,
+    /// Page moves merged with a request.
+    pub merges: u64,
+    /// Requests overlapped with a step of a collection.
+    pub pipelined: u64,
+    /// Messages between controller and members, by kind.
+    pub messages: BTreeMap<String, u64>,
+    /// Runs that members began by themselves.
+    pub own_runs: u64,
+    /// Victims cleaned.
+    pub cleans: u64,
+    /// Time that elements spent collecting, in milliseconds, whole runs.
+    pub time_ms: f64,
+    /// Length of a slice, in microseconds.
+    pub slice_us: f64,
+    /// Slices in which none, one, two … members collected.
+    pub slices_by_members: Vec<u64>,
+    /// Requests that met collections on no, one, two … members.
+    pub requests_by_members_met: Vec<u64>,
+}
+
+/// One member.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    /// Blocks erased.
+    pub erases: u64,
+    /// Pages programmed for the host.
+    pub host_pages_written: u64,
+    /// Pages read for the host.
+    pub host_pages_read: u64,
+    /// Valid pages that collections moved.
+    pub gc_pages_moved: u64,
+    /// Summary pages programmed.
+    pub summary_programs: u64,
+    /// (Host pages + moved pages) / host pages.
+    pub write_amplification: Option<f64>,
+    /// Uninterrupted collections of one element.
+    pub gc_runs: u64,
+    /// Runs that the array's controller forced.
+    pub gc_forced_runs: u64,
+    /// Time that elements spent collecting, in milliseconds, whole runs.
+    pub gc_time_ms: f64,
+    /// Share of the time of the member's elements that they spent collecting.
+    pub gc_busy_fraction: Option<f64>,
+    /// Share of the time in which at least one element collected.
+    pub gc_any_fraction: Option<f64>,
+    /// Erases per block, warm-up included.
+    pub wear: WearReport,
+    /// How long it lasts at this load.
+    pub lifetime: Option<Lifetime>,
+}
+
+/// Speed of the simulator in this run; the whole run counts, what the statistics skip included.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Perf {
+    /// Pages read and programmed for the host.
+    pub host_page_ops: u64,
+    /// Page reads and programs on flash.
+    pub flash_page_ops: u64,
+    /// Per second of the wall clock, without warm-up.
+    pub host_page_ops_per_s: f64,
+    /// Warm-up, in seconds of the wall clock.
+    pub warm_up_s: f64,
+    /// Most memory that was resident; `None` if the system doesn't tell.
+    pub peak_rss_bytes: Option<u64>,
+    /// Per second of the wall clock, without warm-up.
+    pub flash_page_ops_per_s: f64,
+    /// Per second of the wall clock, without warm-up.
+    pub requests_per_s: f64,
+    /// Simulation without warm-up, in seconds of the wall clock.
+    pub run_s: f64,
+}
+
+impl Perf {
+    /// Rates from counts and times; a rate over no time is 0.
+    #[must_use]
+    pub fn new(host_page_ops: u64, flash_page_ops: u64, requests: u64, run_s: f64, warm_up_s: f64, peak_rss_bytes: Option<u64>) -> Self {
+        let per_second = |count: u64| if run_s > 0.0 { count as f64 / run_s } else { 0.0 };
+        Self {
+            host_page_ops,
+            flash_page_ops,
+            host_page_ops_per_s: per_second(host_page_ops),
+            warm_up_s,
+            peak_rss_bytes,
+            flash_page_ops_per_s: per_second(flash_page_ops),
+            requests_per_s: per_second(requests),
+            run_s,
+        }
+    }
+}
+
+/// Single requests and collections of a window of simulated time, in order of report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimelineReport {
+    /// Begin of the window, in nanoseconds.
+    pub from_ns: u64,
+    /// End of the window, in nanoseconds.
+    pub to_ns: u64,
+    /// Entries left out because there were too many.
+    pub omitted: u64,
+    /// Requests.
+    pub requests: Vec<TimelineRequest>,
+    /// Collections.
+    pub gc: Vec<TimelineGc>,
+}
+
+/// A request on a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimelineRequest {
+    /// Position in the order of arrival.
+    pub index: u64,
+    /// Arrival, in nanoseconds.
+    pub arrival_ns: u64,
+    /// End, in nanoseconds.
+    pub done_ns: u64,
+    /// A write; else a read.
+    pub write: bool,
+    /// First byte.
+    pub offset_bytes: u64,
+    /// Bytes.
+    pub length_bytes: u64,
+    /// Members on which it met a collection.
+    pub gc_members_met: u32,
+}
+
+/// A collection on a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimelineGc {
+    /// Member.
+    pub member: u32,
+    /// Element of the member.
+    pub element: u32,
+    /// Begin, in nanoseconds.
+    pub start_ns: u64,
+    /// End, in nanoseconds.
+    pub end_ns: u64,
+    /// Blocks erased.
+    pub victims: u32,
+    /// Valid pages moved.
+    pub pages_moved: u32,
+    /// Forced by the array's controller.
+    pub forced: bool,
+}

@@ -1,0 +1,125 @@
+//! Free blocks over time, relative to the threshold at which collection starts (PGC Fig. 11).
+
+use crate::TimeNs;
+
+/// Most points of a series; when a run needs more, neighbours are merged and the points get twice as wide.
+const POINTS_MAX: usize = 256;
+/// Width of a point at the beginning, in nanoseconds.
+const WIDTH_MIN_NS: u64 = 1_000_000;
+
+/// Samples that fall into one point of the series.
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    least: u32,
+    most: u32,
+    sum: u64,
+    samples: u64,
+}
+
+const EMPTY: Bucket = Bucket { least: u32::MAX, most: 0, sum: 0, samples: 0 };
+
+impl Bucket {
+    fn join(self, other: Self) -> Self {
+        Self {
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+            sum: self.sum + other.sum,
+            samples: self.samples + other.samples,
+        }
+    }
+}
+
+/// Free blocks of one member while they are sampled: memory is constant, the least value of every stretch of time is kept exactly.
+#[derive(Debug, Clone)]
+pub(super) struct FreeBlocksRecorder {
+    width_ns: u64,
+    buckets: Vec<Bucket>,
+    start_threshold: u32,
+}
+
+impl Default for FreeBlocksRecorder {
+    fn default() -> Self {
+        Self { width_ns: WIDTH_MIN_NS, buckets: Vec::new(), start_threshold: 0 }
+    }
+}
+
+impl FreeBlocksRecorder {
+    pub(super) fn record(&mut self, now: TimeNs, free: u32, start_threshold: u32) {
+        self.start_threshold = start_threshold;
+        while now / self.width_ns >= POINTS_MAX as u64 {
+            self.width_ns = self.width_ns.saturating_mul(2);
+            self.buckets = self.buckets.chunks(2).map(|pair| pair.iter().fold(EMPTY, |joined, &bucket| joined.join(bucket))).collect();
+        }
+        let index = (now / self.width_ns) as usize;
+        if self.buckets.len() <= index {
+            self.buckets.resize(index + 1, EMPTY);
+        }
+        self.buckets[index] = self.buckets[index].join(Bucket { least: free, most: free, sum: u64::from(free), samples: 1 });
+    }
+
+    pub(super) fn points(&self) -> Vec<FreeBlocksPoint> {
+        let relative = |free: f64| if self.start_threshold > 0 { free / f64::from(self.start_threshold) } else { free };
+        let point = |(index, bucket): (usize, &Bucket)| FreeBlocksPoint {
+            from_ns: index as u64 * self.width_ns,
+            width_ns: self.width_ns,
+            least: relative(f64::from(bucket.least)),
+            mean: relative(bucket.sum as f64 / bucket.samples as f64),
+            most: relative(f64::from(bucket.most)),
+        };
+        self.buckets.iter().enumerate().filter(|(_, bucket)| bucket.samples > 0).map(point).collect()
+    }
+}
+
+/// Free blocks of a member in a stretch of time that has samples, in multiples of the threshold at which collection starts
+/// (in blocks, if the threshold is 0).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FreeBlocksPoint {
+    /// Begin of the stretch, in nanoseconds.
+    pub from_ns: TimeNs,
+    /// Its length, in nanoseconds: 1 ms or twice, four times … that, so that a member has no more than 256 points.
+    pub width_ns: u64,
+    /// Least sample.
+    pub least: f64,
+    /// Mean of the samples.
+    pub mean: f64,
+    /// Greatest sample.
+    pub most: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn stretches_without_samples_have_no_point() {
+        let mut recorder = FreeBlocksRecorder::default();
+        recorder.record(0, 100, 100);
+        recorder.record(MS - 1, 50, 100);
+        recorder.record(2 * MS, 150, 100);
+        let expected = [
+            FreeBlocksPoint { from_ns: 0, width_ns: MS, least: 0.5, mean: 0.75, most: 1.0 },
+            FreeBlocksPoint { from_ns: 2 * MS, width_ns: MS, least: 1.5, mean: 1.5, most: 1.5 },
+        ];
+        assert_eq!(recorder.points(), expected);
+    }
+
+    #[test]
+    fn long_runs_keep_the_least_in_few_points() {
+        let mut recorder = FreeBlocksRecorder::default();
+        (0..100_000).for_each(|ms| recorder.record(ms * MS, if ms == 77_777 { 3 } else { 1000 }, 100));
+        let points = recorder.points();
+        assert!(points.len() <= POINTS_MAX && points.len() > POINTS_MAX / 4);
+        let lowest = points.iter().find(|point| point.least < 1.0).unwrap();
+        assert!(lowest.least == 0.03 && lowest.from_ns <= 77_777 * MS && 77_777 * MS < lowest.from_ns + lowest.width_ns);
+        assert!(points.iter().filter(|point| point.least < 1.0).count() == 1);
+    }
+
+    #[test]
+    fn the_end_of_time_and_a_threshold_of_zero_are_taken() {
+        let mut recorder = FreeBlocksRecorder::default();
+        recorder.record(u64::MAX, 7, 0);
+        assert_eq!(recorder.points().iter().map(|point| point.mean).collect::<Vec<_>>(), [7.0]);
+    }
+}

@@ -1,0 +1,418 @@
+//! Garbage collection over time: how long elements and members collect, and how many members do so together.
+//!
+//! A collection occupies its element over `[start, end)`. A member collects while at least one of its elements does.
+//!
+//! **Synchronised GC** (LAWC 4.2, Fig. 8) is "the number of SSDs that run GCs during a fixed time slice" of 0.1 ms. Slices begin at multiples of their length;
+//! a member counts in every slice that one of its collections overlaps, however shortly, because "during" asks for no more. (A collection takes some
+//! milliseconds, so counting at the start of the slice instead would change the mean by about a hundredth.) The mean is over the slices in which at least one
+//! member counts. The slices at the beginning and the end of the measured time are cut off by it and count as whole ones.
+//!
+//! Collections are reported in any order, members and starts mixed. Their starts and ends wait as events in one unsorted list; when the list has grown enough,
+//! the events whose time has come are sorted and swept over. That is exact, needs memory only for what is still open, and is cheaper than a queue.
+
+use crate::TimeNs;
+
+/// Events that wait before a sweep is worth its cost.
+const SWEEP_EVENTS_MIN: usize = 4096;
+
+/// A start or an end, packed so that integers sort by time, starts before ends: time, one bit for an end, index of the element (31 bits).
+type Event = u128;
+
+const END_BIT: u128 = 1 << 31;
+
+#[derive(Debug, Clone, Default)]
+struct Member {
+    collecting_elements: u32,
+    /// End of the slice in which the member last stopped collecting; 0 for none.
+    last_slice_end_ns: TimeNs,
+    /// Sum of ends minus sum of starts of the times in which an element collects: right whenever none does.
+    element_time_ns: i128,
+    /// The same for the member as a whole.
+    member_time_ns: i128,
+}
+
+/// Follows who collects when.
+#[derive(Debug, Clone)]
+pub(super) struct GcTracker {
+    slice_ns: u64,
+    element_bits: u32,
+    elements_per_member: u32,
+
+    events: Vec<Event>,
+    sweep_at: usize,
+
+    // State of the sweep at `now_ns`.
+    from_ns: TimeNs,
+    now_ns: TimeNs,
+    /// Collections per element: more than one only where planes of an element collect independently.
+    collections: Vec<u16>,
+    members: Vec<Member>,
+    members_collecting: u32,
+    /// End of the slice that holds the last moment before `now_ns`.
+    slice_end_ns: TimeNs,
+    /// Members that collected at any moment of that slice.
+    members_in_slice: u32,
+    slices_by_members: Vec<u64>,
+}
+
+impl GcTracker {
+    pub(super) fn new(members: u32, elements_per_member: u32, slice_ns: u64) -> Self {
+        let slice_ns = slice_ns.max(1);
+        let element_bits = elements_per_member.next_power_of_two().trailing_zeros();
+        Self {
+            slice_ns,
+            element_bits,
+            elements_per_member,
+            events: Vec::with_capacity(SWEEP_EVENTS_MIN + 2),
+            sweep_at: SWEEP_EVENTS_MIN,
+            from_ns: 0,
+            now_ns: 0,
+            collections: vec![0; (members as usize) << element_bits],
+            members: vec![Member::default(); members as usize],
+            members_collecting: 0,
+            slice_end_ns: slice_ns,
+            members_in_slice: 0,
+            slices_by_members: vec![0; members as usize + 1],
+        }
+    }
+
+    #[inline]
+    pub(super) fn interval(&mut self, member: u32, element: u32, start_ns: TimeNs, end_ns: TimeNs) {
+        // A collection that takes no time (the ideal scheme) occupies nothing.
+        if start_ns < end_ns {
+            self.started(member, element, start_ns);
+            self.ended(member, element, end_ns);
+        }
+    }
+
+    #[inline]
+    pub(super) fn started(&mut self, member: u32, element: u32, start_ns: TimeNs) {
+        self.events.push(self.event(member, element, start_ns));
+    }
+
+    #[inline]
+    pub(super) fn ended(&mut self, member: u32, element: u32, end_ns: TimeNs) {
+        self.events.push(self.event(member, element, end_ns) | END_BIT);
+    }
+
+    #[inline]
+    fn event(&self, member: u32, element: u32, time_ns: TimeNs) -> Event {
+        debug_assert!(element < self.elements_per_member && (member as usize) < self.members.len());
+        u128::from(time_ns) << 32 | u128::from(member << self.element_bits | element)
+    }
+
+    /// Every event before `now` has been reported.
+    #[inline]
+    pub(super) fn advance(&mut self, now: TimeNs) {
+        if self.events.len() >= self.sweep_at {
+            self.sweep(now);
+        }
+    }
+
+    #[cold]
+    fn sweep(&mut self, until_ns: TimeNs) {
+        let mut events = std::mem::take(&mut self.events);
+        let open = partition(&mut events, |&event| event < u128::from(until_ns) << 32);
+        events[..open].sort_unstable();
+        for &event in &events[..open] {
+            self.apply(event);
+        }
+        events.drain(..open);
+        self.events = events;
+        // Twice what stays open, so that partitioning costs a constant per event.
+        self.sweep_at = SWEEP_EVENTS_MIN.max(2 * self.events.len());
+    }
+
+    fn apply(&mut self, event: Event) {
+        let time_ns = (event >> 32) as TimeNs;
+        let element = (event & (END_BIT - 1)) as usize;
+        self.pass(time_ns);
+        let member = &mut self.members[element >> self.element_bits];
+        if event & END_BIT == 0 {
+            self.collections[element] += 1;
+            if self.collections[element] > 1 {
+                return;
+            }
+            member.element_time_ns -= i128::from(time_ns);
+            member.collecting_elements += 1;
+            if member.collecting_elements > 1 {
+                return;
+            }
+            member.member_time_ns -= i128::from(time_ns);
+            self.members_collecting += 1;
+            // Within a slice that has begun it joins those counted, unless it was there before; the next slice counts it when it is entered.
+            if time_ns < self.slice_end_ns && member.last_slice_end_ns != self.slice_end_ns {
+                self.members_in_slice += 1;
+            }
+        } else {
+            assert!(self.collections[element] > 0, "a collection ends that was not reported to start");
+            self.collections[element] -= 1;
+            if self.collections[element] > 0 {
+                return;
+            }
+            member.element_time_ns += i128::from(time_ns);
+            member.collecting_elements -= 1;
+            if member.collecting_elements > 0 {
+                return;
+            }
+            member.member_time_ns += i128::from(time_ns);
+            self.members_collecting -= 1;
+            member.last_slice_end_ns = self.slice_end_ns;
+        }
+    }
+
+    /// Nothing changes between `now_ns` and `time_ns`: counts the slices that end on the way.
+    fn pass(&mut self, time_ns: TimeNs) {
+        if time_ns > self.slice_end_ns {
+            self.slices_by_members[self.members_in_slice as usize] += 1;
+            let whole = (time_ns - self.slice_end_ns - 1) / self.slice_ns;
+            self.slices_by_members[self.members_collecting as usize] += whole;
+            self.slice_end_ns = self.slice_end_ns.saturating_add((whole + 1).saturating_mul(self.slice_ns));
+            self.members_in_slice = self.members_collecting;
+        }
+        self.now_ns = time_ns;
+    }
+
+    pub(super) fn restart(&mut self, now: TimeNs) {
+        // What ends at this very moment is no longer in progress.
+        self.sweep(now.saturating_add(1));
+        self.from_ns = now;
+        self.now_ns = now;
+        self.slice_end_ns = (now / self.slice_ns).saturating_add(1).saturating_mul(self.slice_ns);
+        self.members_in_slice = self.members_collecting;
+        self.slices_by_members.fill(0);
+        for member in &mut self.members {
+            member.last_slice_end_ns = 0;
+            member.element_time_ns = -i128::from(now) * i128::from(member.collecting_elements);
+            member.member_time_ns = if member.collecting_elements > 0 { -i128::from(now) } else { 0 };
+        }
+    }
+
+    pub(super) fn finish(mut self, end_ns: TimeNs) -> GcActivity {
+        self.sweep(end_ns);
+        if end_ns > self.from_ns {
+            self.pass(end_ns);
+            self.slices_by_members[self.members_in_slice as usize] += 1;
+        }
+        let members = self.members.iter().map(|member| {
+            let element_time_ns = member.element_time_ns + i128::from(end_ns) * i128::from(member.collecting_elements);
+            let member_time_ns = member.member_time_ns + if member.collecting_elements > 0 { i128::from(end_ns) } else { 0 };
+            MemberActivity { element_time_ns: element_time_ns as u128, member_time_ns: member_time_ns as u64 }
+        });
+        GcActivity {
+            length_ns: end_ns - self.from_ns,
+            elements_per_member: self.elements_per_member,
+            slice_ns: self.slice_ns,
+            members: members.collect(),
+            slices_by_members: self.slices_by_members,
+        }
+    }
+}
+
+/// Moves the items for which `first` holds to the front and returns how many they are.
+fn partition<T>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
+    let mut end = 0;
+    for index in 0..items.len() {
+        if first(&items[index]) {
+            items.swap(end, index);
+            end += 1;
+        }
+    }
+    end
+}
+
+/// How long one member collected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberActivity {
+    /// Time in which an element collected, summed over the elements, in nanoseconds.
+    pub element_time_ns: u128,
+    /// Time in which at least one element collected, in nanoseconds.
+    pub member_time_ns: u64,
+}
+
+/// Collections of a run over its measured time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GcActivity {
+    /// The measured time, in nanoseconds.
+    pub length_ns: u64,
+    /// Elements of a member.
+    pub elements_per_member: u32,
+    /// Length of a slice, in nanoseconds.
+    pub slice_ns: u64,
+    /// Per member.
+    pub members: Vec<MemberActivity>,
+    /// Number of slices in which none, one, two … members collected at some moment.
+    pub slices_by_members: Vec<u64>,
+}
+
+impl GcActivity {
+    /// Share of the time of all elements that they spent collecting, 0 to 1; `None` for a run of no length.
+    #[must_use]
+    pub fn busy_fraction(&self) -> Option<f64> {
+        let element_time_ns: u128 = self.members.iter().map(|member| member.element_time_ns).sum();
+        let whole = self.length_ns as f64 * f64::from(self.elements_per_member) * self.members.len() as f64;
+        (whole > 0.0).then(|| element_time_ns as f64 / whole)
+    }
+
+    /// Share of the time of one member's elements that they spent collecting, 0 to 1.
+    #[must_use]
+    pub fn member_busy_fraction(&self, member: usize) -> Option<f64> {
+        let whole = self.length_ns as f64 * f64::from(self.elements_per_member);
+        (whole > 0.0).then(|| self.members[member].element_time_ns as f64 / whole)
+    }
+
+    /// Share of the time in which at least one element of the member collected, 0 to 1.
+    #[must_use]
+    pub fn member_any_fraction(&self, member: usize) -> Option<f64> {
+        (self.length_ns > 0).then(|| self.members[member].member_time_ns as f64 / self.length_ns as f64)
+    }
+
+    /// Mean number of members that collect in a slice in which at least one does; `None` if there is no such slice.
+    #[must_use]
+    pub fn synchronised_mean(&self) -> Option<f64> {
+        let slices: u64 = self.slices_by_members[1..].iter().sum();
+        let members: u128 = self.slices_by_members.iter().enumerate().map(|(members, &slices)| members as u128 * u128::from(slices)).sum();
+        (slices > 0).then(|| members as f64 / slices as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Interval = (u32, u32, u64, u64);
+
+    const MEMBERS: u32 = 3;
+    const ELEMENTS: u32 = 3;
+
+    /// Looks at every nanosecond of `[from, end)`.
+    fn naive(intervals: &[Interval], slice_ns: u64, from_ns: u64, end_ns: u64) -> GcActivity {
+        let collects = |member: u32, element: u32, now: u64| {
+            intervals.iter().any(|&(m, e, start, end)| (m, e) == (member, element) && start <= now && now < end)
+        };
+        let member_collects = |member: u32, now: u64| (0..ELEMENTS).any(|element| collects(member, element, now));
+        let members = (0..MEMBERS).map(|member| MemberActivity {
+            element_time_ns: (from_ns..end_ns)
+                .map(|now| (0..ELEMENTS).filter(|&element| collects(member, element, now)).count() as u128)
+                .sum(),
+            member_time_ns: (from_ns..end_ns).filter(|&now| member_collects(member, now)).count() as u64,
+        });
+        let mut slices_by_members = vec![0; MEMBERS as usize + 1];
+        let mut slice = from_ns / slice_ns;
+        while slice * slice_ns < end_ns {
+            let moments = from_ns.max(slice * slice_ns)..end_ns.min((slice + 1) * slice_ns);
+            let collecting = (0..MEMBERS).filter(|&member| moments.clone().any(|now| member_collects(member, now))).count();
+            slices_by_members[collecting] += 1;
+            slice += 1;
+        }
+        if from_ns == end_ns {
+            slices_by_members.fill(0);
+        }
+        GcActivity { length_ns: end_ns - from_ns, elements_per_member: ELEMENTS, slice_ns, members: members.collect(), slices_by_members }
+    }
+
+    #[test]
+    fn without_time_nothing_is_defined() {
+        let activity = GcTracker::new(2, 4, 10).finish(0);
+        assert_eq!((activity.busy_fraction(), activity.member_any_fraction(0), activity.synchronised_mean()), (None, None, None));
+        assert_eq!(activity.slices_by_members, [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_boundary_belongs_to_the_slice_that_it_begins() {
+        let mut tracker = GcTracker::new(2, 1, 10);
+        tracker.interval(0, 0, 0, 10); // slice 0 only
+        tracker.interval(1, 0, 19, 21); // slices 1 and 2
+        tracker.interval(0, 0, 20, 30); // slice 2
+        let activity = tracker.finish(40);
+        assert_eq!(activity.slices_by_members, [1, 2, 1]);
+        assert_eq!(activity.synchronised_mean(), Some(4.0 / 3.0));
+        assert_eq!(activity.busy_fraction(), Some(22.0 / 80.0));
+        assert_eq!(activity.member_busy_fraction(1), Some(2.0 / 40.0));
+    }
+
+    #[test]
+    fn two_collections_of_a_member_in_one_slice_count_once() {
+        let mut tracker = GcTracker::new(1, 1, 100);
+        tracker.interval(0, 0, 10, 20);
+        tracker.interval(0, 0, 30, 40);
+        let activity = tracker.finish(100);
+        assert_eq!(activity.slices_by_members, [0, 1]);
+    }
+
+    #[test]
+    fn collections_that_take_no_time_leave_no_trace() {
+        let mut tracker = GcTracker::new(1, 1, 10);
+        tracker.interval(0, 0, 5, 5);
+        assert_eq!(tracker.finish(20).slices_by_members, [2, 0]);
+    }
+
+    #[test]
+    fn memory_is_bounded_by_what_is_open() {
+        let mut tracker = GcTracker::new(128, 1024, 100_000);
+        for step in 0..1_000_000u64 {
+            tracker.interval((step % 128) as u32, (step / 128 % 1024) as u32, step * 10, step * 10 + 50_000);
+            tracker.advance(step * 10);
+        }
+        // 50 000 ns of collections begun every 10 ns: 5 000 ends are open at any time.
+        assert!(tracker.events.capacity() <= 32 * 1024, "{}", tracker.events.capacity());
+        let activity = tracker.finish(10_000_000);
+        assert_eq!(
+            activity.members.iter().map(|member| member.element_time_ns).sum::<u128>(),
+            995_000 * 50_000 + 10 * (1..=5_000).sum::<u128>()
+        );
+    }
+
+    fn intervals() -> impl Strategy<Value = Vec<Interval>> {
+        prop::collection::vec((0..MEMBERS, 0..ELEMENTS, 0u64..200, 0u64..60), 0..40)
+            .prop_map(|raw| raw.into_iter().map(|(member, element, start, length)| (member, element, start, start + length)).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_looking_at_every_nanosecond(
+            intervals in intervals(), slice_ns in 1u64..20, end_ns in 0u64..260, sweeps in prop::collection::vec(0u64..260, 0..6), restart in prop::option::of(0u64..260),
+        ) {
+            let mut tracker = GcTracker::new(MEMBERS, ELEMENTS, slice_ns);
+            let mut unreported = intervals.clone();
+            let mut report_before = |tracker: &mut GcTracker, now: u64| unreported.retain(|&(member, element, start_ns, end_ns)| {
+                // Half of those that start later are reported early, as the model does when it decides ahead.
+                let report = start_ns < now || element == 0;
+                if report {
+                    tracker.interval(member, element, start_ns, end_ns);
+                }
+                !report
+            });
+            let from_ns = restart.unwrap_or(0);
+            let end_ns = end_ns.max(from_ns);
+            let mut moments: Vec<u64> = sweeps.into_iter().filter(|&now| now < end_ns).chain([from_ns]).collect();
+            moments.sort_unstable();
+            for now in moments {
+                report_before(&mut tracker, now);
+                tracker.sweep(now);
+                if restart == Some(now) {
+                    tracker.restart(now);
+                }
+            }
+            report_before(&mut tracker, u64::MAX);
+            prop_assert_eq!(tracker.finish(end_ns), naive(&intervals, slice_ns, from_ns, end_ns));
+        }
+
+        #[test]
+        fn starts_and_ends_reported_apart_are_the_same(intervals in intervals(), slice_ns in 1u64..20) {
+            let (mut whole, mut apart) = (GcTracker::new(MEMBERS, ELEMENTS, slice_ns), GcTracker::new(MEMBERS, ELEMENTS, slice_ns));
+            for &(member, element, start_ns, end_ns) in intervals.iter().filter(|(_, _, start_ns, end_ns)| start_ns < end_ns) {
+                whole.interval(member, element, start_ns, end_ns);
+                apart.started(member, element, start_ns);
+            }
+            for now in 0..300 {
+                for &(member, element, _, end_ns) in intervals.iter().filter(|(_, _, start_ns, end_ns)| start_ns < end_ns && *end_ns == now) {
+                    apart.ended(member, element, end_ns);
+                }
+                apart.sweep(now);
+            }
+            prop_assert_eq!(whole.finish(300), apart.finish(300));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Means over seeds with their 95 % confidence intervals, for comparisons.
+
+/// 97.5 % quantile of Student's t for 1 to 30 degrees of freedom.
+const T_975: [f64; 30] = [
+    12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004, 2.262_157, 2.228_139, 2.200_985, 2.178_813,
+    2.160_369, 2.144_787, 2.131_450, 2.119_905, 2.109_816, 2.100_922, 2.093_024, 2.085_963, 2.079_614, 2.073_873, 2.068_658, 2.063_899,
+    2.059_539, 2.055_529, 2.051_831, 2.048_407, 2.045_230, 2.042_272,
+];
+
+/// 97.5 % quantile of the normal distribution.
+const Z_975: f64 = 1.959_963_985;
+
+/// 97.5 % quantile of Student's t, at least 1 degree of freedom: from the table up to 30, beyond it by the first terms of the Cornish-Fisher expansion in
+/// 1/degrees (Abramowitz and Stegun 26.7.5), right to six digits.
+fn t_975(degrees: usize) -> f64 {
+    debug_assert!(degrees > 0);
+    if let Some(&quantile) = T_975.get(degrees - 1) {
+        return quantile;
+    }
+    let (z, n) = (Z_975, degrees as f64);
+    let odd_power = |exponent: i32| (0..exponent / 2).fold(z, |power, _| power * z * z);
+    let (z3, z5, z7, z9) = (odd_power(3), odd_power(5), odd_power(7), odd_power(9));
+    let terms = [
+        z,
+        (z3 + z) / 4.0,
+        (5.0 * z5 + 16.0 * z3 + 3.0 * z) / 96.0,
+        (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / 384.0,
+        (79.0 * z9 + 776.0 * z7 + 1482.0 * z5 - 1920.0 * z3 - 945.0 * z) / 92_160.0,
+    ];
+    terms.iter().rev().fold(0.0, |sum, term| sum / n + term)
+}
+
+/// A mean over independent repetitions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// Mean of the repetitions.
+    pub mean: f64,
+    /// Half the width of the 95 % confidence interval (Student's t); `None` for a single repetition.
+    pub half_width: Option<f64>,
+    /// Repetitions.
+    pub count: usize,
+}
+
+impl Estimate {
+    /// Mean and interval of `values`, one per seed; `None` without values or if one isn't finite.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        let count = values.len();
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let half_width = (count > 1).then(|| {
+            let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+            t_975(count - 1) * (squares / (count - 1) as f64 / count as f64).sqrt()
+        });
+        Some(Self { mean, half_width, count })
+    }
+
+    /// Mean and interval of the ratios `values[i] / baselines[i]`.
+    ///
+    /// The points of a comparison share workload and seeds, so the ratios of pairs vary less than the ratio of two means.
+    /// `None` if there are not equally many, or if a baseline is 0.
+    #[must_use]
+    pub fn of_ratios(values: &[f64], baselines: &[f64]) -> Option<Self> {
+        if values.len() != baselines.len() {
+            return None;
+        }
+        let ratios: Vec<f64> = values.iter().zip(baselines).map(|(value, baseline)| value / baseline).collect();
+        Self::of(&ratios)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Probability that Student's t lies below `t`: its density, integrated by Simpson's rule.
+    fn t_probability(t: f64, degrees: usize) -> f64 {
+        let n = degrees as f64;
+        let log_scale = libm::lgamma((n + 1.0) / 2.0) - libm::lgamma(n / 2.0) - 0.5 * libm::log(n * std::f64::consts::PI);
+        let density = |x: f64| libm::exp(log_scale - (n + 1.0) / 2.0 * libm::log1p(x * x / n));
+        let steps = 20_000;
+        let width = t / f64::from(steps);
+        let inner: f64 = (1..steps).map(|i| density(f64::from(i) * width) * if i % 2 == 1 { 4.0 } else { 2.0 }).sum();
+        0.5 + (density(0.0) + inner + density(t)) * width / 3.0
+    }
+
+    #[test]
+    fn quantiles_leave_a_fortieth_above_them() {
+        for degrees in (1..=60).chain([100, 1000]) {
+            // Half a unit of the sixth digit times the density there, which is below 0.06.
+            let probability = t_probability(t_975(degrees), degrees);
+            assert!((probability - 0.975).abs() < 3e-8, "{degrees} degrees: {probability}");
+        }
+    }
+
+    #[test]
+    fn a_textbook_interval() {
+        // Mean 10, deviation of the sample √10, n = 5: half width 2.776 · √10 / √5.
+        let estimate = Estimate::of(&[6.0, 8.0, 10.0, 12.0, 14.0]).unwrap();
+        assert_eq!((estimate.mean, estimate.count), (10.0, 5));
+        assert!((estimate.half_width.unwrap() - 2.776_445 * f64::sqrt(2.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_seed_has_no_interval() {
+        assert_eq!(Estimate::of(&[3.0]), Some(Estimate { mean: 3.0, half_width: None, count: 1 }));
+        assert_eq!(Estimate::of(&[]), None);
+        assert_eq!(Estimate::of(&[1.0, f64::NAN]), None);
+    }
+
+    #[test]
+    fn ratios_are_paired() {
+        let estimate = Estimate::of_ratios(&[1.0, 10.0], &[2.0, 20.0]).unwrap();
+        assert_eq!((estimate.mean, estimate.half_width), (0.5, Some(0.0)));
+        assert_eq!(Estimate::of_ratios(&[1.0], &[0.0]), None);
+        assert_eq!(Estimate::of_ratios(&[1.0], &[1.0, 2.0]), None);
+    }
+}

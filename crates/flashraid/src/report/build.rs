@@ -1,0 +1,405 @@
+//! Makes a report of what a run measured and counted.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::*;
+use crate::metrics::{CompletedRequest, GcInterval, Latency, Measured};
+use crate::ssd::{MemberCounters, Wear};
+use crate::workload::Direction;
+
+const NS_PER_DAY: f64 = 86_400e9;
+
+/// What a report is made of.
+#[derive(Debug, Clone)]
+pub struct ReportInputs<'a> {
+    /// The resolved configuration.
+    pub config: Value,
+    /// Its hash.
+    pub config_hash: String,
+    /// The seed.
+    pub seed: u64,
+    /// What was measured.
+    pub measured: &'a Measured,
+    /// Counts of the members over the measured time, in order.
+    pub counters: &'a [MemberCounters],
+    /// Wear of the members, in order.
+    pub wear: &'a [Wear],
+    /// Blocks of a member.
+    pub blocks_per_member: u64,
+    /// Erases that a block endures, if known.
+    pub endurance_cycles: Option<u32>,
+    /// Messages between controller and members, by kind.
+    pub messages: BTreeMap<String, u64>,
+    /// Policy and counts of the write cache; empty without one.
+    pub cache: serde_json::Map<String, Value>,
+    /// Why the run was stopped before its end, if it was.
+    pub partial_reason: Option<String>,
+    /// What the workload stands for.
+    pub workload_note: Option<String>,
+    /// What was assumed or left out in reading traces.
+    pub trace_notes: Vec<String>,
+    /// What the user should know before trusting the figures.
+    pub warnings: Vec<String>,
+    /// Time that the run took, warm-up included, in seconds of the wall clock.
+    pub wall_s: f64,
+    /// Speed of the simulator.
+    pub perf: Perf,
+}
+
+impl Report {
+    /// Makes the report.
+    #[must_use]
+    pub fn build(inputs: ReportInputs) -> Self {
+        let measured = inputs.measured;
+        let response = &measured.response;
+        Self {
+            schema: REPORT_SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            seed: inputs.seed,
+            simulated_ns: measured.end_ns,
+            wall_s: inputs.wall_s,
+            requests: Requests {
+                all: response.all.moments().count(),
+                read: response.read.moments().count(),
+                write: response.write.moments().count(),
+            },
+            response_us: ByDirection {
+                all: response_time(&response.all),
+                read: response_time(&response.read),
+                write: response_time(&response.write),
+            },
+            bandwidth_mb_s: bandwidth(measured),
+            flash: flash(&inputs),
+            gc: gc(&inputs),
+            members: (0..inputs.counters.len()).map(|index| member(&inputs, index)).collect(),
+            perf: inputs.perf,
+            measured_from_ns: measured.from_ns,
+            partial: inputs.partial_reason.is_some(),
+            free_blocks: free_blocks(measured),
+            timeline: timeline(measured),
+            config_hash: inputs.config_hash,
+            config: inputs.config,
+            cache: inputs.cache,
+            partial_reason: inputs.partial_reason,
+            workload_note: inputs.workload_note,
+            trace_notes: inputs.trace_notes,
+            warnings: inputs.warnings,
+        }
+    }
+}
+
+/// Cut to what a plot can show, so that series stay short to write: at most `1 / per_unit` off.
+fn rounded(value: f64, per_unit: f64) -> f64 {
+    (value * per_unit).round() / per_unit
+}
+
+fn us(ns: u64) -> f64 {
+    ns as f64 / 1e3
+}
+
+fn response_time(latency: &Latency) -> ResponseTime {
+    let moments = latency.moments();
+    let quantile = |quantile| latency.quantile_ns(quantile).map(us);
+    ResponseTime {
+        count: moments.count(),
+        mean: moments.mean().map(|ns| ns / 1e3),
+        stddev: moments.stddev().map(|ns| ns / 1e3),
+        min: moments.min().map(us),
+        max: moments.max().map(us),
+        p50: quantile(0.5),
+        p90: quantile(0.9),
+        p95: quantile(0.95),
+        p99: quantile(0.99),
+        p99_9: quantile(0.999),
+        p99_99: quantile(0.9999),
+        variance: moments.variance().map(|ns2| ns2 / 1e6),
+        cdf: latency.cdf().iter().map(|point| (us(point.response_ns), rounded(point.fraction, 1e7))).collect(),
+    }
+}
+
+fn bandwidth(measured: &Measured) -> Bandwidth {
+    let summary = &measured.bandwidth;
+    Bandwidth {
+        mean: summary.mean,
+        stddev: summary.stddev,
+        cv: summary.cv(),
+        interval_ms: summary.interval_ns as f64 / 1e6,
+        intervals: summary.whole_intervals,
+        overall: summary.overall,
+        series_interval_ms: summary.series.interval_ns as f64 / 1e6,
+        series: summary.series.mb_s.iter().map(|&mb_s| rounded(mb_s, 1e3)).collect(),
+        z_density: summary.z_density.iter().map(|point| (point.z, rounded(point.density, 1e6))).collect(),
+    }
+}
+
+fn flash(inputs: &ReportInputs) -> Flash {
+    let sum: MemberCounters = inputs.counters.iter().copied().sum();
+    let lifetimes = (0..inputs.counters.len()).filter_map(|index| lifetime(inputs, index));
+    Flash {
+        host_pages_read: sum.host_pages_read,
+        host_pages_written: sum.host_pages_written,
+        gc_pages_moved: sum.gc_pages_moved,
+        erases: sum.erases,
+        write_amplification: sum.write_amplification(),
+        summary_programs: sum.summary_programs,
+        wear: wear(Wear::of_all(inputs.wear)),
+        lifetime: lifetimes.min_by(|a, b| a.days_worst_block.total_cmp(&b.days_worst_block)),
+    }
+}
+
+fn wear(wear: Wear) -> WearReport {
+    WearReport { min: wear.min, mean: wear.mean, max: wear.max, stddev: wear.stddev }
+}
+
+fn lifetime(inputs: &ReportInputs, member: usize) -> Option<Lifetime> {
+    let endurance_cycles = inputs.endurance_cycles?;
+    let (erases, wear) = (inputs.counters[member].erases, inputs.wear.get(member)?);
+    let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
+    if erases == 0 || measured_ns == 0 || wear.max == 0 {
+        return None;
+    }
+    let erases_endured = f64::from(endurance_cycles) * inputs.blocks_per_member as f64;
+    let days_levelled = erases_endured / erases as f64 * (measured_ns as f64 / NS_PER_DAY);
+    Some(Lifetime { endurance_cycles, days_levelled, days_worst_block: days_levelled * wear.mean / f64::from(wear.max) })
+}
+
+fn gc(inputs: &ReportInputs) -> Gc {
+    let sum: MemberCounters = inputs.counters.iter().copied().sum();
+    let activity = &inputs.measured.gc;
+    Gc {
+        runs: sum.gc_runs,
+        forced_runs: sum.gc_forced_runs,
+        busy_fraction: activity.busy_fraction(),
+        mean_length_us: (sum.gc_runs > 0).then(|| us(sum.gc_time_ns) / sum.gc_runs as f64),
+        synchronised_mean: activity.synchronised_mean(),
+        preemptions: sum.preemptions,
+        merges: sum.merges,
+        pipelined: sum.pipelined,
+        messages: inputs.messages.clone(),
+        own_runs: sum.gc_runs - sum.gc_forced_runs,
+        cleans: sum.erases,
+        time_ms: sum.gc_time_ns as f64 / 1e6,
+        slice_us: us(activity.slice_ns),
+        slices_by_members: activity.slices_by_members.clone(),
+        requests_by_members_met: inputs.measured.requests_by_members_met.clone(),
+    }
+}
+
+fn member(inputs: &ReportInputs, index: usize) -> Member {
+    let counters = &inputs.counters[index];
+    let activity = &inputs.measured.gc;
+    Member {
+        erases: counters.erases,
+        host_pages_written: counters.host_pages_written,
+        host_pages_read: counters.host_pages_read,
+        gc_pages_moved: counters.gc_pages_moved,
+        summary_programs: counters.summary_programs,
+        write_amplification: counters.write_amplification(),
+        gc_runs: counters.gc_runs,
+        gc_forced_runs: counters.gc_forced_runs,
+        gc_time_ms: counters.gc_time_ns as f64 / 1e6,
+        gc_busy_fraction: activity.member_busy_fraction(index),
+        gc_any_fraction: activity.member_any_fraction(index),
+        wear: wear(inputs.wear.get(index).copied().unwrap_or_default()),
+        lifetime: lifetime(inputs, index),
+    }
+}
+
+fn free_blocks(measured: &Measured) -> Vec<Vec<(f64, f64, f64, f64)>> {
+    if measured.free_blocks.iter().all(Vec::is_empty) {
+        return Vec::new();
+    }
+    let cut = |relative: f64| rounded(relative, 1e4);
+    let points = measured.free_blocks.iter().map(|points| {
+        points.iter().map(|point| (point.from_ns as f64 / 1e6, cut(point.least), cut(point.mean), cut(point.most))).collect()
+    });
+    points.collect()
+}
+
+fn timeline(measured: &Measured) -> Option<TimelineReport> {
+    let timeline = measured.timeline.as_ref()?;
+    let request = |done: &CompletedRequest| TimelineRequest {
+        index: done.index,
+        arrival_ns: done.arrival_ns,
+        done_ns: done.done_ns,
+        write: done.request.direction == Direction::Write,
+        offset_bytes: done.request.offset_bytes,
+        length_bytes: done.request.length_bytes,
+        gc_members_met: done.gc_members_met,
+    };
+    let gc = |gc: &GcInterval| TimelineGc {
+        member: gc.member,
+        element: gc.element,
+        start_ns: gc.start_ns,
+        end_ns: gc.end_ns,
+        victims: gc.victims,
+        pages_moved: gc.pages_moved,
+        forced: gc.forced,
+    };
+    Some(TimelineReport {
+        from_ns: timeline.from_ns,
+        to_ns: timeline.to_ns,
+        omitted: timeline.omitted,
+        requests: timeline.requests.iter().map(request).collect(),
+        gc: timeline.gc.iter().map(gc).collect(),
+    })
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::metrics::{Metrics, MetricsParams};
+    use crate::workload::Request;
+
+    fn completed(index: u64, direction: Direction, arrival_ns: u64, done_ns: u64, gc_members_met: u32) -> CompletedRequest {
+        let request =
+            Request { arrival_ns, offset_bytes: 0, length_bytes: 1_000_000, direction, high_priority: false, stream: 0, one_member: false };
+        CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met }
+    }
+
+    fn inputs<'a>(measured: &'a Measured, counters: &'a [MemberCounters], wear: &'a [Wear]) -> ReportInputs<'a> {
+        ReportInputs {
+            config: json!({"seed": 7, "array": {"level": "raid0"}}),
+            config_hash: "abc".to_owned(),
+            seed: 7,
+            measured,
+            counters,
+            wear,
+            blocks_per_member: 1000,
+            endurance_cycles: Some(3000),
+            messages: BTreeMap::from([("ForceGc".to_owned(), 2)]),
+            cache: serde_json::Map::new(),
+            partial_reason: None,
+            workload_note: Some("a stand-in".to_owned()),
+            trace_notes: Vec::new(),
+            warnings: Vec::new(),
+            wall_s: 1.5,
+            perf: Perf::new(100, 200, 10, 0.5, 1.0, Some(4096)),
+        }
+    }
+
+    /// Two members over 4 s: two reads, a write, one collection.
+    pub(crate) fn example() -> Report {
+        const SECOND: u64 = 1_000_000_000;
+        let params = MetricsParams { timeline: Some((0, 2 * SECOND)), ..MetricsParams::default() };
+        let mut metrics = Metrics::new(&params, 2, 4);
+        metrics.request(&completed(0, Direction::Read, 0, 2_000, 0));
+        metrics.request(&completed(1, Direction::Write, 0, 4_000, 1));
+        metrics.request(&completed(2, Direction::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
+        metrics.gc(&GcInterval {
+            pool: 0,
+            free_blocks_before: 0,
+            member: 1,
+            element: 3,
+            start_ns: SECOND,
+            end_ns: SECOND + 8_000_000,
+            victims: 2,
+            pages_moved: 90,
+            forced: true,
+        });
+        metrics.free_blocks(1, SECOND + 8_000_000, 24, 12);
+        let measured = metrics.finish(4 * SECOND);
+        let collected = MemberCounters {
+            host_pages_read: 488,
+            host_pages_written: 244,
+            gc_pages_moved: 90,
+            erases: 2,
+            summary_programs: 6,
+            gc_runs: 1,
+            gc_forced_runs: 1,
+            gc_time_ns: 8_000_000,
+            ..MemberCounters::default()
+        };
+        let wear = Wear { min: 1, mean: 2.0, max: 4, stddev: 0.5 };
+        Report::build(inputs(&measured, &[MemberCounters::default(), collected], &[wear, wear]))
+    }
+
+    #[test]
+    fn keys_and_their_order_are_those_of_the_contract() {
+        let json = serde_json::to_value(example()).unwrap();
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let starts_with = |value: &Value, expected: &str| {
+            let keys = keys(value);
+            let expected: Vec<_> = expected.split_whitespace().collect();
+            assert_eq!(keys[..expected.len()], expected);
+        };
+        starts_with(
+            &json,
+            "schema version seed config_hash config simulated_ns wall_s requests response_us bandwidth_mb_s flash gc cache members perf",
+        );
+        starts_with(&json["requests"], "all read write");
+        starts_with(&json["response_us"], "all read write");
+        starts_with(&json["response_us"]["all"], "count mean stddev min max p50 p90 p95 p99 p99_9 p99_99");
+        starts_with(&json["bandwidth_mb_s"], "mean stddev cv interval_ms");
+        starts_with(&json["flash"], "host_pages_read host_pages_written gc_pages_moved erases write_amplification");
+        starts_with(&json["gc"], "runs forced_runs busy_fraction mean_length_us synchronised_mean preemptions merges pipelined messages");
+        starts_with(&json["members"][0], "erases host_pages_written");
+        starts_with(&json["perf"], "host_page_ops flash_page_ops host_page_ops_per_s warm_up_s peak_rss_bytes");
+    }
+
+    #[test]
+    fn figures_are_those_measured() {
+        let report = example();
+        assert_eq!(report.requests, Requests { all: 3, read: 2, write: 1 });
+        assert_eq!(
+            (report.response_us.all.mean, report.response_us.read.mean, report.response_us.write.p50),
+            (Some(4.0), Some(4.0), Some(4.0))
+        );
+        assert_eq!(report.response_us.all.cdf.last(), Some(&(6.0, 1.0)));
+        assert_eq!((report.bandwidth_mb_s.mean, report.bandwidth_mb_s.series.as_slice()), (Some(0.75), [2.0, 0.0, 0.0, 1.0].as_slice()));
+        assert_eq!(report.flash.write_amplification, Some(334.0 / 244.0));
+        assert_eq!((report.gc.mean_length_us, report.gc.busy_fraction), (Some(8_000.0), Some(0.00025)));
+        assert_eq!((report.gc.own_runs, report.gc.synchronised_mean), (0, Some(1.0)));
+        assert_eq!(report.gc.slices_by_members, [39_920, 80, 0]);
+        assert_eq!(report.gc.requests_by_members_met, [1, 1, 1]);
+        assert_eq!(report.members[0].write_amplification, None);
+        assert_eq!((report.members[1].gc_busy_fraction, report.members[1].gc_any_fraction), (Some(0.0005), Some(0.002)));
+        assert_eq!(report.free_blocks, [vec![], vec![(1008.0, 2.0, 2.0, 2.0)]]);
+        let timeline = report.timeline.unwrap();
+        assert_eq!((timeline.requests.len(), timeline.gc.len(), timeline.omitted), (2, 1, 0));
+        // 3000 cycles × 1000 blocks at 2 erases in 4 s: 6 000 000 s, and half of that for a block worn twice as much as the mean.
+        let lifetime = report.flash.lifetime.unwrap();
+        assert!((lifetime.days_levelled - 6e6 / 86_400.0).abs() < 1e-9 && (lifetime.days_worst_block - 3e6 / 86_400.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn json_reads_back_as_the_same_report() {
+        let report = example();
+        let text = serde_json::to_string_pretty(&report).unwrap();
+        assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+    }
+
+    proptest::proptest! {
+        /// A report that was saved and read again must be written as it was, to the last digit.
+        #[test]
+        fn numbers_survive_being_saved(number in proptest::num::f64::NORMAL | proptest::num::f64::ZERO) {
+            let report = Report { wall_s: number, ..example() };
+            let read: Report = serde_json::from_str(&serde_json::to_string(&report).unwrap()).unwrap();
+            proptest::prop_assert_eq!(read.wall_s.to_bits(), number.to_bits());
+        }
+    }
+
+    #[test]
+    fn an_empty_run_has_no_figures_but_a_report() {
+        let measured = Metrics::new(&MetricsParams::default(), 1, 1).finish(0);
+        let report = Report::build(inputs(&measured, &[MemberCounters::default()], &[Wear::default()]));
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
+        assert_eq!((report.response_us.all.mean, report.bandwidth_mb_s.cv, report.flash.write_amplification), (None, None, None));
+        assert_eq!((report.gc.busy_fraction, report.gc.synchronised_mean, report.flash.lifetime), (None, None, None));
+    }
+
+    #[test]
+    fn without_the_wall_clock_only_counts_remain() {
+        let report = example();
+        let slower = Report { wall_s: 99.0, perf: Perf::new(100, 200, 10, 9.0, 8.0, None), ..report.clone() };
+        assert_ne!(slower, report);
+        assert_eq!(slower.without_wall_clock(), report.without_wall_clock());
+        let other = Report { perf: Perf::new(101, 200, 10, 0.5, 1.0, None), ..report.clone() };
+        assert_ne!(other.without_wall_clock(), report.without_wall_clock());
+    }
+}

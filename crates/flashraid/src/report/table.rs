@@ -1,0 +1,266 @@
+//! The figures of a report as sections of rows, for a terminal to lay out.
+
+use super::{Member, Report, ResponseTime};
+
+/// Most members that get a column each.
+const MEMBER_COLUMNS_MAX: usize = 8;
+
+/// Rows under a heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// Heading.
+    pub title: &'static str,
+    /// Headings of the columns of values; empty if there is only one.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+/// A named figure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// What it is.
+    pub name: String,
+    /// Its value in every column, ready to show.
+    pub values: Vec<String>,
+    /// Its unit, maybe empty.
+    pub unit: &'static str,
+}
+
+impl Row {
+    fn new(name: impl Into<String>, values: impl IntoIterator<Item = String>, unit: &'static str) -> Self {
+        Self { name: name.into(), values: values.into_iter().collect(), unit }
+    }
+}
+
+/// A figure with four significant digits or more, down to a millionth, and thousands apart (`12,345`, `123.4`, `1.235`, `0.01235`), whole
+/// numbers without decimals; a dash if it isn't defined.
+#[must_use]
+pub fn format_figure(figure: Option<f64>) -> String {
+    let Some(value) = figure.filter(|value| value.is_finite()) else { return "–".to_owned() };
+    let decimals = match value.abs() {
+        size if size.fract() == 0.0 => 0,
+        size if size >= 1000.0 => 0,
+        size if size >= 100.0 => 1,
+        size if size >= 10.0 => 2,
+        size if size >= 1.0 => 3,
+        size if size >= 0.1 => 4,
+        size if size >= 0.01 => 5,
+        _ => 6,
+    };
+    group_thousands(&format!("{value:.decimals$}"))
+}
+
+fn count(count: u64) -> String {
+    group_thousands(&count.to_string())
+}
+
+fn group_thousands(number: &str) -> String {
+    let whole_end = number.find('.').unwrap_or(number.len());
+    let digits_start = number.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+    let mut grouped = String::with_capacity(number.len() + number.len() / 3);
+    for (index, c) in number.char_indices() {
+        if digits_start < index && index < whole_end && (whole_end - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(c);
+    }
+    grouped
+}
+
+impl Report {
+    /// The figures that a person looks at first.
+    #[must_use]
+    pub fn table(&self) -> Vec<Section> {
+        let mut sections =
+            vec![self.run_section(), self.response_section(), self.bandwidth_section(), self.flash_section(), self.gc_section()];
+        if !self.cache.is_empty() {
+            let rows = self.cache.iter().map(|(name, value)| {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                Row::new(name.replace('_', " "), [value], "")
+            });
+            sections.push(Section { title: "Cache", columns: Vec::new(), rows: rows.collect() });
+        }
+        if self.members.len() > 1 {
+            sections.push(self.members_section());
+        }
+        sections.push(self.perf_section());
+        sections
+    }
+
+    fn run_section(&self) -> Section {
+        let rows = vec![
+            Row::new("simulated time", [format_figure(Some(self.simulated_ns as f64 / 1e9))], "s"),
+            Row::new("statistics from", [format_figure(Some(self.measured_from_ns as f64 / 1e9))], "s"),
+            Row::new("seed", [self.seed.to_string()], ""),
+        ];
+        Section { title: "Run", columns: Vec::new(), rows }
+    }
+
+    fn response_section(&self) -> Section {
+        type Figure = (&'static str, fn(&ResponseTime) -> Option<f64>);
+        const FIGURES: [Figure; 10] = [
+            ("mean", |times| times.mean),
+            ("standard deviation", |times| times.stddev),
+            ("least", |times| times.min),
+            ("median", |times| times.p50),
+            ("90 %", |times| times.p90),
+            ("95 %", |times| times.p95),
+            ("99 %", |times| times.p99),
+            ("99.9 %", |times| times.p99_9),
+            ("99.99 %", |times| times.p99_99),
+            ("greatest", |times| times.max),
+        ];
+        let kinds = [&self.response_us.all, &self.response_us.read, &self.response_us.write];
+        let requests = Row::new("requests", kinds.map(|times| count(times.count)), "");
+        let figures = FIGURES.iter().map(|(name, figure)| Row::new(*name, kinds.map(|times| format_figure(figure(times))), "µs"));
+        let columns = ["all", "reads", "writes"].map(str::to_owned).to_vec();
+        Section { title: "Response time", columns, rows: std::iter::once(requests).chain(figures).collect() }
+    }
+
+    fn bandwidth_section(&self) -> Section {
+        let bandwidth = &self.bandwidth_mb_s;
+        let rows = vec![
+            Row::new("mean", [format_figure(bandwidth.mean)], "MB/s"),
+            Row::new("standard deviation", [format_figure(bandwidth.stddev)], "MB/s"),
+            Row::new("coefficient of variation", [format_figure(bandwidth.cv)], ""),
+            Row::new("intervals", [count(bandwidth.intervals)], ""),
+            Row::new("length of an interval", [format_figure(Some(bandwidth.interval_ms))], "ms"),
+        ];
+        Section { title: "Bandwidth", columns: Vec::new(), rows }
+    }
+
+    fn flash_section(&self) -> Section {
+        let flash = &self.flash;
+        let mut rows = vec![
+            Row::new("host pages read", [count(flash.host_pages_read)], "pages"),
+            Row::new("host pages written", [count(flash.host_pages_written)], "pages"),
+            Row::new("pages moved", [count(flash.gc_pages_moved)], "pages"),
+            Row::new("write amplification", [format_figure(flash.write_amplification)], ""),
+            Row::new("erases", [count(flash.erases)], "blocks"),
+            Row::new("erases per block, mean", [format_figure(Some(flash.wear.mean))], ""),
+            Row::new("erases per block, most", [count(u64::from(flash.wear.max))], ""),
+        ];
+        if let Some(lifetime) = flash.lifetime {
+            rows.push(Row::new(
+                format!("life at {} cycles", lifetime.endurance_cycles),
+                [format_figure(Some(lifetime.days_worst_block))],
+                "days",
+            ));
+        }
+        Section { title: "Flash", columns: Vec::new(), rows }
+    }
+
+    fn gc_section(&self) -> Section {
+        let gc = &self.gc;
+        let mut rows = vec![
+            Row::new("runs", [count(gc.runs)], ""),
+            Row::new("forced runs", [count(gc.forced_runs)], ""),
+            Row::new("mean length of a run", [format_figure(gc.mean_length_us)], "µs"),
+            Row::new("share of element time", [format_figure(gc.busy_fraction.map(|fraction| fraction * 100.0))], "%"),
+            Row::new("members collecting together, mean", [format_figure(gc.synchronised_mean)], ""),
+        ];
+        let met: u64 = gc.requests_by_members_met.iter().skip(1).sum();
+        let share = (self.requests.all > 0).then(|| met as f64 * 100.0 / self.requests.all as f64);
+        rows.push(Row::new("requests that met a collection", [format_figure(share)], "%"));
+        let optional = [("preemptions", gc.preemptions), ("merges", gc.merges), ("pipelined requests", gc.pipelined)];
+        rows.extend(optional.into_iter().filter(|&(_, n)| n > 0).map(|(name, n)| Row::new(name, [count(n)], "")));
+        rows.extend(gc.messages.iter().map(|(kind, &n)| Row::new(format!("messages {kind}"), [count(n)], "")));
+        Section { title: "Garbage collection", columns: Vec::new(), rows }
+    }
+
+    /// Every member in a column of its own, or the spread over them when they would not fit on a line.
+    fn members_section(&self) -> Section {
+        type Figure = (&'static str, &'static str, fn(&Member) -> Option<f64>);
+        const FIGURES: [Figure; 4] = [
+            ("host pages written", "pages", |member| Some(member.host_pages_written as f64)),
+            ("write amplification", "", |member| member.write_amplification),
+            ("erases", "blocks", |member| Some(member.erases as f64)),
+            ("time with a collection", "%", |member| member.gc_any_fraction.map(|share| share * 100.0)),
+        ];
+        let each = self.members.len() <= MEMBER_COLUMNS_MAX;
+        let columns = if each {
+            (0..self.members.len()).map(|member| member.to_string()).collect()
+        } else {
+            ["least", "mean", "most"].map(str::to_owned).to_vec()
+        };
+        let rows = FIGURES.iter().map(|&(name, unit, figure)| {
+            let figures = self.members.iter().map(figure);
+            if each {
+                return Row::new(name, figures.map(format_figure), unit);
+            }
+            let defined: Vec<f64> = figures.flatten().collect();
+            let mean = (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64);
+            let spread = [defined.iter().copied().reduce(f64::min), mean, defined.iter().copied().reduce(f64::max)];
+            Row::new(name, spread.map(format_figure), unit)
+        });
+        Section { title: "Members", columns, rows: rows.collect() }
+    }
+
+    fn perf_section(&self) -> Section {
+        let perf = &self.perf;
+        let rows = vec![
+            Row::new("warm-up", [format_figure(Some(perf.warm_up_s))], "s"),
+            Row::new("simulation", [format_figure(Some(perf.run_s))], "s"),
+            Row::new("host page operations", [format_figure(Some(perf.host_page_ops_per_s / 1e6))], "million/s"),
+            Row::new("flash page operations", [format_figure(Some(perf.flash_page_ops_per_s / 1e6))], "million/s"),
+            Row::new("memory", [format_figure(perf.peak_rss_bytes.map(|bytes| bytes as f64 / 1e6))], "MB"),
+        ];
+        Section { title: "Simulator", columns: Vec::new(), rows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_four_digits() {
+        let cases = [
+            (1_234_567.8, "1,234,568"),
+            (1000.0, "1,000"),
+            (999.96, "1,000.0"),
+            (123.45, "123.5"),
+            (12.345, "12.35"),
+            (-1234.0, "-1,234"),
+            (1.0, "1"),
+            (1.5, "1.500"),
+            (0.123_45, "0.1235"),
+            (0.012_345, "0.01235"),
+            (0.0, "0"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(format_figure(Some(value)), text, "{value}");
+        }
+        assert_eq!(format_figure(None), "–");
+        assert_eq!(format_figure(Some(f64::INFINITY)), "–");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_000_000), "1,000,000");
+    }
+
+    #[test]
+    fn every_row_fills_every_column() {
+        let report = crate::report::build::tests::example();
+        let sections = report.table();
+        let titles: Vec<_> = sections.iter().map(|section| section.title).collect();
+        assert_eq!(titles, ["Run", "Response time", "Bandwidth", "Flash", "Garbage collection", "Members", "Simulator"]);
+        for section in &sections {
+            for row in &section.rows {
+                assert_eq!(row.values.len(), section.columns.len().max(1), "{}: {}", section.title, row.name);
+            }
+        }
+        assert_eq!(sections[5].columns, ["0", "1"]);
+        let mean = &sections[1].rows[1];
+        assert_eq!((mean.name.as_str(), mean.values.as_slice(), mean.unit), ("mean", ["4", "4", "4"].map(String::from).as_slice(), "µs"));
+    }
+
+    #[test]
+    fn many_members_are_shown_by_their_spread() {
+        let mut report = crate::report::build::tests::example();
+        let template = report.members[1].clone();
+        report.members = (1..=10).map(|erases| Member { erases, ..template.clone() }).collect();
+        let section = report.members_section();
+        assert_eq!(section.columns, ["least", "mean", "most"]);
+        assert_eq!(section.rows[2].values, ["1", "5.500", "10"]);
+    }
+}
