@@ -85,6 +85,16 @@ impl Array {
         }
     }
 
+    /// Bytes of a page.
+    pub fn page_bytes(&self) -> u32 {
+        self.members[0].ftl().geometry.page_bytes
+    }
+
+    /// Free blocks of a pool at which it is collected.
+    pub fn start_free_blocks(&self) -> u32 {
+        self.members[0].ftl().start_free_blocks
+    }
+
     /// How addresses spread over the members.
     pub fn layout(&self) -> &Layout {
         &self.layout

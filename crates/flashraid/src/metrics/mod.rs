@@ -62,6 +62,8 @@ pub struct GcInterval {
     pub victims: u32,
     /// Valid pages moved.
     pub pages_moved: u32,
+    /// Free blocks of the pool when it began.
+    pub free_blocks_before: u32,
     /// Started by the array's controller rather than by the member itself.
     pub forced: bool,
 }
@@ -268,7 +270,17 @@ mod tests {
     fn a_restart_leaves_out_earlier_requests_but_not_their_bytes() {
         let mut metrics = Metrics::new(&MetricsParams { bandwidth_interval_ns: 100, ..MetricsParams::default() }, 2, 1);
         metrics.request(&completed(0, 0, 90, 2));
-        metrics.gc(&GcInterval { member: 0, element: 0, pool: 0, start_ns: 50, end_ns: 150, victims: 1, pages_moved: 0, forced: false });
+        metrics.gc(&GcInterval {
+            member: 0,
+            element: 0,
+            pool: 0,
+            start_ns: 50,
+            end_ns: 150,
+            victims: 1,
+            pages_moved: 0,
+            free_blocks_before: 0,
+            forced: false,
+        });
         metrics.restart(100, 2);
         metrics.request(&completed(2, 100, 140, 1));
         metrics.request(&completed(1, 10, 150, 2));

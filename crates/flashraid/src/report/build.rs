@@ -292,6 +292,7 @@ pub(super) mod tests {
         metrics.request(&completed(2, Direction::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
         metrics.gc(&GcInterval {
             pool: 0,
+            free_blocks_before: 0,
             member: 1,
             element: 3,
             start_ns: SECOND,

@@ -286,6 +286,7 @@ impl Ssd {
             end_ns,
             victims: 1,
             pages_moved: work.pages_moved,
+            free_blocks_before: work.free_blocks_before,
             forced: false,
         });
     }

@@ -131,6 +131,11 @@ impl Ssd {
         }
     }
 
+    /// Elements of the member.
+    pub fn elements(&self) -> u32 {
+        self.params.geometry.elements
+    }
+
     /// Counts since the end of the warm-up.
     pub fn counters(&self) -> &MemberCounters {
         &self.counters

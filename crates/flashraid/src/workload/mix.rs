@@ -40,6 +40,15 @@ impl Source for Mix {
         stream.next = stream.source.next_request()?;
         Ok(Some(Request { stream: index as u8, ..request }))
     }
+
+    /// That of the stream that is furthest behind, since the mix ends with it.
+    fn progress(&self) -> Option<f64> {
+        self.streams.iter().filter_map(|s| s.source.progress()).min_by(f64::total_cmp)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.streams.iter().flat_map(|s| s.source.notes()).collect()
+    }
 }
 
 #[cfg(test)]

@@ -85,6 +85,16 @@ pub trait Source {
         HostLoop::Open
     }
 
+    /// Share of the source that has been read, from 0 to 1, if known.
+    fn progress(&self) -> Option<f64> {
+        None
+    }
+
+    /// What was assumed or left out so far in reading it, a sentence each, for the report.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Where the last request came from, such as `trace.csv:17`, for messages; `None` if it has no place but its number.
     fn place(&self) -> Option<String> {
         None

@@ -194,6 +194,14 @@ impl Source for Transform {
         self.source.host_loop()
     }
 
+    fn progress(&self) -> Option<f64> {
+        self.source.progress()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.source.notes()
+    }
+
     fn place(&self) -> Option<String> {
         self.source.place()
     }

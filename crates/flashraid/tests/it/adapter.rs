@@ -108,7 +108,7 @@ fn runs(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<GcInterval> {
         }
     }
     for run in &mut runs {
-        run.pool = 0;
+        (run.pool, run.free_blocks_before) = (0, 0);
     }
     runs.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
     runs

@@ -156,6 +156,18 @@ impl Source for TraceReader {
         }))
     }
 
+    fn progress(&self) -> Option<f64> {
+        Self::progress(self)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.facts().notes.clone();
+        if self.bad_lines_skipped() > 0 {
+            notes.push(format!("bad lines: {} were left out", self.bad_lines_skipped()));
+        }
+        notes
+    }
+
     /// Open; a trace without times is replayed one request after the other.
     fn host_loop(&self) -> HostLoop {
         if self.facts().has_times { HostLoop::Open } else { HostLoop::Closed { depth: 1, think_ns: 0 } }

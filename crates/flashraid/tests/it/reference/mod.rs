@@ -648,6 +648,7 @@ impl Simulation<'_> {
                     member.counters.gc_time_ns += end - run.start;
                     gc_intervals.push(GcInterval {
                         pool: 0,
+                        free_blocks_before: 0,
                         member: number as u32,
                         element: element as u32,
                         start_ns: run.start,
