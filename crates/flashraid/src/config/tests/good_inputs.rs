@@ -227,6 +227,13 @@ proptest! {
     }
 
     #[test]
+    fn whatever_loads_can_be_checked(text in any_configuration()) {
+        if let Ok(scenario) = read(&text) {
+            let _ = crate::check::check(&scenario).to_string();
+        }
+    }
+
+    #[test]
     fn no_option_panics(configuration in any_configuration(), key in ".*", value in ".*") {
         let sets: Vec<(String, String)> = configuration
             .lines()
