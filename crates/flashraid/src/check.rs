@@ -51,7 +51,7 @@ pub struct MemberCheck {
     pub reserved_blocks_per_plane: u32,
     /// Data pages / exported pages − 1.
     pub over_provisioning: f64,
-    /// The same without the blocks that collection keeps free and half the open ones: what is left for garbage.
+    /// The same without the blocks that collection keeps free or open: what is left for garbage.
     pub effective_over_provisioning: f64,
 }
 
@@ -168,9 +168,10 @@ fn over_provisioning(ssd: &SsdParams) -> f64 {
 fn alpha(ssd: &SsdParams) -> f64 {
     let g = &ssd.geometry;
     let planes = f64::from(planes_per_pool(ssd));
-    // Free blocks go to and fro between the thresholds; an open block is half full on average.
+    // Free blocks go to and fro between the thresholds. A collection begins when a block has just been opened, which is still empty then;
+    // the one for moves is half full on average.
     let free = f64::from(ssd.gc.start_free_blocks + ssd.gc.stop_free_blocks - 1) / 2.0;
-    let open = if ssd.gc.separate_open_block { 1.0 } else { 0.5 };
+    let open = if ssd.gc.separate_open_block { 1.5 } else { 1.0 };
     let holding = planes * f64::from(g.blocks_per_plane) - free - open;
     holding / (planes * f64::from(g.blocks_per_plane - g.reserved_blocks_per_plane))
 }
@@ -184,7 +185,7 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
     let (write_amplification, write_amplification_is) = match ssd.gc.victim {
         VictimPolicy::Greedy => (greedy, "exact"),
         VictimPolicy::Fifo => (oldest_first, "exact"),
-        VictimPolicy::Random | VictimPolicy::DChoices { d: 1 } => (theory::random(alpha), "exact"),
+        VictimPolicy::Random | VictimPolicy::DChoices { d: 1 } => (theory::random(data_pages, alpha), "exact"),
         VictimPolicy::GreedyWearAware { .. } | VictimPolicy::CostBenefit | VictimPolicy::DChoices { .. } => (greedy, "at least"),
     };
     let pages_moved_per_clean = f64::from(data_pages) * (1.0 - 1.0 / write_amplification);

@@ -84,3 +84,37 @@ fn every_preset_can_be_checked() {
         assert!(!report.to_string().is_empty() && serde_json::to_string(&report).is_ok());
     }
 }
+
+/// Write amplification that a member really has while random writes run over a device at its working level.
+fn measured(scenario: &config::Scenario) -> f64 {
+    let ssd = &scenario.array.ssd;
+    let mut ftl = crate::ftl::Ftl::filled(ssd, 1, 0);
+    let exported = ssd.geometry.exported_pages_per_element();
+    let mut stream = crate::rng::stream(1, "check.theory", 0);
+    let (mut moved, mut written) = (0_u64, 0_u64);
+    for write in 0..6 * u64::from(exported) {
+        while let Some((pool, victim)) = ftl.next_clean(0, 0) {
+            let work = ftl.clean(0, pool, victim);
+            moved += if write >= 3 * u64::from(exported) { u64::from(work.pages_moved) } else { 0 };
+        }
+        let slot = crate::rng::below(&mut stream, u64::from(exported)) as u32;
+        let pool = ftl.place(0, slot, 0).expect("after the cleans there is room");
+        ftl.write(0, pool, slot);
+        written += u64::from(write >= 3 * u64::from(exported));
+    }
+    (written + moved) as f64 / written as f64
+}
+
+#[test]
+fn theory_agrees_with_the_flash_translation_layer() {
+    for reserved in ["7%", "12%", "20%", "28%"] {
+        for victim in ["greedy", "fifo", "random"] {
+            let text = format!(
+                "array.level = \"single\"\n[ssd]\nsummary_page = false\n[ssd.geometry]\nelements = 1\nplanes = 1\nblocks = 1024\nreserved = \"{reserved}\"\n[ssd.gc]\nstart = \"2 blocks\"\nvictim = \"{victim}\"\n"
+            );
+            let scenario = config::from_str("test.toml", &text, &[], None).unwrap_or_else(|problems| panic!("{problems}"));
+            let (expected, measured) = (check(&scenario).gc.write_amplification, measured(&scenario));
+            assert!((expected / measured - 1.0).abs() < 0.03, "{reserved} {victim}: theory {expected}, measured {measured}");
+        }
+    }
+}

@@ -46,9 +46,14 @@ pub fn oldest_first(alpha: f64) -> f64 {
     1.0 / least.max(f64::MIN_POSITIVE)
 }
 
-/// Collection of any block: a victim is as full as the mean of all.
-pub fn random(alpha: f64) -> f64 {
-    alpha / (alpha - 1.0)
+/// Collection of any block of `pages` pages that holds garbage.
+///
+/// A victim is as full as the mean of the blocks that are not fully valid. With `f` victims per host write a share `f/alpha` of the blocks is fully
+/// valid and holds a share `f` of the user pages (they leave that state as fast as victims enter it), so a victim has
+/// `pages · (1 − f) / (alpha − f)` valid pages; with `f · (pages − valid) = 1` this gives the closed form.
+pub fn random(pages: u32, alpha: f64) -> f64 {
+    let b = f64::from(pages);
+    alpha * b / (b * (alpha - 1.0) + 1.0)
 }
 
 #[cfg(test)]
@@ -74,7 +79,7 @@ mod tests {
         for alpha in [1.05, 1.1, 1.3] {
             assert!(greedy(16, alpha) < greedy(64, alpha));
             assert!(greedy(64, alpha) < oldest_first(alpha));
-            assert!(oldest_first(alpha) < random(alpha));
+            assert!(oldest_first(alpha) < random(1024, alpha));
             assert!(greedy(64, alpha + 0.05) < greedy(64, alpha));
         }
         // A block of one page is garbage as a whole when it is collected.
