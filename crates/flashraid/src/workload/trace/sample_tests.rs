@@ -128,7 +128,7 @@ fn fio_2_adds_up_waits() {
     check(text, Format::Fio2, &[record(0, 0, 0, 4096, Read), record(150_000, 1, 4096, 512, Writes), record(200_000, 0, 512, 512, Read)]);
     let without: String = text.lines().filter(|line| !line.contains("wait")).map(|line| format!("{line}\n")).collect();
     let reader = open_bytes(without.into_bytes(), &spec()).unwrap();
-    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1 }));
+    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
 }
 
 #[test]
@@ -307,6 +307,22 @@ fn a_bad_line_is_named_and_can_be_skipped() {
 }
 
 #[test]
+fn a_header_is_passed_over_but_not_a_second_one() {
+    let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
+    let text = format!("{header}5,alpha,2,Read,8192,4096,77\n6,alpha,2,Write,0,512,5\n");
+    assert_eq!(records(text.as_bytes(), &spec()).unwrap().len(), 2);
+    let notes = info_bytes(text.clone().into_bytes(), &spec()).unwrap().notes;
+    assert!(notes.iter().any(|note| note.contains("line 1: passed over as a header")), "{notes:?}");
+    assert!(refusal(text + header, &spec()).contains("line 4, column 1"));
+}
+
+#[test]
+fn readers_can_move_to_another_thread() {
+    fn is_send<T: Send>() {}
+    is_send::<super::TraceReader>();
+}
+
+#[test]
 fn absurd_numbers_are_bad_lines_and_empty_requests_are_left_out() {
     for (line, complaint) in [
         ("0,8,99999999999999999999,w,1", "the length in bytes"),
@@ -376,6 +392,7 @@ fn devices_are_laid_end_to_end_folded_or_chosen() {
     }
     let reader = open_bytes(SPC.as_bytes(), &spec()).unwrap();
     assert_eq!(reader.address_space_bytes(), Some(2 << 20));
+    assert!(reader.facts().notes.iter().any(|note| note.contains("2 laid end to end, 2 MiB")));
 }
 
 #[test]
@@ -422,7 +439,7 @@ fn units_are_overruled_and_options_without_effect_are_refused() {
 fn a_column_of_record_numbers_is_no_time() {
     let text: String = [0, 10, 50, 60, 70, 110].map(|number| format!("{number} 0 {} 8 0\n", number * 3)).concat();
     let mut reader = open_bytes(text.clone().into_bytes(), &spec()).unwrap();
-    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1 }));
+    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
     while let Some(request) = reader.next_request().unwrap() {
         assert_eq!(request.arrival_ns, 0);
     }
