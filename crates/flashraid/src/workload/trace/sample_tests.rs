@@ -291,6 +291,19 @@ fn a_truncated_compressed_file_is_bad_input_wherever_it_ends() {
 }
 
 #[test]
+fn a_window_too_large_is_told_from_damage() {
+    let mut writer = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    writer.window_log(28).unwrap();
+    writer.include_contentsize(false).unwrap();
+    writer.write_all(SPC.as_bytes()).unwrap();
+    // Flushing before the end keeps the encoder from shrinking the window to the content.
+    writer.flush().unwrap();
+    writer.write_all(SPC.as_bytes()).unwrap();
+    let message = refusal(writer.finish().unwrap(), &spec());
+    assert!(message.contains("window of more than 128 MiB"), "{message}");
+}
+
+#[test]
 fn a_bad_line_is_named_and_can_be_skipped() {
     let text = "0,8,4096,w,5.0\n0,8,40x6,w,5.5\n0,8,4096,w\n0,8,4096,w,6.0\n";
     let message = refusal(text, &spec());
