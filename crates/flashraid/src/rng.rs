@@ -10,15 +10,22 @@ pub type Stream = Xoshiro256PlusPlus;
 
 /// The stream of `seed` for the use `label`, number `index`.
 pub fn stream(seed: u64, label: &str, index: u64) -> Stream {
+    Stream::seed_from_u64(seed_of(seed, label, index))
+}
+
+/// A seed of its own for the use `label`, number `index`, for a part that has several streams itself.
+pub fn seed_of(seed: u64, label: &str, index: u64) -> u64 {
     // FNV-1a over the label, mixed with seed and index by SplitMix64 steps (`seed_from_u64` is one more).
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in label.bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
-    Stream::seed_from_u64(mix(mix(seed ^ hash).wrapping_add(index)))
+    mix(mix(seed ^ hash).wrapping_add(index))
 }
 
-fn mix(mut x: u64) -> u64 {
+/// A bijection of 64-bit numbers that looks random (the finaliser of SplitMix64).
+#[inline]
+pub fn mix(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -35,6 +42,26 @@ pub fn below(stream: &mut Stream, bound: u64) -> u64 {
 #[inline]
 pub fn unit(stream: &mut Stream) -> f64 {
     (next_u64(stream) >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}
+
+/// A number from the exponential distribution with mean 1.
+#[inline]
+pub fn exponential(stream: &mut Stream) -> f64 {
+    // 1 − unit lies in (0, 1], so that the logarithm is finite.
+    -libm::log(1.0 - unit(stream))
+}
+
+/// A number from the normal distribution with mean 0 and variance 1 (Box and Muller 1958, one of the pair).
+#[inline]
+pub fn normal(stream: &mut Stream) -> f64 {
+    let radius = libm::sqrt(2.0 * exponential(stream));
+    radius * libm::cos(2.0 * std::f64::consts::PI * unit(stream))
+}
+
+/// Whether an event of this probability happens.
+#[inline]
+pub fn happens(stream: &mut Stream, probability: f64) -> bool {
+    unit(stream) < probability
 }
 
 /// The next 64 random bits.

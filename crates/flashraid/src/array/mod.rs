@@ -1,5 +1,203 @@
-//! The array: addresses to members, requests to page operations and back.
+//! The array: requests to page operations of its members and back.
+//!
+//! Three verbs drive it: [`Array::submit`], [`Array::next_time`], [`Array::advance`]. Time comes from the caller.
 
+mod layout;
 mod params;
 
+use crate::TimeNs;
+use crate::agenda::Agenda;
+use crate::metrics::GcInterval;
+use crate::slab::Slab;
+use crate::ssd::{Effects, OpEnd, PageOp, Ssd, SsdWake};
+pub use layout::{Layout, Run};
 pub use params::*;
+
+/// Members that an array may have: the members that a request met in collection are kept as bits.
+pub const MEMBERS_MAX: u32 = 128;
+
+/// A request in pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest {
+    /// Comes back with the completion.
+    pub tag: u64,
+    /// First page of the array.
+    pub first_page: u64,
+    /// Pages, at least 1.
+    pub pages: u32,
+    /// Write rather than read.
+    pub write: bool,
+    /// A write that must not wait for garbage collection.
+    pub high_priority: bool,
+}
+
+/// A request that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Done {
+    /// The request's tag.
+    pub tag: u64,
+    /// When its last page was done.
+    pub at: TimeNs,
+    /// Members on which a page of it waited for garbage collection.
+    pub gc_members_met: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Wake {
+    /// All pages of a join are done.
+    Joined(u32),
+    /// A member has to look again.
+    Member(u32, SsdWake),
+}
+
+/// Page operations that are waited for together.
+#[derive(Debug, Clone, Copy)]
+struct Join {
+    tag: u64,
+    remaining: u32,
+    last_end: TimeNs,
+    gc_members: u128,
+}
+
+/// An array of SSDs.
+#[derive(Debug, Clone)]
+pub struct Array {
+    layout: Layout,
+    members: Vec<Ssd>,
+    agenda: Agenda<Wake>,
+    joins: Slab<Join>,
+    ends: Vec<OpEnd>,
+    cleans: Vec<GcInterval>,
+}
+
+impl Array {
+    /// An array of filled members; `seed` names the random streams of victim policies that draw.
+    pub fn new(params: &ArrayParams, seed: u64) -> Self {
+        Self {
+            layout: Layout::new(params),
+            members: (0..params.members).map(|m| Ssd::new(&params.ssd, seed, m, false)).collect(),
+            agenda: Agenda::default(),
+            joins: Slab::default(),
+            ends: Vec::new(),
+            cleans: Vec::new(),
+        }
+    }
+
+    /// How addresses spread over the members.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The members.
+    pub fn members(&self) -> &[Ssd] {
+        &self.members
+    }
+
+    /// The members, for warming them up and loading warm states before the first request.
+    pub fn members_mut(&mut self) -> &mut [Ssd] {
+        &mut self.members
+    }
+
+    /// Takes a request; may start flash operations.
+    pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
+        let copies = |run: &Run| if request.write { run.copies } else { 1 };
+        let join = self.joins.insert(Join { tag: request.tag, remaining: 0, last_end: 0, gc_members: 0 });
+        let mut operations = 0;
+        for run in self.layout.runs(request.first_page, request.pages) {
+            operations += run.pages * copies(&run);
+            let from = run.first_member + if request.write { 0 } else { run.read_copy };
+            for page in run.first_page..run.first_page + run.pages {
+                let op = PageOp { page, write: request.write, high_priority: request.high_priority, join };
+                for member in from..from + copies(&run) {
+                    self.members[member as usize].submit(
+                        now,
+                        op,
+                        &mut Effects { agenda: &mut self.agenda, ends: &mut self.ends, cleans: &mut self.cleans, wake: Wake::Member },
+                    );
+                }
+            }
+        }
+        self.joins[join].remaining = operations;
+        self.settle();
+    }
+
+    /// Hints that `request` comes soon: brings near what it reads first.
+    #[inline]
+    pub fn prefetch_map(&self, request: &PageRequest) {
+        for run in self.layout.runs(request.first_page, request.pages) {
+            for page in run.first_page..run.first_page + run.pages {
+                self.members[run.first_member as usize].prefetch_map(page);
+            }
+        }
+    }
+
+    /// Hints that `request` comes very soon, and that [`Array::prefetch_map`] has had time.
+    #[inline]
+    pub fn prefetch_block(&self, request: &PageRequest) {
+        for run in self.layout.runs(request.first_page, request.pages) {
+            for page in run.first_page..run.first_page + run.pages {
+                self.members[run.first_member as usize].prefetch_block(page);
+            }
+        }
+    }
+
+    /// The earliest pending moment.
+    #[inline]
+    pub fn next_time(&self) -> Option<TimeNs> {
+        self.agenda.next_time()
+    }
+
+    /// Runs everything up to and including `until` and appends the requests that are done.
+    #[inline]
+    pub fn advance(&mut self, until: TimeNs, done: &mut Vec<Done>) {
+        while let Some((now, wake)) = self.agenda.pop_due(until) {
+            match wake {
+                Wake::Joined(join) => {
+                    let join = self.joins.remove(join);
+                    done.push(Done { tag: join.tag, at: now, gc_members_met: join.gc_members.count_ones() });
+                }
+                Wake::Member(member, wake) => {
+                    self.members[member as usize].wake(
+                        now,
+                        wake,
+                        &mut Effects { agenda: &mut self.agenda, ends: &mut self.ends, cleans: &mut self.cleans, wake: Wake::Member },
+                    );
+                    self.settle();
+                }
+            }
+        }
+    }
+
+    /// Books the ends that the members have reported.
+    #[inline]
+    fn settle(&mut self) {
+        for end in self.ends.drain(..) {
+            let join = &mut self.joins[end.join];
+            join.remaining -= 1;
+            join.last_end = join.last_end.max(end.at);
+            join.gc_members |= u128::from(end.met_gc) << end.member;
+            if join.remaining == 0 {
+                self.agenda.schedule(join.last_end, Wake::Joined(end.join));
+            }
+        }
+    }
+
+    /// Moves the cleans recorded since the last call to `out`. Those of eager members are reported before they start.
+    #[inline]
+    pub fn take_cleans(&mut self, out: &mut Vec<GcInterval>) {
+        out.append(&mut self.cleans);
+    }
+
+    /// Every clean that starts before this moment, or before `now` if nothing is open, has been reported.
+    pub fn cleans_known_until(&self, now: TimeNs) -> TimeNs {
+        self.members.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min)
+    }
+
+    /// Verifies the whole state; used by tests and `--check`.
+    ///
+    /// # Errors
+    /// A sentence that names the member and the first invariant that does not hold.
+    pub fn verify(&self) -> Result<(), String> {
+        self.members.iter().enumerate().try_for_each(|(m, ssd)| ssd.ftl().verify().map_err(|e| format!("member {m}: {e}")))
+    }
+}

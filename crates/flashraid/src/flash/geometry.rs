@@ -40,11 +40,6 @@ impl Geometry {
         self.planes * (self.blocks_per_plane - self.reserved_blocks_per_plane) * self.data_pages_per_block()
     }
 
-    /// Pages that the SSD exports.
-    pub fn exported_pages(&self) -> u64 {
-        u64::from(self.elements) * u64::from(self.exported_pages_per_element())
-    }
-
     /// Physical pages of the SSD, summary pages included.
     pub fn physical_pages(&self) -> u64 {
         u64::from(self.elements) * u64::from(self.pages_per_element())

@@ -3,7 +3,7 @@
 use crate::TimeNs;
 
 /// Most points of a series; when a run needs more, neighbours are merged and the points get twice as wide.
-const POINTS_MAX: usize = 512;
+const POINTS_MAX: usize = 256;
 /// Width of a point at the beginning, in nanoseconds.
 const WIDTH_MIN_NS: u64 = 1_000_000;
 
@@ -76,7 +76,7 @@ impl FreeBlocksRecorder {
 pub struct FreeBlocksPoint {
     /// Begin of the stretch, in nanoseconds.
     pub from_ns: TimeNs,
-    /// Its length, in nanoseconds: 1 ms or twice, four times … that, so that a member has no more than 512 points.
+    /// Its length, in nanoseconds: 1 ms or twice, four times … that, so that a member has no more than 256 points.
     pub width_ns: u64,
     /// Least sample.
     pub least: f64,

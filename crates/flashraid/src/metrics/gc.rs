@@ -145,7 +145,7 @@ impl GcTracker {
                 self.members_in_slice += 1;
             }
         } else {
-            debug_assert!(self.collections[element] > 0, "a collection ends that was not reported to start");
+            assert!(self.collections[element] > 0, "a collection ends that was not reported to start");
             self.collections[element] -= 1;
             if self.collections[element] > 0 {
                 return;
@@ -167,7 +167,7 @@ impl GcTracker {
             self.slices_by_members[self.members_in_slice as usize] += 1;
             let whole = (time_ns - self.slice_end_ns - 1) / self.slice_ns;
             self.slices_by_members[self.members_collecting as usize] += whole;
-            self.slice_end_ns = self.slice_end_ns.saturating_add((whole + 1) * self.slice_ns);
+            self.slice_end_ns = self.slice_end_ns.saturating_add((whole + 1).saturating_mul(self.slice_ns));
             self.members_in_slice = self.members_collecting;
         }
         self.now_ns = time_ns;

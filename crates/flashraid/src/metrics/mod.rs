@@ -242,3 +242,38 @@ pub struct Measured {
     /// Free blocks over time, per member.
     pub free_blocks: Vec<Vec<FreeBlocksPoint>>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Direction;
+
+    fn completed(index: u64, arrival_ns: TimeNs, done_ns: TimeNs, gc_members_met: u32) -> CompletedRequest {
+        let request =
+            Request { arrival_ns, offset_bytes: 0, length_bytes: 1000, direction: Direction::Read, high_priority: false, stream: 0 };
+        CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met }
+    }
+
+    #[test]
+    fn a_restart_leaves_out_earlier_requests_but_not_their_bytes() {
+        let mut metrics = Metrics::new(&MetricsParams { bandwidth_interval_ns: 100, ..MetricsParams::default() }, 2, 1);
+        metrics.request(&completed(0, 0, 90, 2));
+        metrics.gc(&GcInterval { member: 0, element: 0, start_ns: 50, end_ns: 150, victims: 1, pages_moved: 0, forced: false });
+        metrics.restart(100, 2);
+        metrics.request(&completed(2, 100, 140, 1));
+        metrics.request(&completed(1, 10, 150, 2));
+        let measured = metrics.finish(200);
+        assert_eq!((measured.from_ns, measured.end_ns), (100, 200));
+        assert_eq!((measured.response.all.moments().count(), measured.response.all.moments().max()), (1, Some(40)));
+        assert_eq!(measured.requests_by_members_met, [0, 1, 0]);
+        assert_eq!(measured.bandwidth.total_bytes, 2000);
+        assert_eq!(measured.gc.member_busy_fraction(0), Some(0.5));
+    }
+
+    #[test]
+    fn skipping_is_over_at_the_first_that_counts() {
+        assert!(Skip::Nothing.is_over(0, 0));
+        assert!(!Skip::Requests(5).is_over(4, u64::MAX) && Skip::Requests(5).is_over(5, 0));
+        assert!(!Skip::Time(100).is_over(u64::MAX, 99) && Skip::Time(100).is_over(0, 100));
+    }
+}

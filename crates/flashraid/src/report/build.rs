@@ -370,6 +370,16 @@ pub(super) mod tests {
         assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
     }
 
+    proptest::proptest! {
+        /// A report that was saved and read again must be written as it was, to the last digit.
+        #[test]
+        fn numbers_survive_being_saved(number in proptest::num::f64::NORMAL | proptest::num::f64::ZERO) {
+            let report = Report { wall_s: number, ..example() };
+            let read: Report = serde_json::from_str(&serde_json::to_string(&report).unwrap()).unwrap();
+            proptest::prop_assert_eq!(read.wall_s.to_bits(), number.to_bits());
+        }
+    }
+
     #[test]
     fn an_empty_run_has_no_figures_but_a_report() {
         let measured = Metrics::new(&MetricsParams::default(), 1, 1).finish(0);

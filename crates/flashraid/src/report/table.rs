@@ -1,6 +1,9 @@
 //! The figures of a report as sections of rows, for a terminal to lay out.
 
-use super::{Report, ResponseTime};
+use super::{Member, Report, ResponseTime};
+
+/// Most members that get a column each.
+const MEMBER_COLUMNS_MAX: usize = 8;
 
 /// Rows under a heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +33,13 @@ impl Row {
     }
 }
 
-/// A figure with at least four significant digits and thousands apart (`12,345`, `123.4`, `1.235`, `0.01235`); a dash if it isn't defined.
+/// A figure with four significant digits or more, down to a millionth, and thousands apart (`12,345`, `123.4`, `1.235`, `0.01235`), whole
+/// numbers without decimals; a dash if it isn't defined.
 #[must_use]
 pub fn format_figure(figure: Option<f64>) -> String {
     let Some(value) = figure.filter(|value| value.is_finite()) else { return "–".to_owned() };
     let decimals = match value.abs() {
-        0.0 => 0,
+        size if size.fract() == 0.0 => 0,
         size if size >= 1000.0 => 0,
         size if size >= 100.0 => 1,
         size if size >= 10.0 => 2,
@@ -165,19 +169,32 @@ impl Report {
         Section { title: "Garbage collection", columns: Vec::new(), rows }
     }
 
+    /// Every member in a column of its own, or the spread over them when they would not fit on a line.
     fn members_section(&self) -> Section {
-        let columns = (0..self.members.len()).map(|member| member.to_string()).collect();
-        let rows = vec![
-            Row::new("host pages written", self.members.iter().map(|member| count(member.host_pages_written)), "pages"),
-            Row::new("write amplification", self.members.iter().map(|member| format_figure(member.write_amplification)), ""),
-            Row::new("erases", self.members.iter().map(|member| count(member.erases)), "blocks"),
-            Row::new(
-                "collecting",
-                self.members.iter().map(|member| format_figure(member.gc_any_fraction.map(|share| share * 100.0))),
-                "% of time",
-            ),
+        type Figure = (&'static str, &'static str, fn(&Member) -> Option<f64>);
+        const FIGURES: [Figure; 4] = [
+            ("host pages written", "pages", |member| Some(member.host_pages_written as f64)),
+            ("write amplification", "", |member| member.write_amplification),
+            ("erases", "blocks", |member| Some(member.erases as f64)),
+            ("time with a collection", "%", |member| member.gc_any_fraction.map(|share| share * 100.0)),
         ];
-        Section { title: "Members", columns, rows }
+        let each = self.members.len() <= MEMBER_COLUMNS_MAX;
+        let columns = if each {
+            (0..self.members.len()).map(|member| member.to_string()).collect()
+        } else {
+            ["least", "mean", "most"].map(str::to_owned).to_vec()
+        };
+        let rows = FIGURES.iter().map(|&(name, unit, figure)| {
+            let figures = self.members.iter().map(figure);
+            if each {
+                return Row::new(name, figures.map(format_figure), unit);
+            }
+            let defined: Vec<f64> = figures.flatten().collect();
+            let mean = (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64);
+            let spread = [defined.iter().copied().reduce(f64::min), mean, defined.iter().copied().reduce(f64::max)];
+            Row::new(name, spread.map(format_figure), unit)
+        });
+        Section { title: "Members", columns, rows: rows.collect() }
     }
 
     fn perf_section(&self) -> Section {
@@ -206,7 +223,8 @@ mod tests {
             (123.45, "123.5"),
             (12.345, "12.35"),
             (-1234.0, "-1,234"),
-            (1.0, "1.000"),
+            (1.0, "1"),
+            (1.5, "1.500"),
             (0.123_45, "0.1235"),
             (0.012_345, "0.01235"),
             (0.0, "0"),
@@ -231,10 +249,18 @@ mod tests {
                 assert_eq!(row.values.len(), section.columns.len().max(1), "{}: {}", section.title, row.name);
             }
         }
+        assert_eq!(sections[5].columns, ["0", "1"]);
         let mean = &sections[1].rows[1];
-        assert_eq!(
-            (mean.name.as_str(), mean.values.as_slice(), mean.unit),
-            ("mean", ["4.000", "4.000", "4.000"].map(String::from).as_slice(), "µs")
-        );
+        assert_eq!((mean.name.as_str(), mean.values.as_slice(), mean.unit), ("mean", ["4", "4", "4"].map(String::from).as_slice(), "µs"));
+    }
+
+    #[test]
+    fn many_members_are_shown_by_their_spread() {
+        let mut report = crate::report::build::tests::example();
+        let template = report.members[1].clone();
+        report.members = (1..=10).map(|erases| Member { erases, ..template.clone() }).collect();
+        let section = report.members_section();
+        assert_eq!(section.columns, ["least", "mean", "most"]);
+        assert_eq!(section.rows[2].values, ["1", "5.500", "10"]);
     }
 }

@@ -1,7 +1,274 @@
-//! One member SSD.
+//! One member SSD: page operations in, their ends out.
+//!
+//! ```text
+//!  submit ─▶ (link) ─▶ element queue ─▶ look: clean? ─▶ command ─▶ (link) ─▶ end
+//! ```
+//!
+//! An element that nothing can interfere with (no shared channel, no controller that may force it, no preemption) serves an
+//! operation the moment it arrives: with first come first served everything that happens until its end is known by then. Such a
+//! member is called *eager*. Otherwise operations wait in the element's queue and the element proceeds step by step.
 
 mod counters;
+mod element;
 mod params;
+mod warm_up;
 
+use crate::TimeNs;
+use crate::agenda::Agenda;
+use crate::ftl::Ftl;
+use crate::metrics::GcInterval;
+use crate::slab::Slab;
 pub use counters::{MemberCounters, Wear};
+use element::{Channel, Element, Steps};
 pub use params::*;
+use std::collections::{BTreeMap, VecDeque};
+
+/// One page to read or write for the layer above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageOp {
+    /// Logical page of the member.
+    pub page: u32,
+    /// Write rather than read.
+    pub write: bool,
+    /// A write that must not wait for garbage collection.
+    pub high_priority: bool,
+    /// Whom to tell; comes back with the end.
+    pub join: u32,
+}
+
+/// The end of a page operation; may lie in the future of the moment at which it is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpEnd {
+    /// The join of the operation.
+    pub join: u32,
+    /// The member.
+    pub member: u32,
+    /// When the page is done.
+    pub at: TimeNs,
+    /// The page waited while garbage collection held its element or plane.
+    pub met_gc: bool,
+}
+
+/// A moment at which a member has to look again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SsdWake {
+    /// The element's current step is over.
+    Element(u32),
+    /// A write's page has crossed the link.
+    Arrived(u32),
+    /// A read's page wants to cross the link.
+    WantsLink(u32),
+}
+
+/// Where a member leaves what it causes; owned and reused by the array.
+pub struct Effects<'a, W> {
+    /// Wake-ups.
+    pub agenda: &'a mut Agenda<W>,
+    /// Ends of page operations.
+    pub ends: &'a mut Vec<OpEnd>,
+    /// Cleans, each reported when it starts.
+    pub cleans: &'a mut Vec<GcInterval>,
+    /// Turns a member's wake-up into the array's.
+    pub wake: fn(u32, SsdWake) -> W,
+}
+
+/// A page operation on its way through the member.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    op: PageOp,
+    slot: u32,
+    element: u32,
+    /// Arrival at the element's queue.
+    queued_at: TimeNs,
+    met_gc: bool,
+    /// The operation behind it in its queue.
+    next: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// One member SSD.
+#[derive(Debug, Clone)]
+pub struct Ssd {
+    member: u32,
+    params: SsdParams,
+    steps: Steps,
+    ftl: Ftl,
+    elements: Vec<Element>,
+    channels: Vec<Channel>,
+    /// Ends of the link's current traffic: [to the member or both ways, to the host].
+    link_free_at: [TimeNs; 2],
+    pending: Slab<Pending>,
+    /// Under dynamic allocation: operations that no element accepts yet, in order.
+    unplaced: VecDeque<u32>,
+    /// Under dynamic allocation: the element at which writes of a slot wait, and how many.
+    waiting_writes: BTreeMap<u32, (u32, u32)>,
+    next_element: u32,
+    eager: bool,
+    counters: MemberCounters,
+}
+
+impl Ssd {
+    /// A filled SSD. `stepwise` members proceed step by step even where nothing inside them asks for it, so that the layer above
+    /// may interfere.
+    pub fn new(params: &SsdParams, seed: u64, member: u32, stepwise: bool) -> Self {
+        let g = params.geometry;
+        let channels = params.channel.map_or(0, |c| g.elements.div_ceil(c.elements_per_channel));
+        Self {
+            member,
+            steps: Steps::new(params),
+            ftl: Ftl::filled(params, seed, member),
+            elements: vec![Element::new(g.planes); g.elements as usize],
+            channels: vec![Channel::default(); channels as usize],
+            link_free_at: [0; 2],
+            pending: Slab::default(),
+            unplaced: VecDeque::new(),
+            waiting_writes: BTreeMap::new(),
+            next_element: 0,
+            eager: !stepwise && params.channel.is_none() && params.allocation == Allocation::Static,
+            counters: MemberCounters::default(),
+            params: params.clone(),
+        }
+    }
+
+    /// Counts since the end of the warm-up.
+    pub fn counters(&self) -> &MemberCounters {
+        &self.counters
+    }
+
+    /// Start of the oldest clean whose end is not known yet.
+    pub fn oldest_open_clean(&self) -> Option<TimeNs> {
+        self.elements.iter().filter_map(Element::open_clean).min()
+    }
+
+    /// The translation layer, for figures and checks.
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// The translation layer, for loading a warm state.
+    pub fn ftl_mut(&mut self) -> &mut Ftl {
+        &mut self.ftl
+    }
+
+    /// Element and logical slot of logical page `page` (rule 7).
+    #[inline]
+    fn home(&self, page: u32) -> (u32, u32) {
+        let (elements, stride) = (self.params.geometry.elements, self.params.element_stride_pages);
+        let element = page / stride % elements;
+        let page_of_element = page / (stride * elements) * stride + page % stride;
+        (element, self.ftl.slot(element, page_of_element))
+    }
+
+    /// Brings near what serving logical page `page` reads first; a hint.
+    #[inline]
+    pub fn prefetch_map(&self, page: u32) {
+        self.ftl.prefetch_map(self.home(page).1);
+    }
+
+    /// Brings near what serving logical page `page` reads next, given that [`Ssd::prefetch_map`] has had time; a hint.
+    #[inline]
+    pub fn prefetch_block(&self, page: u32) {
+        self.ftl.prefetch_block(self.home(page).1);
+    }
+
+    /// Takes a page operation.
+    #[inline]
+    pub fn submit<W>(&mut self, now: TimeNs, op: PageOp, fx: &mut Effects<W>) {
+        if self.eager && self.params.link.is_none() {
+            let (element, slot) = self.home(op.page);
+            let (at, met_gc) = self.serve_now(now, element, slot, op.write, fx.cleans);
+            fx.ends.push(OpEnd { join: op.join, member: self.member, at, met_gc });
+            return;
+        }
+        let (element, slot) = self.home(op.page);
+        let id = self.pending.insert(Pending { op, slot, element, queued_at: now, met_gc: false, next: NONE });
+        match self.params.link {
+            Some(link) if op.write => {
+                let at = Self::cross(&mut self.link_free_at[0], now, link.page_ns);
+                fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Arrived(id)));
+            }
+            _ => self.arrive(now, id, fx),
+        }
+    }
+
+    /// Goes on at a wake-up.
+    pub fn wake<W>(&mut self, now: TimeNs, wake: SsdWake, fx: &mut Effects<W>) {
+        match wake {
+            SsdWake::Element(element) => self.proceed(now, element, fx),
+            SsdWake::Arrived(id) => self.arrive(now, id, fx),
+            SsdWake::WantsLink(id) => {
+                let link = self.params.link.expect("only a member with a link asks for it");
+                let at = Self::cross(&mut self.link_free_at[usize::from(link.full_duplex)], now, link.page_ns);
+                let pending = self.pending.remove(id);
+                fx.ends.push(OpEnd { join: pending.op.join, member: self.member, at, met_gc: pending.met_gc });
+            }
+        }
+    }
+
+    /// First come first served: the end of a transfer that is asked for now.
+    fn cross(free_at: &mut TimeNs, now: TimeNs, duration_ns: u64) -> TimeNs {
+        *free_at = now.max(*free_at) + duration_ns;
+        *free_at
+    }
+
+    fn arrive<W>(&mut self, now: TimeNs, id: u32, fx: &mut Effects<W>) {
+        self.pending[id].queued_at = now;
+        if self.eager {
+            let Pending { op, slot, element, .. } = self.pending[id];
+            let (at, met_gc) = self.serve_now(now, element, slot, op.write, fx.cleans);
+            self.finish(id, at, met_gc, fx);
+        } else if self.params.allocation == Allocation::Dynamic {
+            self.unplaced.push_back(id);
+            self.place_waiting(now, fx);
+        } else {
+            self.enqueue(now, id, fx);
+        }
+    }
+
+    /// The element is done with the operation at `at`, which may lie in the future.
+    fn finish<W>(&mut self, id: u32, at: TimeNs, met_gc: bool, fx: &mut Effects<W>) {
+        if self.params.link.is_some() && !self.pending[id].op.write {
+            self.pending[id].met_gc = met_gc;
+            fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::WantsLink(id)));
+        } else {
+            let pending = self.pending.remove(id);
+            fx.ends.push(OpEnd { join: pending.op.join, member: self.member, at, met_gc });
+        }
+    }
+
+    /// Dynamic allocation (rule 8): gives waiting operations to elements, in order, as far as these accept them.
+    fn place_waiting<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
+        while let Some(&id) = self.unplaced.front() {
+            let Pending { op, slot, .. } = self.pending[id];
+            let follows = self.waiting_writes.get(&slot).map(|&(element, _)| element);
+            let element = if op.write {
+                follows.or_else(|| self.earliest_element(now))
+            } else {
+                Some(follows.unwrap_or_else(|| self.ftl.element_of(slot)))
+            };
+            let Some(element) = element else { return };
+            self.unplaced.pop_front();
+            if op.write {
+                let entry = self.waiting_writes.entry(slot).or_insert((element, 0));
+                entry.1 += 1;
+                self.elements[element as usize].waiting_writes += 1;
+            }
+            self.pending[id].element = element;
+            self.enqueue(now, id, fx);
+        }
+    }
+
+    /// The element with the earliest estimated start among those that accept another write.
+    fn earliest_element(&mut self, now: TimeNs) -> Option<u32> {
+        let elements = self.elements.len() as u32;
+        let pages_max = self.ftl.valid_pages_max_per_element();
+        let from = self.next_element;
+        let chosen = (from..elements)
+            .chain(0..from)
+            .filter(|&e| self.ftl.valid_pages(e) + self.elements[e as usize].waiting_writes < pages_max)
+            .min_by_key(|&e| self.elements[e as usize].estimated_start(now))?;
+        self.next_element = if chosen + 1 == elements { 0 } else { chosen + 1 };
+        Some(chosen)
+    }
+}

@@ -17,10 +17,21 @@ pub struct SsdParams {
     pub plane_choice: PlaneChoice,
     /// Garbage collection.
     pub gc: GcParams,
+    /// The block that the fill reaches last is sealed like the others. The reference simulator leaves it unsealed, and since
+    /// nothing programs it any more it is never collected.
+    pub fill_seals_last_block: bool,
     /// Elements that share a channel; `None`: every element has pins of its own and transfers are part of its busy time.
     pub channel: Option<ChannelParams>,
     /// Limit of the host link; `None`: transfers to the host take no time.
     pub link: Option<LinkParams>,
+}
+
+impl SsdParams {
+    /// Pages that the SSD exports: the whole element strides of its elements (rule 3).
+    pub fn exported_pages(&self) -> u64 {
+        let (g, stride) = (&self.geometry, self.element_stride_pages);
+        u64::from(g.exported_pages_per_element() / stride * stride) * u64::from(g.elements)
+    }
 }
 
 /// How a write finds its element.

@@ -1,4 +1,18 @@
 //! Where requests come from: synthetic generators, the catalogue of named workloads, mixes of streams, and traces.
+//!
+//! A [`WorkloadSpec`] is plain data; [`open`] turns it into a [`Source`].
+
+pub mod catalogue;
+mod mix;
+mod space;
+mod spec;
+pub mod synthetic;
+mod transform;
+
+pub use mix::Mix;
+pub use space::{AddressSpace, Grain};
+pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open};
+pub use transform::{AddressFit, Transform, TransformSpec};
 
 /// Reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,6 +38,9 @@ pub struct Request {
     pub high_priority: bool,
     /// Which stream of a mix it belongs to; 0 without a mix.
     pub stream: u8,
+    /// All of it lies on the member of its first byte, at consecutive addresses of that member (GGC Table 9, "skewed": a request larger
+    /// than a stripe unit that still goes to one SSD); otherwise it spreads over the members like any range of the array.
+    pub one_member: bool,
 }
 
 /// When requests arrive.
@@ -35,6 +52,8 @@ pub enum HostLoop {
     Closed {
         /// Outstanding requests, at least 1.
         depth: u32,
+        /// Pause between the end of a request and the issue of the one that takes its place, in nanoseconds.
+        think_ns: u64,
     },
 }
 
@@ -46,9 +65,28 @@ pub trait Source {
     /// A trace that can't be read on; the text names file, line and column, what was found and what was expected.
     fn next_request(&mut self) -> Result<Option<Request>, SourceError>;
 
+    /// Appends the next `n` requests to `out`, fewer only at the end, and says how many.
+    ///
+    /// # Errors
+    /// As [`Source::next_request`]; the requests before the bad one have been appended.
+    fn fill(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
+        for filled in 0..n {
+            match self.next_request()? {
+                Some(request) => out.push(request),
+                None => return Ok(filled),
+            }
+        }
+        Ok(n)
+    }
+
     /// When requests arrive.
     fn host_loop(&self) -> HostLoop {
         HostLoop::Open
+    }
+
+    /// Where the last request came from, such as `trace.csv:17`, for messages; `None` if it has no place but its number.
+    fn place(&self) -> Option<String> {
+        None
     }
 }
 

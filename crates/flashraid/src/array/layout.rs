@@ -1,0 +1,85 @@
+//! RAID arithmetic: where a page of the array lies (rule 2). Pure.
+
+use super::{ArrayParams, Level};
+
+/// Maps pages of the array to pages of members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    level: Level,
+    members: u32,
+    unit_pages: u32,
+    /// Members that hold different data.
+    columns: u32,
+    /// Stripe units that a member exports.
+    units_per_member: u64,
+}
+
+/// Consecutive pages of a request that lie on one member (and its mirrors) one behind the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Where writes go: `members[..copies]`; reads go to `members[read_copy]`.
+    pub first_member: u32,
+    /// Members from `first_member` on that hold the same.
+    pub copies: u32,
+    /// The copy that reads use.
+    pub read_copy: u32,
+    /// First logical page on the member.
+    pub first_page: u32,
+    /// Pages.
+    pub pages: u32,
+}
+
+impl Layout {
+    /// The layout of an array.
+    pub fn new(params: &ArrayParams) -> Self {
+        let columns = match params.level {
+            Level::Single | Level::Raid1 => 1,
+            Level::Raid0 => params.members,
+            Level::Raid10 => params.members / 2,
+        };
+        Self {
+            level: params.level,
+            members: params.members,
+            unit_pages: params.stripe_unit_pages,
+            columns,
+            units_per_member: params.ssd.exported_pages() / u64::from(params.stripe_unit_pages),
+        }
+    }
+
+    /// Pages that the array exports.
+    pub fn exported_pages(&self) -> u64 {
+        self.units_per_member * u64::from(self.columns) * u64::from(self.unit_pages)
+    }
+
+    /// The runs of the pages `first..first + count`, in order of address.
+    #[inline]
+    pub fn runs(&self, first: u64, count: u32) -> impl Iterator<Item = Run> + '_ {
+        let unit = u64::from(self.unit_pages);
+        let columns = u64::from(self.columns);
+        let strip = first / unit;
+        let mut within = (first % unit) as u32;
+        let mut column = (strip % columns) as u32;
+        let mut row = strip / columns;
+        let mut left = count;
+        std::iter::from_fn(move || {
+            if left == 0 {
+                return None;
+            }
+            let pages = left.min(self.unit_pages - within);
+            let (first_member, copies, read_copy) = match self.level {
+                Level::Single | Level::Raid0 => (column, 1, 0),
+                Level::Raid1 => (0, self.members, (row % u64::from(self.members)) as u32),
+                Level::Raid10 => (2 * column, 2, (row % 2) as u32),
+            };
+            let run = Run { first_member, copies, read_copy, first_page: (row * unit) as u32 + within, pages };
+            left -= pages;
+            within = 0;
+            column += 1;
+            if column == self.columns {
+                column = 0;
+                row += 1;
+            }
+            Some(run)
+        })
+    }
+}

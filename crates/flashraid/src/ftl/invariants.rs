@@ -1,0 +1,79 @@
+//! The whole-state check: everything that must hold between two operations, derived from scratch.
+
+use super::{FREE_SCORE, Ftl, OPEN_SCORE};
+
+impl Ftl {
+    /// Verifies the whole state; used by tests and `--check`.
+    ///
+    /// # Errors
+    /// A sentence that names the first invariant that does not hold.
+    pub fn verify(&self) -> Result<(), String> {
+        let fail = |what: String| -> Result<(), String> { Err(format!("FTL state is inconsistent: {what}")) };
+        let mut valid_of_block = vec![0u32; self.score.len()];
+        for (slot, &physical) in self.map.iter().enumerate() {
+            if self.rmap[physical as usize] != slot as u32 {
+                return fail(format!("slot {slot} maps to page {physical}, which belongs to slot {}", self.rmap[physical as usize]));
+            }
+            let (block, page) = (physical >> self.page_shift, physical & ((1 << self.page_shift) - 1));
+            if !self.dynamic && block / (self.blocks_per_pool * self.pools_per_element) != slot as u32 / self.exported_per_element {
+                return fail(format!("slot {slot} lies on another element"));
+            }
+            if page >= self.data_pages || !self.is_valid(block, page) {
+                return fail(format!("slot {slot} maps to page {page} of block {block}, which is not a valid data page"));
+            }
+            valid_of_block[block as usize] += 1;
+        }
+        for (index, pool) in self.pools.iter().enumerate() {
+            let first = index as u32 * self.blocks_per_pool;
+            let element = index as u32 / self.pools_per_element;
+            let mut free = 0;
+            for block in first..first + self.blocks_per_pool {
+                let open =
+                    [Some(pool.open), pool.gc_open].into_iter().flatten().find(|o| o.block == block && o.next_page < self.data_pages);
+                let score = self.score[block as usize];
+                let valid = valid_of_block[block as usize];
+                let bits = (0..self.data_pages).filter(|&p| self.is_valid(block, p)).count() as u32;
+                let (expected_score, expected_bits) = match open {
+                    Some(open) => {
+                        let bits = valid + self.data_pages - open.next_page;
+                        (OPEN_SCORE + bits as i16, bits)
+                    }
+                    None if score == FREE_SCORE => {
+                        free += 1;
+                        (FREE_SCORE, 0)
+                    }
+                    None if self.unsealed_by_fill(element) == Some(block) => (OPEN_SCORE + valid as i16, valid),
+                    None => (valid as i16, valid),
+                };
+                if score != expected_score || bits != expected_bits || (score == FREE_SCORE && valid != 0) {
+                    return fail(format!("block {block}: score {score}, {bits} bits, {valid} mapped pages"));
+                }
+                if self.sequence(block) > self.elements[element as usize].sequence {
+                    return fail(format!("block {block} carries a sequence number that was never given"));
+                }
+            }
+            if self.rooms[index] != self.room_of(index) {
+                return fail(format!("pool {index} has another room than {:?}", self.rooms[index]));
+            }
+            if free != pool.free_blocks || free == 0 {
+                return fail(format!("pool {index} counts {} free blocks and has {free}", pool.free_blocks));
+            }
+            let need = self.elements[element as usize].need >> (index as u32 % self.pools_per_element) & 1 == 1;
+            if (free <= self.start_free_blocks && !need) || (free >= self.stop_free_blocks && need) {
+                return fail(format!("pool {index} has {free} free blocks and its need bit is {need}"));
+            }
+        }
+        let mut valid_of_element = vec![0u32; self.elements.len()];
+        for (block, valid) in valid_of_block.iter().enumerate() {
+            valid_of_element[block / (self.blocks_per_pool * self.pools_per_element) as usize] += valid;
+        }
+        match valid_of_element.iter().zip(&self.elements).position(|(&counted, e)| counted != e.valid_pages) {
+            Some(element) => fail(format!("element {element} holds {} valid pages", valid_of_element[element])),
+            None => Ok(()),
+        }
+    }
+
+    fn is_valid(&self, block: u32, page: u32) -> bool {
+        self.meta[block as usize * (self.words + 1) + (page >> 6) as usize] >> (page & 63) & 1 == 1
+    }
+}

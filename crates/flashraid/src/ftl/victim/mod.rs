@@ -1,0 +1,73 @@
+//! Which block is collected: one policy per file.
+//!
+//! A policy sees the blocks of one pool and answers with a sealed block that has at least one invalid page, or none: an open
+//! block is never a victim and neither is one whose pages are all valid, since collecting it gains nothing.
+
+mod cost_benefit;
+mod d_choices;
+mod fifo;
+mod greedy;
+mod greedy_wear_aware;
+mod random;
+
+use super::Ftl;
+use crate::ssd::VictimPolicy;
+
+/// The blocks of one pool as a policy sees them.
+struct Blocks<'a> {
+    /// Valid pages of sealed blocks; open and free blocks score above any number of pages.
+    scores: &'a [i16],
+    /// Pages of a block that hold data: a useful victim scores less.
+    data_pages: i16,
+    /// `sequence | erases << 32` of block `i` is at `meta[i × stride + stride − 1]`.
+    meta: &'a [u64],
+    stride: usize,
+}
+
+impl Blocks<'_> {
+    fn sequence(&self, block: usize) -> u32 {
+        self.meta[(block + 1) * self.stride - 1] as u32
+    }
+
+    fn erases(&self, block: usize) -> u32 {
+        (self.meta[(block + 1) * self.stride - 1] >> 32) as u32
+    }
+
+    /// Useful victims with their valid pages, in order of block number.
+    fn useful(&self) -> impl DoubleEndedIterator<Item = (usize, i16)> + '_ {
+        self.scores.iter().copied().enumerate().filter(|&(_, s)| s < self.data_pages)
+    }
+}
+
+impl VictimPolicy {
+    /// Whether the policy needs random numbers.
+    pub fn draws(&self) -> bool {
+        matches!(self, Self::GreedyWearAware { .. } | Self::DChoices { .. } | Self::Random)
+    }
+}
+
+impl Ftl {
+    /// The victim (block of the device) that the policy picks in `pool` of `element`.
+    pub(super) fn pick_victim(&mut self, element: u32, pool: u32) -> Option<u32> {
+        let first = (element * self.pools_per_element + pool) as usize * self.blocks_per_pool as usize;
+        let end = first + self.blocks_per_pool as usize;
+        let stride = self.words + 1;
+        let blocks = Blocks {
+            scores: &self.score[first..end],
+            data_pages: self.data_pages as i16,
+            meta: &self.meta[first * stride..end * stride],
+            stride,
+        };
+        let found = match self.victim {
+            VictimPolicy::Greedy => greedy::pick(&blocks),
+            VictimPolicy::GreedyWearAware { threshold, endurance_erases } => {
+                greedy_wear_aware::pick(&blocks, threshold, endurance_erases, &mut self.streams[element as usize])
+            }
+            VictimPolicy::CostBenefit => cost_benefit::pick(&blocks, self.elements[element as usize].sequence + 1),
+            VictimPolicy::DChoices { d } => d_choices::pick(&blocks, d, &mut self.streams[element as usize]),
+            VictimPolicy::Fifo => fifo::pick(&blocks),
+            VictimPolicy::Random => random::pick(&blocks, &mut self.streams[element as usize]),
+        };
+        found.map(|block| (first + block) as u32)
+    }
+}

@@ -1,0 +1,427 @@
+//! How one element works: looks, cleans, commands; at once or step by step.
+
+use super::{Allocation, Effects, Hold, NONE, Pending, Ssd, SsdParams, SsdWake, Trigger};
+use crate::TimeNs;
+use crate::flash::Timing;
+use crate::ftl::CleanWork;
+use crate::metrics::GcInterval;
+use std::collections::VecDeque;
+
+/// Durations of what an element does, added up once.
+#[derive(Debug, Clone)]
+pub(super) struct Steps {
+    pub read_ns: u64,
+    pub write_ns: u64,
+    /// More for a program that seals a block.
+    pub seal_ns: u64,
+    pub move_ns: u64,
+    pub erase_ns: u64,
+    instantaneous_gc: bool,
+    timing: Timing,
+    data_pages: u32,
+    summary_page: bool,
+    copy_back: bool,
+}
+
+impl Steps {
+    pub fn new(params: &SsdParams) -> Self {
+        let t = params.timing;
+        Self {
+            read_ns: t.command_overhead_ns + t.page_read_ns + t.page_transfer_ns,
+            write_ns: t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
+            seal_ns: if params.geometry.summary_page { t.summary_transfer_ns + t.page_program_ns } else { 0 },
+            move_ns: t.page_read_ns + t.page_program_ns + if params.gc.copy_back { 0 } else { 2 * t.page_transfer_ns },
+            erase_ns: t.block_erase_ns,
+            instantaneous_gc: params.gc.instantaneous,
+            timing: t,
+            data_pages: params.geometry.data_pages_per_block(),
+            summary_page: params.geometry.summary_page,
+            copy_back: params.gc.copy_back,
+        }
+    }
+
+    fn plain_ns(&self, write: bool) -> u64 {
+        if write { self.write_ns } else { self.read_ns }
+    }
+
+    /// A host command as times in the element, each followed by a transfer on the channel, and a rest.
+    fn command_script(&self, write: bool, sealed: bool, element: &mut Element) {
+        let t = &self.timing;
+        element.script_tail_ns = 0;
+        if !write {
+            element.script.push_back((t.command_overhead_ns + t.page_read_ns, t.page_transfer_ns));
+            return;
+        }
+        element.script.push_back((t.command_overhead_ns, t.page_transfer_ns));
+        element.script_tail_ns = t.page_program_ns;
+        self.summary_script(sealed, element);
+    }
+
+    /// The summary asks for the channel when the program before it is over.
+    fn summary_script(&self, sealed: bool, element: &mut Element) {
+        if sealed && self.summary_page {
+            element.script.push_back((element.script_tail_ns, self.timing.summary_transfer_ns));
+            element.script_tail_ns = self.timing.page_program_ns;
+        }
+    }
+
+    /// A clean, move by move; `room` pages fit the open block before the first move seals one.
+    fn clean_script(&self, work: CleanWork, room: u32, element: &mut Element) {
+        let t = &self.timing;
+        element.script_tail_ns = 0;
+        let mut room = room;
+        for _ in 0..work.pages_moved {
+            element.script_tail_ns += t.page_read_ns;
+            if !self.copy_back {
+                element.script.push_back((element.script_tail_ns, t.page_transfer_ns));
+                element.script.push_back((0, t.page_transfer_ns));
+                element.script_tail_ns = 0;
+            }
+            element.script_tail_ns += t.page_program_ns;
+            room = if room == 0 { self.data_pages } else { room } - 1;
+            self.summary_script(room == 0, element);
+        }
+        element.script_tail_ns += t.block_erase_ns;
+    }
+
+    #[inline]
+    fn clean_ns(&self, work: CleanWork) -> u64 {
+        if self.instantaneous_gc {
+            return 0;
+        }
+        u64::from(work.pages_moved) * self.move_ns + u64::from(work.blocks_sealed) * self.seal_ns + self.erase_ns
+    }
+}
+
+/// A bus that elements share; grants in order of asking, so that only its end matters.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Channel {
+    free_at: TimeNs,
+}
+
+/// One element.
+#[derive(Debug, Clone)]
+pub(super) struct Element {
+    /// End of what it does now.
+    busy_until: TimeNs,
+    /// End of its last clean that took time.
+    gc_until: TimeNs,
+    /// The last thing it did was a clean.
+    in_run: bool,
+    /// With `hold = "plane"`: end of the last clean of each plane, if any.
+    held_until: Vec<Option<TimeNs>>,
+    /// First and last waiting operation.
+    head: u32,
+    tail: u32,
+    /// A wake-up is on its way.
+    awaited: bool,
+    /// Plain durations of what waits.
+    waiting_ns: u64,
+    /// Writes that wait here; counted under dynamic allocation.
+    pub waiting_writes: u32,
+    /// With channels: what is left of the current step: times in the element, each followed by a transfer on the channel.
+    script: VecDeque<(u64, u64)>,
+    /// What follows the last transfer of the script.
+    script_tail_ns: u64,
+    /// The operation whose script this is, if not a clean.
+    serving: u32,
+    /// The clean whose script this is began then.
+    clean_began: TimeNs,
+    clean_work: CleanWork,
+}
+
+impl Element {
+    pub fn new(planes: u32) -> Self {
+        Self {
+            busy_until: 0,
+            gc_until: 0,
+            in_run: false,
+            held_until: vec![None; planes as usize],
+            head: NONE,
+            tail: NONE,
+            awaited: false,
+            waiting_ns: 0,
+            waiting_writes: 0,
+            script: VecDeque::new(),
+            script_tail_ns: 0,
+            serving: NONE,
+            clean_began: 0,
+            clean_work: CleanWork::default(),
+        }
+    }
+
+    pub fn estimated_start(&self, now: TimeNs) -> TimeNs {
+        now.max(self.busy_until) + self.waiting_ns
+    }
+
+    /// Start of the clean in progress, if its end is not known yet.
+    pub fn open_clean(&self) -> Option<TimeNs> {
+        (!self.script.is_empty() && self.serving == NONE).then_some(self.clean_began)
+    }
+
+    fn held(&self, at: TimeNs) -> u64 {
+        self.held_until.iter().enumerate().fold(0, |mask, (p, &until)| mask | u64::from(until.is_some_and(|u| u > at)) << p)
+    }
+}
+
+impl Ssd {
+    /// Serves an operation that arrives now behind everything that the element has taken before; returns its end and whether it
+    /// waited for garbage collection.
+    #[inline]
+    pub(super) fn serve_now(&mut self, now: TimeNs, element: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
+        if self.holds_plane() {
+            return self.serve_beside_cleans(now, element, slot, write, cleans);
+        }
+        let mut at = now.max(self.elements[element as usize].busy_until);
+        if self.ftl.needs_clean(element) && self.looks_before(write) {
+            while let Some((pool, victim)) = self.ftl.next_clean(element, 0) {
+                at = self.clean_at(at, element, pool, victim, cleans);
+            }
+        }
+        let end = at + self.command(element, slot, write, 0).expect("rule 16: a look leaves room in some pool");
+        let state = &mut self.elements[element as usize];
+        state.busy_until = end;
+        state.in_run = false;
+        (end, state.gc_until > now)
+    }
+
+    /// Only the plane of a victim is held and the element serves what needs other planes (rule 15).
+    fn serve_beside_cleans(&mut self, now: TimeNs, element: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
+        let mut at = now.max(self.elements[element as usize].busy_until);
+        let mut met_gc = false;
+        let duration = loop {
+            let mut held = self.elements[element as usize].held(at);
+            if self.looks_before(write) {
+                while let Some((pool, victim)) = self.ftl.next_clean(element, held) {
+                    let work = self.ftl.clean(element, pool, victim);
+                    let end = at + self.steps.clean_ns(work);
+                    let continues = self.elements[element as usize].held_until[pool as usize] == Some(at);
+                    self.elements[element as usize].held_until[pool as usize] = Some(end);
+                    self.record_clean(element, at, end, work, continues, cleans);
+                    held |= 1 << pool;
+                }
+            }
+            let state = &self.elements[element as usize];
+            let wait_for = if write {
+                match self.command(element, slot, true, held) {
+                    Some(duration) => break duration,
+                    None => self.elements[element as usize].held_until.iter().flatten().copied().filter(|&u| u > at).min(),
+                }
+            } else {
+                let plane = self.ftl.pool_of(slot) % self.params.geometry.planes;
+                if held >> plane & 1 == 0 {
+                    self.counters.host_pages_read += 1;
+                    break self.steps.read_ns;
+                }
+                state.held_until[plane as usize]
+            };
+            at = wait_for.expect("rule 16: a pool without room is being cleaned");
+            met_gc = true;
+        };
+        self.elements[element as usize].busy_until = at + duration;
+        (at + duration, met_gc)
+    }
+
+    fn holds_plane(&self) -> bool {
+        self.params.gc.hold == Hold::Plane && !self.params.gc.instantaneous
+    }
+
+    #[inline]
+    fn looks_before(&self, write: bool) -> bool {
+        write || self.params.gc.trigger == Trigger::Request
+    }
+
+    /// Changes the mapping for a command that starts now and returns its plain duration; `None` for a write that finds no room.
+    #[inline]
+    fn command(&mut self, element: u32, slot: u32, write: bool, held: u64) -> Option<u64> {
+        if !write {
+            self.counters.host_pages_read += 1;
+            return Some(self.steps.read_ns);
+        }
+        let pool = self.ftl.place(element, slot, held)?;
+        self.counters.host_pages_written += 1;
+        let sealed = self.ftl.write(element, pool, slot);
+        self.counters.summary_programs += u64::from(sealed && self.params.geometry.summary_page);
+        Some(self.steps.write_ns + if sealed { self.steps.seal_ns } else { 0 })
+    }
+
+    /// Cleans `victim` from `at` on, holding the element; returns the end.
+    fn clean_at(&mut self, at: TimeNs, element: u32, pool: u32, victim: u32, cleans: &mut Vec<GcInterval>) -> TimeNs {
+        let work = self.ftl.clean(element, pool, victim);
+        let end = at + self.steps.clean_ns(work);
+        let state = &mut self.elements[element as usize];
+        let continues = std::mem::replace(&mut state.in_run, true);
+        if !self.params.gc.instantaneous {
+            state.gc_until = end;
+        }
+        self.record_clean(element, at, end, work, continues, cleans);
+        end
+    }
+
+    fn record_clean(
+        &mut self,
+        element: u32,
+        start_ns: TimeNs,
+        end_ns: TimeNs,
+        work: CleanWork,
+        continues: bool,
+        cleans: &mut Vec<GcInterval>,
+    ) {
+        self.counters.erases += 1;
+        self.counters.gc_pages_moved += u64::from(work.pages_moved);
+        self.counters.summary_programs += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.summary_page);
+        self.counters.gc_runs += u64::from(!continues);
+        self.counters.gc_time_ns += end_ns - start_ns;
+        cleans.push(GcInterval {
+            member: self.member,
+            element,
+            start_ns,
+            end_ns,
+            victims: 1,
+            pages_moved: work.pages_moved,
+            forced: false,
+        });
+    }
+
+    /// Puts an operation behind the others of its element.
+    pub(super) fn enqueue<W>(&mut self, now: TimeNs, id: u32, fx: &mut Effects<W>) {
+        let Pending { op, element, .. } = self.pending[id];
+        let state = &mut self.elements[element as usize];
+        if state.head == NONE {
+            state.head = id;
+        } else {
+            self.pending[state.tail].next = id;
+        }
+        state.tail = id;
+        state.waiting_ns += self.steps.plain_ns(op.write);
+        if !state.awaited {
+            if state.busy_until <= now {
+                self.proceed(now, element, fx);
+            } else {
+                self.await_until(element, self.elements[element as usize].busy_until, fx);
+            }
+        }
+    }
+
+    fn await_until<W>(&mut self, element: u32, at: TimeNs, fx: &mut Effects<W>) {
+        self.elements[element as usize].awaited = true;
+        fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Element(element)));
+    }
+
+    /// One step of an element that is idle or whose current transfer may be asked for now.
+    pub(super) fn proceed<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
+        self.elements[element as usize].awaited = false;
+        if self.elements[element as usize].script.is_empty() {
+            self.begin(now, element, fx);
+        } else {
+            self.transfer(now, element, fx);
+        }
+        let state = &self.elements[element as usize];
+        if !state.awaited && state.head != NONE {
+            self.await_until(element, state.busy_until, fx);
+        }
+    }
+
+    /// Begins what an idle element does next: a clean if its look finds one, else the operation at the head of its queue.
+    fn begin<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
+        let id = self.elements[element as usize].head;
+        if id == NONE {
+            return;
+        }
+        let Pending { op, slot, queued_at, next, .. } = self.pending[id];
+        if self.looks_before(op.write) && !self.holds_plane() {
+            if let Some((pool, victim)) = self.ftl.next_clean(element, 0) {
+                return self.begin_clean(now, element, pool, victim, fx);
+            }
+        }
+        let state = &mut self.elements[element as usize];
+        state.head = next;
+        state.waiting_ns -= self.steps.plain_ns(op.write);
+        if op.write && self.params.allocation == Allocation::Dynamic {
+            state.waiting_writes -= 1;
+            let entry = self.waiting_writes.get_mut(&slot).expect("a placed write is counted");
+            entry.1 -= 1;
+            if entry.1 == 0 {
+                self.waiting_writes.remove(&slot);
+            }
+        }
+        if self.channels.is_empty() {
+            let (end, met_plane) = self.serve_now(now, element, slot, op.write, fx.cleans);
+            let met_gc = met_plane || self.elements[element as usize].gc_until > queued_at;
+            self.finish(id, end, met_gc, fx);
+        } else {
+            let duration = self.command(element, slot, op.write, 0).expect("rule 16: a look leaves room in some pool");
+            let sealed = op.write && duration > self.steps.write_ns;
+            let state = &mut self.elements[element as usize];
+            self.steps.command_script(op.write, sealed, state);
+            state.in_run = false;
+            state.serving = id;
+            state.busy_until = now + duration;
+            self.start_script(now, element, fx);
+        }
+        if op.write && self.params.allocation == Allocation::Dynamic {
+            self.place_waiting(now, fx);
+        }
+    }
+
+    fn begin_clean<W>(&mut self, now: TimeNs, element: u32, pool: u32, victim: u32, fx: &mut Effects<W>) {
+        if self.channels.is_empty() || self.params.gc.instantaneous {
+            let end = self.clean_at(now, element, pool, victim, fx.cleans);
+            self.elements[element as usize].busy_until = end;
+            return;
+        }
+        let room = self.ftl.room_for_moves(element, pool);
+        let work = self.ftl.clean(element, pool, victim);
+        let state = &mut self.elements[element as usize];
+        self.steps.clean_script(work, room, state);
+        state.serving = NONE;
+        state.clean_began = now;
+        state.clean_work = work;
+        state.busy_until = now + self.steps.clean_ns(work);
+        self.start_script(now, element, fx);
+    }
+
+    /// Runs a script up to its first transfer, or to its end if it has none.
+    fn start_script<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
+        match self.elements[element as usize].script.front() {
+            Some(&(0, _)) => self.transfer(now, element, fx),
+            Some(&(before_ns, _)) => self.await_until(element, now + before_ns, fx),
+            None => {
+                let end = now + self.elements[element as usize].script_tail_ns;
+                self.script_over(end, element, fx);
+            }
+        }
+    }
+
+    /// Asks for the channel and goes on to the next transfer of the script.
+    fn transfer<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
+        let channel = self.params.channel.expect("scripts exist only with channels");
+        let free_at = &mut self.channels[(element / channel.elements_per_channel) as usize].free_at;
+        let state = &mut self.elements[element as usize];
+        let (_, transfer_ns) = state.script.pop_front().expect("called for a transfer");
+        let end = Self::cross(free_at, now, transfer_ns);
+        match state.script.front() {
+            Some(&(before_ns, _)) => self.await_until(element, end + before_ns, fx),
+            None => {
+                let end = end + state.script_tail_ns;
+                self.script_over(end, element, fx);
+            }
+        }
+    }
+
+    /// Nothing can delay the step any more: it ends at `end`.
+    fn script_over<W>(&mut self, end: TimeNs, element: u32, fx: &mut Effects<W>) {
+        let state = &mut self.elements[element as usize];
+        state.busy_until = end;
+        if state.serving != NONE {
+            let id = state.serving;
+            let met_gc = state.gc_until > self.pending[id].queued_at;
+            self.finish(id, end, met_gc, fx);
+        } else {
+            let (began, work) = (state.clean_began, state.clean_work);
+            state.gc_until = end;
+            let continues = std::mem::replace(&mut state.in_run, true);
+            self.record_clean(element, began, end, work, continues, fx.cleans);
+        }
+    }
+}

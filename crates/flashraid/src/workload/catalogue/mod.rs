@@ -1,0 +1,177 @@
+//! The workloads of the papers, by name: their published statistics, where those stand, and what was added to make a workload of them.
+//!
+//! The tables of the papers give means only. What they leave open (burstiness, popularity of addresses, the mix of sizes) is taken from
+//! real excerpts as [`excerpts`] describes; such a workload is a *stand-in* and says so. Every part can be overridden, and who has the trace itself
+//! replays it instead.
+
+mod excerpts;
+mod ggc;
+mod lawc;
+mod pgc;
+
+use super::synthetic::{AddressSpec, ArrivalSpec, SizeSpec, SyntheticSpec};
+use super::{SourceSpec, TransformSpec, WorkloadSpec};
+
+/// A workload of the papers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedWorkload {
+    /// Its name, such as `hpc-w` or `spider(1024,20,60)`.
+    pub name: String,
+    /// Where its statistics stand.
+    pub source: &'static str,
+    /// The published statistics.
+    pub published: Published,
+    /// It imitates a trace that is not at hand, so results obtained with it have to say so.
+    pub is_stand_in: bool,
+    /// What was added to the published statistics, and why.
+    pub note: String,
+    /// The workload.
+    pub spec: WorkloadSpec,
+}
+
+/// What a paper's table says about a workload; `None` where it says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Published {
+    /// Mean size of all requests in KiB.
+    pub mean_kib: Option<f64>,
+    /// Mean size of reads in KiB.
+    pub read_kib: Option<f64>,
+    /// Mean size of writes in KiB.
+    pub write_kib: Option<f64>,
+    /// Share of reads among the requests.
+    pub read_fraction: Option<f64>,
+    /// Requests per second.
+    pub requests_per_s: Option<f64>,
+}
+
+impl Published {
+    /// From separate rates per second and mean sizes in KiB of writes and reads (LAWC Table 3).
+    fn of_rates(write_per_s: f64, write_kib: f64, read_per_s: f64, read_kib: f64) -> Self {
+        let requests_per_s = write_per_s + read_per_s;
+        Self {
+            mean_kib: Some((write_per_s * write_kib + read_per_s * read_kib) / requests_per_s),
+            read_kib: Some(read_kib),
+            write_kib: Some(write_kib),
+            read_fraction: Some(read_per_s / requests_per_s),
+            requests_per_s: Some(requests_per_s),
+        }
+    }
+
+    /// What streams with these statistics have together.
+    fn together(streams: &[Self]) -> Self {
+        let sum = |of: fn(&Self) -> Option<f64>| streams.iter().map(of).sum::<Option<f64>>();
+        let requests_per_s = sum(|s| s.requests_per_s);
+        let mean = |of: fn(&Self) -> Option<f64>| Some(sum(of)? / requests_per_s?);
+        Self {
+            mean_kib: mean(|s| Some(s.mean_kib? * s.requests_per_s?)),
+            read_fraction: mean(|s| Some(s.read_fraction? * s.requests_per_s?)),
+            requests_per_s,
+            read_kib: None,
+            write_kib: None,
+        }
+    }
+}
+
+/// The names, in the order of the papers. Letters in brackets are numbers to be given: `spider(1024,20,60)`.
+pub const NAMES: [&str; 28] = [
+    "hpc-w",
+    "hpc-r",
+    "hpc-w-skew",
+    "hpc-w-burst-m",
+    "hpc-w-burst-h",
+    "financial",
+    "tpc-c",
+    "cello",
+    "tpc-h",
+    "openmail",
+    "w1(W)",
+    "w2(W)",
+    "w3(W)",
+    "pgc-synthetic",
+    "exchange",
+    "lawc-cello",
+    "lawc-financial",
+    "lawc-tpc-h",
+    "fiu-vm",
+    "fiu-mail",
+    "lawc-skewed",
+    "ms-ec",
+    "ms-ft",
+    "ms-ecft",
+    "spider",
+    "spider(R,I,W)",
+    "random-write",
+    "random-read",
+];
+
+/// A name that the catalogue doesn't have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no workload \"{name}\"; {hint}")]
+pub struct UnknownWorkload {
+    /// What was asked for.
+    pub name: String,
+    /// What may have been meant, and what there is.
+    pub hint: String,
+}
+
+/// The workload of that name.
+///
+/// # Errors
+/// There is none; the text names the nearest, or says which numbers are allowed.
+pub fn find(name: &str) -> Result<NamedWorkload, UnknownWorkload> {
+    let unknown = |hint: String| UnknownWorkload { name: name.to_owned(), hint };
+    let (stem, numbers) = split_name(name).ok_or_else(|| unknown("numbers in brackets are whole, such as spider(1024,20,60)".into()))?;
+    let found =
+        ggc::find(stem, &numbers).or_else(|| pgc::find(stem, &numbers)).or_else(|| lawc::find(stem, &numbers)).or_else(|| basic(name));
+    match found {
+        Some(Ok(workload)) => Ok(NamedWorkload { name: name.to_owned(), ..workload }),
+        Some(Err(hint)) => Err(unknown(hint)),
+        None => {
+            let nearest = NAMES.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+            Err(unknown(format!("did you mean \"{}\"? There are {}", nearest.unwrap_or(&""), NAMES.join(", "))))
+        }
+    }
+}
+
+/// What an entry is found as: `None` for another's name, `Err` with what is allowed for wrong numbers.
+type Found = Option<Result<NamedWorkload, String>>;
+
+/// `spider(1024,20,60)` as `spider` and its numbers.
+fn split_name(name: &str) -> Option<(&str, Vec<u64>)> {
+    let Some((stem, rest)) = name.split_once('(') else { return Some((name, Vec::new())) };
+    let numbers = rest.strip_suffix(')')?.split(',').map(|number| number.trim().parse());
+    Some((stem, numbers.collect::<Result<_, _>>().ok()?))
+}
+
+/// The two workloads that everybody measures first; no paper of ours.
+fn basic(name: &str) -> Found {
+    let read_fraction = match name {
+        "random-write" => 0.0,
+        "random-read" => 1.0,
+        _ => return None,
+    };
+    Some(Ok(NamedWorkload {
+        name: name.to_owned(),
+        source: "common practice",
+        published: Published { mean_kib: Some(4.0), read_fraction: Some(read_fraction), ..Published::default() },
+        is_stand_in: false,
+        note: "uniformly random 4 KiB requests, 32 at a time".into(),
+        spec: SyntheticSpec { read_fraction, ..SyntheticSpec::random_writes() }.into(),
+    }))
+}
+
+/// Bytes in a KiB.
+const KIB: u64 = 1024;
+
+/// One distribution for both directions.
+fn synthetic(arrivals: ArrivalSpec, read_fraction: f64, size: SizeSpec, address: AddressSpec) -> SyntheticSpec {
+    SyntheticSpec { arrivals, read_fraction, read_size: size.clone(), write_size: size, address, high_priority_fraction: 0.0 }
+}
+
+/// Streams merged in time.
+fn mix(streams: Vec<WorkloadSpec>) -> WorkloadSpec {
+    WorkloadSpec { source: SourceSpec::Mix(streams), transform: TransformSpec::default() }
+}
+
+#[cfg(test)]
+mod tests;
