@@ -78,7 +78,11 @@ fn main() {
         }
         let _ = &take;
         a.advance(u64::MAX, &mut done);
-        if std::env::var("CUT").is_err() { take(&mut done); } else { println!("outstanding at last arrival {:?}", done.iter().map(|d| (d.at - d.tag) as f64 / 1e6).collect::<Vec<_>>()); }
+        if std::env::var("CUT").is_err() {
+            take(&mut done);
+        } else {
+            println!("outstanding at last arrival {:?}", done.iter().map(|d| (d.at - d.tag) as f64 / 1e6).collect::<Vec<_>>());
+        }
         a.take_cleans(&mut cleans);
         let c = a.members()[0].counters();
         println!(

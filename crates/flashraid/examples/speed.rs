@@ -65,7 +65,14 @@ fn main() {
             let first = flashraid::rng::below(&mut s, pages - 128);
             let write = flashraid::rng::unit(&mut s) > 0.2012;
             arr.push_back((now, first, write));
-            let req = |x: (u64, u64, bool)| PageRequest { tag: x.0, first_page: x.1, pages: 128, write: x.2, high_priority: false };
+            let req = |x: (u64, u64, bool)| PageRequest {
+                tag: x.0,
+                first_page: x.1,
+                pages: 128,
+                write: x.2,
+                high_priority: false,
+                one_member: false,
+            };
             a.prefetch_map(&req(arr[arr.len() - 1]));
             if arr.len() < 3 {
                 continue;
@@ -109,9 +116,15 @@ fn main() {
         let mut done = vec![];
         let total = 5_000_000u64;
         const L: usize = 64;
-        let mut ring = [PageRequest { tag: 0, first_page: 0, pages: 1, write: true, high_priority: false }; L];
-        let mut draw =
-            || PageRequest { tag: 0, first_page: flashraid::rng::below(&mut s, pages), pages: 1, write: true, high_priority: false };
+        let mut ring = [PageRequest { tag: 0, first_page: 0, pages: 1, write: true, high_priority: false, one_member: false }; L];
+        let mut draw = || PageRequest {
+            tag: 0,
+            first_page: flashraid::rng::below(&mut s, pages),
+            pages: 1,
+            write: true,
+            high_priority: false,
+            one_member: false,
+        };
         for r in &mut ring {
             *r = draw();
         }

@@ -20,6 +20,7 @@ pub mod metrics;
 pub mod report;
 pub mod rng;
 pub mod run;
+pub mod simulation;
 pub mod slab;
 pub mod ssd;
 pub mod units;

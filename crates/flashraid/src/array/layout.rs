@@ -1,6 +1,6 @@
 //! RAID arithmetic: where a page of the array lies (rule 2). Pure.
 
-use super::{ArrayParams, Level};
+use super::{ArrayParams, Level, PageRequest};
 
 /// Maps pages of the array to pages of members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,16 +51,17 @@ impl Layout {
         self.units_per_member * u64::from(self.columns) * u64::from(self.unit_pages)
     }
 
-    /// The runs of the pages `first..first + count`, in order of address.
+    /// The runs of the pages of `request`, in order of address.
     #[inline]
-    pub fn runs(&self, first: u64, count: u32) -> impl Iterator<Item = Run> + '_ {
+    pub fn runs(&self, request: &PageRequest) -> impl Iterator<Item = Run> + '_ {
         let unit = u64::from(self.unit_pages);
         let columns = u64::from(self.columns);
-        let strip = first / unit;
-        let mut within = (first % unit) as u32;
+        let strip = request.first_page / unit;
+        let mut within = (request.first_page % unit) as u32;
         let mut column = (strip % columns) as u32;
         let mut row = strip / columns;
-        let mut left = count;
+        let mut left = request.pages;
+        let one_member = request.one_member;
         std::iter::from_fn(move || {
             if left == 0 {
                 return None;
@@ -74,10 +75,10 @@ impl Layout {
             let run = Run { first_member, copies, read_copy, first_page: (row * unit) as u32 + within, pages };
             left -= pages;
             within = 0;
-            column += 1;
-            if column == self.columns {
-                column = 0;
-                row += 1;
+            column += u32::from(!one_member);
+            if one_member || column == self.columns {
+                column = if one_member { column } else { 0 };
+                row = if row + 1 == self.units_per_member { 0 } else { row + 1 };
             }
             Some(run)
         })

@@ -29,6 +29,8 @@ pub struct PageRequest {
     pub write: bool,
     /// A write that must not wait for garbage collection.
     pub high_priority: bool,
+    /// All pages lie one behind the other on the member of the first.
+    pub one_member: bool,
 }
 
 /// A request that is done.
@@ -83,6 +85,16 @@ impl Array {
         }
     }
 
+    /// Bytes of a page.
+    pub fn page_bytes(&self) -> u32 {
+        self.members[0].ftl().geometry.page_bytes
+    }
+
+    /// Free blocks of a pool at which it is collected.
+    pub fn start_free_blocks(&self) -> u32 {
+        self.members[0].ftl().start_free_blocks
+    }
+
     /// How addresses spread over the members.
     pub fn layout(&self) -> &Layout {
         &self.layout
@@ -103,7 +115,7 @@ impl Array {
         let copies = |run: &Run| if request.write { run.copies } else { 1 };
         let join = self.joins.insert(Join { tag: request.tag, remaining: 0, last_end: 0, gc_members: 0 });
         let mut operations = 0;
-        for run in self.layout.runs(request.first_page, request.pages) {
+        for run in self.layout.runs(request) {
             operations += run.pages * copies(&run);
             let from = run.first_member + if request.write { 0 } else { run.read_copy };
             for page in run.first_page..run.first_page + run.pages {
@@ -124,7 +136,7 @@ impl Array {
     /// Hints that `request` comes soon: brings near what it reads first.
     #[inline]
     pub fn prefetch_map(&self, request: &PageRequest) {
-        for run in self.layout.runs(request.first_page, request.pages) {
+        for run in self.layout.runs(request) {
             for page in run.first_page..run.first_page + run.pages {
                 self.members[run.first_member as usize].prefetch_map(page);
             }
@@ -134,7 +146,7 @@ impl Array {
     /// Hints that `request` comes very soon, and that [`Array::prefetch_map`] has had time.
     #[inline]
     pub fn prefetch_block(&self, request: &PageRequest) {
-        for run in self.layout.runs(request.first_page, request.pages) {
+        for run in self.layout.runs(request) {
             for page in run.first_page..run.first_page + run.pages {
                 self.members[run.first_member as usize].prefetch_block(page);
             }

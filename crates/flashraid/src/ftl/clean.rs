@@ -1,7 +1,7 @@
 //! Cleaning: which pool needs it, and the moves and the erase of one victim (rules 12 to 14).
 
 use super::tables::prefetch;
-use super::{ElementState, FREE_SCORE, Ftl, OPEN_SCORE};
+use super::{ElementState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock};
 
 /// What the clean of one victim consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,6 +10,8 @@ pub struct CleanWork {
     pub pages_moved: u32,
     /// Blocks that the moves filled.
     pub blocks_sealed: u32,
+    /// Free blocks of the pool when it began.
+    pub free_blocks_before: u32,
 }
 
 impl Ftl {
@@ -71,14 +73,10 @@ impl Ftl {
 
         let index = (element * self.pools_per_element + pool) as usize;
         let mut blocks_sealed = 0;
-        let mut open = if self.separate_open_block {
-            match self.pools[index].gc_open {
-                Some(open) => open,
-                None => self.open_block(element, index),
-            }
-        } else {
-            self.pools[index].open
-        };
+        let free_blocks_before = self.pools[index].free_blocks;
+        let closed = OpenBlock { block: 0, next_page: self.data_pages, sequence: 0 };
+        let pool_state = &self.pools[index];
+        let mut open = if self.separate_open_block { pool_state.gc_open.unwrap_or(closed) } else { pool_state.open };
         let mut moved = 0;
         while moved < count {
             if open.next_page == self.data_pages {
@@ -98,17 +96,17 @@ impl Ftl {
                 blocks_sealed += 1;
             }
         }
-        if self.separate_open_block {
-            self.pools[index].gc_open = Some(open);
-        } else {
+        if !self.separate_open_block {
             self.pools[index].open = open;
+        } else if moved > 0 {
+            self.pools[index].gc_open = Some(open);
         }
         self.moving = moving;
 
         debug_assert_eq!(self.score[victim as usize], count as i16, "a sealed block's score is its number of valid pages");
         self.erase(element, pool, victim);
         self.rooms[index] = self.room_of(index);
-        CleanWork { pages_moved: count as u32, blocks_sealed }
+        CleanWork { pages_moved: count as u32, blocks_sealed, free_blocks_before }
     }
 
     fn erase(&mut self, element: u32, pool: u32, block: u32) {

@@ -44,13 +44,16 @@ pub struct CompletedRequest {
     pub gc_members_met: u32,
 }
 
-/// One uninterrupted collection of one element: one or more victims back to back.
+/// A collection of one pool, from its first read to the end of its last erase. The model reports every clean by itself; a *run* is
+/// what follows back to back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GcInterval {
     /// Member SSD.
     pub member: u32,
     /// Element of the member.
     pub element: u32,
+    /// Pool of the element.
+    pub pool: u32,
     /// First read of the first victim, in nanoseconds.
     pub start_ns: TimeNs,
     /// End of the last erase, in nanoseconds.
@@ -59,6 +62,8 @@ pub struct GcInterval {
     pub victims: u32,
     /// Valid pages moved.
     pub pages_moved: u32,
+    /// Free blocks of the pool when it began.
+    pub free_blocks_before: u32,
     /// Started by the array's controller rather than by the member itself.
     pub forced: bool,
 }
@@ -249,8 +254,15 @@ mod tests {
     use crate::workload::Direction;
 
     fn completed(index: u64, arrival_ns: TimeNs, done_ns: TimeNs, gc_members_met: u32) -> CompletedRequest {
-        let request =
-            Request { arrival_ns, offset_bytes: 0, length_bytes: 1000, direction: Direction::Read, high_priority: false, stream: 0 };
+        let request = Request {
+            arrival_ns,
+            offset_bytes: 0,
+            length_bytes: 1000,
+            direction: Direction::Read,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        };
         CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met }
     }
 
@@ -258,7 +270,17 @@ mod tests {
     fn a_restart_leaves_out_earlier_requests_but_not_their_bytes() {
         let mut metrics = Metrics::new(&MetricsParams { bandwidth_interval_ns: 100, ..MetricsParams::default() }, 2, 1);
         metrics.request(&completed(0, 0, 90, 2));
-        metrics.gc(&GcInterval { member: 0, element: 0, start_ns: 50, end_ns: 150, victims: 1, pages_moved: 0, forced: false });
+        metrics.gc(&GcInterval {
+            member: 0,
+            element: 0,
+            pool: 0,
+            start_ns: 50,
+            end_ns: 150,
+            victims: 1,
+            pages_moved: 0,
+            free_blocks_before: 0,
+            forced: false,
+        });
         metrics.restart(100, 2);
         metrics.request(&completed(2, 100, 140, 1));
         metrics.request(&completed(1, 10, 150, 2));

@@ -58,13 +58,20 @@ mod tests {
     use crate::workload::{Direction, Request};
 
     fn request(arrival_ns: u64, done_ns: u64) -> CompletedRequest {
-        let request =
-            Request { arrival_ns, offset_bytes: 0, length_bytes: 4096, direction: Direction::Write, high_priority: false, stream: 0 };
+        let request = Request {
+            arrival_ns,
+            offset_bytes: 0,
+            length_bytes: 4096,
+            direction: Direction::Write,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        };
         CompletedRequest { index: 0, request, arrival_ns, done_ns, gc_members_met: 0 }
     }
 
     fn gc(start_ns: u64, end_ns: u64) -> GcInterval {
-        GcInterval { member: 0, element: 0, start_ns, end_ns, victims: 1, pages_moved: 0, forced: false }
+        GcInterval { member: 0, element: 0, pool: 0, start_ns, end_ns, victims: 1, pages_moved: 0, free_blocks_before: 0, forced: false }
     }
 
     #[test]

@@ -256,7 +256,8 @@ pub(super) mod tests {
     use crate::workload::Request;
 
     fn completed(index: u64, direction: Direction, arrival_ns: u64, done_ns: u64, gc_members_met: u32) -> CompletedRequest {
-        let request = Request { arrival_ns, offset_bytes: 0, length_bytes: 1_000_000, direction, high_priority: false, stream: 0 };
+        let request =
+            Request { arrival_ns, offset_bytes: 0, length_bytes: 1_000_000, direction, high_priority: false, stream: 0, one_member: false };
         CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met }
     }
 
@@ -290,6 +291,8 @@ pub(super) mod tests {
         metrics.request(&completed(1, Direction::Write, 0, 4_000, 1));
         metrics.request(&completed(2, Direction::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
         metrics.gc(&GcInterval {
+            pool: 0,
+            free_blocks_before: 0,
             member: 1,
             element: 3,
             start_ns: SECOND,

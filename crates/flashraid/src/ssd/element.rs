@@ -128,6 +128,7 @@ pub(super) struct Element {
     /// The clean whose script this is began then.
     clean_began: TimeNs,
     clean_work: CleanWork,
+    clean_pool: u32,
 }
 
 impl Element {
@@ -147,6 +148,7 @@ impl Element {
             serving: NONE,
             clean_began: 0,
             clean_work: CleanWork::default(),
+            clean_pool: 0,
         }
     }
 
@@ -189,37 +191,40 @@ impl Ssd {
     fn serve_beside_cleans(&mut self, now: TimeNs, element: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
         let mut at = now.max(self.elements[element as usize].busy_until);
         let mut met_gc = false;
-        let duration = loop {
-            let mut held = self.elements[element as usize].held(at);
-            if self.looks_before(write) {
-                while let Some((pool, victim)) = self.ftl.next_clean(element, held) {
-                    let work = self.ftl.clean(element, pool, victim);
-                    let end = at + self.steps.clean_ns(work);
-                    let continues = self.elements[element as usize].held_until[pool as usize] == Some(at);
-                    self.elements[element as usize].held_until[pool as usize] = Some(end);
-                    self.record_clean(element, at, end, work, continues, cleans);
-                    held |= 1 << pool;
+        loop {
+            match self.try_beside_cleans(at, element, slot, write, cleans) {
+                Ok(duration) => {
+                    self.elements[element as usize].busy_until = at + duration;
+                    return (at + duration, met_gc);
                 }
+                Err(released) => (at, met_gc) = (released, true),
             }
-            let state = &self.elements[element as usize];
-            let wait_for = if write {
-                match self.command(element, slot, true, held) {
-                    Some(duration) => break duration,
-                    None => self.elements[element as usize].held_until.iter().flatten().copied().filter(|&u| u > at).min(),
-                }
-            } else {
-                let plane = self.ftl.pool_of(slot) % self.params.geometry.planes;
-                if held >> plane & 1 == 0 {
-                    self.counters.host_pages_read += 1;
-                    break self.steps.read_ns;
-                }
-                state.held_until[plane as usize]
-            };
-            at = wait_for.expect("rule 16: a pool without room is being cleaned");
-            met_gc = true;
+        }
+    }
+
+    /// Looks, then begins the operation and returns its duration, or the time at which a plane that it needs is released.
+    fn try_beside_cleans(&mut self, at: TimeNs, element: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> Result<u64, TimeNs> {
+        let mut held = self.elements[element as usize].held(at);
+        if self.looks_before(write) {
+            while let Some((pool, victim)) = self.ftl.next_clean(element, held) {
+                let work = self.ftl.clean(element, pool, victim);
+                let end = at + self.steps.clean_ns(work);
+                let held_until = &mut self.elements[element as usize].held_until[pool as usize];
+                let continues = held_until.replace(end) == Some(at);
+                self.record_clean(element, pool, at, end, work, continues, cleans);
+                held |= 1 << pool;
+            }
+        }
+        let held_until = &self.elements[element as usize].held_until;
+        let released = if write {
+            held_until.iter().flatten().copied().filter(|&until| until > at).min()
+        } else {
+            held_until[(self.ftl.pool_of(slot) % self.params.geometry.planes) as usize].filter(|&until| until > at)
         };
-        self.elements[element as usize].busy_until = at + duration;
-        (at + duration, met_gc)
+        match released {
+            Some(released) if !write => Err(released),
+            _ => self.command(element, slot, write, held).ok_or_else(|| released.expect("rule 16: a pool without room is being cleaned")),
+        }
     }
 
     fn holds_plane(&self) -> bool {
@@ -254,13 +259,14 @@ impl Ssd {
         if !self.params.gc.instantaneous {
             state.gc_until = end;
         }
-        self.record_clean(element, at, end, work, continues, cleans);
+        self.record_clean(element, pool, at, end, work, continues, cleans);
         end
     }
 
     fn record_clean(
         &mut self,
         element: u32,
+        pool: u32,
         start_ns: TimeNs,
         end_ns: TimeNs,
         work: CleanWork,
@@ -275,10 +281,12 @@ impl Ssd {
         cleans.push(GcInterval {
             member: self.member,
             element,
+            pool,
             start_ns,
             end_ns,
             victims: 1,
             pages_moved: work.pages_moved,
+            free_blocks_before: work.free_blocks_before,
             forced: false,
         });
     }
@@ -329,11 +337,21 @@ impl Ssd {
             return;
         }
         let Pending { op, slot, queued_at, next, .. } = self.pending[id];
-        if self.looks_before(op.write) && !self.holds_plane() {
-            if let Some((pool, victim)) = self.ftl.next_clean(element, 0) {
-                return self.begin_clean(now, element, pool, victim, fx);
+        let mut begun = None;
+        if self.holds_plane() {
+            match self.try_beside_cleans(now, element, slot, op.write, fx.cleans) {
+                Ok(duration) => begun = Some(duration),
+                Err(released) => {
+                    self.pending[id].met_gc = true;
+                    return self.await_until(element, released, fx);
+                }
             }
+        } else if self.looks_before(op.write)
+            && let Some((pool, victim)) = self.ftl.next_clean(element, 0)
+        {
+            return self.begin_clean(now, element, pool, victim, fx);
         }
+        let duration = begun.unwrap_or_else(|| self.command(element, slot, op.write, 0).expect("rule 16: a look leaves room in some pool"));
         let state = &mut self.elements[element as usize];
         state.head = next;
         state.waiting_ns -= self.steps.plain_ns(op.write);
@@ -345,18 +363,16 @@ impl Ssd {
                 self.waiting_writes.remove(&slot);
             }
         }
+        let state = &mut self.elements[element as usize];
+        state.in_run = false;
+        state.busy_until = now + duration;
         if self.channels.is_empty() {
-            let (end, met_plane) = self.serve_now(now, element, slot, op.write, fx.cleans);
-            let met_gc = met_plane || self.elements[element as usize].gc_until > queued_at;
-            self.finish(id, end, met_gc, fx);
+            let met_gc = self.pending[id].met_gc || state.gc_until > queued_at;
+            self.finish(id, now + duration, met_gc, fx);
         } else {
-            let duration = self.command(element, slot, op.write, 0).expect("rule 16: a look leaves room in some pool");
             let sealed = op.write && duration > self.steps.write_ns;
-            let state = &mut self.elements[element as usize];
             self.steps.command_script(op.write, sealed, state);
-            state.in_run = false;
             state.serving = id;
-            state.busy_until = now + duration;
             self.start_script(now, element, fx);
         }
         if op.write && self.params.allocation == Allocation::Dynamic {
@@ -377,6 +393,7 @@ impl Ssd {
         state.serving = NONE;
         state.clean_began = now;
         state.clean_work = work;
+        state.clean_pool = pool;
         state.busy_until = now + self.steps.clean_ns(work);
         self.start_script(now, element, fx);
     }
@@ -418,10 +435,10 @@ impl Ssd {
             let met_gc = state.gc_until > self.pending[id].queued_at;
             self.finish(id, end, met_gc, fx);
         } else {
-            let (began, work) = (state.clean_began, state.clean_work);
+            let (began, work, state_pool) = (state.clean_began, state.clean_work, state.clean_pool);
             state.gc_until = end;
             let continues = std::mem::replace(&mut state.in_run, true);
-            self.record_clean(element, began, end, work, continues, fx.cleans);
+            self.record_clean(element, state_pool, began, end, work, continues, fx.cleans);
         }
     }
 }

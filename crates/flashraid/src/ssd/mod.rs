@@ -4,7 +4,7 @@
 //!  submit ─▶ (link) ─▶ element queue ─▶ look: clean? ─▶ command ─▶ (link) ─▶ end
 //! ```
 //!
-//! An element that nothing can interfere with (no shared channel, no controller that may force it, no preemption) serves an
+//! An element that nothing can interfere with (no shared channel or link, no controller that may force it, no preemption) serves an
 //! operation the moment it arrives: with first come first served everything that happens until its end is known by then. Such a
 //! member is called *eager*. Otherwise operations wait in the element's queue and the element proceeds step by step.
 
@@ -125,10 +125,15 @@ impl Ssd {
             unplaced: VecDeque::new(),
             waiting_writes: BTreeMap::new(),
             next_element: 0,
-            eager: !stepwise && params.channel.is_none() && params.allocation == Allocation::Static,
+            eager: !stepwise && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static,
             counters: MemberCounters::default(),
             params: params.clone(),
         }
+    }
+
+    /// Elements of the member.
+    pub fn elements(&self) -> u32 {
+        self.params.geometry.elements
     }
 
     /// Counts since the end of the warm-up.
@@ -175,7 +180,7 @@ impl Ssd {
     /// Takes a page operation.
     #[inline]
     pub fn submit<W>(&mut self, now: TimeNs, op: PageOp, fx: &mut Effects<W>) {
-        if self.eager && self.params.link.is_none() {
+        if self.eager {
             let (element, slot) = self.home(op.page);
             let (at, met_gc) = self.serve_now(now, element, slot, op.write, fx.cleans);
             fx.ends.push(OpEnd { join: op.join, member: self.member, at, met_gc });
@@ -214,11 +219,7 @@ impl Ssd {
 
     fn arrive<W>(&mut self, now: TimeNs, id: u32, fx: &mut Effects<W>) {
         self.pending[id].queued_at = now;
-        if self.eager {
-            let Pending { op, slot, element, .. } = self.pending[id];
-            let (at, met_gc) = self.serve_now(now, element, slot, op.write, fx.cleans);
-            self.finish(id, at, met_gc, fx);
-        } else if self.params.allocation == Allocation::Dynamic {
+        if self.params.allocation == Allocation::Dynamic {
             self.unplaced.push_back(id);
             self.place_waiting(now, fx);
         } else {

@@ -7,6 +7,7 @@ mod mix;
 mod space;
 mod spec;
 pub mod synthetic;
+pub mod trace;
 mod transform;
 
 pub use mix::Mix;
@@ -82,6 +83,16 @@ pub trait Source {
     /// When requests arrive.
     fn host_loop(&self) -> HostLoop {
         HostLoop::Open
+    }
+
+    /// Share of the source that has been read, from 0 to 1, if known.
+    fn progress(&self) -> Option<f64> {
+        None
+    }
+
+    /// What was assumed or left out so far in reading it, a sentence each, for the report.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Where the last request came from, such as `trace.csv:17`, for messages; `None` if it has no place but its number.

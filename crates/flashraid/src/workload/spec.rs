@@ -1,12 +1,11 @@
 //! A workload as plain data, and how it becomes a stream of requests.
 
-use serde::{Deserialize, Serialize};
-
 use super::synthetic::{Synthetic, SyntheticSpec};
+use super::trace::{self, TraceSpec};
 use super::{AddressSpace, Mix, Source, SourceError, Transform, TransformSpec};
 
 /// Where requests come from and what is done to them on the way.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadSpec {
     /// Where requests come from.
     pub source: SourceSpec,
@@ -15,11 +14,12 @@ pub struct WorkloadSpec {
 }
 
 /// Where requests come from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum SourceSpec {
     /// A generator.
     Synthetic(SyntheticSpec),
+    /// A recorded trace.
+    Trace(TraceSpec),
     /// Several streams merged in order of arrival; their place in the list is the stream number of their requests.
     Mix(Vec<WorkloadSpec>),
 }
@@ -51,6 +51,7 @@ impl WorkloadSpec {
     pub fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
         let mut problems = match &self.source {
             SourceSpec::Synthetic(spec) => spec.problems(space),
+            SourceSpec::Trace(_) => Vec::new(),
             SourceSpec::Mix(streams) => mix_problems(streams, space),
         };
         problems.extend(self.transform.problems(self.is_closed()).into_iter().map(|p| p.below("transform")));
@@ -114,16 +115,88 @@ fn open_checked(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<
 impl SourceSpec {
     /// Whether its requests are inside the address space by construction.
     fn stays_inside(&self) -> bool {
-        matches!(self, Self::Synthetic(_) | Self::Mix(_))
+        !matches!(self, Self::Trace(_))
     }
 }
 
 fn open_source(source: &SourceSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
     match source {
         SourceSpec::Synthetic(spec) => Ok(Box::new(Synthetic::new(spec, seed, space))),
+        SourceSpec::Trace(spec) => Ok(Box::new(trace::open(spec)?)),
         SourceSpec::Mix(streams) => {
             let open_stream = |(index, stream)| open_checked(stream, crate::rng::seed_of(seed, "workload.mix", index as u64), space);
             Ok(Box::new(Mix::new(streams.iter().enumerate().map(open_stream).collect::<Result<_, _>>()?)?))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::AddressFit;
+    use crate::workload::synthetic::{ArrivalSpec, SizeSpec};
+
+    const SPACE: AddressSpace = AddressSpace { capacity_bytes: 1 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, members_data: 4 };
+
+    fn poisson(per_second: f64) -> WorkloadSpec {
+        SyntheticSpec { arrivals: ArrivalSpec::poisson(per_second), ..SyntheticSpec::random_writes() }.into()
+    }
+
+    fn mix(streams: Vec<WorkloadSpec>) -> WorkloadSpec {
+        WorkloadSpec { source: SourceSpec::Mix(streams), transform: TransformSpec::default() }
+    }
+
+    #[test]
+    fn all_problems_are_named_at_once() {
+        let broken = SyntheticSpec { read_fraction: 2.0, write_size: SizeSpec::fixed(0), ..SyntheticSpec::random_writes() };
+        let inner = WorkloadSpec { transform: TransformSpec { size_scale: 0.0, ..TransformSpec::default() }, ..broken.into() };
+        let message = open(&mix(vec![poisson(1.0), inner]), 1, &SPACE).err().unwrap().to_string();
+        for key in ["mix[1]: is a closed loop", "mix[1].read_fraction", "mix[1].write_size.bytes", "mix[1].transform.size_scale"] {
+            assert!(message.contains(key), "{key} in {message}");
+        }
+        assert_eq!(mix(vec![]).problems(&SPACE)[0].key, "mix");
+    }
+
+    fn trace(file: &tempfile::NamedTempFile, address_fit: AddressFit) -> WorkloadSpec {
+        let transform = TransformSpec { address_fit, ..TransformSpec::default() };
+        WorkloadSpec { source: SourceSpec::Trace(TraceSpec::new(file.path())), transform }
+    }
+
+    /// A trace, by itself or in a mix: addresses beyond the array are refused with their line or made to fit.
+    #[test]
+    fn traces_are_fitted_to_the_array() {
+        let mut file = tempfile::NamedTempFile::with_suffix(".spc").unwrap();
+        std::io::Write::write_all(&mut file, b"0,8,4096,w,0.000\n0,24,4096,r,0.001\n0,4194304,4096,w,0.002\n").unwrap();
+        let mut refused = open(&trace(&file, AddressFit::Error), 1, &SPACE).unwrap();
+        let message = refused.fill(&mut Vec::new(), 9).unwrap_err().to_string();
+        assert!(message.contains("line 3: 4096 bytes at byte 2147483648") && message.contains("1073741824 bytes"), "{message}");
+
+        let offsets = |spec: &WorkloadSpec| {
+            let mut requests = Vec::new();
+            open(spec, 1, &SPACE).unwrap().fill(&mut requests, 9).unwrap();
+            requests.iter().map(|r| (r.stream, r.offset_bytes)).collect::<Vec<_>>()
+        };
+        assert_eq!(offsets(&trace(&file, AddressFit::Wrap)), [(0, 4096), (0, 12_288), (0, 0)]);
+        // 2 GiB and a page onto 1 GiB: page numbers are halved.
+        let scaled = trace(&file, AddressFit::Scale { extent_bytes: None });
+        assert_eq!(offsets(&scaled), [(0, 0), (0, 4096), (0, (1 << 30) - 4096)]);
+        assert_eq!(offsets(&mix(vec![trace(&file, AddressFit::Wrap), scaled]))[..3], [(0, 4096), (1, 0), (0, 12_288)]);
+    }
+
+    /// Streams of a mix and their transformations are independent of each other, and each has a seed of its own.
+    #[test]
+    fn streams_of_a_mix_differ() {
+        let doubled = TransformSpec { rate_scale: 2.0, limit_requests: Some(2000), ..TransformSpec::default() };
+        let streams = vec![poisson(1000.0), WorkloadSpec { transform: doubled, ..poisson(1000.0) }];
+        let mut source = open(&mix(streams), 1, &SPACE).unwrap();
+        let mut requests = Vec::new();
+        source.fill(&mut requests, 4000).unwrap();
+        assert!(requests.is_sorted_by_key(|r| r.arrival_ns));
+        let second: Vec<_> = requests.iter().filter(|r| r.stream == 1).collect();
+        assert_eq!(second.len(), 2000);
+        let seconds = second[1999].arrival_ns as f64 / 1e9;
+        assert!((seconds - 1.0).abs() < 4.0 / 2000_f64.sqrt(), "{seconds}");
+        let first: Vec<_> = requests.iter().filter(|r| r.stream == 0).collect();
+        assert!(first.iter().zip(&second).all(|(a, b)| a.offset_bytes != b.offset_bytes));
     }
 }

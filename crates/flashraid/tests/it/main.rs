@@ -1,2 +1,6 @@
-#[test]
-fn placeholder() {}
+//! Tests of the library as a whole.
+
+mod adapter;
+mod agreement;
+mod outcome;
+mod reference;

@@ -126,3 +126,32 @@ pub(super) const DTRS_READS_28_37: &[(f64, f64)] =
 /// Developer tools release, reads, tilted to 37.35 KiB.
 pub(super) const DTRS_READS_37_35: &[(f64, f64)] =
     &[(0.5, 0.0209), (4.0, 0.3398), (8.0, 0.0139), (16.0, 0.0085), (28.0, 0.0131), (32.0, 0.0989), (60.0, 0.0268), (64.0, 0.478)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The index of dispersion of counts in windows of `window_s`, by the formula above.
+    fn dispersion(bursts: Bursts, requests_per_s: f64, window_s: f64) -> f64 {
+        let limit = bursts.at(requests_per_s).dispersion().unwrap() - 1.0;
+        let sigma_t = window_s / (bursts.mean_burst_s * (1.0 - bursts.busy_share));
+        1.0 + limit * (1.0 - (1.0 - libm::exp(-sigma_t)) / sigma_t)
+    }
+
+    /// The rounded parameters still give the indices that were measured, at the rate of the excerpt.
+    #[test]
+    fn bursts_are_those_of_the_excerpts() {
+        let measured = [
+            (FINANCIAL1_BURSTS, 38.52, [(1.0, 21.58), (10.0, 57.37)]),
+            (HM_0_BURSTS, 41.17, [(1.0, 234.5), (10.0, 263.1)]),
+            (DTRS_BURSTS, 423.5, [(1.0, 77.5), (10.0, 449.6)]),
+            (WEBSERVER_BURSTS, 48.28, [(1.0, 180.6), (10.0, 287.1)]),
+        ];
+        for (bursts, requests_per_s, indices) in measured {
+            for (window_s, index) in indices {
+                let found = dispersion(bursts, requests_per_s, window_s);
+                assert!((found / index - 1.0).abs() < 0.03, "{requests_per_s}/s, {window_s} s: {found} for {index}");
+            }
+        }
+    }
+}

@@ -4,7 +4,7 @@
 //! real excerpts as [`excerpts`] describes; such a workload is a *stand-in* and says so. Every part can be overridden, and who has the trace itself
 //! replays it instead.
 
-mod excerpts;
+pub mod excerpts;
 mod ggc;
 mod lawc;
 mod pgc;

@@ -101,7 +101,7 @@ impl AddressSpec {
             problems.push(SpecProblem::new("align", format!("is {align_bytes} bytes; 1 to {capacity} (the capacity) is allowed")));
         } else if footprint_bytes == 0
             || footprint_bytes > capacity
-            || matches!(self.footprint, Some(Footprint::Fraction(f)) if !(f <= 1.0))
+            || matches!(self.footprint, Some(Footprint::Fraction(f)) if !(0.0..=1.0).contains(&f))
         {
             let text = format!("comes to {footprint_bytes} bytes; {align_bytes} (`align`) to {capacity} (the capacity) is allowed");
             problems.push(SpecProblem::new("footprint", text));

@@ -128,8 +128,7 @@ impl ArrivalSpec {
 /// The times of arrival of a specification.
 pub(super) struct ArrivalGenerator {
     spec: ArrivalSpec,
-    /// The last arrival. Below 104 days a float tells nanoseconds apart; gaps add up without their fractions being lost.
-    now_ns: f64,
+    clock: Clock,
     gaps: Stream,
     process: Process,
 }
@@ -138,8 +137,27 @@ enum Process {
     Poisson { mean_gap_ns: f64 },
     Fixed { gap_ns: f64 },
     Bursts { mean_gap_ns: f64, idle_ns: f64, burst_requests: u64, left: u64 },
-    MarkovModulated { states: Stream, rates: [f64; 2], mean_durations_ns: [f64; 2], state: usize, state_ends_ns: f64 },
+    MarkovModulated { states: Stream, rates: [f64; 2], mean_durations_ns: [f64; 2], state: usize, state_left_ns: f64 },
     Closed,
+}
+
+/// The last arrival. Fractions of nanoseconds are kept, so that gaps add up without drift however long the run.
+#[derive(Default)]
+struct Clock {
+    now_ns: u64,
+    fraction_ns: f64,
+}
+
+impl Clock {
+    /// Lets `request` arrive `gap_ns` after the one before.
+    #[inline]
+    fn arrive(&mut self, gap_ns: f64, request: &mut Request) {
+        let exact_ns = self.fraction_ns + gap_ns;
+        let whole_ns = exact_ns as u64;
+        self.now_ns += whole_ns;
+        self.fraction_ns = exact_ns - whole_ns as f64;
+        request.arrival_ns = self.now_ns;
+    }
 }
 
 const BUSY: usize = 0;
@@ -164,12 +182,12 @@ impl ArrivalGenerator {
                 let (busy, quiet) = spec.state_rates().expect("this process has states");
                 let mean_durations_ns = [mean_burst_ns, mean_burst_ns * (1.0 - busy_share) / busy_share];
                 let state = if rng::happens(&mut states, busy_share) { BUSY } else { QUIET };
-                let state_ends_ns = mean_durations_ns[state] * rng::exponential(&mut states);
-                Process::MarkovModulated { states, rates: [busy, quiet], mean_durations_ns, state, state_ends_ns }
+                let state_left_ns = mean_durations_ns[state] * rng::exponential(&mut states);
+                Process::MarkovModulated { states, rates: [busy, quiet], mean_durations_ns, state, state_left_ns }
             }
             ArrivalSpec::Closed { .. } => Process::Closed,
         };
-        Self { spec, now_ns: 0.0, gaps: rng::stream(seed, "workload.arrival", 0), process }
+        Self { spec, clock: Clock::default(), gaps: rng::stream(seed, "workload.arrival", 0), process }
     }
 
     pub(super) fn host_loop(&self) -> HostLoop {
@@ -180,14 +198,10 @@ impl ArrivalGenerator {
     }
 
     pub(super) fn fill(&mut self, batch: &mut [Request]) {
-        let Self { now_ns, gaps, .. } = self;
-        let mut advance = |gap_ns: f64, request: &mut Request| {
-            *now_ns += gap_ns;
-            request.arrival_ns = *now_ns as u64;
-        };
+        let Self { clock, gaps, .. } = self;
         match &mut self.process {
-            Process::Poisson { mean_gap_ns } => batch.iter_mut().for_each(|r| advance(*mean_gap_ns * rng::exponential(gaps), r)),
-            Process::Fixed { gap_ns } => batch.iter_mut().for_each(|r| advance(*gap_ns, r)),
+            Process::Poisson { mean_gap_ns } => batch.iter_mut().for_each(|r| clock.arrive(*mean_gap_ns * rng::exponential(gaps), r)),
+            Process::Fixed { gap_ns } => batch.iter_mut().for_each(|r| clock.arrive(*gap_ns, r)),
             Process::Bursts { mean_gap_ns, idle_ns, burst_requests, left } => {
                 for request in batch {
                     let mut gap_ns = *mean_gap_ns * rng::exponential(gaps);
@@ -196,21 +210,23 @@ impl ArrivalGenerator {
                         *left = *burst_requests;
                     }
                     *left -= 1;
-                    advance(gap_ns, request);
+                    clock.arrive(gap_ns, request);
                 }
             }
-            Process::MarkovModulated { states, rates, mean_durations_ns, state, state_ends_ns } => {
+            Process::MarkovModulated { states, rates, mean_durations_ns, state, state_left_ns } => {
                 for request in batch {
                     // The next arrival comes when the integral of the rate since the last one reaches this number.
                     let mut to_go = rng::exponential(gaps);
-                    while to_go > rates[*state] * (*state_ends_ns - *now_ns) {
-                        to_go -= rates[*state] * (*state_ends_ns - *now_ns);
-                        *now_ns = *state_ends_ns;
+                    let mut gap_ns = 0.0;
+                    while to_go > rates[*state] * *state_left_ns {
+                        to_go -= rates[*state] * *state_left_ns;
+                        gap_ns += *state_left_ns;
                         *state = BUSY + QUIET - *state;
-                        *state_ends_ns += mean_durations_ns[*state] * rng::exponential(states);
+                        *state_left_ns = mean_durations_ns[*state] * rng::exponential(states);
                     }
-                    *now_ns += to_go / rates[*state];
-                    request.arrival_ns = *now_ns as u64;
+                    let in_state_ns = to_go / rates[*state];
+                    *state_left_ns -= in_state_ns;
+                    clock.arrive(gap_ns + in_state_ns, request);
                 }
             }
             Process::Closed => batch.iter_mut().for_each(|r| r.arrival_ns = 0),

@@ -83,72 +83,84 @@ impl SizeSpec {
     }
 
     pub(super) fn problems(&self, space: &AddressSpace, footprint_bytes: u64) -> Vec<SpecProblem> {
-        let mut problems = Vec::new();
-        let mut size = |key: &str, bytes: u64| {
-            if bytes == 0 || bytes > footprint_bytes {
-                problems
-                    .push(SpecProblem::new(key, format!("is {bytes}; 1 to {footprint_bytes} (the footprint of the workload) is allowed")));
+        let mut check = Check { problems: Vec::new(), footprint_bytes };
+        match self {
+            Self::Fixed { bytes } => check.size("bytes", *bytes),
+            Self::Neighbours { mean_bytes, grain } => check.mean_of_multiples(*mean_bytes, grain.bytes(space)),
+            Self::Exponential { mean_bytes, grain, mean_is: ExponentialMean::AfterRounding } => {
+                check.mean_of_multiples(*mean_bytes, grain.bytes(space));
             }
-        };
-        match *self {
-            Self::Fixed { bytes } => size("bytes", bytes),
-            Self::Bimodal { small_bytes, large_bytes, .. } => {
-                size("small_bytes", small_bytes);
-                size("large_bytes", large_bytes);
-            }
-            Self::Weighted { ref sizes } => sizes.iter().for_each(|&(bytes, _)| size("sizes", bytes)),
-            Self::Uniform { min_bytes, max_bytes, .. } => {
-                size("min_bytes", min_bytes);
-                size("max_bytes", max_bytes);
-            }
-            Self::Neighbours { .. } | Self::Exponential { .. } | Self::LogNormal { .. } => {}
-        }
-        match *self {
-            Self::Neighbours { mean_bytes, grain }
-            | Self::Exponential { mean_bytes, grain, .. }
-            | Self::LogNormal { mean_bytes, grain, .. } => {
-                let grain_bytes = check_grain(&mut problems, grain, space, footprint_bytes);
-                // Rounded to multiples, no mean is smaller than one of them.
-                let rounded = !matches!(*self, Self::LogNormal { .. } | Self::Exponential { mean_is: ExponentialMean::BeforeRounding, .. });
-                let mean_min = if rounded { grain_bytes as f64 } else { f64::MIN_POSITIVE };
-                if !(mean_bytes >= mean_min && mean_bytes <= footprint_bytes as f64) {
-                    let least = if rounded { format!("{grain_bytes} (the grain)") } else { "more than 0".into() };
-                    let text = format!("is {mean_bytes}; {least} to {footprint_bytes} (the footprint of the workload) is allowed");
-                    problems.push(SpecProblem::new("mean_bytes", text));
-                }
+            Self::Exponential { mean_bytes, grain, mean_is: ExponentialMean::BeforeRounding } => {
+                check.size("grain", grain.bytes(space));
+                check.mean(*mean_bytes, f64::MIN_POSITIVE);
             }
             Self::Uniform { min_bytes, max_bytes, grain } => {
-                let grain_bytes = check_grain(&mut problems, grain, space, footprint_bytes);
+                check.size("min_bytes", *min_bytes);
+                check.size("max_bytes", *max_bytes);
+                let grain_bytes = grain.bytes(space);
+                check.size("grain", grain_bytes);
                 if grain_bytes > 0 && min_bytes.div_ceil(grain_bytes) > max_bytes / grain_bytes {
-                    let text = format!("is {max_bytes}; there is no multiple of {grain_bytes} between it and min_bytes = {min_bytes}");
-                    problems.push(SpecProblem::new("max_bytes", text));
+                    check.refuse(
+                        "max_bytes",
+                        format!("is {max_bytes}; no multiple of {grain_bytes} lies between min_bytes = {min_bytes} and it"),
+                    );
                 }
             }
-            _ => {}
-        }
-        match self {
-            Self::Bimodal { small_share, .. } => check_share(&mut problems, "small_share", *small_share),
-            Self::LogNormal { sigma, .. } if !(*sigma >= 0.0 && sigma.is_finite()) => {
-                problems.push(SpecProblem::new("sigma", format!("is {sigma}; 0 or more is allowed")));
+            Self::Bimodal { small_bytes, large_bytes, small_share } => {
+                check.size("small_bytes", *small_bytes);
+                check.size("large_bytes", *large_bytes);
+                check_share(&mut check.problems, "small_share", *small_share);
             }
             Self::Weighted { sizes } => {
+                sizes.iter().filter(|&&(_, weight)| weight != 0.0).for_each(|&(bytes, _)| check.size("sizes", bytes));
                 let total: f64 = sizes.iter().map(|&(_, weight)| weight).sum();
                 if !(total > 0.0 && total.is_finite() && sizes.iter().all(|&(_, weight)| weight >= 0.0)) {
-                    problems.push(SpecProblem::new("sizes", "weights must be 0 or more, and one of them above 0".into()));
+                    check.refuse("sizes", "weights must be 0 or more, and one of them above 0".into());
                 }
             }
-            _ => {}
+            Self::LogNormal { mean_bytes, sigma, grain } => {
+                check.size("grain", grain.bytes(space));
+                check.mean(*mean_bytes, f64::MIN_POSITIVE);
+                if !(0.0..=10.0).contains(sigma) {
+                    check.refuse("sigma", format!("is {sigma}; 0 to 10 is allowed"));
+                }
+            }
         }
-        problems
+        check.problems
     }
 }
 
-fn check_grain(problems: &mut Vec<SpecProblem>, grain: Grain, space: &AddressSpace, footprint_bytes: u64) -> u64 {
-    let bytes = grain.bytes(space);
-    if bytes == 0 || bytes > footprint_bytes {
-        problems.push(SpecProblem::new("grain", format!("is {bytes}; 1 to {footprint_bytes} (the footprint of the workload) is allowed")));
+/// Collects what is wrong with a distribution.
+struct Check {
+    problems: Vec<SpecProblem>,
+    footprint_bytes: u64,
+}
+
+impl Check {
+    fn refuse(&mut self, key: &str, message: String) {
+        self.problems.push(SpecProblem::new(key, message));
     }
-    bytes
+
+    fn size(&mut self, key: &str, bytes: u64) {
+        let most = self.footprint_bytes;
+        if bytes == 0 || bytes > most {
+            self.refuse(key, format!("is {bytes} bytes; 1 to {most} (the footprint of the workload) is allowed"));
+        }
+    }
+
+    fn mean(&mut self, bytes: f64, least: f64) {
+        let most = self.footprint_bytes;
+        if !(bytes >= least && bytes <= most as f64) {
+            let least = if least < 1.0 { "more than 0".to_owned() } else { format!("{least} (the grain)") };
+            self.refuse("mean_bytes", format!("is {bytes}; {least} to {most} (the footprint of the workload) is allowed"));
+        }
+    }
+
+    /// No mean of multiples of a grain is smaller than the grain.
+    fn mean_of_multiples(&mut self, mean_bytes: f64, grain_bytes: u64) {
+        self.size("grain", grain_bytes);
+        self.mean(mean_bytes, grain_bytes as f64);
+    }
 }
 
 /// The sizes of reads and writes of a specification.

@@ -1,0 +1,397 @@
+//! The loop that brings a workload, an array and the metrics together: requests in, completions out.
+
+use crate::TimeNs;
+use crate::array::{Array, Done, PageRequest};
+use crate::metrics::{CompletedRequest, GcInterval, Metrics, MetricsParams};
+use crate::slab::Slab;
+use crate::ssd::MemberCounters;
+use crate::workload::{Direction, HostLoop, Request, Source, SourceError};
+use std::collections::VecDeque;
+
+/// Pages of upcoming requests whose map entries are fetched ahead, and whose blocks are.
+const PAGES_AHEAD: [u64; 2] = [96, 48];
+/// Requests taken from the source at a time.
+const BATCH: usize = 256;
+/// Requests between two looks at the observer, unless they are large.
+const REQUESTS_PER_LOOK: u64 = 4096;
+/// Pages between two looks at the observer.
+const PAGES_PER_LOOK: u64 = 1 << 17;
+
+/// When a run ends; whichever comes first, and the end of the workload in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limit {
+    /// After this many requests.
+    pub requests: Option<u64>,
+    /// At this simulated time, in nanoseconds: no request is sent then or later.
+    pub duration_ns: Option<u64>,
+}
+
+/// Watches a simulation and may stop it.
+pub trait Watch {
+    /// Called now and then; returning false stops the simulation.
+    fn look(&mut self, progress: &Progress) -> bool;
+    /// Called for every completed request.
+    fn completed(&mut self, request: &CompletedRequest);
+}
+
+/// How far a simulation is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Share of the work done, from 0 to 1, if the end is known.
+    pub fraction: Option<f64>,
+    /// Requests sent.
+    pub requests: u64,
+    /// Simulated time, in nanoseconds.
+    pub simulated_ns: u64,
+}
+
+/// What a simulation leaves.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The array in its last state.
+    pub array: Array,
+    /// What was measured.
+    pub metrics: Metrics,
+    /// Counts of the members over the measured time.
+    pub counters: Vec<MemberCounters>,
+    /// The end, in nanoseconds.
+    pub end_ns: TimeNs,
+    /// Requests sent.
+    pub requests: u64,
+    /// It was stopped before its end.
+    pub stopped: bool,
+    /// What was assumed or left out in reading the workload.
+    pub notes: Vec<String>,
+}
+
+/// Runs `source` through `array`.
+///
+/// # Errors
+/// The source can't be read on, or addresses what the array does not have.
+pub fn simulate(
+    array: Array,
+    source: Box<dyn Source>,
+    limit: Limit,
+    params: &MetricsParams,
+    watch: &mut dyn Watch,
+) -> Result<Outcome, SourceError> {
+    let elements = array.members()[0].elements();
+    let metrics = Metrics::new(params, array.members().len() as u32, elements);
+    let host = source.host_loop();
+    let mut loop_ = Loop {
+        upcoming: Upcoming::new(source, &array),
+        at_restart: vec![MemberCounters::default(); array.members().len()],
+        array,
+        metrics,
+        params: *params,
+        limit,
+        measuring: false,
+        in_flight: Slab::default(),
+        done: Vec::new(),
+        cleans: Vec::new(),
+        sent: 0,
+        now: 0,
+    };
+    let stopped = match host {
+        HostLoop::Open => loop_.run_open(watch)?,
+        HostLoop::Closed { depth, think_ns } => loop_.run_closed(depth, think_ns, watch)?,
+    };
+    Ok(loop_.finish(stopped))
+}
+
+/// A request on its way through the array.
+#[derive(Debug, Clone, Copy)]
+struct InFlight {
+    request: Request,
+    index: u64,
+    arrival_ns: TimeNs,
+}
+
+struct Loop {
+    upcoming: Upcoming,
+    array: Array,
+    metrics: Metrics,
+    params: MetricsParams,
+    limit: Limit,
+    /// The part of the run that the statistics leave out is over.
+    measuring: bool,
+    /// The members' counts of that moment.
+    at_restart: Vec<MemberCounters>,
+    in_flight: Slab<InFlight>,
+    done: Vec<Done>,
+    cleans: Vec<GcInterval>,
+    sent: u64,
+    now: TimeNs,
+}
+
+impl Loop {
+    /// Sends requests at the times they carry; says whether it was stopped.
+    fn run_open(&mut self, watch: &mut dyn Watch) -> Result<bool, SourceError> {
+        let mut last_arrival = 0;
+        loop {
+            let arrival = if self.may_send() { self.upcoming.next_arrival(&self.array)? } else { None };
+            let arrival = arrival.filter(|&at| self.limit.duration_ns.is_none_or(|end| at < end));
+            match (arrival, self.array.next_time()) {
+                // Arrivals come before what happens at the same nanosecond (rule 25).
+                (Some(at), event) if event.is_none_or(|event| at <= event) => {
+                    // The sources promise order; a clock that stood still is safer than one that runs back.
+                    last_arrival = at.max(last_arrival);
+                    self.send(last_arrival)?;
+                    if self.looks_now() && !self.look(watch) {
+                        return Ok(true);
+                    }
+                }
+                (_, Some(event)) => {
+                    self.advance(event);
+                    let mut done = std::mem::take(&mut self.done);
+                    for d in done.drain(..) {
+                        self.complete(&d, watch);
+                    }
+                    self.done = done;
+                }
+                _ => return Ok(false),
+            }
+        }
+    }
+
+    /// Keeps `depth` requests outstanding; says whether it was stopped.
+    fn run_closed(&mut self, depth: u32, think_ns: u64, watch: &mut dyn Watch) -> Result<bool, SourceError> {
+        // Moments at which a thinking host sends its next request; in order, since all think equally long.
+        let mut thinking: VecDeque<TimeNs> = VecDeque::new();
+        for _ in 0..depth {
+            self.send_next(0)?;
+        }
+        loop {
+            match (thinking.front().copied(), self.array.next_time()) {
+                (Some(at), event) if event.is_none_or(|event| at <= event) => {
+                    thinking.pop_front();
+                    self.send_next(at)?;
+                }
+                (_, Some(event)) => {
+                    self.advance(event);
+                    let mut done = std::mem::take(&mut self.done);
+                    for d in done.drain(..) {
+                        self.complete(&d, watch);
+                        if think_ns > 0 {
+                            thinking.push_back(d.at + think_ns);
+                        } else {
+                            self.send_next(d.at)?;
+                        }
+                    }
+                    self.done = done;
+                }
+                _ => return Ok(false),
+            }
+            if self.looks_now() && !self.look(watch) {
+                return Ok(true);
+            }
+        }
+    }
+
+    #[inline]
+    fn may_send(&self) -> bool {
+        self.limit.requests.is_none_or(|limit| self.sent < limit)
+    }
+
+    /// Sends the next request of a closed loop, if there is one.
+    #[inline]
+    fn send_next(&mut self, now: TimeNs) -> Result<(), SourceError> {
+        let in_time = self.limit.duration_ns.is_none_or(|end| now < end);
+        if in_time && self.may_send() && self.upcoming.next_arrival(&self.array)?.is_some() {
+            self.send(now)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the request that [`Upcoming::next_arrival`] has shown.
+    #[inline]
+    fn send(&mut self, now: TimeNs) -> Result<(), SourceError> {
+        let (request, mut pages) = self.upcoming.take();
+        if !self.measuring && self.params.skip.is_over(self.sent, now) {
+            self.measuring = true;
+            if self.sent > 0 || now > 0 {
+                self.restart(now);
+            }
+        }
+        let in_flight = InFlight { request, index: self.sent, arrival_ns: now };
+        pages.tag = u64::from(self.in_flight.insert(in_flight));
+        self.array.submit(now, &pages);
+        self.sent += 1;
+        self.now = now;
+        self.take_cleans();
+        Ok(())
+    }
+
+    fn restart(&mut self, now: TimeNs) {
+        self.metrics.advance(self.array.cleans_known_until(now));
+        self.metrics.restart(now, self.sent);
+        for (copy, member) in self.at_restart.iter_mut().zip(self.array.members()) {
+            *copy = *member.counters();
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, until: TimeNs) {
+        self.array.advance(until, &mut self.done);
+        self.now = until;
+        self.take_cleans();
+    }
+
+    #[inline]
+    fn take_cleans(&mut self) {
+        self.array.take_cleans(&mut self.cleans);
+        for clean in self.cleans.drain(..) {
+            self.metrics.gc(&clean);
+            self.metrics.free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, self.array.start_free_blocks());
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, done: &Done, watch: &mut dyn Watch) {
+        let InFlight { request, index, arrival_ns } = self.in_flight.remove(done.tag as u32);
+        let completed = CompletedRequest { index, request, arrival_ns, done_ns: done.at, gc_members_met: done.gc_members_met };
+        self.metrics.request(&completed);
+        watch.completed(&completed);
+    }
+
+    #[inline]
+    fn looks_now(&self) -> bool {
+        self.upcoming.requests_since_look >= REQUESTS_PER_LOOK || self.upcoming.pages_since_look >= PAGES_PER_LOOK
+    }
+
+    fn look(&mut self, watch: &mut dyn Watch) -> bool {
+        self.upcoming.requests_since_look = 0;
+        self.upcoming.pages_since_look = 0;
+        self.metrics.advance(self.array.cleans_known_until(self.now));
+        let by_requests = self.limit.requests.map(|limit| self.sent as f64 / limit as f64);
+        let by_time = self.limit.duration_ns.map(|end| self.now as f64 / end as f64);
+        let fraction = [by_requests, by_time, self.upcoming.source.progress()].into_iter().flatten().max_by(f64::total_cmp);
+        watch.look(&Progress { fraction, requests: self.sent, simulated_ns: self.now })
+    }
+
+    fn finish(mut self, stopped: bool) -> Outcome {
+        self.take_cleans();
+        let counters = self.array.members().iter().zip(&self.at_restart).map(|(m, before)| m.counters().since(before)).collect();
+        Outcome {
+            counters,
+            notes: self.upcoming.source.notes(),
+            array: self.array,
+            metrics: self.metrics,
+            end_ns: self.now,
+            requests: self.sent,
+            stopped,
+        }
+    }
+}
+
+/// Requests read ahead of their turn, so that what they will touch can be fetched into the cache.
+struct Upcoming {
+    source: Box<dyn Source>,
+    batch: Vec<Request>,
+    queue: VecDeque<(Request, PageRequest)>,
+    /// How many of the queue have been hinted at, by kind of hint, and their pages.
+    hinted: [(usize, u64); 2],
+    page_bytes: u64,
+    exported_pages: u64,
+    ended: bool,
+    /// What ends the queue, if not the end of the workload.
+    error: Option<SourceError>,
+    requests_since_look: u64,
+    pages_since_look: u64,
+}
+
+impl Upcoming {
+    fn new(source: Box<dyn Source>, array: &Array) -> Self {
+        Self {
+            source,
+            batch: Vec::with_capacity(BATCH),
+            queue: VecDeque::with_capacity(2 * BATCH),
+            hinted: [(0, 0); 2],
+            page_bytes: u64::from(array.page_bytes()),
+            exported_pages: array.layout().exported_pages(),
+            ended: false,
+            error: None,
+            requests_since_look: 0,
+            pages_since_look: 0,
+        }
+    }
+
+    /// The arrival of the next request; an error only when everything before it has been taken.
+    #[inline]
+    fn next_arrival(&mut self, array: &Array) -> Result<Option<TimeNs>, SourceError> {
+        if self.queue.len() < BATCH / 2 && !self.ended {
+            self.refill();
+        }
+        if self.queue.is_empty() {
+            return self.error.take().map_or(Ok(None), Err);
+        }
+        self.hint(array);
+        Ok(self.queue.front().map(|(request, _)| request.arrival_ns))
+    }
+
+    /// The request that [`Upcoming::next_arrival`] has shown.
+    #[inline]
+    fn take(&mut self) -> (Request, PageRequest) {
+        let (request, pages) = self.queue.pop_front().expect("next_arrival has shown it");
+        for (count, hinted_pages) in &mut self.hinted {
+            if *count > 0 {
+                *count -= 1;
+                *hinted_pages -= u64::from(pages.pages);
+            }
+        }
+        self.requests_since_look += 1;
+        self.pages_since_look += u64::from(pages.pages);
+        (request, pages)
+    }
+
+    /// Hints at requests until enough pages are on their way; never at the front one, which is too late.
+    #[inline]
+    fn hint(&mut self, array: &Array) {
+        for (kind, (count, pages)) in self.hinted.iter_mut().enumerate() {
+            *count = (*count).max(1);
+            while *pages < PAGES_AHEAD[kind]
+                && let Some((_, request)) = self.queue.get(*count)
+            {
+                if kind == 0 {
+                    array.prefetch_map(request);
+                } else {
+                    array.prefetch_block(request);
+                }
+                *count += 1;
+                *pages += u64::from(request.pages);
+            }
+        }
+    }
+
+    fn refill(&mut self) {
+        self.batch.clear();
+        match self.source.fill(&mut self.batch, BATCH) {
+            Ok(filled) => self.ended = filled < BATCH,
+            Err(error) => (self.ended, self.error) = (true, Some(error)),
+        }
+        for request in &self.batch {
+            let end_bytes = request.offset_bytes.saturating_add(request.length_bytes);
+            let first_page = request.offset_bytes / self.page_bytes;
+            let end_page = end_bytes.div_ceil(self.page_bytes);
+            if end_page > self.exported_pages || request.length_bytes == 0 || end_page - first_page > u64::from(u32::MAX) {
+                let text = format!(
+                    "a request of {} bytes at byte {} does not fit the {} bytes of the array",
+                    request.length_bytes,
+                    request.offset_bytes,
+                    self.exported_pages * self.page_bytes
+                );
+                (self.ended, self.error) = (true, Some(SourceError::Input(text)));
+                return;
+            }
+            let pages = PageRequest {
+                tag: 0,
+                first_page,
+                pages: (end_page - first_page) as u32,
+                write: request.direction == Direction::Write,
+                high_priority: request.high_priority,
+                one_member: request.one_member,
+            };
+            self.queue.push_back((*request, pages));
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Finds the format of a trace by its content.
+//!
+//! Binary formats and fio's logs have marks. For the rest every parser tries the first lines, and the one that understands most of them
+//! wins; formats that differ only in the meaning of their numbers are told apart in `five_columns`. Names of files play no part.
+
+use super::fields::{Fields, integer};
+use super::format::Format;
+use super::parser::{Parser, Units};
+use super::vscsi::Vscsi;
+use super::{blkreplay, fio, five_columns, srt};
+
+/// Lines that are looked at.
+const SAMPLE_LINES: usize = 4096;
+
+/// The beginning of a trace.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample<'a> {
+    /// Its first bytes, decompressed.
+    pub bytes: &'a [u8],
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+impl<'a> Sample<'a> {
+    /// The whole lines at the beginning that are neither blank nor comments (`#`), without their ends.
+    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let mut lines = self.bytes.split(|byte| *byte == b'\n').peekable();
+        let complete = self.complete;
+        std::iter::from_fn(move || {
+            let line = lines.next()?;
+            // The last piece may be cut in the middle.
+            (complete || lines.peek().is_some()).then(|| line.strip_suffix(b"\r").unwrap_or(line))
+        })
+        .filter(|line| is_content(line))
+        .take(SAMPLE_LINES)
+    }
+}
+
+/// Whether a line of text is neither blank nor a comment.
+pub(crate) fn is_content(line: &[u8]) -> bool {
+    match line.first() {
+        None | Some(b'#') => false,
+        Some(b' ' | b'\t') => !line.trim_ascii().is_empty(),
+        Some(_) => true,
+    }
+}
+
+/// Formats of text that are tried, the strictest first: on a tie the earlier one wins.
+const TRIED: [Format; 9] = [
+    Format::Blkparse,
+    Format::Fiu,
+    Format::Msr,
+    Format::Spc,
+    Format::Alibaba,
+    Format::Tencent,
+    Format::Blkreplay,
+    Format::Diskmon,
+    Format::Libcachesim,
+];
+
+/// The format of a trace, with remarks on what was less than certain; or why it is none.
+pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), String> {
+    if sample.bytes.starts_with(srt::MAGIC) {
+        return Ok((Format::Srt, Vec::new()));
+    }
+    if sample.bytes.starts_with(fio::VERSION_2) {
+        return Ok((Format::Fio2, Vec::new()));
+    }
+    if sample.bytes.starts_with(fio::VERSION_3) {
+        return Ok((Format::Fio3, Vec::new()));
+    }
+    if sample.bytes.contains(&0) {
+        return match Vscsi::of_sample(sample.bytes) {
+            Some(_) => Ok((Format::Vscsi, Vec::new())),
+            None => Err(format!("it is binary{}; expected vSCSI or SRT records, or text", known_binary(sample.bytes))),
+        };
+    }
+    if let Some(what) = popularity_table(sample) {
+        return Err(what);
+    }
+    if sample.lines().next().is_none() {
+        return Err("it holds no line with content; expected a request to a line".to_owned());
+    }
+    if sample.lines().any(blkreplay::is_start) {
+        return Ok((Format::Blkreplay, Vec::new()));
+    }
+    let mut best = None;
+    let mut best_share = (0, 0);
+    for format in TRIED {
+        let share = understood(format, sample);
+        if share.0 > best_share.0 {
+            best = Some(format);
+            best_share = share;
+        }
+    }
+    let five = five_columns::understood(sample);
+    if five.0 > best_share.0 {
+        if 2 * five.0 < five.1 {
+            return Err(unknown(sample));
+        }
+        let (format, note) = five_columns::format(sample);
+        return Ok((format, vec![note]));
+    }
+    match best {
+        Some(format) if 2 * best_share.0 >= best_share.1 => Ok((format, Vec::new())),
+        _ => Err(unknown(sample)),
+    }
+}
+
+/// Requests among the lines of the sample as `format` sees them, and the lines it should have understood.
+fn understood(format: Format, sample: &Sample<'_>) -> (usize, usize) {
+    let Ok(mut parser) = Parser::new(format, sample) else { return (0, 0) };
+    let units = Units { time_ns: 1, sector_bytes: 1 };
+    let (mut requests, mut tried) = (0, 0);
+    for line in sample.lines() {
+        match parser.parse(line, units) {
+            Ok(Some(_)) => {
+                requests += 1;
+                tried += 1;
+            }
+            Ok(None) => {}
+            Err(_) => tried += 1,
+        }
+    }
+    (requests, tried)
+}
+
+/// Says that a table of addresses and counts is no trace.
+fn popularity_table(sample: &Sample<'_>) -> Option<String> {
+    let mut lines = sample.lines().take(100).peekable();
+    let header = lines.next_if(|line| line.iter().any(u8::is_ascii_alphabetic));
+    let named = header.is_some_and(|line| {
+        let name = line.to_ascii_lowercase();
+        name.windows(4).any(|part| part == b"freq") || name.windows(5).any(|part| part == b"count")
+    });
+    let rows_are_pairs = lines.peek().is_some()
+        && lines.all(|line| {
+            let mut fields = Fields::separated_by(b',', line);
+            let pair = [fields.next(), fields.next()];
+            pair.iter().all(|field| field.and_then(integer).is_some()) && fields.next().is_none()
+        });
+    (rows_are_pairs && (named || header.is_none())).then(|| {
+        "it is a popularity table, not a trace: each row is an address and how often it is requested, without times, lengths or order. \
+         It can serve to fit the address skew of a synthetic workload"
+            .to_owned()
+    })
+}
+
+fn unknown(sample: &Sample<'_>) -> String {
+    let line = sample.lines().next().unwrap_or_default();
+    format!(
+        "no known format fits its first lines, which begin {}; give the format if you know it, one of {}",
+        super::fields::quote(line),
+        Format::names()
+    )
+}
+
+/// Names a few kinds of files that are met by mistake.
+fn known_binary(bytes: &[u8]) -> &'static str {
+    if bytes.starts_with(&[0xfd, b'7', b'z', b'X', b'Z']) {
+        " (xz; decompress it first, or use gzip, zstd or bzip2)"
+    } else if bytes.starts_with(&[0x04, 0x22, 0x4d, 0x18]) {
+        " (lz4; decompress it first, or use gzip, zstd or bzip2)"
+    } else if bytes.starts_with(b"PK\x03\x04") {
+        " (a zip archive; unpack it first)"
+    } else if bytes.starts_with(&[b'7', b'z', 0xbc, 0xaf]) {
+        " (a 7z archive; unpack it first)"
+    } else if bytes.get(257..262) == Some(b"ustar") {
+        " (a tar archive; unpack it first)"
+    } else if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        " (perhaps UTF-16 text; save it as UTF-8)"
+    } else if bytes.get(3..8) == Some(&[0x65; 5]) || bytes.starts_with(&[0x07, 0x41, 0x61, 0x65]) {
+        " (blktrace records; run blkparse on them first)"
+    } else {
+        ""
+    }
+}

@@ -1,0 +1,115 @@
+//! Runs a case on the model (`flashraid::array`) and lays its outcome out for comparison.
+
+use crate::outcome::{Case, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
+use flashraid::array::{Array, Done, PageRequest, WarmUpPattern};
+use flashraid::metrics::GcInterval;
+use flashraid::workload::{Direction, HostLoop, Request};
+
+/// The outcome of a case by the model.
+pub fn fast(case: &Case) -> Outcome {
+    let mut array = Array::new(&case.params, case.seed);
+    assert_eq!(case.warm_up.pattern, WarmUpPattern::Random);
+    for member in array.members_mut() {
+        member.warm_up(case.warm_up.overwrites, case.seed);
+    }
+    let page_bytes = u64::from(case.params.ssd.geometry.page_bytes);
+    let pages = |tag: usize, request: &Request| {
+        let first_page = request.offset_bytes / page_bytes;
+        let last_page = (request.offset_bytes + request.length_bytes - 1) / page_bytes;
+        PageRequest {
+            tag: tag as u64,
+            first_page,
+            pages: (last_page - first_page + 1) as u32,
+            write: request.direction == Direction::Write,
+            high_priority: request.high_priority,
+            one_member: request.one_member,
+        }
+    };
+    let mut outcomes = vec![RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0 }; case.requests.len()];
+    let mut done: Vec<Done> = Vec::new();
+    let mut next = 0;
+    let mut issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
+        outcomes[*next].arrival_ns = now;
+        array.submit(now, &pages(*next, &case.requests[*next]));
+        *next += 1;
+    };
+    if let HostLoop::Closed { depth, .. } = case.host {
+        while next < case.requests.len().min(depth as usize) {
+            issue(&mut array, &mut outcomes, 0, &mut next);
+        }
+    }
+    loop {
+        let arrival = match case.host {
+            HostLoop::Open => case.requests.get(next).map(|r| r.arrival_ns),
+            HostLoop::Closed { .. } => None,
+        };
+        match (arrival, array.next_time()) {
+            (Some(at), event) if event.is_none_or(|event| at <= event) => issue(&mut array, &mut outcomes, at, &mut next),
+            (_, Some(event)) => {
+                array.advance(event, &mut done);
+                for done in done.drain(..) {
+                    let outcome = &mut outcomes[done.tag as usize];
+                    (outcome.done_ns, outcome.gc_members_met) = (done.at, done.gc_members_met);
+                    if case.host != HostLoop::Open && next < case.requests.len() {
+                        issue(&mut array, &mut outcomes, done.at, &mut next);
+                    }
+                }
+            }
+            _ => break,
+        }
+    }
+    array.verify().expect("the state is consistent at the end");
+    let mut cleans = Vec::new();
+    array.take_cleans(&mut cleans);
+    let planes = case.params.ssd.geometry.planes;
+    let exported = case.params.ssd.geometry.exported_pages_per_element();
+    let place = |(element, pool, block, page)| {
+        let (plane, block) = match case.params.ssd.gc.pool {
+            flashraid::ssd::Pool::Plane => (pool, block),
+            flashraid::ssd::Pool::Element => (block % planes, block / planes),
+        };
+        PhysicalPage { element, plane, block, page }
+    };
+    let by_plane = case.params.ssd.gc.hold == flashraid::ssd::Hold::Plane && !case.params.ssd.gc.instantaneous;
+    let members = array.members().iter().map(|ssd| {
+        let counts = ssd.ftl().erase_counts();
+        let (elements, blocks) = (case.params.ssd.geometry.elements, case.params.ssd.geometry.blocks_per_plane);
+        let mut block_erases = vec![0; counts.len()];
+        for (index, &count) in counts.iter().enumerate() {
+            let (element, within) = (index as u32 / (planes * blocks), index as u32 % (planes * blocks));
+            let (plane, block) = match case.params.ssd.gc.pool {
+                flashraid::ssd::Pool::Plane => (within / blocks, within % blocks),
+                flashraid::ssd::Pool::Element => (within % planes, within / planes),
+            };
+            block_erases[((element * planes + plane) * blocks + block) as usize] = count;
+        }
+        MemberOutcome {
+            counters: *ssd.counters(),
+            block_erases,
+            pages: (0..elements * exported).map(|slot| place(ssd.ftl().location(slot))).collect(),
+        }
+    });
+    Outcome { requests: outcomes, members: members.collect(), gc_intervals: runs(cleans, by_plane) }
+}
+
+/// Cleans of one element (of one plane, if only that is held) back to back are one run.
+fn runs(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<GcInterval> {
+    let worker = |c: &GcInterval| (c.member, c.element, if by_plane { c.pool } else { 0 });
+    cleans.sort_by_key(|c| (worker(c), c.start_ns));
+    let mut runs: Vec<GcInterval> = Vec::new();
+    for clean in cleans {
+        match runs.last_mut() {
+            Some(run) if worker(run) == worker(&clean) && run.end_ns == clean.start_ns => {
+                run.end_ns = clean.end_ns;
+                run.victims += clean.victims;
+                run.pages_moved += clean.pages_moved;
+            }
+            _ => runs.push(clean),
+        }
+    }
+    for run in &mut runs {
+        (run.pool, run.free_blocks_before) = (0, 0);
+    }
+    runs.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
+    runs
+}

@@ -1,0 +1,288 @@
+//! The model agrees with the reference to the nanosecond, on thousands of small random arrays.
+//!
+//! Each case has a seed of its own; a failure prints it. `FLASHRAID_AGREEMENT_SEED=n` runs that one case,
+//! `FLASHRAID_AGREEMENT_CASES=n` so many from seed 0.
+
+use std::collections::BTreeMap;
+
+use flashraid::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
+use flashraid::flash::{Geometry, Timing};
+use flashraid::rng::{self, Stream};
+use flashraid::ssd::{Allocation, ChannelParams, GcParams, Hold, LinkParams, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use flashraid::workload::{Direction, HostLoop, Request};
+
+use crate::adapter;
+use crate::outcome::{Case, Outcome};
+use crate::reference;
+
+const CASES: u64 = 2500;
+const PAGE_BYTES: u64 = 4096;
+
+#[test]
+fn the_model_agrees_with_the_reference() {
+    for seed in seeds() {
+        let case = draw_case(seed);
+        let expected = reference::simulate(&case);
+        let found = adapter::fast(&case);
+        if let Some(difference) = expected.first_difference(&found) {
+            panic!("FLASHRAID_AGREEMENT_SEED={seed}\n{}\n{difference}", description(&case));
+        }
+    }
+}
+
+/// Without this the test above could pass on cases in which nothing happens.
+#[test]
+fn the_cases_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_case(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let ssd = &case.params.ssd;
+        let collected = !outcome.gc_intervals.is_empty();
+        let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
+        count("collection", collected);
+        count("requests that met it", met);
+        count("met on several members", outcome.requests.iter().any(|request| request.gc_members_met > 1));
+        count("runs of several victims", outcome.gc_intervals.iter().any(|gc| gc.victims > 1));
+        count("plane held", ssd.gc.hold == Hold::Plane && met);
+        count("instantaneous", ssd.gc.instantaneous && collected);
+        count("element-wide pool", ssd.gc.pool == Pool::Element && collected);
+        count("separate open block", ssd.gc.separate_open_block && collected);
+        count("dynamic", ssd.allocation == Allocation::Dynamic && collected);
+        count("dynamic, channel, no copy-back", ssd.allocation == Allocation::Dynamic && ssd.channel.is_some() && !ssd.gc.copy_back && met);
+        count("channel", ssd.channel.is_some() && met);
+        count("last block left unsealed", !ssd.fill_seals_last_block && collected);
+        count("dynamic, plane held", ssd.allocation == Allocation::Dynamic && ssd.gc.hold == Hold::Plane && met);
+        count("half-duplex link", ssd.link.is_some_and(|link| !link.full_duplex));
+        count("full-duplex link", ssd.link.is_some_and(|link| link.full_duplex));
+        count("cost-benefit", ssd.gc.victim == VictimPolicy::CostBenefit && collected);
+        count("fifo", ssd.gc.victim == VictimPolicy::Fifo && collected);
+        count("random", ssd.gc.victim == VictimPolicy::Random && collected);
+        count("d-choices", matches!(ssd.gc.victim, VictimPolicy::DChoices { .. }) && collected);
+        count("wear-aware", matches!(ssd.gc.victim, VictimPolicy::GreedyWearAware { .. }) && collected);
+        count("raid1", case.params.level == Level::Raid1);
+        count("raid10", case.params.level == Level::Raid10);
+        count("closed loop", case.host != HostLoop::Open && met);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 50).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
+fn seeds() -> Vec<u64> {
+    let variable = |name| std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")));
+    match variable("FLASHRAID_AGREEMENT_SEED") {
+        Some(seed) => vec![seed],
+        None => (0..variable("FLASHRAID_AGREEMENT_CASES").unwrap_or(CASES)).collect(),
+    }
+}
+
+fn description(case: &Case) -> String {
+    let Case { params, warm_up, seed, host, requests } = case;
+    format!("{params:#?}\n{warm_up:?} {host:?} seed {seed} requests {}", requests.len())
+}
+
+fn check_conservation(case: &Case, outcome: &Outcome) {
+    let mut read = 0;
+    let mut written = 0;
+    for (member, result) in outcome.members.iter().enumerate() {
+        let counters = result.counters;
+        read += counters.host_pages_read;
+        written += counters.host_pages_written;
+        let runs: Vec<_> = outcome.gc_intervals.iter().filter(|gc| gc.member as usize == member).collect();
+        assert_eq!(counters.erases, runs.iter().map(|gc| u64::from(gc.victims)).sum::<u64>());
+        assert_eq!(counters.gc_pages_moved, runs.iter().map(|gc| u64::from(gc.pages_moved)).sum::<u64>());
+        let mut places: Vec<_> = result.pages.iter().map(|page| (page.element, page.plane, page.block, page.page)).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(
+            places.len() as u64,
+            u64::from(case.params.ssd.geometry.elements * case.params.ssd.geometry.exported_pages_per_element()),
+            "every page lies in a place of its own"
+        );
+    }
+    let page_operations = |direction| {
+        let pages =
+            |request: &Request| (request.offset_bytes + request.length_bytes - 1) / PAGE_BYTES - request.offset_bytes / PAGE_BYTES + 1;
+        case.requests.iter().filter(|request| request.direction == direction).map(pages).sum::<u64>()
+    };
+    let copies = match case.params.level {
+        Level::Single | Level::Raid0 => 1,
+        Level::Raid1 => u64::from(case.params.members),
+        Level::Raid10 => 2,
+    };
+    assert_eq!(read, page_operations(Direction::Read));
+    assert_eq!(written, copies * page_operations(Direction::Write));
+    assert!(outcome.requests.iter().all(|request| request.done_ns > request.arrival_ns));
+}
+
+/// Draws a small array and a load for it. Features are switched on and off by the case, so that they meet in every combination.
+fn draw_case(seed: u64) -> Case {
+    let mut draw = Draw(rng::stream(seed, "agreement", 0));
+    let params = loop {
+        let params = draw.array();
+        let physical_pages = u64::from(params.members) * params.ssd.geometry.physical_pages();
+        if physical_pages <= 5000 && reference::array_pages(&params) > 0 {
+            break params;
+        }
+    };
+    let overwrites = if draw.chance(25) { 0.0 } else { draw.between(0, 2000) as f64 / 1000.0 };
+    let host = if draw.chance(25) { HostLoop::Closed { depth: draw.between(1, 32) as u32, think_ns: 0 } } else { HostLoop::Open };
+    let requests = draw.requests(&params);
+    Case { params, warm_up: WarmUp { overwrites, pattern: WarmUpPattern::Random }, seed, host, requests }
+}
+
+struct Draw(Stream);
+
+impl Draw {
+    /// Uniform over `low..=high`.
+    fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + rng::below(&mut self.0, high - low + 1)
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        rng::below(&mut self.0, 100) < percent
+    }
+
+    fn array(&mut self) -> ArrayParams {
+        let level = [Level::Single, Level::Raid0, Level::Raid1, Level::Raid10][self.between(0, 3) as usize];
+        let members = match level {
+            Level::Single => 1,
+            Level::Raid0 => self.between(1, 6),
+            Level::Raid1 => self.between(2, 6),
+            Level::Raid10 => 2 * self.between(1, 3),
+        };
+        ArrayParams { level, members: members as u32, stripe_unit_pages: self.between(1, 8) as u32, ssd: self.ssd() }
+    }
+
+    fn ssd(&mut self) -> SsdParams {
+        let planes = self.between(1, 4);
+        let dynamic = self.chance(35);
+        let pool = if self.chance(60) { Pool::Plane } else { Pool::Element };
+        let hold = if pool == Pool::Plane && self.chance(40) { Hold::Plane } else { Hold::Element };
+        let separate_open_block = self.chance(30);
+        let planes_per_pool = if pool == Pool::Plane { 1 } else { planes };
+        let start = self.between(1, 3 * planes_per_pool);
+        // The least that never runs dry (rules.md), and up to two blocks more.
+        let fill_seals_last_block = self.chance(70);
+        let more = u64::from(separate_open_block) + u64::from(dynamic) + u64::from(!fill_seals_last_block);
+        let least_reserved = (start + 2 + more).div_ceil(planes_per_pool);
+        let reserved = least_reserved + self.between(0, 2);
+        let blocks = self.between(6.max(reserved + 1), 24);
+        let gc = GcParams {
+            pool,
+            hold,
+            start_free_blocks: start as u32,
+            stop_free_blocks: (start + self.between(1, 3)) as u32,
+            trigger: if self.chance(70) { Trigger::Request } else { Trigger::Write },
+            victim: self.victim(),
+            separate_open_block,
+            copy_back: self.chance(60),
+            instantaneous: self.chance(10),
+        };
+        let geometry = Geometry {
+            elements: self.between(1, 4) as u32,
+            planes: planes as u32,
+            blocks_per_plane: blocks as u32,
+            pages_per_block: self.between(4, 16) as u32,
+            page_bytes: PAGE_BYTES as u32,
+            reserved_blocks_per_plane: reserved as u32,
+            summary_page: self.chance(50),
+        };
+        let channel = self.chance(30).then(|| ChannelParams { elements_per_channel: self.between(1, u64::from(geometry.elements)) as u32 });
+        let hold = if channel.is_some() { Hold::Element } else { hold };
+        let link = self.chance(30).then(|| LinkParams { page_ns: self.between(4_001, 60_000), full_duplex: self.chance(50) });
+        SsdParams {
+            geometry,
+            timing: self.timing(channel.is_some()),
+            element_stride_pages: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
+            allocation: if dynamic { Allocation::Dynamic } else { Allocation::Static },
+            plane_choice: if self.chance(70) { PlaneChoice::MostFree } else { PlaneChoice::Rotate },
+            gc: GcParams { hold, ..gc },
+            fill_seals_last_block,
+            channel,
+            link,
+        }
+    }
+
+    fn victim(&mut self) -> VictimPolicy {
+        match self.between(0, 7) {
+            0 => VictimPolicy::GreedyWearAware {
+                threshold: self.between(500, 990) as f64 / 1000.0,
+                endurance_erases: self.between(2, 60) as u32,
+            },
+            1 => VictimPolicy::CostBenefit,
+            2 => VictimPolicy::DChoices { d: self.between(1, 5) as u32 },
+            3 => VictimPolicy::Fifo,
+            4 => VictimPolicy::Random,
+            _ => VictimPolicy::Greedy,
+        }
+    }
+
+    /// Odd figures, so that sums of them are seldom equal by accident.
+    fn timing(&mut self, channels: bool) -> Timing {
+        Timing {
+            page_read_ns: self.between(20_011, 90_000),
+            page_program_ns: self.between(150_001, 900_000),
+            block_erase_ns: self.between(1_000_001, 4_000_000),
+            page_transfer_ns: if channels || self.chance(70) { self.between(5_003, 120_000) } else { 0 },
+            summary_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
+            command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
+        }
+    }
+
+    fn requests(&mut self, params: &ArrayParams) -> Vec<Request> {
+        let array_bytes = reference::array_pages(params) * PAGE_BYTES;
+        let count = self.between(20, 200);
+        let longest_pages = self.between(1, 20);
+        let write_percent = [0, 20, 50, 80, 100, 100][self.between(0, 5) as usize];
+        let hot_percent = if self.chance(50) { self.between(30, 95) } else { 0 };
+        let hot_bytes = (array_bytes / self.between(2, 20)).max(1);
+        let sequential_percent = if self.chance(50) { self.between(10, 80) } else { 0 };
+        let burst_percent = if self.chance(50) { self.between(10, 95) } else { 0 };
+        let together_percent = if self.chance(30) { 30 } else { 0 };
+        let mean_gap_ns = 10_007 << self.between(0, 11);
+        let partial = self.chance(50);
+        let mut now = 0;
+        let mut end_of_last = 0;
+        let mut requests = Vec::new();
+        for _ in 0..count {
+            let mut length = self.between(1, longest_pages) * PAGE_BYTES;
+            let mut offset = if self.chance(sequential_percent) {
+                end_of_last
+            } else if self.chance(hot_percent) {
+                self.between(0, hot_bytes - 1)
+            } else {
+                self.between(0, array_bytes - 1)
+            };
+            if partial {
+                length = self.between(1, length);
+            } else {
+                offset = offset / PAGE_BYTES * PAGE_BYTES;
+            }
+            offset %= array_bytes;
+            length = length.min(array_bytes - offset);
+            end_of_last = offset + length;
+            now += if self.chance(together_percent) {
+                0
+            } else if self.chance(burst_percent) {
+                self.between(1, mean_gap_ns / 10)
+            } else {
+                self.between(1, 2 * mean_gap_ns)
+            };
+            requests.push(Request {
+                arrival_ns: now,
+                offset_bytes: offset,
+                length_bytes: length,
+                direction: if self.chance(write_percent) { Direction::Write } else { Direction::Read },
+                high_priority: false,
+                stream: 0,
+                one_member: false,
+            });
+        }
+        requests
+    }
+}

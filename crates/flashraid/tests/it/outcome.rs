@@ -1,0 +1,99 @@
+//! What two implementations of the rules must agree on, and the first item on which they do not.
+
+use std::fmt::Debug;
+
+use flashraid::array::{ArrayParams, WarmUp};
+use flashraid::metrics::GcInterval;
+use flashraid::ssd::MemberCounters;
+use flashraid::workload::{HostLoop, Request};
+
+/// One simulation: everything that decides its outcome.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub params: ArrayParams,
+    pub warm_up: WarmUp,
+    pub seed: u64,
+    pub host: HostLoop,
+    pub requests: Vec<Request>,
+}
+
+/// Everything that a simulation determines, run until nothing is left to happen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// By index of arrival: when the request arrived, when it was done, and on how many members a page of it met garbage collection.
+    pub requests: Vec<RequestOutcome>,
+    /// By member.
+    pub members: Vec<MemberOutcome>,
+    /// Sorted by member, element, start, end, victims, pages moved.
+    pub gc_intervals: Vec<GcInterval>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestOutcome {
+    pub arrival_ns: u64,
+    pub done_ns: u64,
+    pub gc_members_met: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemberOutcome {
+    pub counters: MemberCounters,
+    /// Erases of each block, warm-up included, in order of element, plane, block.
+    pub block_erases: Vec<u32>,
+    /// Where each logical page lies, in order of home element (rule 7) and that element's logical page.
+    pub pages: Vec<PhysicalPage>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhysicalPage {
+    pub element: u32,
+    pub plane: u32,
+    /// Within its plane.
+    pub block: u32,
+    pub page: u32,
+}
+
+impl Outcome {
+    /// Names the first item in which `self` (the expected) and `other` (the found) differ.
+    ///
+    /// Requests come in order of the time at which they part, which is nearest to the cause.
+    pub fn first_difference(&self, other: &Outcome) -> Option<String> {
+        let parted = (0..self.requests.len().min(other.requests.len()))
+            .filter(|&index| self.requests[index] != other.requests[index])
+            .min_by_key(|&index| self.requests[index].done_ns.min(other.requests[index].done_ns));
+        if let Some(index) = parted {
+            return Some(differs(&format!("request {index}"), &self.requests[index], &other.requests[index]));
+        }
+        if self.requests.len() != other.requests.len() {
+            return Some(differs("number of requests", &self.requests.len(), &other.requests.len()));
+        }
+        if let Some(text) = first_in_list("garbage collection", &self.gc_intervals, &other.gc_intervals) {
+            return Some(text);
+        }
+        for (member, (expected, found)) in self.members.iter().zip(&other.members).enumerate() {
+            if expected.counters != found.counters {
+                return Some(differs(&format!("counters of member {member}"), &expected.counters, &found.counters));
+            }
+            let erases = first_in_list(&format!("member {member}: erases of block"), &expected.block_erases, &found.block_erases);
+            let pages = first_in_list(&format!("member {member}: place of page"), &expected.pages, &found.pages);
+            if let Some(text) = erases.or(pages) {
+                return Some(text);
+            }
+        }
+        (self.members.len() != other.members.len()).then(|| differs("number of members", &self.members.len(), &other.members.len()))
+    }
+}
+
+fn first_in_list<T: Debug + PartialEq>(what: &str, expected: &[T], found: &[T]) -> Option<String> {
+    for index in 0..expected.len().max(found.len()) {
+        let (expected, found) = (expected.get(index), found.get(index));
+        if expected != found {
+            return Some(differs(&format!("{what} {index}"), &expected, &found));
+        }
+    }
+    None
+}
+
+fn differs(what: &str, expected: &dyn Debug, found: &dyn Debug) -> String {
+    format!("{what}:\n  expected {expected:?}\n  found    {found:?}")
+}

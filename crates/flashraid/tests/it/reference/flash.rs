@@ -1,0 +1,414 @@
+//! Rules 11 to 14, 16 to 18, 21, 23 and 24: the flash of one member as a state without time.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use flashraid::rng::{self, Stream};
+use flashraid::ssd::{PlaneChoice, Pool, SsdParams, VictimPolicy};
+
+use crate::outcome::PhysicalPage;
+
+/// A logical page as `layout::home` names it.
+pub type Page = u64;
+
+/// The flash of one member and what lies where.
+pub struct Flash {
+    pub params: SsdParams,
+    pub elements: Vec<Element>,
+    pub places: HashMap<Page, Place>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub element: usize,
+    pub pool: usize,
+    pub block: usize,
+    pub slot: usize,
+}
+
+pub struct Element {
+    pub pools: Vec<BlockPool>,
+    last_sequence: u64,
+    pool_written_last: Option<usize>,
+    pool_cleaned_last: Option<usize>,
+    victim_stream: Stream,
+}
+
+pub struct BlockPool {
+    blocks: Vec<Block>,
+    host_open: Open,
+    /// Only with `separate_open_block`, and then from the first move on.
+    move_open: Option<Open>,
+    block_opened_last: usize,
+    in_collection: bool,
+}
+
+/// The block that was opened last for one use; it stays here when it is full, until the next one is opened.
+#[derive(Clone, Copy)]
+struct Open {
+    block: usize,
+    next_slot: usize,
+    sequence: u64,
+}
+
+#[derive(Clone)]
+struct Block {
+    state: BlockState,
+    sequence: u64,
+    erases: u32,
+    /// The valid page in each slot for data.
+    slots: Vec<Option<Page>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum BlockState {
+    Free,
+    Open,
+    Sealed,
+}
+
+/// What a clean has done: for each page moved, whether it filled a block.
+pub struct Clean {
+    pub pool: usize,
+    pub moves: Vec<bool>,
+}
+
+impl Flash {
+    /// A member after its fill (rule 23).
+    pub fn filled(params: &SsdParams, seed: u64, member: usize) -> Flash {
+        let elements = 0..params.geometry.elements as usize;
+        let mut flash = Flash {
+            params: params.clone(),
+            elements: elements.clone().map(|element| empty_element(params, seed, member, element)).collect(),
+            places: HashMap::new(),
+        };
+        for element in elements {
+            flash.fill(element);
+        }
+        flash
+    }
+
+    fn fill(&mut self, element: usize) {
+        let geometry = self.params.geometry;
+        let planes = geometry.planes as usize;
+        let data_slots = geometry.data_pages_per_block() as usize;
+        let exported = geometry.exported_pages_per_element() as usize;
+        let filled_blocks = exported / data_slots;
+        for page in 0..exported {
+            let (pool, block) = self.pool_and_block(page / data_slots % planes, page / data_slots / planes);
+            let place = Place { element, pool, block, slot: page % data_slots };
+            self.put((element * exported + page) as Page, place);
+        }
+        let state = &mut self.elements[element];
+        for nth in 0..filled_blocks {
+            let (pool, block) = match self.params.gc.pool {
+                Pool::Plane => (nth % planes, nth / planes),
+                Pool::Element => (0, nth),
+            };
+            state.last_sequence += 1;
+            state.pools[pool].blocks[block].sequence = state.last_sequence;
+            let sealed = self.params.fill_seals_last_block || nth + 1 < filled_blocks;
+            // Open for ever if not sealed: nothing programs it any more.
+            state.pools[pool].blocks[block].state = if sealed { BlockState::Sealed } else { BlockState::Open };
+        }
+        let pools = state.pools.len();
+        for pool in &mut state.pools {
+            let block = filled_blocks / pools;
+            state.last_sequence += 1;
+            pool.blocks[block].sequence = state.last_sequence;
+            pool.blocks[block].state = BlockState::Open;
+            pool.host_open = Open { block, next_slot: 0, sequence: state.last_sequence };
+            pool.block_opened_last = block;
+        }
+    }
+
+    /// Rule 24 for one member; `overwrites` as a multiple of the exported pages.
+    pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: usize) {
+        let exported = u64::from(self.params.geometry.exported_pages_per_element());
+        for element in 0..self.elements.len() {
+            let mut stream = rng::stream(seed, "warm-up", (member as u64) << 32 | element as u64);
+            for _ in 0..(overwrites * exported as f64).floor() as u64 {
+                let page = element as u64 * exported + rng::below(&mut stream, exported);
+                while self.look(element).is_some() {}
+                let pool = self.pool_for_write(element, page, &[]).expect("a pool has room after the looks");
+                self.write(element, pool, page);
+            }
+        }
+    }
+
+    /// Looks at the pools of an element and cleans one block of the first pool that needs it (rule 12).
+    pub fn look(&mut self, element: usize) -> Option<Clean> {
+        let pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
+        pools.into_iter().find_map(|pool| self.look_at(element, pool))
+    }
+
+    /// Cleans one block of every pool that needs it and is not held (rule 15).
+    pub fn look_at_all(&mut self, element: usize, held: &[usize]) -> Vec<Clean> {
+        let pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
+        pools.into_iter().filter(|pool| !held.contains(pool)).filter_map(|pool| self.look_at(element, pool)).collect()
+    }
+
+    fn look_at(&mut self, element: usize, pool: usize) -> Option<Clean> {
+        let gc = &self.params.gc;
+        let state = &self.elements[element].pools[pool];
+        let free = state.free_blocks();
+        let needs = free <= gc.start_free_blocks || (state.in_collection && free < gc.stop_free_blocks);
+        if !needs {
+            return None;
+        }
+        match self.choose_victim(element, pool) {
+            Some(victim) => Some(self.clean(element, pool, victim)),
+            None => {
+                self.elements[element].pools[pool].in_collection = false;
+                None
+            }
+        }
+    }
+
+    /// Rule 14 without its time.
+    fn clean(&mut self, element: usize, pool: usize, victim: usize) -> Clean {
+        let pages: Vec<Page> = self.elements[element].pools[pool].blocks[victim].slots.iter().flatten().copied().collect();
+        let for_moves = self.params.gc.separate_open_block;
+        let mut moves = Vec::new();
+        for page in pages {
+            self.remove(page);
+            moves.push(self.append(element, pool, page, for_moves));
+        }
+        self.elements[element].pool_cleaned_last = Some(pool);
+        let stop = self.params.gc.stop_free_blocks;
+        let pool_state = &mut self.elements[element].pools[pool];
+        let block = &mut pool_state.blocks[victim];
+        assert!(block.slots.iter().all(Option::is_none), "an erase destroys no valid page");
+        block.state = BlockState::Free;
+        block.erases += 1;
+        pool_state.in_collection = pool_state.free_blocks() < stop;
+        Clean { pool, moves }
+    }
+
+    /// Rule 13.
+    fn choose_victim(&mut self, element: usize, pool: usize) -> Option<usize> {
+        let next_sequence = self.elements[element].last_sequence + 1;
+        let Element { pools, victim_stream: stream, .. } = &mut self.elements[element];
+        let blocks = &pools[pool].blocks;
+        let useful = |number: usize| blocks[number].state == BlockState::Sealed && blocks[number].slots.contains(&None);
+        // Greedy's order: fewest valid pages first, among equals the highest block number.
+        let mut candidates: Vec<usize> = (0..blocks.len()).filter(|&number| useful(number)).collect();
+        candidates.sort_by_key(|&number| (blocks[number].valid_pages(), Reverse(number)));
+        let greedy = *candidates.first()?;
+        let mut draw = || loop {
+            let number = rng::below(stream, blocks.len() as u64) as usize;
+            if useful(number) {
+                return number;
+            }
+        };
+        Some(match self.params.gc.victim {
+            VictimPolicy::Greedy => greedy,
+            VictimPolicy::Fifo => *candidates.iter().min_by_key(|&&number| blocks[number].sequence)?,
+            VictimPolicy::Random => draw(),
+            VictimPolicy::DChoices { d } => {
+                let drawn: Vec<usize> = (0..d).map(|_| draw()).collect();
+                *drawn.iter().min_by_key(|&&number| (blocks[number].valid_pages(), Reverse(number)))?
+            }
+            VictimPolicy::CostBenefit => {
+                // age × (1 − u) / 2u = benefit / cost with whole numbers; the factor 2 decides nothing.
+                let benefit = |number: usize| {
+                    let invalid = blocks[number].slots.len() - blocks[number].valid_pages();
+                    u128::from(next_sequence - blocks[number].sequence) * invalid as u128
+                };
+                let cost = |number: usize| blocks[number].valid_pages() as u128;
+                let mut best = candidates[0];
+                for &number in &candidates[1..] {
+                    let (left, right) = (benefit(number) * cost(best), benefit(best) * cost(number));
+                    if left > right || (left == right && number > best) {
+                        best = number;
+                    }
+                }
+                best
+            }
+            VictimPolicy::GreedyWearAware { threshold, endurance_erases } => {
+                let life = |number: usize| u64::from(endurance_erases.saturating_sub(blocks[number].erases));
+                let all_lives: u64 = (0..blocks.len()).map(life).sum();
+                let limit = threshold * all_lives as f64;
+                let taken = candidates.iter().copied().find(|&number| {
+                    let scaled_life = (life(number) * blocks.len() as u64) as f64;
+                    scaled_life >= limit || rng::unit(stream) * limit < scaled_life
+                });
+                taken.unwrap_or(greedy)
+            }
+        })
+    }
+
+    /// The pool that a host write goes to (rule 21), if one that is not held has room.
+    pub fn pool_for_write(&self, element: usize, page: Page, held: &[usize]) -> Option<usize> {
+        let state = &self.elements[element];
+        let in_turn = self.pools_after(element, state.pool_written_last);
+        let open_to_write: Vec<usize> = in_turn.into_iter().filter(|pool| !held.contains(pool) && self.has_room(element, *pool)).collect();
+        if self.params.plane_choice == PlaneChoice::Rotate {
+            return open_to_write.first().copied();
+        }
+        let old = self.places[&page];
+        let new_enough: Vec<usize> = if old.element == element {
+            let age = state.pools[old.pool].blocks[old.block].sequence;
+            open_to_write.iter().copied().filter(|&pool| state.pools[pool].host_open.sequence >= age).collect()
+        } else {
+            Vec::new()
+        };
+        let candidates = if new_enough.is_empty() { open_to_write } else { new_enough };
+        let mut best: Option<usize> = None;
+        for pool in candidates {
+            if best.is_none_or(|best| self.free_pages(element, pool) > self.free_pages(element, best)) {
+                best = Some(pool);
+            }
+        }
+        best
+    }
+
+    fn free_pages(&self, element: usize, pool: usize) -> usize {
+        let pages_per_block = self.params.geometry.pages_per_block as usize;
+        let state = &self.elements[element].pools[pool];
+        state.free_blocks() as usize * pages_per_block + pages_per_block - state.host_open.next_slot
+    }
+
+    /// Rule 16.
+    fn has_room(&self, element: usize, pool: usize) -> bool {
+        let state = &self.elements[element].pools[pool];
+        state.host_open.next_slot < self.params.geometry.data_pages_per_block() as usize || state.free_blocks() >= 2
+    }
+
+    /// A host write; true if it fills a block.
+    pub fn write(&mut self, element: usize, pool: usize, page: Page) -> bool {
+        self.remove(page);
+        self.elements[element].pool_written_last = Some(pool);
+        self.append(element, pool, page, false)
+    }
+
+    /// Puts a page behind the last one of an open block, opening the next block if need be (rules 17 and 18); true if that fills it.
+    fn append(&mut self, element: usize, pool: usize, page: Page, for_moves: bool) -> bool {
+        let data_slots = self.params.geometry.data_pages_per_block() as usize;
+        let Element { pools, last_sequence, .. } = &mut self.elements[element];
+        let state = &mut pools[pool];
+        let mut open = if for_moves { state.move_open } else { Some(state.host_open) };
+        if open.is_none_or(|open| open.next_slot == data_slots) {
+            let blocks = state.blocks.len();
+            let block = (1..=blocks)
+                .map(|step| (state.block_opened_last + step) % blocks)
+                .find(|&block| state.blocks[block].state == BlockState::Free)
+                .expect("a block is free");
+            *last_sequence += 1;
+            state.blocks[block].state = BlockState::Open;
+            state.blocks[block].sequence = *last_sequence;
+            state.block_opened_last = block;
+            open = Some(Open { block, next_slot: 0, sequence: *last_sequence });
+        }
+        let mut open = open.expect("just opened");
+        let place = Place { element, pool, block: open.block, slot: open.next_slot };
+        open.next_slot += 1;
+        let full = open.next_slot == data_slots;
+        if full {
+            state.blocks[open.block].state = BlockState::Sealed;
+        }
+        if for_moves {
+            state.move_open = Some(open);
+        } else {
+            state.host_open = open;
+        }
+        self.put(page, place);
+        full
+    }
+
+    fn put(&mut self, page: Page, place: Place) {
+        let slot = &mut self.elements[place.element].pools[place.pool].blocks[place.block].slots[place.slot];
+        assert!(slot.is_none(), "a slot is written once between erases");
+        *slot = Some(page);
+        assert!(self.places.insert(page, place).is_none(), "a page lies in one place");
+    }
+
+    fn remove(&mut self, page: Page) {
+        let place = self.places.remove(&page).expect("every page lies somewhere");
+        self.elements[place.element].pools[place.pool].blocks[place.block].slots[place.slot] = None;
+    }
+
+    fn pools_after(&self, element: usize, last: Option<usize>) -> Vec<usize> {
+        let pools = self.elements[element].pools.len();
+        let first = last.map_or(0, |last| last + 1);
+        (0..pools).map(|step| (first + step) % pools).collect()
+    }
+
+    /// Valid pages of an element.
+    pub fn valid_pages(&self, element: usize) -> usize {
+        self.elements[element].pools.iter().flat_map(|pool| &pool.blocks).map(Block::valid_pages).sum()
+    }
+
+    /// The pool and its block that are block `block` of plane `plane` (rule 11).
+    fn pool_and_block(&self, plane: usize, block: usize) -> (usize, usize) {
+        match self.params.gc.pool {
+            Pool::Plane => (plane, block),
+            Pool::Element => (0, block * self.params.geometry.planes as usize + plane),
+        }
+    }
+
+    /// Erases of every block in order of element, plane, block.
+    pub fn block_erases(&self) -> Vec<u32> {
+        let geometry = self.params.geometry;
+        let mut erases = Vec::new();
+        for element in &self.elements {
+            for plane in 0..geometry.planes as usize {
+                for block in 0..geometry.blocks_per_plane as usize {
+                    let (pool, block) = self.pool_and_block(plane, block);
+                    erases.push(element.pools[pool].blocks[block].erases);
+                }
+            }
+        }
+        erases
+    }
+
+    /// Where every page lies, in order of page.
+    pub fn physical_pages(&self) -> Vec<PhysicalPage> {
+        let planes = self.params.geometry.planes;
+        let pages = u64::from(self.params.geometry.elements * self.params.geometry.exported_pages_per_element());
+        let physical = |page: Page| {
+            let place = self.places[&page];
+            let (plane, block) = match self.params.gc.pool {
+                Pool::Plane => (place.pool as u32, place.block as u32),
+                Pool::Element => (place.block as u32 % planes, place.block as u32 / planes),
+            };
+            PhysicalPage { element: place.element as u32, plane, block, page: place.slot as u32 }
+        };
+        (0..pages).map(physical).collect()
+    }
+}
+
+impl BlockPool {
+    fn free_blocks(&self) -> u32 {
+        self.blocks.iter().filter(|block| block.state == BlockState::Free).count() as u32
+    }
+}
+
+impl Block {
+    fn valid_pages(&self) -> usize {
+        self.slots.iter().flatten().count()
+    }
+}
+
+fn empty_element(params: &SsdParams, seed: u64, member: usize, element: usize) -> Element {
+    let geometry = params.geometry;
+    let (pools, blocks) = match params.gc.pool {
+        Pool::Plane => (geometry.planes, geometry.blocks_per_plane),
+        Pool::Element => (1, geometry.blocks_per_element()),
+    };
+    let block = Block { state: BlockState::Free, sequence: 0, erases: 0, slots: vec![None; geometry.data_pages_per_block() as usize] };
+    let pool = || BlockPool {
+        blocks: vec![block.clone(); blocks as usize],
+        host_open: Open { block: 0, next_slot: 0, sequence: 0 },
+        move_open: None,
+        block_opened_last: 0,
+        in_collection: false,
+    };
+    Element {
+        pools: (0..pools).map(|_| pool()).collect(),
+        last_sequence: 0,
+        pool_written_last: None,
+        pool_cleaned_last: None,
+        victim_stream: rng::stream(seed, "victim", (member as u64) << 32 | element as u64),
+    }
+}

@@ -1,0 +1,676 @@
+//! A second implementation of the rules (`docs/src/rules.md`) in the plainest code, to hold the model against.
+//!
+//! Everything is looked up in lists from front to end, and the next event is found by reading through all of them. It shares with the
+//! model only the parameters, the request and the random streams.
+
+mod by_hand;
+mod flash;
+mod layout;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flashraid::metrics::GcInterval;
+use flashraid::ssd::{Allocation, Hold, MemberCounters, SsdParams, Trigger};
+use flashraid::workload::{Direction, HostLoop};
+
+use crate::outcome::{Case, MemberOutcome, Outcome, RequestOutcome};
+use flash::{Clean, Flash, Page};
+pub use layout::array_pages;
+
+/// Runs a case until nothing is left to happen.
+pub fn simulate(case: &Case) -> Outcome {
+    let ssd = &case.params.ssd;
+    let members = 0..case.params.members as usize;
+    let mut simulation = Simulation {
+        case,
+        ssd,
+        now: 0,
+        events: Vec::new(),
+        events_scheduled: 0,
+        members: members.map(|member| Member::new(case, member)).collect(),
+        requests: Vec::new(),
+        requests_done: 0,
+    };
+    match case.host {
+        HostLoop::Open => simulation.run_open(),
+        HostLoop::Closed { depth, .. } => simulation.run_closed(depth as usize),
+    }
+    simulation.outcome()
+}
+
+struct Simulation<'a> {
+    case: &'a Case,
+    ssd: &'a SsdParams,
+    now: u64,
+    events: Vec<Scheduled>,
+    events_scheduled: u64,
+    members: Vec<Member>,
+    /// Those that have arrived, in order of arrival.
+    requests: Vec<RequestState>,
+    requests_done: usize,
+}
+
+struct RequestState {
+    arrival_ns: u64,
+    done_ns: u64,
+    operations_left: usize,
+    members_met: BTreeSet<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct Scheduled {
+    time: u64,
+    order: u64,
+    event: Event,
+}
+
+#[derive(Clone, Copy)]
+enum Event {
+    /// A page has arrived at the other end of the host link.
+    Travelled { member: usize, lane: usize },
+    /// A wait of some work is over.
+    Waited { member: usize, worker: Worker },
+    /// A transfer over a channel is over.
+    Transferred { member: usize, worker: Worker },
+}
+
+/// What works through a list of steps: the command of an element or the clean of one of its pools.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Worker {
+    Command { element: usize },
+    Clean { element: usize, pool: usize },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Wait(u64),
+    /// Takes the channel for so long.
+    Transfer(u64),
+}
+
+struct Work {
+    steps: Vec<Step>,
+    /// When it would end if it never waited for a channel.
+    plain_end: u64,
+}
+
+struct Member {
+    flash: Flash,
+    elements: Vec<ElementState>,
+    work: BTreeMap<Worker, Work>,
+    channels: Vec<Channel>,
+    lanes: Vec<Lane>,
+    /// Operations that wait for an element that accepts a write, in order (rule 8).
+    unplaced: Vec<Operation>,
+    element_chosen_last: Option<usize>,
+    counters: MemberCounters,
+    /// By element, and with `hold = "plane"` by plane.
+    gc_runs: BTreeMap<(usize, Option<usize>), Vec<GcRun>>,
+}
+
+#[derive(Default)]
+struct ElementState {
+    queue: Vec<Operation>,
+    serving: Option<Operation>,
+    waits_for: Option<WaitsFor>,
+}
+
+/// Why an idle element leaves its queue alone (rule 15).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WaitsFor {
+    Plane(usize),
+    AnyPlane,
+}
+
+/// One page of a request on one member.
+#[derive(Clone, Copy)]
+struct Operation {
+    request: usize,
+    page: Page,
+    write: bool,
+    joined_queue_ns: u64,
+    waited_for_plane: bool,
+}
+
+#[derive(Default)]
+struct Channel {
+    user: Option<Worker>,
+    /// Who asked, and for how long, in order of asking.
+    waiting: Vec<(Worker, u64)>,
+}
+
+#[derive(Default)]
+struct Lane {
+    travelling: Option<Operation>,
+    waiting: Vec<Operation>,
+}
+
+struct GcRun {
+    start: u64,
+    /// `None` while its last clean goes on.
+    end: Option<u64>,
+    victims: u32,
+    pages_moved: u32,
+}
+
+impl Member {
+    fn new(case: &Case, member: usize) -> Member {
+        let ssd = &case.params.ssd;
+        let elements = ssd.geometry.elements as usize;
+        let mut flash = Flash::filled(ssd, case.seed, member);
+        flash.warm_up(case.warm_up.overwrites, case.seed, member);
+        let channels = ssd.channel.map_or(0, |channel| elements.div_ceil(channel.elements_per_channel as usize));
+        let lanes = ssd.link.map_or(0, |link| if link.full_duplex { 2 } else { 1 });
+        Member {
+            flash,
+            elements: (0..elements).map(|_| ElementState::default()).collect(),
+            work: BTreeMap::new(),
+            channels: (0..channels).map(|_| Channel::default()).collect(),
+            lanes: (0..lanes).map(|_| Lane::default()).collect(),
+            unplaced: Vec::new(),
+            element_chosen_last: None,
+            counters: MemberCounters::default(),
+            gc_runs: BTreeMap::new(),
+        }
+    }
+
+    fn held_pools(&self, element: usize) -> Vec<usize> {
+        let cleaned = |worker: &Worker| match worker {
+            Worker::Clean { element: of, pool } if *of == element => Some(*pool),
+            _ => None,
+        };
+        self.work.keys().filter_map(cleaned).collect()
+    }
+}
+
+// The host.
+impl Simulation<'_> {
+    fn run_open(&mut self) {
+        loop {
+            let next_event = self.earliest_event().map(|index| self.events[index].time);
+            let next_arrival = self.case.requests.get(self.requests.len()).map(|request| request.arrival_ns);
+            match (next_arrival, next_event) {
+                // Arrivals come before events of the same nanosecond (rule 25).
+                (Some(arrival), event) if event.is_none_or(|event| arrival <= event) => {
+                    self.now = arrival;
+                    self.submit_next();
+                }
+                (_, Some(_)) => self.next_event(),
+                (_, None) => return,
+            }
+        }
+    }
+
+    fn run_closed(&mut self, depth: usize) {
+        for _ in 0..depth {
+            self.submit_next();
+        }
+        while let Some(index) = self.earliest_event() {
+            let time = self.events[index].time;
+            let done_before = self.requests_done;
+            while self.earliest_event().is_some_and(|index| self.events[index].time == time) {
+                self.next_event();
+            }
+            for _ in done_before..self.requests_done {
+                self.submit_next();
+            }
+        }
+    }
+
+    /// The next request of the case arrives now.
+    fn submit_next(&mut self) {
+        let index = self.requests.len();
+        let Some(request) = self.case.requests.get(index) else { return };
+        let operations = layout::page_operations(&self.case.params, request);
+        self.requests.push(RequestState {
+            arrival_ns: self.now,
+            done_ns: 0,
+            operations_left: operations.len(),
+            members_met: BTreeSet::new(),
+        });
+        for (member, logical_page) in operations {
+            let operation = Operation {
+                request: index,
+                page: layout::home(self.ssd, logical_page),
+                write: request.direction == Direction::Write,
+                joined_queue_ns: 0,
+                waited_for_plane: false,
+            };
+            if operation.write && self.ssd.link.is_some() {
+                self.join_lane(member, 0, operation);
+            } else {
+                self.reach_member(member, operation);
+            }
+        }
+    }
+
+    fn operation_done(&mut self, operation: Operation) {
+        let request = &mut self.requests[operation.request];
+        request.operations_left -= 1;
+        if request.operations_left == 0 {
+            request.done_ns = self.now;
+            self.requests_done += 1;
+        }
+    }
+}
+
+// Events.
+impl Simulation<'_> {
+    fn schedule(&mut self, delay: u64, event: Event) {
+        self.events.push(Scheduled { time: self.now + delay, order: self.events_scheduled, event });
+        self.events_scheduled += 1;
+    }
+
+    fn earliest_event(&self) -> Option<usize> {
+        (0..self.events.len()).min_by_key(|&index| (self.events[index].time, self.events[index].order))
+    }
+
+    fn next_event(&mut self) {
+        let index = self.earliest_event().expect("an event is pending");
+        let Scheduled { time, event, .. } = self.events.remove(index);
+        self.now = time;
+        match event {
+            Event::Travelled { member, lane } => self.travelled(member, lane),
+            Event::Waited { member, worker } => self.go_on(member, worker),
+            Event::Transferred { member, worker } => self.transferred(member, worker),
+        }
+    }
+}
+
+// The host link (rule 6). Lane 0 goes to the member; lane 1, or lane 0 if there is only one, goes to the host.
+impl Simulation<'_> {
+    fn join_lane(&mut self, member: usize, lane: usize, operation: Operation) {
+        self.members[member].lanes[lane].waiting.push(operation);
+        self.start_travel(member, lane);
+    }
+
+    fn start_travel(&mut self, member: usize, lane: usize) {
+        let state = &mut self.members[member].lanes[lane];
+        if state.travelling.is_none() && !state.waiting.is_empty() {
+            state.travelling = Some(state.waiting.remove(0));
+            let page_ns = self.ssd.link.expect("there is a link").page_ns;
+            self.schedule(page_ns, Event::Travelled { member, lane });
+        }
+    }
+
+    fn travelled(&mut self, member: usize, lane: usize) {
+        let operation = self.members[member].lanes[lane].travelling.expect("a page travels");
+        if operation.write {
+            self.reach_member(member, operation);
+        } else {
+            self.operation_done(operation);
+        }
+        self.members[member].lanes[lane].travelling = None;
+        self.start_travel(member, lane);
+    }
+}
+
+// The way to an element (rules 7 and 8).
+impl Simulation<'_> {
+    fn reach_member(&mut self, member: usize, operation: Operation) {
+        match self.ssd.allocation {
+            Allocation::Dynamic => {
+                self.members[member].unplaced.push(operation);
+                self.place_operations(member);
+            }
+            Allocation::Static => {
+                let pages_per_element = u64::from(self.ssd.geometry.exported_pages_per_element());
+                self.join_queue(member, (operation.page / pages_per_element) as usize, operation);
+            }
+        }
+    }
+
+    fn place_operations(&mut self, member: usize) {
+        while let Some(&operation) = self.members[member].unplaced.first() {
+            let waits_for_same_page =
+                |element: &ElementState| element.queue.iter().any(|other| other.write && other.page == operation.page);
+            let follows = self.members[member].elements.iter().position(waits_for_same_page);
+            let element = if follows.is_some() {
+                follows
+            } else if operation.write {
+                let chosen = self.element_for_write(member);
+                if chosen.is_some() {
+                    self.members[member].element_chosen_last = chosen;
+                }
+                chosen
+            } else {
+                Some(self.members[member].flash.places[&operation.page].element)
+            };
+            let Some(element) = element else { return };
+            self.members[member].unplaced.remove(0);
+            self.join_queue(member, element, operation);
+        }
+    }
+
+    fn element_for_write(&self, member: usize) -> Option<usize> {
+        let elements = self.members[member].elements.len();
+        let first = self.members[member].element_chosen_last.map_or(0, |last| last + 1);
+        let mut best: Option<usize> = None;
+        for element in (0..elements).map(|step| (first + step) % elements) {
+            let earlier = || best.is_none_or(|best| self.estimated_start(member, element) < self.estimated_start(member, best));
+            if self.accepts_write(member, element) && earlier() {
+                best = Some(element);
+            }
+        }
+        best
+    }
+
+    fn accepts_write(&self, member: usize, element: usize) -> bool {
+        let Member { flash, elements, .. } = &self.members[member];
+        let waiting = elements[element].queue.iter().filter(|operation| operation.write).count();
+        let pools = flash.elements[element].pools.len();
+        let blocks_per_pool = self.ssd.geometry.blocks_per_element() as usize / pools;
+        let data_pages = self.ssd.geometry.data_pages_per_block() as usize;
+        let limit = pools * (blocks_per_pool - 2 - self.ssd.gc.start_free_blocks as usize) * data_pages;
+        flash.valid_pages(element) + waiting < limit
+    }
+
+    fn estimated_start(&self, member: usize, element: usize) -> u64 {
+        let Member { elements, work, .. } = &self.members[member];
+        let occupies = |worker: &Worker| match *worker {
+            Worker::Command { element: of } => of == element,
+            Worker::Clean { element: of, .. } => of == element && self.ssd.gc.hold == Hold::Element,
+        };
+        let current_end = work.iter().filter(|(worker, _)| occupies(worker)).map(|(_, work)| work.plain_end).max();
+        let timing = &self.ssd.timing;
+        let plain_duration = |operation: &Operation| {
+            let array_time = if operation.write { timing.page_program_ns } else { timing.page_read_ns };
+            timing.command_overhead_ns + timing.page_transfer_ns + array_time
+        };
+        let waiting: u64 = elements[element].queue.iter().map(plain_duration).sum();
+        current_end.unwrap_or(0).max(self.now) + waiting
+    }
+
+    fn join_queue(&mut self, member: usize, element: usize, mut operation: Operation) {
+        operation.joined_queue_ns = self.now;
+        self.members[member].elements[element].queue.push(operation);
+        // An element that waits for a plane (rule 15) does not look at what comes behind.
+        if self.members[member].elements[element].waits_for.is_none() {
+            self.serve_next(member, element);
+        }
+    }
+}
+
+// Elements (rules 9, 10, 15, 19 and 20).
+impl Simulation<'_> {
+    fn is_busy(&self, member: usize, element: usize) -> bool {
+        let Member { elements, .. } = &self.members[member];
+        let cleans = self.ssd.gc.hold == Hold::Element && !self.members[member].held_pools(element).is_empty();
+        elements[element].serving.is_some() || cleans
+    }
+
+    /// An idle element looks at its pools and turns to the head of its queue.
+    fn serve_next(&mut self, member: usize, element: usize) {
+        if self.is_busy(member, element) || self.members[member].elements[element].queue.is_empty() {
+            return;
+        }
+        let head = self.members[member].elements[element].queue[0];
+        let looks = self.ssd.gc.trigger == Trigger::Request || head.write;
+        if looks && self.ssd.gc.instantaneous {
+            while let Some(clean) = self.members[member].flash.look(element) {
+                self.start_clean(member, element, &clean);
+            }
+        } else if looks && self.ssd.gc.hold == Hold::Element {
+            if let Some(clean) = self.members[member].flash.look(element) {
+                self.start_clean(member, element, &clean);
+                return;
+            }
+        } else if looks {
+            let held = self.members[member].held_pools(element);
+            for clean in self.members[member].flash.look_at_all(element, &held) {
+                self.start_clean(member, element, &clean);
+            }
+        }
+
+        let held = self.members[member].held_pools(element);
+        let flash = &mut self.members[member].flash;
+        let place = flash.places[&head.page];
+        let steps;
+        if head.write {
+            let Some(pool) = flash.pool_for_write(element, head.page, &held) else {
+                assert!(!held.is_empty(), "a pool has room");
+                self.wait_for(member, element, WaitsFor::AnyPlane);
+                return;
+            };
+            let fills_block = flash.write(element, pool, head.page);
+            steps = self.write_steps(fills_block);
+            self.members[member].counters.host_pages_written += 1;
+            self.members[member].counters.summary_programs += u64::from(fills_block && self.ssd.geometry.summary_page);
+        } else {
+            if place.element == element && held.contains(&place.pool) {
+                self.wait_for(member, element, WaitsFor::Plane(place.pool));
+                return;
+            }
+            steps = self.read_steps();
+            self.members[member].counters.host_pages_read += 1;
+        }
+        if self.met_gc(member, element, &head) {
+            self.requests[head.request].members_met.insert(member);
+        }
+        let state = &mut self.members[member].elements[element];
+        state.serving = Some(state.queue.remove(0));
+        self.start_work(member, Worker::Command { element }, steps);
+        self.place_operations(member);
+    }
+
+    fn wait_for(&mut self, member: usize, element: usize, what: WaitsFor) {
+        let state = &mut self.members[member].elements[element];
+        state.waits_for = Some(what);
+        state.queue[0].waited_for_plane = true;
+    }
+
+    fn met_gc(&self, member: usize, element: usize, operation: &Operation) -> bool {
+        if self.ssd.gc.hold == Hold::Plane && !self.ssd.gc.instantaneous {
+            return operation.waited_for_plane;
+        }
+        let runs = self.members[member].gc_runs.get(&(element, None));
+        let overlaps = |run: &GcRun| run.start < self.now && run.end.is_none_or(|end| end > operation.joined_queue_ns);
+        runs.is_some_and(|runs| runs.iter().any(overlaps))
+    }
+
+    fn command_done(&mut self, member: usize, element: usize) {
+        let operation = self.members[member].elements[element].serving.take().expect("an operation is served");
+        if !operation.write && self.ssd.link.is_some() {
+            let lane = self.members[member].lanes.len() - 1;
+            self.join_lane(member, lane, operation);
+        } else {
+            self.operation_done(operation);
+        }
+        self.serve_next(member, element);
+    }
+}
+
+// Cleans (rules 14 and 15).
+impl Simulation<'_> {
+    fn run_key(&self, element: usize, pool: usize) -> (usize, Option<usize>) {
+        let by_plane = self.ssd.gc.hold == Hold::Plane && !self.ssd.gc.instantaneous;
+        (element, by_plane.then_some(pool))
+    }
+
+    fn start_clean(&mut self, member: usize, element: usize, clean: &Clean) {
+        let now = self.now;
+        let key = self.run_key(element, clean.pool);
+        let runs = self.members[member].gc_runs.entry(key).or_default();
+        if runs.last().is_none_or(|run| run.end != Some(now)) {
+            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0 });
+        }
+        let run = runs.last_mut().expect("a run has begun");
+        run.end = None;
+        run.victims += 1;
+        run.pages_moved += clean.moves.len() as u32;
+        let filled_blocks = clean.moves.iter().filter(|&&fills_block| fills_block).count();
+        let counters = &mut self.members[member].counters;
+        counters.erases += 1;
+        counters.gc_pages_moved += clean.moves.len() as u64;
+        counters.summary_programs += if self.ssd.geometry.summary_page { filled_blocks as u64 } else { 0 };
+        if self.ssd.gc.instantaneous {
+            self.end_run(member, element, clean.pool);
+        } else {
+            let steps = self.clean_steps(&clean.moves);
+            self.start_work(member, Worker::Clean { element, pool: clean.pool }, steps);
+        }
+    }
+
+    fn end_run(&mut self, member: usize, element: usize, pool: usize) {
+        let key = self.run_key(element, pool);
+        let runs = self.members[member].gc_runs.get_mut(&key).expect("a run goes on");
+        runs.last_mut().expect("a run goes on").end = Some(self.now);
+    }
+
+    fn clean_done(&mut self, member: usize, element: usize, pool: usize) {
+        self.end_run(member, element, pool);
+        let state = &mut self.members[member].elements[element];
+        if self.ssd.gc.hold == Hold::Plane {
+            if state.waits_for != Some(WaitsFor::AnyPlane) && state.waits_for != Some(WaitsFor::Plane(pool)) {
+                return;
+            }
+            state.waits_for = None;
+        }
+        self.serve_next(member, element);
+    }
+}
+
+// Steps of commands and cleans, and the channels they share (rule 22).
+impl Simulation<'_> {
+    fn read_steps(&self) -> Vec<Step> {
+        let timing = &self.ssd.timing;
+        vec![Step::Wait(timing.command_overhead_ns + timing.page_read_ns), Step::Transfer(timing.page_transfer_ns)]
+    }
+
+    fn write_steps(&self, fills_block: bool) -> Vec<Step> {
+        let timing = &self.ssd.timing;
+        let mut steps =
+            vec![Step::Wait(timing.command_overhead_ns), Step::Transfer(timing.page_transfer_ns), Step::Wait(timing.page_program_ns)];
+        steps.extend(self.summary_steps(fills_block));
+        steps
+    }
+
+    fn clean_steps(&self, moves: &[bool]) -> Vec<Step> {
+        let timing = &self.ssd.timing;
+        let mut steps = Vec::new();
+        for &fills_block in moves {
+            steps.push(Step::Wait(timing.page_read_ns));
+            if !self.ssd.gc.copy_back {
+                steps.push(Step::Transfer(timing.page_transfer_ns));
+                steps.push(Step::Transfer(timing.page_transfer_ns));
+            }
+            steps.push(Step::Wait(timing.page_program_ns));
+            steps.extend(self.summary_steps(fills_block));
+        }
+        steps.push(Step::Wait(timing.block_erase_ns));
+        steps
+    }
+
+    fn summary_steps(&self, fills_block: bool) -> Vec<Step> {
+        if !fills_block || !self.ssd.geometry.summary_page {
+            return Vec::new();
+        }
+        vec![Step::Transfer(self.ssd.timing.summary_transfer_ns), Step::Wait(self.ssd.timing.page_program_ns)]
+    }
+
+    fn start_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>) {
+        let without_channels = self.ssd.channel.is_none();
+        let mut merged: Vec<Step> = Vec::new();
+        let mut total = 0;
+        for step in steps {
+            // Waits that follow each other are one; without channels a transfer is a wait like any other.
+            let (Step::Wait(ns) | Step::Transfer(ns)) = step;
+            total += ns;
+            match (merged.last_mut(), step) {
+                (Some(Step::Wait(before)), Step::Wait(_)) => *before += ns,
+                (Some(Step::Wait(before)), Step::Transfer(_)) if without_channels => *before += ns,
+                (_, Step::Transfer(_)) if without_channels => merged.push(Step::Wait(ns)),
+                _ => merged.push(step),
+            }
+        }
+        self.members[member].work.insert(worker, Work { steps: merged, plain_end: self.now + total });
+        self.go_on(member, worker);
+    }
+
+    /// Begins the next step of some work, or ends it.
+    fn go_on(&mut self, member: usize, worker: Worker) {
+        let work = self.members[member].work.get_mut(&worker).expect("the work goes on");
+        if work.steps.first() == Some(&Step::Wait(0)) {
+            work.steps.remove(0);
+        }
+        if work.steps.is_empty() {
+            self.members[member].work.remove(&worker);
+            match worker {
+                Worker::Command { element } => self.command_done(member, element),
+                Worker::Clean { element, pool } => self.clean_done(member, element, pool),
+            }
+            return;
+        }
+        match work.steps.remove(0) {
+            Step::Wait(ns) => self.schedule(ns, Event::Waited { member, worker }),
+            Step::Transfer(ns) => {
+                let channel = self.channel_of(worker);
+                self.members[member].channels[channel].waiting.push((worker, ns));
+                self.start_transfer(member, channel);
+            }
+        }
+    }
+
+    fn channel_of(&self, worker: Worker) -> usize {
+        let (Worker::Command { element } | Worker::Clean { element, .. }) = worker;
+        element / self.ssd.channel.expect("there are channels").elements_per_channel as usize
+    }
+
+    fn start_transfer(&mut self, member: usize, channel: usize) {
+        let state = &mut self.members[member].channels[channel];
+        if state.user.is_none() && !state.waiting.is_empty() {
+            let (worker, ns) = state.waiting.remove(0);
+            state.user = Some(worker);
+            self.schedule(ns, Event::Transferred { member, worker });
+        }
+    }
+
+    fn transferred(&mut self, member: usize, worker: Worker) {
+        self.go_on(member, worker);
+        let channel = self.channel_of(worker);
+        self.members[member].channels[channel].user = None;
+        self.start_transfer(member, channel);
+    }
+}
+
+// The end.
+impl Simulation<'_> {
+    fn outcome(mut self) -> Outcome {
+        let mut gc_intervals = Vec::new();
+        let mut members = Vec::new();
+        for (number, member) in self.members.iter_mut().enumerate() {
+            assert!(member.work.is_empty() && member.unplaced.is_empty(), "nothing is left to happen");
+            assert!(member.elements.iter().all(|element| element.queue.is_empty() && element.serving.is_none()));
+            for (&(element, _), runs) in &member.gc_runs {
+                for run in runs {
+                    let end = run.end.expect("every run has ended");
+                    member.counters.gc_runs += 1;
+                    member.counters.gc_time_ns += end - run.start;
+                    gc_intervals.push(GcInterval {
+                        pool: 0,
+                        free_blocks_before: 0,
+                        member: number as u32,
+                        element: element as u32,
+                        start_ns: run.start,
+                        end_ns: end,
+                        victims: run.victims,
+                        pages_moved: run.pages_moved,
+                        forced: false,
+                    });
+                }
+            }
+            members.push(MemberOutcome {
+                counters: member.counters,
+                block_erases: member.flash.block_erases(),
+                pages: member.flash.physical_pages(),
+            });
+        }
+        gc_intervals.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
+        assert_eq!(self.requests_done, self.case.requests.len(), "every request is done");
+        let requests = self.requests.iter().map(|request| {
+            assert_eq!(request.operations_left, 0);
+            RequestOutcome { arrival_ns: request.arrival_ns, done_ns: request.done_ns, gc_members_met: request.members_met.len() as u32 }
+        });
+        Outcome { requests: requests.collect(), members, gc_intervals }
+    }
+}
