@@ -2,7 +2,7 @@
 
 use super::excerpts::*;
 use super::{Found, KIB, NamedWorkload, Published, mix, synthetic};
-use crate::workload::synthetic::{AddressSpec, ArrivalSpec, MemberSkew, SizeSpec, SyntheticSpec};
+use crate::workload::synthetic::{AddressSpec, ArrivalSpec, ExponentialMean, MemberSkew, SizeSpec, SyntheticSpec};
 use crate::workload::{Grain, WorkloadSpec};
 
 pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
@@ -51,8 +51,8 @@ const HPC_PER_S: f64 = 476.5;
 const BURST_REQUESTS: u64 = 100;
 
 fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload {
-    let mut note = "The paper gives the mean size only: here 127 and 128 pages of 4 KiB, mixed so that the mean is exact \
-                    (`size = {distribution = \"exponential\", mean = \"510.53KiB\"}` is the other reading); Poisson arrivals, uniformly random addresses"
+    let mut note = "The paper gives the mean size only: here exponential in pages of 4 KiB, as in the same authors' PGC Table III, which also fits \
+                    a mean as odd as 510.53 (`size = \"508KiB\"` or \"512KiB\" is the other reading); Poisson arrivals, uniformly random addresses"
         .to_owned();
     let mut arrivals = ArrivalSpec::poisson(HPC_PER_S);
     let mut address = AddressSpec::default();
@@ -69,7 +69,8 @@ fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload
                      rate of the table, which saturates the array)";
         }
     }
-    let size = SizeSpec::Neighbours { mean_bytes: HPC_KIB * KIB as f64, grain: Grain::Bytes(4 * KIB) };
+    let size =
+        SizeSpec::Exponential { mean_bytes: HPC_KIB * KIB as f64, grain: Grain::Bytes(4 * KIB), mean_is: ExponentialMean::AfterRounding };
     NamedWorkload {
         name: String::new(),
         source,
