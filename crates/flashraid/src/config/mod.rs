@@ -1,1 +1,209 @@
-//! To be written.
+//! What users write, and how it becomes the plain integers of the model.
+//!
+//! ```text
+//!  file ─▶ tree ┐
+//!  inherits ────┼─▶ written ─▶ over its presets ─▶ schema ─▶ Config ─▶ resolve ─▶ Scenario
+//!  --set ───────┘   (compose)                    (validate)  (serde)
+//! ```
+//!
+//! Every value knows where it was written, so everything that is wrong is reported at once and with its place: see [`Problems`].
+//! After `resolve` nothing a user typed can fail any more, except for files that are read while the simulation runs.
+
+mod array;
+mod compose;
+mod device;
+mod gc;
+mod presets;
+mod problems;
+mod quantities;
+mod report;
+mod resolve;
+mod tree;
+mod validate;
+mod workload;
+mod workload_spec;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::array::{ArrayParams, WarmUp};
+use crate::metrics::MetricsParams;
+use crate::workload::WorkloadSpec;
+
+pub use array::{ArrayConfig, CacheConfig, CachePolicy, CoordinationConfig, Level, Scheme};
+pub use device::{
+    Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, PlaneChoice, SsdConfig, TimingConfig, Transfer,
+    WarmUpConfig, WarmUpPattern,
+};
+pub use gc::{GcConfig, Hold, Idle, Pool, Preemption, StartThreshold, StopThreshold, Trigger, Victim, VictimName, VictimTable};
+pub use presets::{Preset, PresetKind, presets};
+pub use problems::{Place, Problem, Problems, SourceText};
+pub use report::{ReportConfig, TimelineConfig};
+pub use resolve::address_space;
+pub use workload::*;
+
+/// A configuration, as users write it and, with every preset filled in, as reports show it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = device::filled_in_by_preset)]
+pub struct Config {
+    /// Another configuration to build on, relative to this file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inherits: Option<String>,
+    /// Every random choice follows from it.
+    #[serde(default = "first_seed")]
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
+    pub seed: u64,
+    /// The array.
+    #[serde(default)]
+    pub array: ArrayConfig,
+    /// Its members.
+    pub ssd: SsdConfig,
+    /// How their garbage collection is coordinated.
+    #[serde(default)]
+    pub coordination: CoordinationConfig,
+    /// The write cache.
+    #[serde(default)]
+    pub cache: CacheConfig,
+    /// Where requests come from.
+    #[serde(default)]
+    pub workload: WorkloadConfig,
+    /// What is measured.
+    #[serde(default)]
+    pub report: ReportConfig,
+}
+
+fn first_seed() -> u64 {
+    1
+}
+
+/// A configuration that has been checked: everything a run needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// The configuration with every preset and default filled in, for reports.
+    pub config: Config,
+    /// SHA-256 of the configuration without its seed, as 64 hexadecimal digits: equal for equal experiments.
+    pub hash: String,
+    /// Every random choice follows from it.
+    pub seed: u64,
+    /// The array and its members.
+    pub array: ArrayParams,
+    /// How the members are brought to a working state.
+    pub warm_up: WarmUp,
+    /// Files that keep warm states.
+    pub warm_state: WarmState,
+    /// Where requests come from.
+    pub workload: WorkloadSpec,
+    /// When the run ends.
+    pub limit: Limit,
+    /// What is measured.
+    pub metrics: MetricsParams,
+    /// Erases that a block endures.
+    pub endurance_erases: u32,
+    /// What is allowed, but probably not meant.
+    pub warnings: Vec<String>,
+}
+
+/// Files that keep warm states.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WarmState {
+    /// Where to write the state after warming up.
+    pub save: Option<PathBuf>,
+    /// What to read instead of warming up.
+    pub load: Option<PathBuf>,
+}
+
+/// When a run ends; whichever comes first, and the end of the workload in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limit {
+    /// After this many requests.
+    pub requests: Option<u64>,
+    /// At this simulated time, in nanoseconds.
+    pub duration_ns: Option<u64>,
+}
+
+/// Reads a configuration file. `sets` are pairs of a key and a value in the order of the command line; `seed` replaces the file's.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn load(path: &Path, sets: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Problems> {
+    let name = path.display().to_string();
+    match std::fs::read_to_string(path) {
+        Ok(text) => from_str(&name, &text, sets, seed),
+        Err(error) => {
+            let message = match error.kind() {
+                std::io::ErrorKind::InvalidData => format!("{name} is not a text file: a configuration is TOML in UTF-8"),
+                _ => format!("{name} can't be read: {error}"),
+            };
+            let unreadable = error.kind() != std::io::ErrorKind::InvalidData && error.kind() != std::io::ErrorKind::NotFound;
+            Err(Problems { sources: Vec::new(), list: vec![Problem { key: String::new(), message, help: None, place: None }], unreadable })
+        }
+    }
+}
+
+/// As [`load`], from the text of a file called `name`; relative paths in it are relative to the folder of `name`.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn from_str(name: &str, text: &str, sets: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Problems> {
+    let mut composer = compose::Composer::read(name, text, sets);
+    if composer.has_syntax_errors {
+        // The values around a broken line are guesses, so nothing is said about them.
+        composer.problems.sort();
+        return Err(composer.problems);
+    }
+    let mut tree = composer.with_presets();
+    let wrong = validate::validate(&tree, &mut composer.problems.list);
+    if !wrong.is_empty() {
+        // What does not fit is taken out, so that the rest can be checked, too.
+        wrong.iter().for_each(|path| composer.written.remove_path(path));
+        let found = composer.problems.list.len();
+        tree = composer.with_presets();
+        composer.problems.list.truncate(found);
+    }
+    let scenario = match serde_json::from_value::<Config>(tree.to_json()) {
+        Ok(mut config) => {
+            config.seed = seed.unwrap_or(config.seed);
+            resolve::resolve(config, &tree, &mut composer.problems.list)
+        }
+        // Whatever is still wrong has been reported above: the schema is at least as strict as the types.
+        Err(error) if composer.problems.list.is_empty() => {
+            composer.problems.list.push(Problem { key: String::new(), message: error.to_string(), help: None, place: None });
+            None
+        }
+        Err(_) => None,
+    };
+    match scenario {
+        Some(scenario) if composer.problems.list.is_empty() => Ok(scenario),
+        _ => {
+            composer.problems.sort();
+            Err(composer.problems)
+        }
+    }
+}
+
+/// The JSON Schema of a configuration.
+pub fn schema() -> serde_json::Value {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<Config>();
+    schema.insert("title".into(), "flashraid configuration".into());
+    schema.to_value()
+}
+
+/// SHA-256 of the canonical JSON (keys in order) of a configuration without its seed.
+fn hash_of(config: &Config) -> String {
+    let mut json = serde_json::to_value(config).expect("a configuration is representable in JSON");
+    if let Some(table) = json.as_object_mut() {
+        table.shift_remove("seed");
+    }
+    json.sort_all_objects();
+    let digest = Sha256::digest(json.to_string().as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

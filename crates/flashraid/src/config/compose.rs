@@ -1,0 +1,274 @@
+//! Puts a configuration together: the file, what it inherits, the options of the command line, the presets below.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::presets;
+use super::problems::{Place, Problem, Problems, SourceText, nearest, one_of};
+use super::tree::{Kind, NOT_TOML, Tree};
+use super::workload_spec;
+use super::{device, workload};
+
+/// A configuration on its way from texts to values.
+pub(super) struct Composer {
+    pub problems: Problems,
+    /// What the user wrote, inherited files and options included, without the presets.
+    pub written: Tree,
+    /// A file is no TOML.
+    pub has_syntax_errors: bool,
+}
+
+impl Composer {
+    /// Reads a file's text, the files it inherits and the options.
+    pub fn read(name: &str, text: &str, sets: &[(String, String)]) -> Self {
+        let mut problems = Problems::default();
+        let mut chain = vec![identity(Path::new(name))];
+        let mut written = read_file(name, text, &mut chain, &mut problems);
+        let has_syntax_errors = problems.list.iter().any(|problem| problem.message.starts_with(NOT_TOML));
+        for (key, value) in sets {
+            let source = add_source(&mut problems, "--set", &format!("{key}={value}"));
+            if let Some(mut tree) = Tree::parse_set(source, key, value, &mut problems.list) {
+                if let Some(inherits) = tree.remove("inherits") {
+                    let help = Some("write it at the top of a file".to_string());
+                    problem_at(
+                        &mut problems,
+                        "inherits",
+                        &inherits.key_place,
+                        "`inherits` is not an option of the command line".into(),
+                        help,
+                    );
+                }
+                written.overlay(tree);
+            }
+        }
+        Self { problems, written, has_syntax_errors }
+    }
+
+    /// What was written, laid over the presets that it names.
+    pub fn with_presets(&mut self) -> Tree {
+        let mut tree = self.written.clone();
+        for key in ["ssd", "array", "workload"] {
+            if tree.get(key).is_none() {
+                tree.insert(key, Tree::empty(0));
+            }
+        }
+        let problems = &mut self.problems;
+        if let Some(ssd) = tree.get_mut("ssd").filter(|ssd| ssd.is_table()) {
+            let name = named_preset(ssd, "ssd", problems, &presets::device_names()).unwrap_or_else(|| device::DEFAULT_PRESET.to_string());
+            let text = presets::device(&name).expect("named_preset returns known names, and the default is one");
+            lay_over(ssd, &name, text, problems);
+        }
+        if let Some(array) = tree.get_mut("array").filter(|array| array.is_table())
+            && let Some(name) = named_preset(array, "array", problems, &presets::array_names())
+        {
+            let text = presets::array(&name).expect("named_preset returns known names");
+            lay_over(array, &name, text, problems);
+        }
+        if let Some(workload) = tree.get_mut("workload") {
+            fill_workload(workload, "workload", problems, true);
+        }
+        tree
+    }
+}
+
+/// Two names of the same file are equal.
+fn identity(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
+fn add_source(problems: &mut Problems, name: &str, text: &str) -> usize {
+    let source = SourceText { name: name.to_string(), text: text.to_string() };
+    match problems.sources.iter().position(|known| *known == source) {
+        Some(at) => at,
+        None => {
+            problems.sources.push(source);
+            problems.sources.len() - 1
+        }
+    }
+}
+
+fn problem_at(problems: &mut Problems, key: &str, place: &Place, message: String, help: Option<String>) {
+    problems.list.push(Problem { key: key.to_string(), message, help, place: Some(place.clone()) });
+}
+
+/// The tree of a file over what it inherits; `chain` holds the files that are being read.
+fn read_file(name: &str, text: &str, chain: &mut Vec<PathBuf>, problems: &mut Problems) -> Tree {
+    let source = add_source(problems, name, text);
+    let source_text = problems.sources[source].clone();
+    let mut tree = Tree::parse(source, &source_text, &mut problems.list);
+    make_paths_relative_to(&mut tree, Path::new(name));
+    let Some(inherits) = tree.remove("inherits") else { return tree };
+    let place = inherits.value_place.clone();
+    let Some(base_name) = inherits.as_str() else {
+        let help = Some("write it as in inherits = \"base.toml\"".to_string());
+        problem_at(problems, "inherits", &place, "`inherits` must be the path of a file in quotes".into(), help);
+        return tree;
+    };
+    let base_path = Path::new(name).parent().unwrap_or(Path::new("")).join(base_name);
+    let base_identity = identity(&base_path);
+    if chain.contains(&base_identity) {
+        let through: Vec<String> = chain.iter().map(|path| path.display().to_string()).collect();
+        let message = format!("`inherits` goes in a circle: {} inherits {base_name} again", through.join(" inherits "));
+        problem_at(problems, "inherits", &place, message, None);
+        return tree;
+    }
+    match std::fs::read_to_string(&base_path) {
+        Ok(base_text) => {
+            chain.push(base_identity);
+            let mut base = read_file(&base_path.display().to_string(), &base_text, chain, problems);
+            chain.pop();
+            base.overlay(tree);
+            base
+        }
+        Err(error) => {
+            let help = Some("the path is relative to the file that inherits".to_string());
+            problem_at(problems, "inherits", &place, format!("{} can't be read: {error}", base_path.display()), help);
+            tree
+        }
+    }
+}
+
+/// Paths in a file are relative to it.
+fn make_paths_relative_to(tree: &mut Tree, file: &Path) {
+    let Some(directory) = file.parent().filter(|directory| !directory.as_os_str().is_empty()) else { return };
+    let move_path = |tree: Option<&mut Tree>| {
+        if let Some(Tree { kind: Kind::Leaf(Value::String(path)), .. }) = tree {
+            *path = directory.join(&*path).display().to_string();
+        }
+    };
+    let warm_up = |tree: &mut Tree, key: &str| {
+        move_path(tree.get_mut("ssd").and_then(|ssd| ssd.get_mut("warm_up")).and_then(|table| table.get_mut(key)))
+    };
+    warm_up(tree, "save");
+    warm_up(tree, "load");
+    fn traces(workload: &mut Tree, move_path: &dyn Fn(Option<&mut Tree>)) {
+        move_path(workload.get_mut("path"));
+        if let Some(Tree { kind: Kind::Array(streams), .. }) = workload.get_mut("streams") {
+            streams.iter_mut().for_each(|stream| traces(stream, move_path));
+        }
+    }
+    if let Some(workload) = tree.get_mut("workload") {
+        traces(workload, &move_path);
+    }
+}
+
+/// The preset that `table` names, if it names one that exists; a name that does not is a problem.
+fn named_preset(table: &Tree, section: &str, problems: &mut Problems, names: &[String]) -> Option<String> {
+    let preset = table.get("preset")?;
+    let name = preset.as_str()?;
+    if names.iter().any(|known| known == name) {
+        return Some(name.to_string());
+    }
+    let help = match nearest(name, names.iter().map(String::as_str)) {
+        Some(likely) => format!("did you mean \"{likely}\"?"),
+        None if names.len() > 12 => "`flashraid preset list` names them".to_string(),
+        None => {
+            format!("there are {}", one_of(&names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>()).replace(" or ", " and "))
+        }
+    };
+    let place = preset.value_place.clone();
+    problem_at(
+        problems,
+        &format!("{section}.preset"),
+        &place,
+        format!("`{section}.preset` is \"{name}\", but there is no such preset"),
+        Some(help),
+    );
+    None
+}
+
+/// Puts a preset's TOML below `tree`.
+fn lay_over(tree: &mut Tree, name: &str, text: &str, problems: &mut Problems) {
+    let source = add_source(problems, &format!("preset {name}"), text);
+    let source_text = problems.sources[source].clone();
+    let mut base = Tree::parse(source, &source_text, &mut problems.list);
+    base.overlay(tree.clone());
+    *tree = base;
+}
+
+/// Finds out of which kind a workload is, refuses keys of other kinds, and puts its preset below it.
+fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_whole: bool) {
+    if !tree.is_table() {
+        return;
+    }
+    let mut preset = workload_preset(tree, section, problems);
+    let kind_written = tree.get("kind").and_then(Tree::as_str).filter(|kind| workload_spec::KINDS.contains(kind)).map(str::to_string);
+    let has = |key: &str| tree.get(key).is_some();
+    if preset.is_none() && kind_written.is_none() && !has("path") && !has("streams") {
+        preset = Some(workload::DEFAULT_PRESET.to_string());
+    }
+    let base = preset.as_deref().and_then(|name| workload_spec::preset(name).ok());
+    let base_kind = base.as_ref().map(workload_spec::kind_of);
+    let kind = match kind_written {
+        Some(kind) => kind,
+        None if has("path") => "trace".to_string(),
+        None if has("streams") => "mix".to_string(),
+        None => base_kind.unwrap_or("synthetic").to_string(),
+    };
+    refuse_other_kinds(tree, section, &kind, problems);
+    // A trace takes the place of a stand-in, and streams that of a generator; then nothing of the preset is left.
+    let base = base.filter(|_| base_kind == Some(kind.as_str()));
+    let base = match base {
+        Some(base) => Some(workload_spec::to_config(&base)),
+        None if kind == "synthetic" => Some(workload_spec::plain_synthetic()),
+        None => None,
+    };
+    if let Some(base) = base {
+        let name = preset.clone().unwrap_or_else(|| "synthetic".to_string());
+        let mut json = workload_spec::base_json(&base);
+        // `size` speaks for both directions, whatever the preset says of each.
+        if let (Some(_), Some(table)) = (tree.get("size"), json.as_object_mut()) {
+            table.remove("read_size");
+            table.remove("write_size");
+        }
+        let source = add_source(problems, &format!("preset {name}"), "");
+        let mut base = Tree::from_json(&json, &Place { source, span: 0..0 });
+        base.overlay(tree.clone());
+        *tree = base;
+    }
+    let place = tree.value_place.clone();
+    if let Some(name) = preset {
+        tree.insert("preset", Tree::from_json(&Value::String(name), &place));
+    }
+    tree.insert("kind", Tree::from_json(&Value::String(kind.clone()), &place));
+    let endless = kind != "trace" && tree.get("limit").is_none();
+    if is_whole && endless && tree.get("requests").is_none() && tree.get("duration").is_none() {
+        tree.insert("requests", Tree::from_json(&workload::DEFAULT_REQUESTS.into(), &place));
+    }
+    if let Some(Tree { kind: Kind::Array(streams), .. }) = tree.get_mut("streams") {
+        for (at, stream) in streams.iter_mut().enumerate() {
+            fill_workload(stream, &format!("{section}.streams[{at}]"), problems, false);
+        }
+    }
+}
+
+/// The name of the workload that `tree` builds on, if it is in the catalogue; a name that is not is a problem.
+fn workload_preset(tree: &Tree, section: &str, problems: &mut Problems) -> Option<String> {
+    let preset = tree.get("preset")?;
+    let name = preset.as_str()?;
+    match workload_spec::preset(name) {
+        Ok(_) => Some(name.to_string()),
+        Err(unknown) => {
+            let message = format!("`{section}.preset` is \"{name}\", but there is no such workload");
+            let place = preset.value_place.clone();
+            // The catalogue's hint ends with all names there are.
+            let help = match unknown.hint.split_once('?') {
+                Some((likely, _)) => format!("{likely}? `flashraid preset list` names them all"),
+                None => unknown.hint,
+            };
+            problem_at(problems, &format!("{section}.preset"), &place, message, Some(help));
+            None
+        }
+    }
+}
+
+fn refuse_other_kinds(tree: &Tree, section: &str, kind: &str, problems: &mut Problems) {
+    let Kind::Table(entries) = &tree.kind else { return };
+    for (key, child) in entries {
+        let Some(belongs) = workload_spec::kind_of_key(key).filter(|belongs| *belongs != kind) else { continue };
+        let message = format!("`{section}.{key}` belongs to workloads of the kind \"{belongs}\", but this one is of the kind \"{kind}\"");
+        let help = Some(format!("remove it, or say {section}.kind = \"{belongs}\""));
+        problem_at(problems, &format!("{section}.{key}"), &child.key_place, message, help);
+    }
+}

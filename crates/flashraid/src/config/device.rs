@@ -1,0 +1,268 @@
+//! What users write about one member SSD: `[ssd]`.
+
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+
+use super::gc::GcConfig;
+use crate::units::{Duration, Fraction, Numbers, Quantity, Rate, Size, TimePerByte, UnitError};
+
+/// The preset that a configuration which names none builds on.
+pub const DEFAULT_PRESET: &str = "ggc2014";
+
+/// One member SSD; everything not written here comes from the preset.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = filled_in_by_preset)]
+pub struct SsdConfig {
+    /// The device to build on, one of those that `flashraid preset list` names.
+    #[serde(default = "default_preset")]
+    pub preset: String,
+    /// Shape of the flash.
+    pub geometry: GeometryConfig,
+    /// Durations of flash operations.
+    pub timing: TimingConfig,
+    /// What carries data between the controller and the elements.
+    #[serde(default)]
+    pub transfer: Transfer,
+    /// The channels; only with `transfer = "channel"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<ChannelConfig>,
+    /// The limit of the host link.
+    #[serde(default)]
+    pub link: Link,
+    /// How a write finds its element.
+    #[serde(default)]
+    pub allocation: Allocation,
+    /// Consecutive logical pages that go to one element before the next element's turn.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 16_777_216))]
+    pub element_stride: u32,
+    /// How a write finds its plane inside the element.
+    #[serde(default)]
+    pub plane_choice: PlaneChoice,
+    /// The last page of each block holds a summary of the block instead of data.
+    #[serde(default)]
+    pub summary_page: bool,
+    /// The block that filling the device reaches last is sealed like the others; the reference simulator leaves it open for ever.
+    #[serde(default = "yes")]
+    pub fill_seals_last_block: bool,
+    /// Garbage collection.
+    #[serde(default)]
+    pub gc: GcConfig,
+    /// Erases that a block endures; for the projected lifetime and for wear-aware victims.
+    #[serde(default = "default_endurance")]
+    #[schemars(range(min = 1, max = 4_294_967_295_u32))]
+    pub endurance: u32,
+    /// How the device is brought to a working state before the run.
+    #[serde(default)]
+    pub warm_up: WarmUpConfig,
+}
+
+fn default_preset() -> String {
+    DEFAULT_PRESET.to_string()
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn default_endurance() -> u32 {
+    100_000
+}
+
+/// Nothing is required of a file where a preset fills the gaps.
+pub(super) fn filled_in_by_preset(schema: &mut Schema) {
+    schema.remove("required");
+}
+
+/// Shape of the flash of one SSD.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = filled_in_by_preset)]
+pub struct GeometryConfig {
+    /// Elements (flash packages or dies); each serves one command at a time.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub elements: u32,
+    /// Planes of an element.
+    #[schemars(range(min = 1, max = 1_024))]
+    pub planes: u32,
+    /// Blocks of a plane.
+    #[schemars(range(min = 4, max = 16_777_216))]
+    pub blocks: u32,
+    /// Pages of a block, the summary page included.
+    #[schemars(range(min = 2, max = 8_192))]
+    pub pages: u32,
+    /// User data in a page, a multiple of 512 B.
+    pub page_size: Size,
+    /// Share of the blocks of each plane that is not exported; rounded down to whole blocks.
+    pub reserved: Fraction,
+}
+
+/// Durations of the flash operations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(transform = filled_in_by_preset)]
+pub struct TimingConfig {
+    /// Array to register.
+    pub page_read: Duration,
+    /// Register to array.
+    pub page_program: Duration,
+    /// Erase of one block.
+    pub block_erase: Duration,
+    /// One byte between the controller and an element.
+    pub transfer_per_byte: TimePerByte,
+    /// Bytes that travel with every 512 bytes of data.
+    #[schemars(range(min = 0, max = 4_096))]
+    pub spare_bytes_per_sector: u32,
+    /// Added to every host read and program command.
+    #[serde(default)]
+    pub command_overhead: Duration,
+}
+
+/// What carries data between the controller and the elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transfer {
+    /// Every element has pins of its own: a transfer is part of the element's busy time.
+    #[default]
+    Pins,
+    /// Elements share channels (`channel.elements_per_channel`).
+    Channel,
+    /// Transfers take no time.
+    None,
+}
+
+/// Elements that share a channel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChannelConfig {
+    /// Consecutive elements on one channel.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub elements_per_channel: u32,
+}
+
+/// The limit of the host link: `"off"`, a rate for a half-duplex link such as SATA, or a table with `rate` and `duplex`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Link {
+    /// `"off"` or a rate.
+    Rate(LinkRate),
+    /// A rate and a duplex mode.
+    Table(LinkTable),
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self::Rate(LinkRate::Off)
+    }
+}
+
+/// The limit of a half-duplex link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkRate {
+    /// Data reach the member at once.
+    Off,
+    /// Both directions share this rate.
+    HalfDuplex(Rate),
+}
+
+/// A host link spelt out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkTable {
+    /// Bytes per second.
+    pub rate: Rate,
+    /// Whether the directions share the rate.
+    #[serde(default)]
+    pub duplex: Duplex,
+}
+
+/// Whether the directions of a link share its rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplex {
+    /// One at a time, as with SATA.
+    #[default]
+    Half,
+    /// Each at the full rate, as with NVMe.
+    Full,
+}
+
+impl Quantity for LinkRate {
+    const NAME: &'static str = "link-rate";
+    const ALLOWED: &'static str =
+        "\"off\", a rate such as \"300MB/s\" (half duplex), or a table such as { rate = \"3.2GB/s\", duplex = \"full\" }";
+    const PATTERN: &'static str = r"^\s*(off|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
+    const NUMBERS: Option<Numbers> = None;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        if text.trim() == "off" { Ok(Self::Off) } else { Rate::parse(text).map(Self::HalfDuplex) }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Off => "off".into(),
+            Self::HalfDuplex(rate) => rate.to_json(),
+        }
+    }
+}
+
+/// How a write finds its element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Allocation {
+    /// `(lpn / element_stride) mod elements`.
+    #[default]
+    Static,
+    /// The element that can start earliest and has room.
+    Dynamic,
+}
+
+/// How a write finds its plane inside the element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlaneChoice {
+    /// The plane with most free pages, as in the reference simulator.
+    #[default]
+    MostFree,
+    /// Planes in turn.
+    Rotate,
+}
+
+/// How the device is brought to a working state before the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WarmUpConfig {
+    /// Overwrites after filling, as a multiple of the exported capacity; 0 is exactly the freshly filled state.
+    #[schemars(range(min = 0.0, max = 1_000.0))]
+    pub overwrites: f64,
+    /// Where the overwrites go.
+    pub pattern: WarmUpPattern,
+    /// File to write the warm state to, so that later runs can load it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub save: Option<String>,
+    /// File with a warm state to start from instead of warming up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<String>,
+}
+
+impl Default for WarmUpConfig {
+    fn default() -> Self {
+        Self { overwrites: 2.0, pattern: WarmUpPattern::Random, save: None, load: None }
+    }
+}
+
+/// Where the overwrites of the warm-up go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmUpPattern {
+    /// Uniform over the exported pages.
+    #[default]
+    Random,
+    /// The write addresses of the workload itself.
+    Workload,
+}

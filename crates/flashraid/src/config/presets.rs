@@ -1,0 +1,79 @@
+//! What comes with the program: devices and arrays as TOML, workloads from the catalogue.
+
+use super::workload_spec;
+use crate::workload::catalogue;
+
+/// What a preset describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PresetKind {
+    /// One SSD, for `ssd.preset`.
+    Device,
+    /// An array, for `array.preset`.
+    Array,
+    /// A workload, for `workload.preset`.
+    Workload,
+}
+
+/// A preset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preset {
+    /// What it describes.
+    pub kind: PresetKind,
+    /// The name that configurations use.
+    pub name: String,
+    /// What it is, in one line.
+    pub summary: String,
+    /// All of it as TOML, as it would be written in a configuration.
+    pub text: String,
+}
+
+/// Name and TOML of every device.
+const DEVICES: &[(&str, &str)] = &[
+    ("ggc2014", include_str!("../../../../presets/devices/ggc2014.toml")),
+    ("pgc2011", include_str!("../../../../presets/devices/pgc2011.toml")),
+    ("lawc2017", include_str!("../../../../presets/devices/lawc2017.toml")),
+    ("mlc-sata2", include_str!("../../../../presets/devices/mlc-sata2.toml")),
+    ("slc-sata2", include_str!("../../../../presets/devices/slc-sata2.toml")),
+    ("nvme-tlc", include_str!("../../../../presets/devices/nvme-tlc.toml")),
+];
+
+/// Name and TOML of every array.
+const ARRAYS: &[(&str, &str)] = &[
+    ("ggc-raid0-8", include_str!("../../../../presets/arrays/ggc-raid0-8.toml")),
+    ("lawc-raid0-8", include_str!("../../../../presets/arrays/lawc-raid0-8.toml")),
+    ("pgc-single", include_str!("../../../../presets/arrays/pgc-single.toml")),
+];
+
+/// Every preset: devices, then arrays, then workloads.
+pub fn presets() -> Vec<Preset> {
+    let from_toml = |kind, list: &[(&str, &str)]| -> Vec<Preset> {
+        let preset = |&(name, text): &(&str, &str)| {
+            let summary = text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']).to_string();
+            Preset { kind, name: name.to_string(), summary, text: text.to_string() }
+        };
+        list.iter().map(preset).collect()
+    };
+    // A name such as `spider(R,I,W)` stands for many; its text is that of one of them.
+    let workloads = catalogue::NAMES.iter().filter_map(|name| {
+        let named = catalogue::find(name.split('(').next().unwrap_or(name)).ok()?;
+        let summary = format!("{}: {}", named.source, named.note);
+        Some(Preset { kind: PresetKind::Workload, name: (*name).to_string(), summary, text: workload_spec::to_toml(&named) })
+    });
+    from_toml(PresetKind::Device, DEVICES).into_iter().chain(from_toml(PresetKind::Array, ARRAYS)).chain(workloads).collect()
+}
+
+pub(super) fn device(name: &str) -> Option<&'static str> {
+    DEVICES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+pub(super) fn array(name: &str) -> Option<&'static str> {
+    ARRAYS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+pub(super) fn device_names() -> Vec<String> {
+    DEVICES.iter().map(|(name, _)| (*name).to_string()).collect()
+}
+
+pub(super) fn array_names() -> Vec<String> {
+    ARRAYS.iter().map(|(name, _)| (*name).to_string()).collect()
+}

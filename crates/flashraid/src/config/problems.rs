@@ -1,0 +1,120 @@
+//! Everything that is wrong with a configuration, each with its place.
+
+use std::fmt;
+use std::ops::Range;
+
+/// A text that users wrote: a file, an option of the command line, or a preset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceText {
+    /// Path of the file, `--set`, or `preset NAME`.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
+}
+
+impl SourceText {
+    /// Line and column, both from 1, of a byte offset; columns count characters.
+    pub fn line_column(&self, offset: usize) -> (usize, usize) {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &self.text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+/// A place in a [`SourceText`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Index into [`Problems::sources`].
+    pub source: usize,
+    /// Bytes of its text.
+    pub span: Range<usize>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The key it is about, as in `ssd.gc.start`; empty if it is about a whole text.
+    pub key: String,
+    /// What was found and what is allowed.
+    pub message: String,
+    /// The likely fix.
+    pub help: Option<String>,
+    /// Where it was written; `None` if nothing was written there.
+    pub place: Option<Place>,
+}
+
+/// All that is wrong with a configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Problems {
+    /// The texts that places refer to.
+    pub sources: Vec<SourceText>,
+    /// The problems in the order of their places; never empty in an error.
+    pub list: Vec<Problem>,
+    /// A file could not be read at all (rather than containing something wrong).
+    pub unreadable: bool,
+}
+
+impl Problems {
+    /// Where a problem was written, as `file:line:column`.
+    pub fn location(&self, problem: &Problem) -> Option<String> {
+        let place = problem.place.as_ref()?;
+        let source = &self.sources[place.source];
+        if source.name.starts_with("--") {
+            return Some(format!("{} {}", source.name, source.text));
+        }
+        let (line, column) = source.line_column(place.span.start);
+        Some(format!("{}:{line}:{column}", source.name))
+    }
+
+    /// Sorts by place, so that a reader goes through the files from top to bottom.
+    pub(super) fn sort(&mut self) {
+        self.list.sort_by_key(|problem| problem.place.as_ref().map_or((usize::MAX, 0), |place| (place.source, place.span.start)));
+        self.list.dedup();
+    }
+}
+
+/// Plain text; the program renders the same with excerpts of the sources.
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, problem) in self.list.iter().enumerate() {
+            if at > 0 {
+                writeln!(f)?;
+            }
+            if let Some(location) = self.location(problem) {
+                write!(f, "{location}: ")?;
+            }
+            write!(f, "{}", problem.message)?;
+            if let Some(help) = &problem.help {
+                write!(f, "\n  help: {help}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// The name among `candidates` that a user who typed `typed` most likely meant.
+pub(super) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let fold = |text: &str| text.to_lowercase().replace(['_', '-', ' ', '.'], "");
+    let typed = fold(typed);
+    candidates
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&typed, &fold(name)), name))
+        .filter(|(distance, name)| *distance <= (name.chars().count().max(typed.chars().count())) / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// `a`, `b` or `c`.
+pub(super) fn one_of(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [head @ .., last] => format!("{} or {last}", head.join(", ")),
+    }
+}

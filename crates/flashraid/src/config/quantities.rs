@@ -1,0 +1,43 @@
+//! The quantities of configuration keys: their serde and schema implementations, and the list that validation checks texts with.
+
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::device::LinkRate;
+use super::gc::{Idle, StartThreshold, StopThreshold};
+use super::workload::{FootprintSize, Gap, GrainSize, MeanSize, RequestsOrTime, TraceReorder};
+use crate::units::{Duration, Fraction, Quantity, Rate, Size, TimePerByte, UnitError, quantity_impls};
+
+quantity_impls!(LinkRate, StartThreshold, StopThreshold, Idle, FootprintSize, Gap, GrainSize, MeanSize, RequestsOrTime, TraceReorder);
+
+/// A [`Quantity`] without its type: its name in the schema, what it allows, and what is wrong with a text.
+pub(super) struct Checker {
+    pub name: &'static str,
+    pub allowed: &'static str,
+    pub check: fn(&str) -> Result<(), UnitError>,
+}
+
+const fn checker<Q: Quantity>() -> Checker {
+    Checker { name: Q::NAME, allowed: Q::ALLOWED, check: |text| Q::parse(text).map(drop) }
+}
+
+/// Every quantity that a configuration can hold.
+pub(super) const CHECKERS: &[Checker] = &[
+    checker::<Duration>(),
+    checker::<Size>(),
+    checker::<Rate>(),
+    checker::<TimePerByte>(),
+    checker::<Fraction>(),
+    checker::<LinkRate>(),
+    checker::<StartThreshold>(),
+    checker::<StopThreshold>(),
+    checker::<Idle>(),
+    checker::<FootprintSize>(),
+    checker::<Gap>(),
+    checker::<GrainSize>(),
+    checker::<MeanSize>(),
+    checker::<RequestsOrTime>(),
+    checker::<TraceReorder>(),
+];

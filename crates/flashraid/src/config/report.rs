@@ -1,0 +1,48 @@
+//! What users write about the report: `[report]`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::Duration;
+
+/// What is measured, and how finely.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReportConfig {
+    /// Length of an interval of the bandwidth series.
+    pub bandwidth_interval: Duration,
+    /// Length of a slice in which members are counted as collecting together.
+    pub gc_slice: Duration,
+    /// Window for which single requests and collections are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<TimelineConfig>,
+    /// Requests at the beginning that the statistics leave out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
+    pub skip_requests: Option<u64>,
+    /// Time at the beginning that the statistics leave out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip_time: Option<Duration>,
+}
+
+impl Default for ReportConfig {
+    fn default() -> Self {
+        Self {
+            bandwidth_interval: Duration { ns: 1_000_000_000 },
+            gc_slice: Duration { ns: 100_000 },
+            timeline: None,
+            skip_requests: None,
+            skip_time: None,
+        }
+    }
+}
+
+/// A window of simulated time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TimelineConfig {
+    /// First moment.
+    pub from: Duration,
+    /// First moment that is no longer in it.
+    pub to: Duration,
+}

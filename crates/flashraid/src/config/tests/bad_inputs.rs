@@ -1,0 +1,120 @@
+//! Every kind of mistake and what is said about it.
+
+use super::*;
+
+/// Name, file, options.
+const BAD: &[(&str, &str, &[&str])] = &[
+    ("syntax", "[array]\nmembers = = 8\nlevel = \"raid0\n[ssd\n", &[]),
+    ("unknown_keys", "[aray]\nmembers = 8\n[ssd]\nstart = 0.05\n[ssd.gc]\nstrat = 0.05\nfrobnicate = 1\n", &[]),
+    ("wrong_types", "seed = \"one\"\n[array]\nmembers = \"8\"\nlevel = 5\n[ssd]\nsummary_page = \"true\"\ngc = 3\n", &[]),
+    (
+        "wrong_units",
+        "[ssd.timing]\npage_read = 25\npage_program = \"200 usec\"\nblock_erase = \"fast\"\ntransfer_per_byte = \"25\"\n[array]\nstripe_unit = \"4k\"\n",
+        &[],
+    ),
+    (
+        "wrong_names",
+        "[array]\nlevel = \"raid-00\"\n[ssd.gc]\nvictim = \"gredy\"\ntrigger = \"reads\"\n[coordination]\nscheme = \"locale\"\n",
+        &[],
+    ),
+    (
+        "numbers_out_of_range",
+        "[array]\nmembers = 0\n[ssd.geometry]\nelements = -1\nreserved = 1.5\nblocks = 99999999999\n[ssd.gc]\nstart = \"150%\"\n",
+        &[],
+    ),
+    (
+        "wrong_variants",
+        "[ssd.gc]\nvictim = { policy = \"d-choice\", d = 3 }\n[workload]\narrivals = { process = \"poison\", mean_gap = \"3ms\" }\n",
+        &[],
+    ),
+    ("variant_without_tag", "[ssd.gc]\nvictim = { d = 3 }\n[workload]\nkind = \"synthetic\"\nsize = { mean = \"4KiB\" }\n", &[]),
+    (
+        "variant_with_wrong_keys",
+        "[ssd.gc]\nvictim = { policy = \"d-choices\", e = 3 }\n[workload]\nsize = { distribution = \"exponential\", mean = 32, garin = \"page\" }\n",
+        &[],
+    ),
+    ("unknown_presets", "[ssd]\npreset = \"ggc2015\"\n[workload]\npreset = \"hpc-x\"\n[array]\npreset = \"zzz\"\n", &[]),
+    ("nothing_reserved", "[ssd.geometry]\nreserved = 0\n", &[]),
+    ("little_reserved", "[ssd.geometry]\nreserved = \"1%\"\nblocks = 256\n[ssd.gc]\nseparate_open_block = true\n", &[]),
+    ("everything_reserved", "[ssd.geometry]\nreserved = 1.0\n", &[]),
+    ("start_of_no_block", "[ssd.geometry]\nblocks = 16\n", &[]),
+    ("start_beyond_the_reserve", "[ssd.gc]\nstart = 0.15\n", &[]),
+    ("stop_before_start", "[ssd.gc]\nstart = \"30 blocks\"\nstop = \"30 blocks\"\n", &[]),
+    ("stop_beyond_the_reserve", "[ssd.gc]\nstop = \"start+100\"\n", &[]),
+    ("stop_above_nothing", "[ssd.gc]\nstop = \"start+0\"\nstart = \"many blocks\"\n", &[]),
+    ("stripe_unit_no_multiple", "[array]\nstripe_unit = \"6KiB\"\n", &[]),
+    ("members_and_levels", "[array]\nlevel = \"raid10\"\nmembers = 7\n", &[]),
+    ("single_with_members", "[array]\nlevel = \"single\"\nmembers = 2\n", &[]),
+    ("too_many_pages", "[ssd.geometry]\nelements = 4096\nblocks = 16384\n", &[]),
+    ("page_size", "[ssd.geometry]\npage_size = 1000\n", &[]),
+    ("channels", "[ssd]\ntransfer = \"channel\"\n", &[]),
+    ("channels_of_more_than_all", "[ssd]\ntransfer = \"channel\"\nchannel.elements_per_channel = 65\n", &[]),
+    ("links", "[ssd]\nlink = \"300MB\"\n", &[]),
+    ("link_tables", "[ssd]\nlink = { rate = \"3GB/s\", duplex = \"triple\" }\n", &[]),
+    ("held_planes", "[ssd.gc]\npool = \"element\"\nhold = \"plane\"\n", &[]),
+    ("preemption_of_later", "[ssd.gc]\npipeline = true\nmerge = true\nt_hard = 0.2\nidle = \"10ms\"\n", &[]),
+    ("preemption_by_name", "[ssd.gc]\npreemption = \"semi\"\n", &[]),
+    ("trace_keys_of_a_generator", "[workload]\npreset = \"hpc-w\"\nformat = \"spc\"\nskip_bad_lines = true\n", &[]),
+    ("generator_keys_of_a_trace", "[workload]\npath = \"x.spc\"\nread_fraction = 0.3\n", &[]),
+    ("trace_without_file", "[workload]\nkind = \"trace\"\n", &[]),
+    ("mix_without_streams", "[workload]\nkind = \"mix\"\n", &[]),
+    ("empty_mix", "[workload]\nstreams = []\n", &[]),
+    (
+        "mistakes_in_streams",
+        "[[workload.streams]]\npreset = \"hpc-w\"\n[[workload.streams]]\npreset = \"financal\"\nrequests = 3\nsizes = 1\n",
+        &[],
+    ),
+    ("address_keys", "[workload.address]\npattern = \"uniform\"\nexponent = 0.9\n", &[]),
+    ("workload_beyond_the_array", "[workload]\nsize = \"1TiB\"\n[workload.address]\nfootprint = \"100TiB\"\n", &[]),
+    ("run_of_nothing", "[workload]\nrequests = 0\nduration = \"0s\"\n", &[]),
+    ("report", "[report]\nbandwidth_interval = \"0s\"\nskip_requests = 20000\ntimeline = { from = \"2s\", to = \"1s\" }\n", &[]),
+    ("dates_and_infinities", "seed = 2024-01-01\n[ssd.warm_up]\noverwrites = inf\n", &[]),
+    (
+        "options",
+        "",
+        &["array.level=raid7", "ssd.gc.start=banana", "sede=3", "array..members=8", "ssd.gc.victim={policy=\"fifo\"", "inherits=x"],
+    ),
+    ("inherits_nothing", "inherits = \"no/such/file.toml\"\n", &[]),
+    ("inherits_a_number", "inherits = 3\n", &[]),
+    ("tables_for_values", "ssd = 3\nworkload = \"hpc-w\"\narray = []\n", &[]),
+];
+
+#[test]
+fn every_mistake_is_explained() {
+    for (name, text, sets) in BAD {
+        let problems = read_with(text, sets).expect_err(name);
+        assert!(!problems.list.is_empty(), "{name}");
+        let options: String = sets.iter().map(|set| format!("--set {set}\n")).collect();
+        insta::assert_snapshot!(*name, format!("{text}{options}---\n{problems}\n"));
+    }
+}
+
+#[test]
+fn inheriting_in_a_circle_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("a.toml"), "inherits = \"b.toml\"").unwrap();
+    std::fs::write(path("b.toml"), "inherits = \"a.toml\"").unwrap();
+    let problems = load(&path("a.toml"), &[], None).unwrap_err();
+    assert_eq!(problems.list.len(), 1, "{problems}");
+    assert!(problems.list[0].message.contains("goes in a circle"), "{problems}");
+}
+
+#[test]
+fn files_that_are_none() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(load(&folder.path().join("none.toml"), &[], None).unwrap_err().to_string().contains("can't be read"));
+    let binary = folder.path().join("binary.toml");
+    std::fs::write(&binary, [0xff, 0xfe, 0x00]).unwrap();
+    assert!(load(&binary, &[], None).unwrap_err().to_string().contains("not a text file"));
+}
+
+#[test]
+fn problems_know_their_places() {
+    let problems = read("[array]\nmembers = 8\n  stripe_unit = \"6KiB\"\n").unwrap_err();
+    let problem = &problems.list[0];
+    assert_eq!(problem.key, "array.stripe_unit");
+    assert_eq!(problems.location(problem).as_deref(), Some("test.toml:3:17"));
+    let place = problem.place.as_ref().unwrap();
+    assert_eq!(&problems.sources[place.source].text[place.span.clone()], "\"6KiB\"");
+}

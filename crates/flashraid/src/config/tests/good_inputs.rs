@@ -1,0 +1,242 @@
+//! What right configurations come to.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::ssd;
+use crate::workload::{SourceSpec, catalogue};
+
+#[test]
+fn an_empty_file_is_the_main_job() {
+    let scenario = good("");
+    assert_eq!((scenario.array.members, scenario.array.stripe_unit_pages), (8, 1));
+    assert_eq!(scenario.limit.requests, Some(DEFAULT_REQUESTS));
+    assert_eq!(scenario.workload, catalogue::find("hpc-w").unwrap().spec);
+    assert_eq!(scenario.seed, 1);
+}
+
+#[test]
+fn the_papers_devices_have_the_figures_of_the_reference() {
+    let device = |name: &str| good(&format!("array.level = \"single\"\nssd.preset = \"{name}\"\n")).array.ssd;
+    let ggc = device("ggc2014");
+    // 64 elements × 4 planes × (512 − 76) blocks × 63 pages.
+    assert_eq!(ggc.exported_pages(), 7_031_808);
+    assert_eq!(ggc.gc.start_free_blocks, 25);
+    let pgc = device("pgc2011");
+    assert_eq!(pgc.exported_pages(), 7_019_712);
+    assert_eq!((pgc.gc.start_free_blocks, pgc.gc.stop_free_blocks), (102, 103));
+    for ssd in [&ggc, &pgc] {
+        assert_eq!(ssd.timing.page_read_ns + ssd.timing.page_transfer_ns, 130_600);
+        assert_eq!(ssd.timing.page_program_ns + ssd.timing.page_transfer_ns, 305_600);
+        assert_eq!(ssd.timing.page_program_ns + ssd.timing.summary_transfer_ns, 213_200);
+        assert!(ssd.gc.copy_back && ssd.geometry.summary_page && ssd.link.is_none() && ssd.channel.is_none());
+    }
+    let lawc = device("lawc2017");
+    assert_eq!(lawc.geometry.physical_pages() * 4096, 2 << 30);
+    assert!(!lawc.gc.copy_back);
+}
+
+#[test]
+fn the_idealised_device_is_one_setting_away() {
+    let ideal = good("ssd.transfer = \"none\"\nssd.summary_page = false\n").array.ssd;
+    assert_eq!((ideal.timing.page_transfer_ns, ideal.timing.summary_transfer_ns), (0, 0));
+    assert_eq!(ideal.geometry.data_pages_per_block(), 64);
+}
+
+#[test]
+fn every_preset_loads_and_is_listed_with_its_text() {
+    let presets = presets();
+    for preset in &presets {
+        let name = preset.name.split('(').next().unwrap();
+        let section = match preset.kind {
+            PresetKind::Device => "ssd",
+            PresetKind::Array => "array",
+            PresetKind::Workload => "workload",
+        };
+        good(&format!("[{section}]\npreset = \"{name}\"\n"));
+        assert!(!preset.summary.is_empty() && preset.text.starts_with("# "), "{name}");
+        // What `preset show` prints can be pasted into a file.
+        let pasted: String = preset.text.lines().map(|line| pasted_line(line, section)).collect();
+        let pasted = format!("[{section}]\n{pasted}");
+        good(&pasted);
+    }
+    for name in catalogue::NAMES {
+        assert!(presets.iter().any(|preset| preset.name == name), "{name}");
+    }
+}
+
+/// A line of a preset as it stands in a file's section: headers of tables go below it.
+fn pasted_line(line: &str, section: &str) -> String {
+    match line.strip_prefix("[[") {
+        Some(rest) if line.ends_with("]]") => format!("[[{section}.{rest}\n"),
+        _ if line.starts_with('[') && line.ends_with(']') && !line.contains(',') => format!("[{section}.{}\n", &line[1..]),
+        _ => format!("{line}\n"),
+    }
+}
+
+#[test]
+fn workload_presets_are_those_of_the_catalogue_to_the_last_bit() {
+    for name in catalogue::NAMES {
+        let name = name.split('(').next().unwrap();
+        let scenario = good(&format!("workload.preset = \"{name}\"\n"));
+        assert_eq!(scenario.workload, catalogue::find(name).unwrap().spec, "{name}");
+    }
+    let scenario = good("workload.preset = \"spider(1024,20,60)\"\n");
+    assert_eq!(scenario.workload, catalogue::find("spider(1024,20,60)").unwrap().spec);
+}
+
+#[test]
+fn every_example_loads() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    files.sort();
+    assert!(files.len() >= 5, "{files:?}");
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with("# "), "{} opens with what it shows", file.display());
+        load(&file, &[], None).unwrap_or_else(|problems| panic!("{problems}"));
+    }
+}
+
+#[test]
+fn options_override_files_and_files_what_they_inherit() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("child.toml");
+    std::fs::write(folder.path().join("base.toml"), "seed = 5\n[array]\nmembers = 4\nlevel = \"raid10\"\n[workload]\npath = \"t.spc\"\n")
+        .unwrap();
+    std::fs::write(&file, "inherits = \"base.toml\"\n[array]\nmembers = 6\n").unwrap();
+    let scenario = load(&file, &[("array.stripe_unit".into(), "8KiB".into())], None).unwrap();
+    assert_eq!((scenario.seed, scenario.array.members, scenario.array.stripe_unit_pages), (5, 6, 2));
+    // Paths are relative to the file that names them.
+    let SourceSpec::Trace(trace) = &scenario.workload.source else { panic!("not a trace") };
+    assert_eq!(trace.path, folder.path().join("t.spc"));
+    assert_eq!(load(&file, &[], Some(9)).unwrap().seed, 9);
+}
+
+#[test]
+fn options_are_read_as_toml_or_as_words() {
+    let scenario = read_with(
+        "",
+        &[
+            "ssd.gc.victim=cost-benefit",
+            "ssd.gc.start=8%",
+            "array.members=4",
+            "workload.arrivals={process=\"closed\", depth=64}",
+            "ssd.gc.stop=start+3",
+        ],
+    )
+    .unwrap();
+    assert_eq!(scenario.array.ssd.gc.victim, ssd::VictimPolicy::CostBenefit);
+    assert_eq!((scenario.array.ssd.gc.start_free_blocks, scenario.array.ssd.gc.stop_free_blocks), (40, 43));
+    assert_eq!(scenario.array.members, 4);
+    assert!(scenario.workload.is_closed());
+    // One key of a preset's table changes and the others stay.
+    let scenario = read_with("workload.preset = \"w1\"", &["workload.arrivals.depth=16"]).unwrap();
+    assert!(scenario.workload.is_closed());
+}
+
+#[test]
+fn size_speaks_for_both_directions() {
+    let scenario = read_with("workload.preset = \"exchange\"", &["workload.size=4KiB"]).unwrap();
+    let SourceSpec::Synthetic(spec) = &scenario.workload.source else { panic!("not synthetic") };
+    assert_eq!(spec.read_size, spec.write_size);
+}
+
+#[test]
+fn the_hash_leaves_out_the_seed_and_nothing_else() {
+    let hash = |text: &str| good(text).hash;
+    assert_eq!(hash(""), hash("seed = 7"));
+    assert_eq!(hash(""), hash("ssd.preset = \"ggc2014\"\narray.members = 8\nworkload.preset = \"hpc-w\"\n"));
+    assert_ne!(hash(""), hash("array.members = 4"));
+    assert_eq!(hash("").len(), 64);
+}
+
+#[test]
+fn the_resolved_configuration_reads_back_as_itself() {
+    for text in [
+        "",
+        "ssd.preset = \"nvme-tlc\"",
+        "workload.preset = \"ms-ecft\"",
+        "workload.path = \"x\"",
+        "ssd.gc.victim = { policy = \"d-choices\", d = 4 }",
+    ] {
+        let scenario = good(text);
+        let written = toml::to_string(&scenario.config).unwrap();
+        let again = good(&written);
+        assert_eq!(again.hash, scenario.hash, "{written}");
+        assert_eq!(again, scenario);
+    }
+}
+
+#[test]
+fn schema_describes_every_key() {
+    let schema = schema();
+    fn undescribed(schema: &serde_json::Value, path: &str, found: &mut Vec<String>) {
+        if let Some(properties) = schema["properties"].as_object() {
+            for (key, child) in properties {
+                let is_tag = child.get("const").is_some();
+                if child.get("description").is_none() && !is_tag {
+                    found.push(format!("{path}.{key}"));
+                }
+                undescribed(child, &format!("{path}.{key}"), found);
+            }
+        }
+        for (name, child) in schema["$defs"].as_object().into_iter().flatten() {
+            undescribed(child, name, found);
+        }
+    }
+    let mut found = Vec::new();
+    undescribed(&schema, "", &mut found);
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// Texts that look enough like configurations to get far.
+fn any_configuration() -> impl Strategy<Value = String> {
+    let key = prop::sample::select(
+        validate::keys().iter().cloned().chain(["x".into(), "ssd".into(), "workload.streams".into(), "array.".into()]).collect::<Vec<_>>(),
+    );
+    let value = prop_oneof![
+        Just("1".to_string()),
+        Just("\"hpc-w\"".to_string()),
+        Just("0.5".to_string()),
+        Just("true".to_string()),
+        Just("[1, \"a\", {}]".to_string()),
+        Just("{ kind = \"x\", process = 3 }".to_string()),
+        Just("\"4KiB\"".to_string()),
+        Just("\"1ms\"".to_string()),
+        any::<i64>().prop_map(|number| number.to_string()),
+        any::<f64>().prop_map(|number| format!("{number:?}")),
+        ".*".prop_map(|text| text),
+    ];
+    prop::collection::vec((key, value), 0..6).prop_map(|lines| lines.iter().map(|(key, value)| format!("{key} = {value}\n")).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn no_text_panics(text in prop_oneof![any_configuration(), ".*".boxed()]) {
+        if let Err(problems) = read(&text) {
+            prop_assert!(!problems.list.is_empty());
+            let _ = problems.to_string();
+        }
+    }
+
+    #[test]
+    fn no_option_panics(configuration in any_configuration(), key in ".*", value in ".*") {
+        let sets: Vec<(String, String)> = configuration
+            .lines()
+            .filter_map(|line| line.split_once(" = "))
+            .map(|(key, value)| (key.to_string(), value.to_string()))
+            .chain([(key, value.clone()), ("ssd.gc.start".to_string(), value)])
+            .collect();
+        if let Err(problems) = from_str("test.toml", "", &sets, None) {
+            prop_assert!(!problems.list.is_empty());
+            let _ = problems.to_string();
+        }
+    }
+}

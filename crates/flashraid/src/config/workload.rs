@@ -1,0 +1,590 @@
+//! What users write about the workload: `[workload]`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Duration, Fraction, Numbers, Quantity, Size, UnitError};
+
+/// The workload that a configuration which names none builds on.
+pub const DEFAULT_PRESET: &str = "hpc-w";
+
+/// Requests of a run that says neither `requests` nor `duration`, unless a trace ends it.
+pub const DEFAULT_REQUESTS: u64 = 20_000;
+
+/// Where requests come from. Everything not written here comes from the preset.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorkloadConfig {
+    /// The workload to build on, one of those that `flashraid preset list` names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Generated, read from a trace, or a mix of streams; found out from the other keys if it is not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// The run ends after this many requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
+    pub requests: Option<u64>,
+    /// The run ends at this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Duration>,
+
+    /// Synthetic: when requests arrive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+    /// Synthetic: share of reads among the requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_fraction: Option<Fraction>,
+    /// Synthetic: size of requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<RequestSize>,
+    /// Synthetic: size of reads, if it differs from `size`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_size: Option<RequestSize>,
+    /// Synthetic: size of writes, if it differs from `size`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_size: Option<RequestSize>,
+    /// Synthetic: share of requests that start where the one before ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequential_fraction: Option<Fraction>,
+    /// Synthetic: where requests go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<Address>,
+    /// Synthetic: share of writes that must not wait for garbage collection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high_priority_fraction: Option<Fraction>,
+
+    /// Trace: the file, plain or compressed; relative to the configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Trace: its format, if it shall not be found out from the content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<crate::workload::trace::Format>,
+    /// Trace: the unit of its time stamps, where the format has variants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_unit: Option<crate::workload::trace::TimeUnit>,
+    /// Trace: bytes of a sector, where the format counts sectors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_073_741_824))]
+    pub sector_bytes: Option<u32>,
+    /// Trace: what becomes of several devices: laid end to end (`"concat"`), on the same addresses (`"fold"`), or only some, as a list of numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub devices: Option<TraceDevices>,
+    /// Trace: how far requests may be out of order: a number of requests that are held back and sorted, or `"sort"` for the whole trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<TraceReorder>,
+    /// Trace: lines that can't be read are counted and left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip_bad_lines: Option<bool>,
+    /// Trace: a request that repeats another within this time is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop_repeats_within: Option<Duration>,
+    /// Trace: direction of requests where the trace does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<TraceDirection>,
+
+    /// Mix: the streams, merged in order of arrival; each is a workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 256))]
+    pub streams: Option<Vec<WorkloadConfig>>,
+
+    /// Requests come this many times faster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
+    pub rate_scale: Option<f64>,
+    /// Requests are this many times larger.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
+    pub size_scale: Option<f64>,
+    /// What is done with addresses beyond the array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address_fit: Option<AddressFit>,
+    /// With `address_fit = "scale"`: bytes that the original addresses; without it a trace is read once beforehand to find out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address_extent: Option<Size>,
+    /// What to leave out at the start: a number of requests or a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<RequestsOrTime>,
+    /// Where the stream ends: after a number of requests or a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<RequestsOrTime>,
+}
+
+/// Where requests come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A generator.
+    Synthetic,
+    /// A recorded trace.
+    Trace,
+    /// Several streams merged.
+    Mix,
+}
+
+/// When requests arrive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "process", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Arrivals {
+    /// Independent exponential gaps.
+    Poisson {
+        /// Mean gap.
+        mean_gap: Gap,
+    },
+    /// Equal gaps.
+    Fixed {
+        /// The gap.
+        gap: Gap,
+    },
+    /// Bursts of Poisson arrivals with an idle gap after each.
+    Bursts {
+        /// Mean gap over bursts and idle gaps together.
+        mean_gap: Gap,
+        /// How many times faster requests come inside a burst.
+        #[schemars(range(min = 1.0, max = 1_000_000.0))]
+        factor: f64,
+        /// Requests in a burst.
+        #[schemars(range(min = 1, max = 1_000_000_000))]
+        burst_requests: u64,
+        /// Leaves the idle gaps out, so that the mean rate rises by `factor`.
+        #[serde(default)]
+        mean_rate_scaled: bool,
+    },
+    /// A busy and a quiet state, each with a rate of its own, each lasting an exponential time.
+    MarkovModulated {
+        /// Mean gap over both states.
+        mean_gap: Gap,
+        /// Rate in the busy state / rate in the quiet one.
+        #[schemars(range(min = 1.0, max = 1_000_000.0))]
+        rate_ratio: f64,
+        /// Share of time in the busy state.
+        busy_share: Fraction,
+        /// Mean duration of a busy state.
+        mean_burst: Gap,
+    },
+    /// A new request as soon as one of `depth` is done.
+    Closed {
+        /// Outstanding requests.
+        #[schemars(range(min = 1, max = 1_000_000))]
+        depth: u32,
+        /// Pause before a request that takes the place of another.
+        #[serde(default)]
+        think: Duration,
+    },
+}
+
+/// A mean time between events, finer than a nanosecond if need be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gap {
+    /// Nanoseconds, above 0.
+    pub ns: f64,
+}
+
+impl Quantity for Gap {
+    const NAME: &'static str = "gap";
+    const ALLOWED: &'static str = "a duration above 0 with a unit, such as \"3ms\", or a rate, such as \"476.5/s\"";
+    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d|/s)\s*$";
+    const NUMBERS: Option<Numbers> = None;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        let per_second = text.trim().strip_suffix("/s");
+        let ns = match per_second {
+            Some(rate) => 1e9 / decimal(rate)?,
+            None => float_with_unit(
+                text,
+                &[
+                    ("ns", 1.0),
+                    ("us", 1e3),
+                    ("µs", 1e3),
+                    ("μs", 1e3),
+                    ("ms", 1e6),
+                    ("s", 1e9),
+                    ("min", 6e10),
+                    ("h", 3.6e12),
+                    ("d", 8.64e13),
+                ],
+            )?,
+        };
+        if ns > 0.0 && ns < 1e19 { Ok(Self { ns }) } else { Err(UnitError::new("it must be above 0 and below 300 years")) }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        shortest(self.ns, &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)]).into()
+    }
+}
+
+/// A mean size, which need not be a whole number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeanSize {
+    /// Bytes, above 0.
+    pub bytes: f64,
+}
+
+impl Quantity for MeanSize {
+    const NAME: &'static str = "mean-size";
+    const ALLOWED: &'static str = "a size above 0 with a unit (B, KiB, MiB, GiB, or decimal KB, MB, GB), such as \"510.53KiB\"";
+    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMG]B|[KMG]iB)\s*$";
+    const NUMBERS: Option<Numbers> = None;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        let units = [
+            ("B", 1.0),
+            ("KiB", 1024.0),
+            ("MiB", 1_048_576.0),
+            ("GiB", 1_073_741_824.0),
+            ("KB", 1e3),
+            ("kB", 1e3),
+            ("MB", 1e6),
+            ("GB", 1e9),
+        ];
+        let bytes = float_with_unit(text, &units)?;
+        if bytes > 0.0 && bytes < 1e18 { Ok(Self { bytes }) } else { Err(UnitError::new("it must be above 0 and below 10^18 bytes")) }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        shortest(self.bytes, &[("B", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0)]).into()
+    }
+}
+
+fn decimal(text: &str) -> Result<f64, UnitError> {
+    let text = text.trim().replace('_', "");
+    let well_formed = text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    match text.parse::<f64>() {
+        Ok(number) if well_formed => Ok(number),
+        _ => Err(UnitError::new("it does not begin with a number")),
+    }
+}
+
+fn float_with_unit(text: &str, units: &[(&str, f64)]) -> Result<f64, UnitError> {
+    let text = text.trim();
+    let unit_at = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let unit = text[unit_at..].trim_start();
+    let number = decimal(&text[..unit_at])?;
+    match units.iter().find(|(name, _)| *name == unit) {
+        Some((_, factor)) => Ok(number * factor),
+        None if unit.is_empty() => Err(UnitError::new("it has no unit")),
+        None => Err(UnitError::new(format!("\"{unit}\" is not a unit here"))),
+    }
+}
+
+/// The shortest text that reads back as exactly `value`.
+fn shortest(value: f64, units: &[(&str, f64)]) -> String {
+    let candidates = units.iter().filter(|(_, factor)| value / factor * factor == value);
+    let texts = candidates.map(|(unit, factor)| format!("{}{unit}", value / factor));
+    texts.min_by_key(String::len).unwrap_or_else(|| format!("{value}{}", units[0].0))
+}
+
+/// How large requests are: one size, or a distribution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RequestSize {
+    /// One size.
+    Fixed(Size),
+    /// A distribution.
+    Drawn(SizeDistribution),
+}
+
+/// A distribution of sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SizeDistribution {
+    /// The two multiples of `grain` next to the mean, mixed so that the mean is exact.
+    Neighbours {
+        /// The mean.
+        mean: MeanSize,
+        /// Sizes are multiples of it.
+        #[serde(default = "page_grain")]
+        grain: GrainSize,
+    },
+    /// Exponential, rounded up to multiples of `grain`.
+    Exponential {
+        /// The mean.
+        mean: MeanSize,
+        /// Sizes are multiples of it.
+        #[serde(default = "page_grain")]
+        grain: GrainSize,
+        /// Which mean is meant.
+        #[serde(default)]
+        mean_is: ExponentialMean,
+    },
+    /// Every multiple of `grain` from `min` to `max` is equally likely.
+    Uniform {
+        /// The smallest.
+        min: Size,
+        /// The largest.
+        max: Size,
+        /// Sizes are multiples of it.
+        #[serde(default = "page_grain")]
+        grain: GrainSize,
+    },
+    /// Two sizes.
+    Bimodal {
+        /// The small size.
+        small: Size,
+        /// The large size.
+        large: Size,
+        /// Share of small requests.
+        small_share: Fraction,
+    },
+    /// Given sizes with weights.
+    Weighted {
+        /// Pairs of a size and its weight, such as `[["4KiB", 3], ["64KiB", 1]]`.
+        #[schemars(length(min = 1))]
+        sizes: Vec<(Size, f64)>,
+    },
+    /// Log-normal, rounded up to multiples of `grain`.
+    LogNormal {
+        /// The mean before rounding.
+        mean: MeanSize,
+        /// Standard deviation of the natural logarithm.
+        #[schemars(range(min = 0.0, max = 20.0))]
+        sigma: f64,
+        /// Sizes are multiples of it.
+        #[serde(default = "page_grain")]
+        grain: GrainSize,
+    },
+}
+
+fn page_grain() -> GrainSize {
+    GrainSize::Page
+}
+
+/// Which mean of a rounded exponential distribution is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExponentialMean {
+    /// That of the exponential; rounding up adds about half a grain.
+    #[default]
+    BeforeRounding,
+    /// That of the sizes that come out.
+    AfterRounding,
+}
+
+/// The unit that sizes or addresses are multiples of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrainSize {
+    /// 512 bytes.
+    Sector,
+    /// A page of the device.
+    Page,
+    /// That size.
+    Bytes(Size),
+}
+
+impl Quantity for GrainSize {
+    const NAME: &'static str = "grain";
+    const ALLOWED: &'static str = "\"page\", \"sector\", or a size above 0 with a unit, such as \"4KiB\"";
+    const PATTERN: &'static str = r"^\s*(page|sector|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB))\s*$";
+    const NUMBERS: Option<Numbers> = None;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        match text.trim() {
+            "page" => Ok(Self::Page),
+            "sector" => Ok(Self::Sector),
+            other => match Size::parse(other)? {
+                Size { bytes: 0 } => Err(UnitError::new("it is 0")),
+                size => Ok(Self::Bytes(size)),
+            },
+        }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Sector => "sector".into(),
+            Self::Page => "page".into(),
+            Self::Bytes(size) => size.to_json(),
+        }
+    }
+}
+
+/// Where requests go.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Address {
+    /// How addresses are drawn.
+    pub pattern: Pattern,
+    /// `pattern = "zipf"`: the k-th most popular chunk has a weight of k^−exponent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub exponent: Option<f64>,
+    /// `pattern = "hot-cold"`: share of requests that go to the hot part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_share: Option<Fraction>,
+    /// `pattern = "hot-cold"`: share of the space in the hot part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub space_share: Option<Fraction>,
+    /// `pattern = "zipf"` or `"hot-cold"`: a run of equally likely addresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk: Option<Size>,
+    /// `pattern = "zipf"` or `"hot-cold"`: popular chunks lie anywhere rather than first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scatter: Option<bool>,
+    /// Aims some of the requests at one member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member_skew: Option<MemberSkew>,
+    /// The part of the array that is used, from its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub footprint: Option<FootprintSize>,
+    /// Addresses are multiples of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub align: Option<GrainSize>,
+}
+
+/// How addresses are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// All are equally likely.
+    #[default]
+    Uniform,
+    /// Popularity falls with a power of the rank.
+    Zipf,
+    /// A share of the requests goes to a share of the space.
+    HotCold,
+}
+
+/// Aims some of the requests at one member.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemberSkew {
+    /// The member, counted by its place in the stripe from 0.
+    #[schemars(range(min = 0, max = 127))]
+    pub member: u32,
+    /// Share of requests aimed at it.
+    pub request_share: Fraction,
+}
+
+/// The part of the array that is used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FootprintSize {
+    /// That share of the capacity.
+    Share(Fraction),
+    /// That many bytes.
+    Bytes(Size),
+}
+
+impl Quantity for FootprintSize {
+    const NAME: &'static str = "footprint";
+    const ALLOWED: &'static str = "a share of the capacity, such as 0.125 or \"12.5%\", or a size with a unit, such as \"4GiB\"";
+    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(%|B|[kKMGT]B|[KMGT]iB)?\s*$";
+    const NUMBERS: Option<Numbers> = Fraction::NUMBERS;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        if text.trim().ends_with('B') { Size::parse(text).map(Self::Bytes) } else { Fraction::parse(text).map(Self::Share) }
+    }
+
+    fn from_number(number: f64) -> Result<Self, UnitError> {
+        Fraction::from_number(number).map(Self::Share)
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Share(share) => share.to_json(),
+            Self::Bytes(size) => size.to_json(),
+        }
+    }
+}
+
+/// What becomes of several devices of a trace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum TraceDevices {
+    /// All of them.
+    All(AllDevices),
+    /// Only these, laid end to end in this order.
+    List(Vec<u32>),
+}
+
+/// What becomes of all devices of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AllDevices {
+    /// Laid end to end.
+    Concat,
+    /// On the same addresses.
+    Fold,
+}
+
+/// How far requests of a trace may be out of order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceReorder {
+    /// This many requests are held back.
+    Window(u32),
+    /// The whole trace is sorted in memory.
+    Sort,
+}
+
+impl Quantity for TraceReorder {
+    const NAME: &'static str = "reorder";
+    const ALLOWED: &'static str = "\"sort\", or the number of requests to hold back, such as 1000";
+    const PATTERN: &'static str = r"^\s*sort\s*$";
+    const NUMBERS: Option<Numbers> = Some(Numbers { least: 0.0, greatest: 4_294_967_295.0, whole: true });
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        if text.trim() == "sort" { Ok(Self::Sort) } else { Err(UnitError::new("the only word is \"sort\"")) }
+    }
+
+    fn from_number(number: f64) -> Result<Self, UnitError> {
+        Ok(Self::Window(number as u32))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Window(requests) => (*requests).into(),
+            Self::Sort => "sort".into(),
+        }
+    }
+}
+
+/// Direction of requests where a trace does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TraceDirection {
+    /// All are reads.
+    Read,
+    /// All are writes.
+    Write,
+}
+
+/// What is done with addresses beyond the array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AddressFit {
+    /// They stop the run.
+    Error,
+    /// They start again at 0.
+    Wrap,
+    /// All addresses are multiplied so that the end of the original is the end of the array.
+    Scale,
+}
+
+/// A number of requests or a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestsOrTime {
+    /// That many requests.
+    Requests(u64),
+    /// That much time.
+    Time(Duration),
+}
+
+impl Quantity for RequestsOrTime {
+    const NAME: &'static str = "requests-or-time";
+    const ALLOWED: &'static str = "a number of requests, such as 10000, or a duration with a unit, such as \"60s\"";
+    const PATTERN: &'static str = Duration::PATTERN;
+    const NUMBERS: Option<Numbers> = Some(Numbers { least: 0.0, greatest: 9_007_199_254_740_991.0, whole: true });
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        Duration::parse(text).map(Self::Time)
+    }
+
+    fn from_number(number: f64) -> Result<Self, UnitError> {
+        Ok(Self::Requests(number as u64))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Requests(requests) => (*requests).into(),
+            Self::Time(time) => time.to_json(),
+        }
+    }
+}

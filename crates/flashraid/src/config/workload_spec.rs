@@ -1,0 +1,358 @@
+//! Between what users write about a workload and what the generators and readers take.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::workload::{
+    Address, AddressFit, AllDevices, Arrivals, ExponentialMean, FootprintSize, Gap, GrainSize, Kind, MeanSize, MemberSkew, Pattern,
+    RequestSize, RequestsOrTime, SizeDistribution, TraceDevices, TraceDirection, TraceReorder, WorkloadConfig,
+};
+use crate::units::{Duration, Fraction, Size};
+use crate::workload::catalogue::{self, NamedWorkload};
+use crate::workload::synthetic as model;
+use crate::workload::trace::{Devices, Reorder, TraceSpec};
+use crate::workload::{self, Direction, Grain, SourceSpec, TransformSpec, WorkloadSpec};
+
+/// The kinds as users write them.
+pub(super) const KINDS: [&str; 3] = ["synthetic", "trace", "mix"];
+
+/// The kind of workload that a key belongs to; `None` if it goes with all.
+pub(super) fn kind_of_key(key: &str) -> Option<&'static str> {
+    match key {
+        "arrivals"
+        | "read_fraction"
+        | "size"
+        | "read_size"
+        | "write_size"
+        | "sequential_fraction"
+        | "address"
+        | "high_priority_fraction" => Some("synthetic"),
+        "path"
+        | "format"
+        | "time_unit"
+        | "sector_bytes"
+        | "devices"
+        | "reorder"
+        | "skip_bad_lines"
+        | "drop_repeats_within"
+        | "direction" => Some("trace"),
+        "streams" => Some("mix"),
+        _ => None,
+    }
+}
+
+/// The kind of a preset.
+pub(super) fn kind_of(spec: &WorkloadSpec) -> &'static str {
+    match spec.source {
+        SourceSpec::Synthetic(_) => "synthetic",
+        SourceSpec::Mix(_) => "mix",
+        SourceSpec::Trace(_) => "trace",
+    }
+}
+
+/// What a generator without a preset does: uniformly random writes of 4 KiB, 32 at a time.
+pub(super) fn plain_synthetic() -> WorkloadConfig {
+    to_config(&model::SyntheticSpec::random_writes().into())
+}
+
+/// A workload of the catalogue as a file would say it.
+pub(super) fn to_toml(named: &NamedWorkload) -> String {
+    let config = WorkloadConfig { preset: None, ..to_config(&named.spec) };
+    let body = toml::to_string(&config).unwrap_or_default();
+    let stand_in = if named.is_stand_in { "# A stand-in with the published statistics, not the trace itself.\n" } else { "" };
+    format!("# {} ({})\n{stand_in}# {}\n\n{body}", named.name, named.source, named.note)
+}
+
+/// What users would write to get `spec`.
+pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
+    let mut config = WorkloadConfig::default();
+    match &spec.source {
+        SourceSpec::Synthetic(synthetic) => {
+            config.kind = Some(Kind::Synthetic);
+            config.arrivals = Some(arrivals_config(&synthetic.arrivals));
+            config.read_fraction = Some(Fraction(synthetic.read_fraction));
+            if synthetic.read_size == synthetic.write_size {
+                config.size = Some(size_config(&synthetic.write_size));
+            } else {
+                config.read_size = Some(size_config(&synthetic.read_size));
+                config.write_size = Some(size_config(&synthetic.write_size));
+            }
+            config.sequential_fraction = Some(Fraction(synthetic.address.sequential_fraction));
+            config.address = Some(address_config(&synthetic.address));
+            config.high_priority_fraction = Some(Fraction(synthetic.high_priority_fraction));
+        }
+        SourceSpec::Mix(streams) => {
+            config.kind = Some(Kind::Mix);
+            config.streams = Some(streams.iter().map(to_config).collect());
+        }
+        // The catalogue has no traces.
+        SourceSpec::Trace(_) => config.kind = Some(Kind::Trace),
+    }
+    let TransformSpec { rate_scale, size_scale, .. } = spec.transform;
+    config.rate_scale = (rate_scale != 1.0).then_some(rate_scale);
+    config.size_scale = (size_scale != 1.0).then_some(size_scale);
+    config
+}
+
+fn arrivals_config(spec: &model::ArrivalSpec) -> Arrivals {
+    let gap = |ns| Gap { ns };
+    match *spec {
+        model::ArrivalSpec::Poisson { mean_gap_ns } => Arrivals::Poisson { mean_gap: gap(mean_gap_ns) },
+        model::ArrivalSpec::Fixed { gap_ns } => Arrivals::Fixed { gap: gap(gap_ns) },
+        model::ArrivalSpec::Bursts { mean_gap_ns, factor, burst_requests, mean_rate_scaled } => {
+            Arrivals::Bursts { mean_gap: gap(mean_gap_ns), factor, burst_requests, mean_rate_scaled }
+        }
+        model::ArrivalSpec::MarkovModulated { mean_gap_ns, rate_ratio, busy_share, mean_burst_ns } => Arrivals::MarkovModulated {
+            mean_gap: gap(mean_gap_ns),
+            rate_ratio,
+            busy_share: Fraction(busy_share),
+            mean_burst: gap(mean_burst_ns),
+        },
+        model::ArrivalSpec::Closed { depth, think_ns } => Arrivals::Closed { depth, think: Duration { ns: think_ns } },
+    }
+}
+
+fn arrivals_spec(config: &Arrivals) -> model::ArrivalSpec {
+    match *config {
+        Arrivals::Poisson { mean_gap } => model::ArrivalSpec::Poisson { mean_gap_ns: mean_gap.ns },
+        Arrivals::Fixed { gap } => model::ArrivalSpec::Fixed { gap_ns: gap.ns },
+        Arrivals::Bursts { mean_gap, factor, burst_requests, mean_rate_scaled } => {
+            model::ArrivalSpec::Bursts { mean_gap_ns: mean_gap.ns, factor, burst_requests, mean_rate_scaled }
+        }
+        Arrivals::MarkovModulated { mean_gap, rate_ratio, busy_share, mean_burst } => model::ArrivalSpec::MarkovModulated {
+            mean_gap_ns: mean_gap.ns,
+            rate_ratio,
+            busy_share: busy_share.0,
+            mean_burst_ns: mean_burst.ns,
+        },
+        Arrivals::Closed { depth, think } => model::ArrivalSpec::Closed { depth, think_ns: think.ns },
+    }
+}
+
+fn size_config(spec: &model::SizeSpec) -> RequestSize {
+    let size = |bytes| Size { bytes };
+    let mean = |bytes| MeanSize { bytes };
+    RequestSize::Drawn(match spec {
+        model::SizeSpec::Fixed { bytes } => return RequestSize::Fixed(size(*bytes)),
+        model::SizeSpec::Neighbours { mean_bytes, grain } => {
+            SizeDistribution::Neighbours { mean: mean(*mean_bytes), grain: grain_config(*grain) }
+        }
+        model::SizeSpec::Exponential { mean_bytes, grain, mean_is } => SizeDistribution::Exponential {
+            mean: mean(*mean_bytes),
+            grain: grain_config(*grain),
+            mean_is: match mean_is {
+                model::ExponentialMean::BeforeRounding => ExponentialMean::BeforeRounding,
+                model::ExponentialMean::AfterRounding => ExponentialMean::AfterRounding,
+            },
+        },
+        model::SizeSpec::Uniform { min_bytes, max_bytes, grain } => {
+            SizeDistribution::Uniform { min: size(*min_bytes), max: size(*max_bytes), grain: grain_config(*grain) }
+        }
+        model::SizeSpec::Bimodal { small_bytes, large_bytes, small_share } => {
+            SizeDistribution::Bimodal { small: size(*small_bytes), large: size(*large_bytes), small_share: Fraction(*small_share) }
+        }
+        model::SizeSpec::Weighted { sizes } => {
+            SizeDistribution::Weighted { sizes: sizes.iter().map(|&(bytes, weight)| (size(bytes), weight)).collect() }
+        }
+        model::SizeSpec::LogNormal { mean_bytes, sigma, grain } => {
+            SizeDistribution::LogNormal { mean: mean(*mean_bytes), sigma: *sigma, grain: grain_config(*grain) }
+        }
+    })
+}
+
+fn size_spec(config: &RequestSize) -> model::SizeSpec {
+    match config {
+        RequestSize::Fixed(size) => model::SizeSpec::Fixed { bytes: size.bytes },
+        RequestSize::Drawn(SizeDistribution::Neighbours { mean, grain }) => {
+            model::SizeSpec::Neighbours { mean_bytes: mean.bytes, grain: grain_spec(*grain) }
+        }
+        RequestSize::Drawn(SizeDistribution::Exponential { mean, grain, mean_is }) => model::SizeSpec::Exponential {
+            mean_bytes: mean.bytes,
+            grain: grain_spec(*grain),
+            mean_is: match mean_is {
+                ExponentialMean::BeforeRounding => model::ExponentialMean::BeforeRounding,
+                ExponentialMean::AfterRounding => model::ExponentialMean::AfterRounding,
+            },
+        },
+        RequestSize::Drawn(SizeDistribution::Uniform { min, max, grain }) => {
+            model::SizeSpec::Uniform { min_bytes: min.bytes, max_bytes: max.bytes, grain: grain_spec(*grain) }
+        }
+        RequestSize::Drawn(SizeDistribution::Bimodal { small, large, small_share }) => {
+            model::SizeSpec::Bimodal { small_bytes: small.bytes, large_bytes: large.bytes, small_share: small_share.0 }
+        }
+        RequestSize::Drawn(SizeDistribution::Weighted { sizes }) => {
+            model::SizeSpec::Weighted { sizes: sizes.iter().map(|(size, weight)| (size.bytes, *weight)).collect() }
+        }
+        RequestSize::Drawn(SizeDistribution::LogNormal { mean, sigma, grain }) => {
+            model::SizeSpec::LogNormal { mean_bytes: mean.bytes, sigma: *sigma, grain: grain_spec(*grain) }
+        }
+    }
+}
+
+fn grain_config(grain: Grain) -> GrainSize {
+    match grain {
+        Grain::Sector => GrainSize::Sector,
+        Grain::Page => GrainSize::Page,
+        Grain::Bytes(bytes) => GrainSize::Bytes(Size { bytes }),
+    }
+}
+
+fn grain_spec(grain: GrainSize) -> Grain {
+    match grain {
+        GrainSize::Sector => Grain::Sector,
+        GrainSize::Page => Grain::Page,
+        GrainSize::Bytes(size) => Grain::Bytes(size.bytes),
+    }
+}
+
+fn address_config(spec: &model::AddressSpec) -> Address {
+    let size = |bytes| Some(Size { bytes });
+    let mut config = Address {
+        footprint: spec.footprint.map(|footprint| match footprint {
+            model::Footprint::Bytes(bytes) => FootprintSize::Bytes(Size { bytes }),
+            model::Footprint::Fraction(share) => FootprintSize::Share(Fraction(share)),
+        }),
+        align: Some(grain_config(spec.align)),
+        member_skew: spec.member_skew.map(|skew| MemberSkew { member: skew.member, request_share: Fraction(skew.request_share) }),
+        ..Address::default()
+    };
+    match spec.pattern {
+        model::Pattern::Uniform => {}
+        model::Pattern::Zipf { exponent, chunk_bytes, scatter } => {
+            config.pattern = Pattern::Zipf;
+            (config.exponent, config.chunk, config.scatter) = (Some(exponent), size(chunk_bytes), Some(scatter));
+        }
+        model::Pattern::HotCold { request_share, space_share, chunk_bytes, scatter } => {
+            config.pattern = Pattern::HotCold;
+            (config.request_share, config.space_share) = (Some(Fraction(request_share)), Some(Fraction(space_share)));
+            (config.chunk, config.scatter) = (size(chunk_bytes), Some(scatter));
+        }
+    }
+    config
+}
+
+/// Bytes of a chunk of popular addresses if nothing else is said: a page of the usual size.
+const DEFAULT_CHUNK_BYTES: u64 = 4096;
+
+fn address_spec(config: &Address, sequential_fraction: f64) -> model::AddressSpec {
+    let chunk_bytes = config.chunk.map_or(DEFAULT_CHUNK_BYTES, |chunk| chunk.bytes);
+    let scatter = config.scatter.unwrap_or(true);
+    model::AddressSpec {
+        pattern: match config.pattern {
+            Pattern::Uniform => model::Pattern::Uniform,
+            Pattern::Zipf => model::Pattern::Zipf { exponent: config.exponent.unwrap_or(1.0), chunk_bytes, scatter },
+            Pattern::HotCold => model::Pattern::HotCold {
+                request_share: config.request_share.map_or(0.8, |share| share.0),
+                space_share: config.space_share.map_or(0.2, |share| share.0),
+                chunk_bytes,
+                scatter,
+            },
+        },
+        sequential_fraction,
+        member_skew: config.member_skew.as_ref().map(|skew| model::MemberSkew { member: skew.member, request_share: skew.request_share.0 }),
+        footprint: config.footprint.map(|footprint| match footprint {
+            FootprintSize::Bytes(size) => model::Footprint::Bytes(size.bytes),
+            FootprintSize::Share(share) => model::Footprint::Fraction(share.0),
+        }),
+        align: config.align.map_or(Grain::Page, grain_spec),
+    }
+}
+
+/// What the generators and readers take; `kind` must be filled in, and the keys of that kind as far as presets do.
+pub(super) fn to_spec(config: &WorkloadConfig) -> WorkloadSpec {
+    let source = match config.kind {
+        Some(Kind::Trace) => SourceSpec::Trace(trace_spec(config)),
+        Some(Kind::Mix) => SourceSpec::Mix(config.streams.iter().flatten().map(to_spec).collect()),
+        Some(Kind::Synthetic) | None => SourceSpec::Synthetic(synthetic_spec(config)),
+    };
+    WorkloadSpec { source, transform: transform_spec(config) }
+}
+
+fn synthetic_spec(config: &WorkloadConfig) -> model::SyntheticSpec {
+    let plain = model::SyntheticSpec::random_writes();
+    let size = |own: &Option<RequestSize>| own.as_ref().or(config.size.as_ref()).map(size_spec);
+    let sequential_fraction = config.sequential_fraction.map_or(0.0, |share| share.0);
+    let address = config.address.clone().unwrap_or_default();
+    model::SyntheticSpec {
+        arrivals: config.arrivals.as_ref().map_or(plain.arrivals, arrivals_spec),
+        read_fraction: config.read_fraction.map_or(plain.read_fraction, |share| share.0),
+        read_size: size(&config.read_size).unwrap_or(plain.read_size),
+        write_size: size(&config.write_size).unwrap_or(plain.write_size),
+        address: address_spec(&address, sequential_fraction),
+        high_priority_fraction: config.high_priority_fraction.map_or(plain.high_priority_fraction, |share| share.0),
+    }
+}
+
+fn trace_spec(config: &WorkloadConfig) -> TraceSpec {
+    let default = TraceSpec::new(PathBuf::from(config.path.clone().unwrap_or_default()));
+    TraceSpec {
+        format: config.format,
+        time_unit: config.time_unit,
+        sector_bytes: config.sector_bytes,
+        devices: match &config.devices {
+            None => default.devices,
+            Some(TraceDevices::All(AllDevices::Concat)) => Devices::Concat,
+            Some(TraceDevices::All(AllDevices::Fold)) => Devices::Fold,
+            Some(TraceDevices::List(list)) => Devices::List(list.clone()),
+        },
+        reorder: match config.reorder {
+            None => default.reorder,
+            Some(TraceReorder::Window(requests)) => Reorder::Window(requests),
+            Some(TraceReorder::Sort) => Reorder::Sort,
+        },
+        skip_bad_lines: config.skip_bad_lines.unwrap_or(default.skip_bad_lines),
+        drop_repeats_within_ns: config.drop_repeats_within.map(|time| time.ns),
+        direction: config.direction.map(|direction| match direction {
+            TraceDirection::Read => Direction::Read,
+            TraceDirection::Write => Direction::Write,
+        }),
+        ..default
+    }
+}
+
+fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
+    let plain = TransformSpec::default();
+    let (start_requests, start_ns) = match config.start {
+        None => (0, 0),
+        Some(RequestsOrTime::Requests(requests)) => (requests, 0),
+        Some(RequestsOrTime::Time(time)) => (0, time.ns),
+    };
+    let (limit_requests, limit_ns) = match config.limit {
+        None => (None, None),
+        Some(RequestsOrTime::Requests(requests)) => (Some(requests), None),
+        Some(RequestsOrTime::Time(time)) => (None, Some(time.ns)),
+    };
+    TransformSpec {
+        start_requests,
+        start_ns,
+        limit_requests,
+        limit_ns,
+        rate_scale: config.rate_scale.unwrap_or(plain.rate_scale),
+        size_scale: config.size_scale.unwrap_or(plain.size_scale),
+        address_fit: match config.address_fit {
+            None | Some(AddressFit::Error) => workload::AddressFit::Error,
+            Some(AddressFit::Wrap) => workload::AddressFit::Wrap,
+            Some(AddressFit::Scale) => workload::AddressFit::Scale { extent_bytes: config.address_extent.map(|extent| extent.bytes) },
+        },
+    }
+}
+
+/// Where a problem that a specification reports stands in the configuration.
+pub(super) fn key_of_spec_problem(section: &str, key: &str) -> String {
+    let key = key.strip_prefix("transform.").unwrap_or(key).replace(".transform.", ".");
+    let key = key.replace("address.sequential_fraction", "sequential_fraction").replace("address.pattern.", "address.");
+    let key = if let Some(rest) = key.strip_prefix("mix") { format!("streams{rest}") } else { key };
+    let parts: Vec<&str> = key.split('.').map(|part| part.trim_end_matches("_ns").trim_end_matches("_bytes")).collect();
+    format!("{section}.{}", parts.join("."))
+}
+
+/// The workload of that name in the catalogue.
+pub(super) fn preset(name: &str) -> Result<WorkloadSpec, catalogue::UnknownWorkload> {
+    catalogue::find(name).map(|named| named.spec)
+}
+
+/// The tree's base: what a preset says, as JSON.
+pub(super) fn base_json(config: &WorkloadConfig) -> Value {
+    serde_json::to_value(config).expect("a workload is representable in JSON")
+}
