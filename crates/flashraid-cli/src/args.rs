@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use flashraid::workload::trace::write::WRITABLE;
 use flashraid::workload::trace::{Devices, Format, Reorder, TimeUnit, TraceSpec};
 
 use crate::grid::{Axis, Setting};
@@ -137,10 +139,10 @@ pub enum TraceCommand {
 #[derive(Debug, Args)]
 pub struct TraceInputArgs {
     /// Format of the input [default: found out from its content]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&Format::ALL))]
     pub format: Option<Format>,
-    /// Unit of its times, where the format has variants: ns, 100ns, us, ms, s
-    #[arg(long, value_name = "UNIT")]
+    /// Unit of its times, where the format has variants
+    #[arg(long, value_name = "UNIT", value_parser = unit())]
     pub time_unit: Option<TimeUnit>,
     /// Bytes of a sector, where the format counts sectors [default: 512]
     #[arg(long, value_name = "BYTES")]
@@ -196,11 +198,20 @@ pub struct TraceConvertArgs {
     #[command(flatten)]
     pub options: TraceInputArgs,
     /// Format of the output
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&WRITABLE))]
     pub to: Format,
     /// Put requests whose times go backwards in order: how many to hold back, or sort (in memory)
     #[arg(long, value_name = "N|sort", value_parser = parse_reorder, default_value = "0")]
     pub reorder: Reorder,
+}
+
+/// Reads the name of one of these formats; help lists them.
+fn one_of(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(formats.iter().map(|format| format.name())).map(|name| name.parse().expect("the name of a format"))
+}
+
+fn unit() -> impl TypedValueParser<Value = TimeUnit> {
+    PossibleValuesParser::new(TimeUnit::ALL.map(TimeUnit::name)).map(|name| name.parse().expect("the name of a unit"))
 }
 
 fn parse_reorder(text: &str) -> Result<Reorder, String> {

@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 
 use crate::failure::{Failure, Outcome};
 
-/// Temporary files that a second Ctrl-C, which ends the process at once, has to remove.
+/// Temporary files that a Ctrl-C which ends the process at once has to remove.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -21,6 +21,11 @@ pub fn discard_unfinished() {
     for path in unfinished().drain(..) {
         let _ = fs::remove_file(path);
     }
+}
+
+/// Adds a file that someone else is writing to those that an end of the process has to remove.
+pub fn discard_if_stopped(path: PathBuf) {
+    unfinished().push(path);
 }
 
 /// A file under a temporary name beside its final one; dropped without [`NewFile::finish`] it leaves nothing.

@@ -8,17 +8,29 @@ use crate::files;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// Begins to listen for Ctrl-C and for a request to terminate.
-pub fn listen() -> Outcome {
-    ctrlc::set_handler(|| {
+/// From now on the first Ctrl-C (or request to terminate) stops a simulation at its next step.
+pub fn stop_at_next_step() -> Outcome {
+    listen(|| {
         if REQUESTED.swap(true, Ordering::Relaxed) {
-            files::discard_unfinished();
-            std::process::exit(130);
+            stop();
         }
         // Not eprintln!, which panics when standard error is closed.
         let _ = writeln!(std::io::stderr(), "\nstopping after the current step; press Ctrl-C again to stop at once");
     })
-    .map_err(|error| Failure::Run(format!("can't listen for Ctrl-C: {error}")))
+}
+
+/// From now on Ctrl-C ends the program, without what it has not finished.
+pub fn stop_at_once() -> Outcome {
+    listen(stop)
+}
+
+fn stop() {
+    files::discard_unfinished();
+    std::process::exit(130);
+}
+
+fn listen(handler: impl FnMut() + Send + 'static) -> Outcome {
+    ctrlc::set_handler(handler).map_err(|error| Failure::Run(format!("can't listen for Ctrl-C: {error}")))
 }
 
 /// The user wants to stop.

@@ -11,13 +11,14 @@ use crate::files;
 use crate::output::parquet::RequestFile;
 use crate::output::{html, json, run as tables, text};
 use crate::progress::Board;
-use crate::{scenario, simulate};
+use crate::{interrupt, scenario, simulate};
 
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
     let scenario = scenario::load(&arguments.scenario, &[], arguments.seed)?;
     let mut requests = arguments.out.as_deref().map(|out| RequestFile::begin(&out.join("requests.parquet"))).transpose()?;
 
+    interrupt::stop_at_next_step()?;
     let board = Board::new(1);
     let report = simulate::run(&scenario, &board, 0, requests.as_mut());
     board.clear();

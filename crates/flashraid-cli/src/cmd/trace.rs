@@ -1,12 +1,15 @@
 //! `flashraid trace`: what is in a trace, and the same trace in another format.
 
+use flashraid::report::format_figure;
 use flashraid::workload::SourceError;
 use flashraid::workload::trace::info::{Sizes, TraceInfo};
+use flashraid::workload::trace::write::PartialFile;
 use flashraid::workload::trace::{TraceSpec, info, write};
 
 use crate::args::{TraceCommand, TraceConvertArgs, TraceInfoArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::interrupt;
 use crate::output::number::{self, bytes, grouped};
 use crate::output::sheet::Sheet;
 use crate::output::{json, text};
@@ -32,6 +35,8 @@ fn show(arguments: &TraceInfoArgs) -> Outcome {
 
 fn convert(arguments: &TraceConvertArgs) -> Outcome {
     let spec = TraceSpec { reorder: arguments.reorder, ..arguments.options.spec(&arguments.input) };
+    interrupt::stop_at_once()?;
+    PartialFile::partial_path(&arguments.output).into_iter().for_each(files::discard_if_stopped);
     let written = write::convert(&spec, &arguments.output, arguments.to).map_err(|error| refuse(&error))?;
     let losses = [
         (written.widened, "widened to whole sectors or pages"),
@@ -74,14 +79,14 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
     let facts = vec![
         ("format", format!("{}{unit}, compression {}", info.format, info.compression.name())),
         ("requests", grouped(info.requests)),
-        ("duration", info.duration_s.map_or_else(|| "no times".to_owned(), |seconds| number::duration_us(seconds * 1e6))),
-        ("requests/s", info.requests_per_s.map_or_else(unknown, number::three_digits)),
+        ("duration", info.duration_s.map_or_else(|| "no times".to_owned(), |seconds| format!("{seconds:.4} s"))),
+        ("requests/s", format_figure(info.requests_per_s)),
         ("requests in the busiest second", info.peak_requests_per_s.map_or_else(unknown, grouped)),
         ("reads", percent(info.read_fraction)),
         ("sequential", percent(info.sequential_fraction)),
-        ("footprint", bytes(info.footprint_bytes as f64)),
-        ("written footprint", bytes(info.written_footprint_bytes as f64)),
-        ("writes per page written", info.rewritten.map_or_else(unknown, number::three_digits)),
+        ("footprint", both_units(info.footprint_bytes)),
+        ("written footprint", both_units(info.written_footprint_bytes)),
+        ("writes per page written", format_figure(info.rewritten)),
         ("addresses", format!("{} to {}", bytes(info.first_byte as f64), bytes(info.end_byte as f64))),
         ("times that go backwards", backwards),
         ("left out", if skipped.is_empty() { "nothing".to_owned() } else { skipped.join(", ") }),
@@ -106,6 +111,11 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
         sheets.push(devices);
     }
     sheets
+}
+
+/// Published footprints are as often in units of 10^6 as of 2^20.
+fn both_units(footprint_bytes: u64) -> String {
+    format!("{} ({} MB)", bytes(footprint_bytes as f64), format_figure(Some(footprint_bytes as f64 / 1e6)))
 }
 
 fn ns(nanoseconds: u64) -> String {

@@ -4,6 +4,7 @@ use flashraid::config::Scenario;
 
 use super::{Axis, Grid, Point, Setting, Store, Task, baselines, combinations, run_all, short_hash};
 use crate::failure::{Failure, Outcome};
+use crate::interrupt;
 
 /// The key that has options of its own.
 const SEED: &str = "seed";
@@ -59,6 +60,7 @@ impl Plan {
     /// # Errors
     /// What went wrong first; after an interruption how much is done, and `how_to_go_on`.
     pub fn run(self, threads: usize, store: Option<&Store>, how_to_go_on: &str) -> Outcome<Grid> {
+        interrupt::stop_at_next_step()?;
         let reports = run_all(&self.tasks, threads, store)?;
         let (done, all) = (reports.iter().flatten().count(), reports.len());
         if done < all {

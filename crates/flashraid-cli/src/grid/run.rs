@@ -1,10 +1,12 @@
 //! Runs the simulations of a grid on worker threads.
 
+use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use flashraid::config::Scenario;
+use flashraid::workload::{SourceSpec, WorkloadSpec};
 use serde_json::Value;
 
 use super::{Store, short_hash};
@@ -25,8 +27,22 @@ pub struct Task {
 impl Task {
     /// Names a simulation by what it computes.
     pub fn new(scenario: Scenario) -> Task {
-        let id = short_hash(&format!("{} {}", scenario.hash, scenario.seed));
-        Task { scenario, id }
+        let mut inputs = format!("{} {}", scenario.hash, scenario.seed);
+        add_traces(&scenario.workload, &mut inputs);
+        Task { id: short_hash(&inputs), scenario }
+    }
+}
+
+/// Tells one state of a trace's file from another. A file that is not there is the simulation's to complain about.
+fn add_traces(workload: &WorkloadSpec, inputs: &mut String) {
+    match &workload.source {
+        SourceSpec::Synthetic(_) => {}
+        SourceSpec::Mix(streams) => streams.iter().for_each(|stream| add_traces(stream, inputs)),
+        SourceSpec::Trace(trace) => {
+            if let Ok(metadata) = fs::metadata(&trace.path) {
+                *inputs += &format!(" {} {:?}", metadata.len(), metadata.modified().ok());
+            }
+        }
     }
 }
 

@@ -38,31 +38,48 @@ const fn figure(name: &'static str, pointer: &'static str, unit: Unit, better: B
     Figure { name, pointer, unit, better }
 }
 
-/// Response times.
-pub const RESPONSE: &[Figure] = &[
-    figure("mean", "/response_us/all/mean", Unit::Microseconds, Better::Less),
-    figure("reads", "/response_us/read/mean", Unit::Microseconds, Better::Less),
-    figure("writes", "/response_us/write/mean", Unit::Microseconds, Better::Less),
-    figure("p50", "/response_us/all/p50", Unit::Microseconds, Better::Less),
-    figure("p99", "/response_us/all/p99", Unit::Microseconds, Better::Less),
-    figure("p99.9", "/response_us/all/p99_9", Unit::Microseconds, Better::Less),
-    figure("max", "/response_us/all/max", Unit::Microseconds, Better::Less),
-];
-
-/// Throughput, flash and garbage collection.
-pub const ARRAY: &[Figure] = &[
-    figure("bandwidth", "/bandwidth_mb_s/mean", Unit::Plain("MB/s"), Better::More),
-    figure("its CV", "/bandwidth_mb_s/cv", Unit::Plain(""), Better::Less),
-    figure("WA", "/flash/write_amplification", Unit::Plain(""), Better::Less),
-    figure("erases", "/flash/erases", Unit::Plain(""), Better::Less),
-    figure("GC runs", "/gc/runs", Unit::Plain(""), Better::Neutral),
-    figure("GC busy", "/gc/busy_fraction", Unit::Share, Better::Less),
-    figure("sync. GC", "/gc/synchronised_mean", Unit::Plain("members"), Better::Neutral),
+/// The figures by tables, each of which fits the width of a common terminal.
+pub const TABLES: &[(&str, &[Figure])] = &[
+    (
+        "Mean response time",
+        &[
+            figure("all", "/response_us/all/mean", Unit::Microseconds, Better::Less),
+            figure("reads", "/response_us/read/mean", Unit::Microseconds, Better::Less),
+            figure("writes", "/response_us/write/mean", Unit::Microseconds, Better::Less),
+        ],
+    ),
+    (
+        "Distribution of response times",
+        &[
+            figure("p50", "/response_us/all/p50", Unit::Microseconds, Better::Less),
+            figure("p99", "/response_us/all/p99", Unit::Microseconds, Better::Less),
+            figure("p99.9", "/response_us/all/p99_9", Unit::Microseconds, Better::Less),
+            figure("max", "/response_us/all/max", Unit::Microseconds, Better::Less),
+        ],
+    ),
+    (
+        "Bandwidth and flash",
+        &[
+            figure("bandwidth", "/bandwidth_mb_s/mean", Unit::Plain("MB/s"), Better::More),
+            figure("its CV", "/bandwidth_mb_s/cv", Unit::Plain(""), Better::Less),
+            figure("WA", "/flash/write_amplification", Unit::Plain(""), Better::Less),
+            figure("erases", "/flash/erases", Unit::Plain(""), Better::Less),
+        ],
+    ),
+    (
+        "Garbage collection",
+        &[
+            figure("runs", "/gc/runs", Unit::Plain(""), Better::Neutral),
+            figure("mean run", "/gc/mean_length_us", Unit::Microseconds, Better::Neutral),
+            figure("busy", "/gc/busy_fraction", Unit::Share, Better::Less),
+            figure("together", "/gc/synchronised_mean", Unit::Plain("members"), Better::Neutral),
+        ],
+    ),
 ];
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = &'static Figure> {
-    RESPONSE.iter().chain(ARRAY)
+    TABLES.iter().flat_map(|(_, figures)| *figures)
 }
 
 impl Figure {

@@ -10,7 +10,7 @@ use crate::grid::{Estimate, Grid, Point, estimate, ratio};
 impl Grid {
     /// The tables: each figure, and its ratio to the baseline.
     pub fn sheets(&self) -> Vec<Sheet> {
-        vec![self.sheet("Response time", figures::RESPONSE), self.sheet("Bandwidth, flash and garbage collection", figures::ARRAY)]
+        figures::TABLES.iter().map(|(title, figures)| self.sheet(title, figures)).collect()
     }
 
     fn sheet(&self, title: &str, figures: &[Figure]) -> Sheet {
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_column_has_one_unit_and_ratios_follow() {
         let sheet = &grid(&[&[8000.0], &[200.0]]).sheets()[0];
-        assert_eq!(sheet.header[..3], ["scheme", "mean\nms", "×"]);
+        assert_eq!(sheet.header[..3], ["scheme", "all\nms", "×"]);
         let texts = |row: usize| sheet.rows[row].iter().map(|cell| cell.text.as_str()).take(4).collect::<Vec<_>>();
         assert_eq!(texts(0), ["local", "8.00", "1.00", "–"]);
         assert_eq!(texts(1), ["ideal", "0.200", "0.03", "–"]);

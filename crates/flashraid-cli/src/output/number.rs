@@ -1,4 +1,6 @@
-//! Numbers for people: three digits that matter, and a unit that fits.
+//! Numbers for people: digits that matter, and a unit that fits.
+
+use flashraid::report::format_figure;
 
 /// Three significant digits, with `k`, `M`, `G` for large numbers.
 pub fn rounded(value: f64) -> String {
@@ -52,16 +54,16 @@ pub fn time_unit(microseconds: f64) -> (&'static str, f64) {
     }
 }
 
-/// Bytes with a binary unit.
+/// Bytes with a binary unit and four significant digits.
 pub fn bytes(bytes: f64) -> String {
     let mut value = bytes;
     for unit in ["B", "KiB", "MiB", "GiB", "TiB"] {
         if value < 1023.5 {
-            return format!("{} {unit}", three_digits(value));
+            return format!("{} {unit}", format_figure(Some(value)));
         }
         value /= 1024.0;
     }
-    format!("{} PiB", three_digits(value))
+    format!("{} PiB", format_figure(Some(value)))
 }
 
 #[cfg(test)]
@@ -79,8 +81,9 @@ mod tests {
         assert_eq!(duration_us(24.99), "25.0 µs");
         assert_eq!(duration_us(7912.0), "7.91 ms");
         assert_eq!(duration_us(61_000_000.0), "61.0 s");
-        assert_eq!(bytes(4096.0), "4.00 KiB");
+        assert_eq!(bytes(4096.0), "4 KiB");
         assert_eq!(bytes(0.0), "0 B");
+        assert_eq!(bytes(1000.0), "1,000 B");
         assert_eq!(rounded(8_123_456.0), "8.12\u{202f}M");
         assert_eq!(grouped(67_108_864), "67,108,864");
         assert_eq!(grouped(12), "12");

@@ -61,6 +61,7 @@ impl Sheet {
     /// A table of names and values.
     pub fn facts(title: impl Into<String>, facts: Vec<(&str, String)>) -> Sheet {
         let rows = facts.into_iter().map(|(name, value)| vec![name.into(), value.into()]).collect();
-        Sheet { rows, ..Sheet::new(title, &["", ""]) }
+        // Values are sentences as often as numbers, and read better from the left.
+        Sheet { rows, label_columns: 2, ..Sheet::new(title, &["", ""]) }
     }
 }

@@ -6,17 +6,17 @@ use comfy_table::{Cell as TextCell, CellAlignment, Color, ContentArrangement, Ta
 
 use super::sheet::{Sheet, Tone};
 
-/// The tables one below the other, coloured and fitted to the width if standard output is a terminal.
+/// The tables one below the other, coloured if standard output is a terminal.
 pub fn render(sheets: &[Sheet]) -> String {
-    let terminal = std::io::stdout().is_terminal();
-    let coloured = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    sheets.iter().map(|sheet| render_one(sheet, terminal, coloured)).collect::<Vec<_>>().join("\n")
+    let coloured = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    sheets.iter().map(|sheet| render_one(sheet, coloured)).collect::<Vec<_>>().join("\n")
 }
 
-fn render_one(sheet: &Sheet, terminal: bool, coloured: bool) -> String {
+fn render_one(sheet: &Sheet, coloured: bool) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(comfy_table::LineStyle::none()));
-    table.set_content_arrangement(if terminal { ContentArrangement::Dynamic } else { ContentArrangement::Disabled });
+    // A terminal that is too narrow wraps lines; wrapping inside columns would tear numbers apart.
+    table.set_content_arrangement(ContentArrangement::Disabled);
     match coloured {
         true => table.enforce_styling(),
         false => table.force_no_tty(),
@@ -51,7 +51,7 @@ mod tests {
         let mut sheet = Sheet::new("Response time", &["scheme", "mean ms", "×"]);
         sheet.rows.push(vec!["local".into(), "7.91".into(), "1.00".into()]);
         sheet.rows.push(vec!["ideal".into(), "0.17".into(), Cell { text: "0.02".into(), tone: Tone::Better }]);
-        insta::assert_snapshot!(render_one(&sheet, false, false), @r"
+        insta::assert_snapshot!(render_one(&sheet, false), @r"
         Response time
         ─────────────────────────
          scheme   mean ms      ×
