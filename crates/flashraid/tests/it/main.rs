@@ -2,5 +2,8 @@
 
 mod adapter;
 mod agreement;
+mod cases;
 mod outcome;
 mod reference;
+mod shrink;
+mod theory;

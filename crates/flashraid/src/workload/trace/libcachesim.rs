@@ -71,10 +71,10 @@ impl Libcachesim {
             decimal_times(field, 1).ok()
         });
         match first.unwrap_or(0) {
-            ..100_000_000_000 => TimeUnit::Seconds,
-            ..100_000_000_000_000 => TimeUnit::Milliseconds,
-            ..100_000_000_000_000_000 => TimeUnit::Microseconds,
-            _ => TimeUnit::Nanoseconds,
+            0..100_000_000_000 => TimeUnit::Seconds,
+            100_000_000_000..100_000_000_000_000 => TimeUnit::Milliseconds,
+            100_000_000_000_000..100_000_000_000_000_000 => TimeUnit::Microseconds,
+            100_000_000_000_000_000.. => TimeUnit::Nanoseconds,
         }
     }
 

@@ -287,3 +287,136 @@ impl Drop for PartialFile {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Devices, TimeUnit, open_bytes};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Requests in order of time that every format can hold exactly: whole seconds, whole pages.
+    fn coarse_records() -> impl Strategy<Value = Vec<TraceRecord>> {
+        records(1_000_000_000, 4096)
+    }
+
+    /// Requests with any nanosecond and any byte.
+    fn fine_records() -> impl Strategy<Value = Vec<TraceRecord>> {
+        records(1, 1)
+    }
+
+    fn records(time_step_ns: u64, size_step: u64) -> impl Strategy<Value = Vec<TraceRecord>> {
+        let record = (0_u64..5_000, 0_u32..4, 0_u64..1 << 30, 1_u64..300, any::<bool>());
+        prop::collection::vec(record, 1..40).prop_map(move |all| {
+            let mut time_ns = 0;
+            all.into_iter()
+                .map(|(gap, device, offset, length, reads)| {
+                    time_ns += gap * time_step_ns;
+                    let direction = if reads { Direction::Read } else { Direction::Write };
+                    TraceRecord { time_ns, device, offset_bytes: offset * size_step, length_bytes: length * size_step, direction }
+                })
+                .collect()
+        })
+    }
+
+    fn written(records: &[TraceRecord], format: Format) -> (Vec<u8>, Written) {
+        let mut writer = TraceWriter::new(Vec::new(), format, &[0, 1, 2, 3]).unwrap();
+        for record in records {
+            writer.write(record).unwrap();
+        }
+        writer.finish().unwrap()
+    }
+
+    fn read_back(text: Vec<u8>, format: Format) -> Vec<TraceRecord> {
+        let mut spec = TraceSpec::new("written");
+        spec.format = Some(format);
+        spec.time_unit = format.time_unit();
+        spec.devices = Devices::Fold;
+        let mut reader = open_bytes(text, &spec).unwrap();
+        let mut records = Vec::new();
+        while let Some(record) = reader.next_record().unwrap() {
+            records.push(record);
+        }
+        records
+    }
+
+    /// `records` as `format` can hold them: times from the first, and device numbers as its reader gives them.
+    fn expected(records: &[TraceRecord], format: Format) -> Vec<TraceRecord> {
+        let mut seen: Vec<u32> = Vec::new();
+        let first_ns = records[0].time_ns;
+        records
+            .iter()
+            .map(|record| {
+                if !seen.contains(&record.device) {
+                    seen.push(record.device);
+                }
+                let device = match format {
+                    Format::Fio2 | Format::Fio3 => seen.iter().position(|device| *device == record.device).unwrap() as u32,
+                    _ if format.has_devices() => record.device,
+                    _ => 0,
+                };
+                TraceRecord { time_ns: record.time_ns - first_ns, device, ..*record }
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_format_gives_back_what_it_can_hold(records in coarse_records()) {
+            for format in WRITABLE {
+                let (text, summary) = written(&records, format);
+                prop_assert_eq!(read_back(text, format), expected(&records, format), "{}", format);
+                prop_assert_eq!((summary.requests, summary.widened, summary.times_cut), (records.len() as u64, 0, 0), "{}", format);
+            }
+        }
+
+        #[test]
+        fn what_does_not_fit_is_widened_and_cut_and_told(records in fine_records()) {
+            for format in WRITABLE {
+                let (text, summary) = written(&records, format);
+                let back = read_back(text, format);
+                let mut changed = Written { requests: records.len() as u64, devices_lost: summary.devices_lost, ..Written::default() };
+                for (was, is) in expected(&records, format).iter().zip(&back) {
+                    prop_assert!(is.time_ns <= was.time_ns && was.time_ns - is.time_ns < 1_000_000_000);
+                    prop_assert!(is.offset_bytes <= was.offset_bytes, "{}", format);
+                    let (end_is, end_was) = (is.offset_bytes + is.length_bytes, was.offset_bytes + was.length_bytes);
+                    // SPC and libCacheSim count only the start in sectors, so a request that begins within one is moved down as a whole.
+                    prop_assert!(end_is >= end_was || matches!(format, Format::Spc | Format::Libcachesim), "{}", format);
+                    changed.times_cut += u64::from(is.time_ns != was.time_ns);
+                    changed.widened += u64::from((is.offset_bytes, is.length_bytes) != (was.offset_bytes, was.length_bytes));
+                }
+                prop_assert_eq!(summary, changed, "{}", format);
+            }
+        }
+    }
+
+    #[test]
+    fn files_are_converted_compressed_and_only_appear_complete() {
+        let directory = tempfile::tempdir().unwrap();
+        let input = directory.path().join("in.txt");
+        std::fs::write(&input, "0,8,4096,w,5.0\n1,16,512,r,6.0\n").unwrap();
+        let spec = TraceSpec::new(&input);
+        for name in ["out", "out.gz", "out.zst", "out.bz2"] {
+            let output = directory.path().join(name);
+            let written = convert(&spec, &output, Format::Mqsim).unwrap();
+            assert_eq!(written, Written { requests: 2, ..Written::default() });
+            let back = TraceSpec { time_unit: Some(TimeUnit::Nanoseconds), ..TraceSpec::new(&output) };
+            let mut reader = open(&back).unwrap();
+            assert_eq!(reader.facts().compression, Compression::of_name(&output));
+            let second = std::iter::from_fn(|| reader.next_record().unwrap()).nth(1).unwrap();
+            assert_eq!(
+                second,
+                TraceRecord { time_ns: 1_000_000_000, device: 1, offset_bytes: 8192, length_bytes: 512, direction: Direction::Read }
+            );
+        }
+        std::fs::write(&input, "0,8,4096,w,5.0\n1,16,512,r,broken\n").unwrap();
+        let kept = std::fs::read(directory.path().join("out")).unwrap();
+        let error = convert(&spec, &directory.path().join("out"), Format::Mqsim).unwrap_err();
+        assert!(error.to_string().contains("line 2"), "{error}");
+        assert_eq!(std::fs::read(directory.path().join("out")).unwrap(), kept, "a failure leaves the old file alone");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 5, "and nothing half-written");
+        let error = convert(&spec, &directory.path().join("x"), Format::Srt).unwrap_err();
+        assert!(matches!(&error, SourceError::Input(message) if message.contains("not written; writable are spc")), "{error}");
+        let error = convert(&spec, &directory.path().join("no/dir/x"), Format::Spc).unwrap_err();
+        assert!(matches!(error, SourceError::Io { .. }));
+    }
+}

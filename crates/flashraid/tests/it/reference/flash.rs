@@ -216,10 +216,13 @@ impl Flash {
                     u128::from(next_sequence - blocks[number].sequence) * invalid as u128
                 };
                 let cost = |number: usize| blocks[number].valid_pages() as u128;
+                let better = |left: usize, right: usize| match (cost(left), cost(right)) {
+                    (0, 0) => benefit(left) > benefit(right),
+                    _ => (benefit(left) * cost(right), left) > (benefit(right) * cost(left), right),
+                };
                 let mut best = candidates[0];
                 for &number in &candidates[1..] {
-                    let (left, right) = (benefit(number) * cost(best), benefit(best) * cost(number));
-                    if left > right || (left == right && number > best) {
+                    if better(number, best) {
                         best = number;
                     }
                 }

@@ -459,8 +459,12 @@ impl Simulation<'_> {
         state.queue[0].waited_for_plane = true;
     }
 
+    /// Rule 28.
     fn met_gc(&self, member: usize, element: usize, operation: &Operation) -> bool {
-        if self.ssd.gc.hold == Hold::Plane && !self.ssd.gc.instantaneous {
+        if self.ssd.gc.instantaneous {
+            return false;
+        }
+        if self.ssd.gc.hold == Hold::Plane {
             return operation.waited_for_plane;
         }
         let runs = self.members[member].gc_runs.get(&(element, None));
@@ -519,14 +523,37 @@ impl Simulation<'_> {
 
     fn clean_done(&mut self, member: usize, element: usize, pool: usize) {
         self.end_run(member, element, pool);
+        let mut released = vec![pool];
+        // Cleans of the element that end at the same nanosecond end together (rule 15).
+        while let Some((index, pool)) = self.clean_that_ends_now(member, element) {
+            self.events.remove(index);
+            self.members[member].work.remove(&Worker::Clean { element, pool });
+            self.end_run(member, element, pool);
+            released.push(pool);
+        }
         let state = &mut self.members[member].elements[element];
         if self.ssd.gc.hold == Hold::Plane {
-            if state.waits_for != Some(WaitsFor::AnyPlane) && state.waits_for != Some(WaitsFor::Plane(pool)) {
-                return;
+            match state.waits_for {
+                Some(WaitsFor::AnyPlane) => {}
+                Some(WaitsFor::Plane(plane)) if released.contains(&plane) => {}
+                _ => return,
             }
             state.waits_for = None;
         }
         self.serve_next(member, element);
+    }
+
+    /// The event that ends another clean of the element at this nanosecond, and the pool cleaned.
+    fn clean_that_ends_now(&self, member: usize, element: usize) -> Option<(usize, usize)> {
+        let ends_now = |(index, scheduled): (usize, &Scheduled)| match scheduled.event {
+            Event::Waited { member: of_member, worker: Worker::Clean { element: of_element, pool } }
+                if (scheduled.time, of_member, of_element) == (self.now, member, element) =>
+            {
+                Some((index, pool))
+            }
+            _ => None,
+        };
+        self.events.iter().enumerate().find_map(ends_now)
     }
 }
 

@@ -1,0 +1,92 @@
+//! A tiny device with round figures, and loads written out by hand.
+
+use flashraid::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
+use flashraid::flash::{Geometry, Timing};
+use flashraid::ssd::{Allocation, GcParams, Hold, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use flashraid::workload::{Direction, HostLoop, Request};
+
+use crate::outcome::Case;
+
+pub const PAGE_BYTES: u64 = 4096;
+
+/// One element of one plane with blocks of three data pages and a summary, nine pages of which are exported: block 0 holds pages 0 to 2,
+/// block 1 3 to 5, block 2 6 to 8; block 3 is open, blocks 4 and 5 are free, and collection starts at one free block.
+///
+/// Read 20, program 200, erase 1000, transfer of a page 7, of a summary 3, command 1; so an idle read takes 28 and an idle write 208, a
+/// move 220, a summary 203.
+pub fn one_plane() -> Case {
+    let geometry = Geometry {
+        elements: 1,
+        planes: 1,
+        blocks_per_plane: 6,
+        pages_per_block: 4,
+        page_bytes: PAGE_BYTES as u32,
+        reserved_blocks_per_plane: 3,
+        summary_page: true,
+    };
+    let timing = Timing {
+        page_read_ns: 20,
+        page_program_ns: 200,
+        block_erase_ns: 1000,
+        page_transfer_ns: 7,
+        summary_transfer_ns: 3,
+        command_overhead_ns: 1,
+    };
+    let gc = GcParams {
+        pool: Pool::Plane,
+        hold: Hold::Element,
+        start_free_blocks: 1,
+        stop_free_blocks: 2,
+        trigger: Trigger::Request,
+        victim: VictimPolicy::Greedy,
+        separate_open_block: false,
+        copy_back: true,
+        instantaneous: false,
+    };
+    let ssd = SsdParams {
+        geometry,
+        timing,
+        element_stride_pages: 1,
+        allocation: Allocation::Static,
+        plane_choice: PlaneChoice::MostFree,
+        gc,
+        fill_seals_last_block: true,
+        channel: None,
+        link: None,
+    };
+    Case {
+        params: ArrayParams { level: Level::Single, members: 1, stripe_unit_pages: 1, ssd },
+        warm_up: WarmUp { overwrites: 0.0, pattern: WarmUpPattern::Random },
+        seed: 1,
+        host: HostLoop::Open,
+        requests: Vec::new(),
+    }
+}
+
+impl Case {
+    pub fn read(self, at_ns: u64, first_page: u64, pages: u64) -> Case {
+        self.request(at_ns, first_page * PAGE_BYTES, pages * PAGE_BYTES, Direction::Read)
+    }
+
+    pub fn write(self, at_ns: u64, first_page: u64, pages: u64) -> Case {
+        self.request(at_ns, first_page * PAGE_BYTES, pages * PAGE_BYTES, Direction::Write)
+    }
+
+    /// Writes of single pages that arrive together.
+    pub fn writes(self, at_ns: u64, pages: &[u64]) -> Case {
+        pages.iter().fold(self, |case, &page| case.write(at_ns, page, 1))
+    }
+
+    pub fn request(mut self, arrival_ns: u64, offset_bytes: u64, length_bytes: u64, direction: Direction) -> Case {
+        self.requests.push(Request {
+            arrival_ns,
+            offset_bytes,
+            length_bytes,
+            direction,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        });
+        self
+    }
+}

@@ -1,0 +1,81 @@
+//! Makes a failing case smaller while it still fails, so that a person can follow it.
+
+use flashraid::array::Level;
+use flashraid::ssd::{Allocation, Hold, PlaneChoice, Trigger, VictimPolicy};
+use flashraid::workload::HostLoop;
+
+use crate::cases::PAGE_BYTES;
+use crate::outcome::Case;
+use crate::reference;
+
+/// The smallest case found that still `fails`.
+pub fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
+    loop {
+        let before = format!("{case:?}");
+        drop_requests(&mut case, &fails);
+        for simpler in SIMPLER {
+            let mut candidate = case.clone();
+            simpler(&mut candidate);
+            let array_bytes = reference::array_pages(&candidate.params) * PAGE_BYTES;
+            let fits = candidate.requests.iter().all(|request| request.offset_bytes + request.length_bytes <= array_bytes);
+            if fits && format!("{candidate:?}") != format!("{case:?}") && fails(&candidate) {
+                case = candidate;
+            }
+        }
+        if format!("{case:?}") == before {
+            return case;
+        }
+    }
+}
+
+/// Tries to do without ever smaller runs of requests.
+fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
+    let mut run = case.requests.len().next_power_of_two();
+    while run > 0 {
+        let mut first = 0;
+        while first < case.requests.len() {
+            let mut candidate = case.clone();
+            candidate.requests.drain(first..(first + run).min(case.requests.len()));
+            if fails(&candidate) {
+                *case = candidate;
+            } else {
+                first += run;
+            }
+        }
+        run /= 2;
+    }
+}
+
+const SIMPLER: [fn(&mut Case); 23] = [
+    |case| case.warm_up.overwrites = 0.0,
+    |case| case.host = HostLoop::Open,
+    |case| case.params.members = 1,
+    |case| {
+        case.params.level = Level::Single;
+        case.params.members = 1;
+    },
+    |case| case.params.stripe_unit_pages = 1,
+    |case| case.params.ssd.link = None,
+    |case| case.params.ssd.channel = None,
+    |case| case.params.ssd.allocation = Allocation::Static,
+    |case| case.params.ssd.element_stride_pages = 1,
+    |case| case.params.ssd.plane_choice = PlaneChoice::Rotate,
+    |case| case.params.ssd.fill_seals_last_block = true,
+    |case| case.params.ssd.gc.hold = Hold::Element,
+    |case| case.params.ssd.gc.trigger = Trigger::Request,
+    |case| case.params.ssd.gc.victim = VictimPolicy::Greedy,
+    |case| case.params.ssd.gc.separate_open_block = false,
+    |case| case.params.ssd.gc.copy_back = true,
+    |case| case.params.ssd.gc.instantaneous = false,
+    |case| case.params.ssd.geometry.summary_page = false,
+    |case| case.params.ssd.timing.command_overhead_ns = 0,
+    |case| case.params.ssd.geometry.elements = 1,
+    |case| case.params.ssd.geometry.planes = 1,
+    |case| case.requests.iter_mut().for_each(|request| request.length_bytes = request.length_bytes.min(PAGE_BYTES)),
+    |case| {
+        for request in &mut case.requests {
+            request.offset_bytes = request.offset_bytes / PAGE_BYTES * PAGE_BYTES;
+            request.length_bytes = request.length_bytes.next_multiple_of(PAGE_BYTES);
+        }
+    },
+];

@@ -1,0 +1,8 @@
+#![no_main]
+//! A configuration as a user writes it.
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let _ = flashraid::config::from_str("fuzz.toml", text, &[], Some(1));
+});
