@@ -12,6 +12,7 @@
 
 pub mod agenda;
 pub mod array;
+pub mod bench;
 pub mod check;
 pub mod config;
 pub mod flash;
@@ -24,6 +25,7 @@ pub mod simulation;
 pub mod slab;
 pub mod ssd;
 pub mod units;
+pub mod warm_state;
 pub mod workload;
 
 /// Simulated time in nanoseconds since the start of the run.

@@ -5,7 +5,7 @@ use crate::array::{Array, Done, PageRequest};
 use crate::metrics::{CompletedRequest, GcInterval, Metrics, MetricsParams};
 use crate::slab::Slab;
 use crate::ssd::MemberCounters;
-use crate::workload::{Direction, HostLoop, Request, Source, SourceError};
+use crate::workload::{HostLoop, Request, Source, SourceError};
 use std::collections::VecDeque;
 
 /// Pages of upcoming requests whose map entries are fetched ahead, and whose blocks are.
@@ -370,10 +370,7 @@ impl Upcoming {
             Err(error) => (self.ended, self.error) = (true, Some(error)),
         }
         for request in &self.batch {
-            let end_bytes = request.offset_bytes.saturating_add(request.length_bytes);
-            let first_page = request.offset_bytes / self.page_bytes;
-            let end_page = end_bytes.div_ceil(self.page_bytes);
-            if end_page > self.exported_pages || request.length_bytes == 0 || end_page - first_page > u64::from(u32::MAX) {
+            let Some(pages) = PageRequest::of(request, self.page_bytes, self.exported_pages) else {
                 let text = format!(
                     "a request of {} bytes at byte {} does not fit the {} bytes of the array",
                     request.length_bytes,
@@ -382,14 +379,6 @@ impl Upcoming {
                 );
                 (self.ended, self.error) = (true, Some(SourceError::Input(text)));
                 return;
-            }
-            let pages = PageRequest {
-                tag: 0,
-                first_page,
-                pages: (end_page - first_page) as u32,
-                write: request.direction == Direction::Write,
-                high_priority: request.high_priority,
-                one_member: request.one_member,
             };
             self.queue.push_back((*request, pages));
         }

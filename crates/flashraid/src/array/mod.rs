@@ -10,6 +10,7 @@ use crate::agenda::Agenda;
 use crate::metrics::GcInterval;
 use crate::slab::Slab;
 use crate::ssd::{Effects, OpEnd, PageOp, Ssd, SsdWake};
+use crate::workload::{Direction, Request};
 pub use layout::{Layout, Run};
 pub use params::*;
 
@@ -31,6 +32,26 @@ pub struct PageRequest {
     pub high_priority: bool,
     /// All pages lie one behind the other on the member of the first.
     pub one_member: bool,
+}
+
+impl PageRequest {
+    /// The pages that `request` touches, or `None` if it is empty or reaches beyond `exported_pages`.
+    #[inline]
+    pub fn of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<Self> {
+        let first_page = request.offset_bytes / page_bytes;
+        let end_page = request.offset_bytes.checked_add(request.length_bytes)?.div_ceil(page_bytes);
+        if request.length_bytes == 0 || end_page > exported_pages {
+            return None;
+        }
+        Some(Self {
+            tag: 0,
+            first_page,
+            pages: u32::try_from(end_page - first_page).ok()?,
+            write: request.direction == Direction::Write,
+            high_priority: request.high_priority,
+            one_member: request.one_member,
+        })
+    }
 }
 
 /// A request that is done.
@@ -131,6 +152,21 @@ impl Array {
         }
         self.joins[join].remaining = operations;
         self.settle();
+    }
+
+    /// Overwrites the pages of a request without time, for a warm-up by the workload's own addresses; returns their number.
+    /// A request that does not fit the array writes nothing.
+    pub fn overwrite_untimed(&mut self, request: &Request) -> u64 {
+        let Some(pages) = PageRequest::of(request, u64::from(self.page_bytes()), self.layout.exported_pages()) else { return 0 };
+        let layout = self.layout;
+        for run in layout.runs(&pages) {
+            for member in run.first_member..run.first_member + run.copies {
+                for page in run.first_page..run.first_page + run.pages {
+                    self.members[member as usize].overwrite_page_untimed(page);
+                }
+            }
+        }
+        u64::from(pages.pages)
     }
 
     /// Hints that `request` comes soon: brings near what it reads first.

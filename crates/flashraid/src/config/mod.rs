@@ -35,6 +35,7 @@ use sha2::{Digest, Sha256};
 
 use crate::array::{ArrayParams, WarmUp};
 use crate::metrics::MetricsParams;
+use crate::simulation::Limit;
 use crate::workload::WorkloadSpec;
 
 pub use array::{ArrayConfig, CacheConfig, CachePolicy, CoordinationConfig, Level, Scheme};
@@ -118,15 +119,6 @@ pub struct WarmState {
     pub save: Option<PathBuf>,
     /// What to read instead of warming up.
     pub load: Option<PathBuf>,
-}
-
-/// When a run ends; whichever comes first, and the end of the workload in any case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Limit {
-    /// After this many requests.
-    pub requests: Option<u64>,
-    /// At this simulated time, in nanoseconds.
-    pub duration_ns: Option<u64>,
 }
 
 /// Reads a configuration file. `sets` are pairs of a key and a value in the order of the command line; `seed` replaces the file's.
