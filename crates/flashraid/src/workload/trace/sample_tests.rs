@@ -128,7 +128,7 @@ fn fio_2_adds_up_waits() {
     check(text, Format::Fio2, &[record(0, 0, 0, 4096, Read), record(150_000, 1, 4096, 512, Writes), record(200_000, 0, 512, 512, Read)]);
     let without: String = text.lines().filter(|line| !line.contains("wait")).map(|line| format!("{line}\n")).collect();
     let reader = open_bytes(without.into_bytes(), &spec()).unwrap();
-    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1 }));
+    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn units_are_overruled_and_options_without_effect_are_refused() {
 fn a_column_of_record_numbers_is_no_time() {
     let text: String = [0, 10, 50, 60, 70, 110].map(|number| format!("{number} 0 {} 8 0\n", number * 3)).concat();
     let mut reader = open_bytes(text.clone().into_bytes(), &spec()).unwrap();
-    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1 }));
+    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
     while let Some(request) = reader.next_request().unwrap() {
         assert_eq!(request.arrival_ns, 0);
     }
