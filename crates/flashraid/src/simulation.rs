@@ -348,7 +348,11 @@ impl Upcoming {
     #[inline]
     fn hint(&mut self, array: &Array) {
         for (kind, (count, pages)) in self.hinted.iter_mut().enumerate() {
-            *count = (*count).max(1);
+            if *count == 0
+                && let Some((_, front)) = self.queue.front()
+            {
+                (*count, *pages) = (1, u64::from(front.pages));
+            }
             while *pages < PAGES_AHEAD[kind]
                 && let Some((_, request)) = self.queue.get(*count)
             {
