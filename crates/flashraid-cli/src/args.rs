@@ -73,6 +73,9 @@ pub struct RunArgs {
     /// Seed of all random numbers, in place of the configuration's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Verify the whole state of every SSD at the end
+    #[arg(long)]
+    pub check: bool,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
@@ -236,6 +239,9 @@ pub enum PresetCommand {
 /// Arguments of `bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
+    /// Only look whether it works: a second of work on small devices
+    #[arg(long)]
+    pub quick: bool,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,

@@ -10,17 +10,29 @@ use crate::interrupt;
 use crate::output::parquet::RequestFile;
 use crate::progress::Board;
 
-/// Runs a simulation, number `simulation` of the board. An interruption makes the report partial.
-pub fn run(scenario: &Scenario, board: &Board, simulation: usize, requests: Option<&mut RequestFile>) -> Outcome<Report> {
+/// Runs a simulation, number `simulation` of the board; with `verify` the state at its end is checked, too.
+///
+/// # Errors
+/// [`Failure::Interrupted`] if it was stopped before its first request; a later interruption makes the report partial.
+pub fn run(scenario: &Scenario, verify: bool, board: &Board, simulation: usize, requests: Option<&mut RequestFile>) -> Outcome<Report> {
     let mut watcher = Watcher { board, simulation, requests, failure: None };
-    let result = run::run(scenario, &mut watcher);
-    if let Some(failure) = watcher.failure {
-        return Err(failure);
+    let result = match verify {
+        false => run::run(scenario, &mut watcher),
+        true => run::run_verified(scenario, &mut watcher),
+    };
+    match watcher.failure {
+        Some(failure) => Err(failure),
+        None => result.map_err(failure),
     }
-    result.map_err(|error| match error {
+}
+
+/// Why a run gave no report.
+pub fn failure(error: RunError) -> Failure {
+    match error {
         RunError::Input(text) => Failure::Input(text),
         RunError::Io(text) => Failure::Run(text),
-    })
+        RunError::Interrupted => Failure::Interrupted("stopped before the first request: there is nothing to report".to_owned()),
+    }
 }
 
 struct Watcher<'a> {

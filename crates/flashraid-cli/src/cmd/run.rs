@@ -20,7 +20,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
 
     interrupt::stop_at_next_step()?;
     let board = Board::new(1);
-    let report = simulate::run(&scenario, &board, 0, requests.as_mut());
+    let report = simulate::run(&scenario, arguments.check, &board, 0, requests.as_mut());
     board.clear();
     let report = report?;
     let document = json::document(&report)?;

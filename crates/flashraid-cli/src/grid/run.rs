@@ -10,7 +10,7 @@ use flashraid::workload::{SourceSpec, WorkloadSpec};
 use serde_json::Value;
 
 use super::{Store, short_hash};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::output::json;
 use crate::progress::Board;
@@ -85,10 +85,11 @@ pub fn run_all(tasks: &[Task], threads: usize, store: Option<&Store>) -> Outcome
 
 /// The report, or `None` if an interruption cut it short.
 fn run_one(task: &Task, board: &Board, index: usize, store: Option<&Store>) -> Outcome<Option<Value>> {
-    let report = simulate::run(&task.scenario, board, index, None)?;
-    if report.partial {
-        return Ok(None);
-    }
+    let report = match simulate::run(&task.scenario, false, board, index, None) {
+        Ok(report) if report.partial => return Ok(None),
+        Err(Failure::Interrupted(_)) => return Ok(None),
+        result => result?,
+    };
     let report = json::document(&report)?;
     if let Some(store) = store {
         store.save(&task.id, &report)?;

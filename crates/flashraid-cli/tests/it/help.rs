@@ -63,3 +63,22 @@ fn check_explains_without_running() {
     assert_eq!(place.files(), Vec::<String>::new());
     assert!(place.run_json(&["check", "small.toml", "--json"]).is_object());
 }
+
+#[test]
+fn a_quick_bench_has_what_the_contract_names() {
+    let document = Place::new().run_json(&["bench", "--quick", "--json"]);
+    for pointer in [
+        "/array/host_page_ops_per_s",
+        "/array/flash_page_ops_per_s",
+        "/array/requests_per_s",
+        "/device/requests_per_s",
+        "/device/flash_page_ops_per_s",
+        "/device/time_over_floor",
+        "/warm_up/pages",
+        "/warm_up/seconds",
+        "/floor/requests_per_s",
+        "/bytes_per_physical_page",
+    ] {
+        assert!(document.pointer(pointer).and_then(serde_json::Value::as_f64).is_some_and(|figure| figure > 0.0), "{pointer}");
+    }
+}
