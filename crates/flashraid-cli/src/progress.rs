@@ -20,6 +20,8 @@ pub struct Board {
 
 #[derive(Clone, Copy, Default)]
 struct Simulation {
+    /// Share of its warm-up that is done.
+    warmed: f64,
     /// Share of its requests that are done; `None` if nobody knows how many there are.
     fraction: Option<f64>,
     /// Requests done by this process.
@@ -40,19 +42,19 @@ impl Board {
     /// News of one simulation.
     pub fn update(&self, simulation: usize, progress: &Progress) {
         let mut simulations = self.lock();
-        let fraction = match progress.phase {
-            // A warm-up is short beside most runs; the bar waits for it rather than guess its share.
-            Phase::WarmUp => Some(0.0),
-            Phase::Run => progress.fraction,
+        let (warmed, fraction) = match progress.phase {
+            // The bar waits for the warm-up rather than guess its share of the time.
+            Phase::WarmUp => (progress.fraction.unwrap_or(0.0), Some(0.0)),
+            Phase::Run => (1.0, progress.fraction),
         };
-        simulations[simulation] = Simulation { fraction, requests: progress.requests, done: false };
+        simulations[simulation] = Simulation { warmed, fraction, requests: progress.requests, done: false };
         self.draw(&simulations);
     }
 
     /// One simulation is done.
     pub fn done(&self, simulation: usize) {
         let mut simulations = self.lock();
-        simulations[simulation] = Simulation { done: true, fraction: Some(1.0), ..simulations[simulation] };
+        simulations[simulation] = Simulation { done: true, warmed: 1.0, fraction: Some(1.0), ..simulations[simulation] };
         self.draw(&simulations);
     }
 
@@ -81,7 +83,10 @@ impl Board {
             parts.push(format!("{done}/{} points", simulations.len()));
         }
         match requests {
-            0 => parts.push("warming up".to_owned()),
+            0 => {
+                let warming = simulations.iter().map(|simulation| simulation.warmed).filter(|warmed| *warmed < 1.0);
+                parts.push(format!("warming up, {:.0} %", 100.0 * warming.fold(0.0, f64::max)));
+            }
             _ => parts.push(format!("{} requests/s", number::rounded(requests as f64 / elapsed.as_secs_f64()))),
         }
         let own = fraction - inherited / simulations.len() as f64;

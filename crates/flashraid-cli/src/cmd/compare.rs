@@ -30,12 +30,14 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
 /// Writes report.json and report.html.
 pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
     files::write(&out.join("report.json"), json::text(&grid.document()).as_bytes())?;
-    let page = html::page(title, &[grid.legend()], &grid.sheets(), &grid.points[0].reports[0]["config"]);
+    let facts: Vec<String> = std::iter::once(grid.legend()).chain(grid.notes()).collect();
+    let page = html::page(title, &facts, &grid.sheets(), &grid.points[0].reports[0]["config"]);
     files::write(&out.join("report.html"), page.as_bytes())
 }
 
 /// The tables for standard output, and where the rest is.
 pub fn tables(grid: &Grid, out: &Path) -> String {
     let (tables, legend) = (text::render(&grid.sheets()), grid.legend());
-    format!("{tables}{legend}\nwritten: {0}/report.html, {0}/report.json\n", out.display())
+    let notes: String = grid.notes().into_iter().map(|note| note + "\n").collect();
+    format!("{tables}{legend}\n{notes}written: {0}/report.html, {0}/report.json\n", out.display())
 }

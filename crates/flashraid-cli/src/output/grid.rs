@@ -71,6 +71,20 @@ impl Grid {
         json!({ "settings": settings(point), "baseline": settings(baseline), "figures": figures.collect::<Map<_, _>>() })
     }
 
+    /// What the reports say beside their figures, each remark once.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for report in self.points.iter().flat_map(|point| &point.reports) {
+            let lists = ["warnings", "trace_notes"].iter().filter_map(|key| report[*key].as_array()).flatten();
+            for note in lists.chain([&report["workload_note"]]).filter_map(Value::as_str) {
+                if !notes.iter().any(|known| known == note) {
+                    notes.push(note.to_owned());
+                }
+            }
+        }
+        notes
+    }
+
     /// A line that explains the tables.
     pub fn legend(&self) -> String {
         let seeds = self.points.first().map_or(0, |point| point.reports.len());

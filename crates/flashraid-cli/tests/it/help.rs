@@ -82,3 +82,14 @@ fn a_quick_bench_has_what_the_contract_names() {
         assert!(document.pointer(pointer).and_then(serde_json::Value::as_f64).is_some_and(|figure| figure > 0.0), "{pointer}");
     }
 }
+
+#[test]
+fn the_readmes_configuration_is_valid() {
+    let readme = include_str!("../../../../README.md");
+    let (_, rest) = readme.split_once("```toml\n").unwrap();
+    let (configuration, _) = rest.split_once("```").unwrap();
+    let place = Place::new();
+    place.write("array.toml", configuration);
+    let ended = place.run(&["check", "array.toml"]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+}

@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -31,6 +34,9 @@ read_fraction = 0.25
 size = "8KiB"
 arrivals = { process = "poisson", mean_gap = "2ms" }
 "#;
+
+/// How long a program may run.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// A folder in which the program runs.
 pub struct Place {
@@ -82,7 +88,18 @@ impl Place {
 
     /// Runs the program with these arguments to its end.
     pub fn run(&self, arguments: &[&str]) -> Ended {
-        ended(self.command(arguments).output().unwrap())
+        let child = self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let pid = child.id().to_string();
+        // A program that hangs or eats all memory is stopped, rather than the machine that tests it.
+        let (finished, watch) = mpsc::channel::<()>();
+        thread::spawn(move || {
+            if watch.recv_timeout(TIME_LIMIT) == Err(RecvTimeoutError::Timeout) {
+                Command::new("kill").args(["-KILL", &pid]).status().unwrap();
+            }
+        });
+        let output = child.wait_with_output().unwrap();
+        drop(finished);
+        ended(output)
     }
 
     /// Runs it, expects success, and reads its output as one JSON document.
