@@ -348,10 +348,8 @@ impl Upcoming {
     #[inline]
     fn hint(&mut self, array: &Array) {
         for (kind, (count, pages)) in self.hinted.iter_mut().enumerate() {
-            if *count == 0
-                && let Some((_, front)) = self.queue.front()
-            {
-                (*count, *pages) = (1, u64::from(front.pages));
+            if *count == 0 {
+                (*count, *pages) = (1, self.queue.front().map_or(0, |(_, request)| u64::from(request.pages)));
             }
             while *pages < PAGES_AHEAD[kind]
                 && let Some((_, request)) = self.queue.get(*count)

@@ -71,6 +71,9 @@ fn warnings() {
     assert!(saturated.warnings.iter().any(|warning| warning.contains("saturated")), "{:?}", saturated.warnings);
     let missing = checked("workload.path = \"no/such/trace\"");
     assert!(missing.workload.is_none() && missing.warnings.iter().any(|warning| warning.contains("can't be read")));
+    let drift = "[ssd.geometry]\nplanes = 2\nblocks = 64\n[ssd.gc]\nstart = \"4 blocks\"\n";
+    assert!(checked(drift).warnings.iter().any(|warning| warning.contains("drift apart")));
+    assert!(!checked(&format!("ssd.plane_choice = \"rotate\"\n{drift}")).warnings.iter().any(|warning| warning.contains("drift apart")));
     let partial = checked("[workload]\nkind = \"synthetic\"\nsize = \"512B\"\n");
     assert_eq!(partial.workload.unwrap().partial_page_writes, 1.0);
 }
