@@ -28,7 +28,7 @@ pub fn fast(case: &Case) -> Outcome {
     let mut outcomes = vec![RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0 }; case.requests.len()];
     let mut done: Vec<Done> = Vec::new();
     let mut next = 0;
-    let mut issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
+    let issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
         outcomes[*next].arrival_ns = now;
         array.submit(now, &pages(*next, &case.requests[*next]));
         *next += 1;
