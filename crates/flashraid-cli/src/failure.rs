@@ -35,7 +35,7 @@ impl Failure {
         match self {
             Failure::ReaderGone => None,
             // A rendered configuration problem brings its own headline.
-            Failure::Input(text) if text.contains('\n') => Some(text.trim_end().to_owned()),
+            Failure::Input(text) if text.starts_with("error:") => Some(text.trim_end().to_owned()),
             Failure::Input(text) | Failure::Run(text) => Some(format!("error: {text}")),
             Failure::Interrupted(text) => Some(text.clone()),
         }

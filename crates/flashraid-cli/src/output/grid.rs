@@ -19,7 +19,7 @@ impl Grid {
             header.push(String::new());
         }
         let label_columns = header.len();
-        let mut rows: Vec<Vec<Cell>> = self.points.iter().map(|point| labels(point)).collect();
+        let mut rows: Vec<Vec<Cell>> = self.points.iter().map(labels).collect();
         for figure in figures {
             let values: Vec<Option<Vec<f64>>> = self.points.iter().map(|point| point.figure(figure.pointer)).collect();
             let means: Vec<Option<Estimate>> = values.iter().map(|values| estimate(values.as_deref()?)).collect();
