@@ -6,6 +6,7 @@ use crate::flash::Timing;
 use crate::ftl::CleanWork;
 use crate::metrics::GcInterval;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Durations of what an element does, added up once.
 #[derive(Debug, Clone)]
@@ -217,7 +218,7 @@ impl Ssd {
                 let end = at + self.steps.clean_ns(work);
                 let held_until = &mut self.elements[element as usize].held_until[pool as usize];
                 let continues = held_until.replace(end) == Some(at);
-                self.record_clean(element, pool, at, end, work, continues, cleans);
+                self.record_clean(element, pool, at..end, work, continues, cleans);
                 held |= 1 << pool;
             }
         }
@@ -267,7 +268,7 @@ impl Ssd {
         if !self.params.gc.instantaneous {
             state.gc_until = end;
         }
-        self.record_clean(element, pool, at, end, work, continues, cleans);
+        self.record_clean(element, pool, at..end, work, continues, cleans);
         end
     }
 
@@ -275,8 +276,7 @@ impl Ssd {
         &mut self,
         element: u32,
         pool: u32,
-        start_ns: TimeNs,
-        end_ns: TimeNs,
+        time: Range<TimeNs>,
         work: CleanWork,
         continues: bool,
         cleans: &mut Vec<GcInterval>,
@@ -285,13 +285,13 @@ impl Ssd {
         self.counters.gc_pages_moved += u64::from(work.pages_moved);
         self.counters.summary_programs += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.summary_page);
         self.counters.gc_runs += u64::from(!continues);
-        self.counters.gc_time_ns += end_ns - start_ns;
+        self.counters.gc_time_ns += time.end - time.start;
         cleans.push(GcInterval {
             member: self.member,
             element,
             pool,
-            start_ns,
-            end_ns,
+            start_ns: time.start,
+            end_ns: time.end,
             victims: 1,
             pages_moved: work.pages_moved,
             free_blocks_before: work.free_blocks_before,
@@ -516,7 +516,7 @@ impl Ssd {
             let (began, work, state_pool) = (state.clean_began, state.clean_work, state.clean_pool);
             state.gc_until = end;
             let continues = std::mem::replace(&mut state.in_run, true);
-            self.record_clean(element, state_pool, began, end, work, continues, fx.cleans);
+            self.record_clean(element, state_pool, began..end, work, continues, fx.cleans);
         }
     }
 }
