@@ -407,7 +407,7 @@ impl Ssd {
         let state = &mut self.elements[element as usize];
         if self.channels.is_empty() {
             let met_gc = self.pending[id].met_gc || state.gc_until > queued_at;
-            self.finish(now, id, now + duration, met_gc, fx);
+            self.finish(id, now + duration, met_gc, fx);
         } else {
             let sealed = op.write && duration > self.steps.write_ns;
             self.steps.command_script(op.write, sealed, state);
@@ -511,7 +511,11 @@ impl Ssd {
         if state.serving != NONE {
             let id = state.serving;
             let met_gc = state.gc_until > self.pending[id].queued_at;
-            self.finish(now, id, end, met_gc, fx);
+            if end == now {
+                self.finish_now(now, id, met_gc, fx);
+            } else {
+                self.finish(id, end, met_gc, fx);
+            }
         } else {
             let (began, work, state_pool) = (state.clean_began, state.clean_work, state.clean_pool);
             state.gc_until = end;

@@ -261,18 +261,24 @@ impl Ssd {
         }
     }
 
-    /// The element is done with the operation at `at`, which may lie in the future.
-    fn finish<W>(&mut self, now: TimeNs, id: u32, at: TimeNs, met_gc: bool, fx: &mut Effects<W>) {
-        if self.params.link.is_none() || self.pending[id].op.write {
+    /// The element is done with the operation at `at`, which lies in the future.
+    fn finish<W>(&mut self, id: u32, at: TimeNs, met_gc: bool, fx: &mut Effects<W>) {
+        if self.params.link.is_some() && !self.pending[id].op.write {
+            self.pending[id].met_gc = met_gc;
+            fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::WantsLink(id)));
+        } else {
             let pending = self.pending.remove(id);
             fx.ends.push(OpEnd { join: pending.op.join, member: self.member, at, met_gc });
-            return;
         }
-        self.pending[id].met_gc = met_gc;
-        if at == now {
+    }
+
+    /// As [`Ssd::finish`], now.
+    fn finish_now<W>(&mut self, now: TimeNs, id: u32, met_gc: bool, fx: &mut Effects<W>) {
+        if self.params.link.is_some() && !self.pending[id].op.write {
+            self.pending[id].met_gc = met_gc;
             self.join_lane(now, self.lane_to_host(), id, fx);
         } else {
-            fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::WantsLink(id)));
+            self.finish(id, now, met_gc, fx);
         }
     }
 
