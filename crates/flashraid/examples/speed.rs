@@ -36,6 +36,8 @@ fn ssd(elements: u32, planes: u32, blocks: u32) -> SsdParams {
             separate_open_block: false,
             copy_back: true,
             instantaneous: false,
+            preemption: None,
+            idle_ns: None,
         },
         fill_seals_last_block: false,
         channel: None,

@@ -301,6 +301,8 @@ impl Resolver<'_> {
             separate_open_block: written.separate_open_block,
             copy_back: written.copy_back,
             instantaneous: config.coordination.scheme == Scheme::Ideal,
+            preemption: None,
+            idle_ns: None,
         }
     }
 

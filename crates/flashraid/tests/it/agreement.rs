@@ -199,6 +199,8 @@ impl Draw {
             separate_open_block,
             copy_back: self.chance(60),
             instantaneous: self.chance(10),
+            preemption: None,
+            idle_ns: None,
         };
         let geometry = Geometry {
             elements: self.between(1, 4) as u32,

@@ -676,6 +676,9 @@ impl Simulation<'_> {
                     gc_intervals.push(GcInterval {
                         pool: 0,
                         free_blocks_before: 0,
+                        free_blocks_least: 0,
+                        writes_wait_from_ns: run.start,
+                        all_wait_from_ns: run.start,
                         member: number as u32,
                         element: element as u32,
                         start_ns: run.start,
