@@ -28,7 +28,7 @@ pub fn fast(case: &Case) -> Outcome {
     let mut outcomes = vec![RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0 }; case.requests.len()];
     let mut done: Vec<Done> = Vec::new();
     let mut next = 0;
-    let mut issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
+    let issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
         outcomes[*next].arrival_ns = now;
         array.submit(now, &pages(*next, &case.requests[*next]));
         *next += 1;
@@ -38,7 +38,14 @@ pub fn fast(case: &Case) -> Outcome {
             issue(&mut array, &mut outcomes, 0, &mut next);
         }
     }
+    let mut done_count = 0;
+    let mut now = 0;
+    let mut idle_is_over = false;
     loop {
+        if done_count == case.requests.len() && !idle_is_over {
+            idle_is_over = true;
+            array.end_idle_collection(now);
+        }
         let arrival = match case.host {
             HostLoop::Open => case.requests.get(next).map(|r| r.arrival_ns),
             HostLoop::Closed { .. } => None,
@@ -46,7 +53,9 @@ pub fn fast(case: &Case) -> Outcome {
         match (arrival, array.next_time()) {
             (Some(at), event) if event.is_none_or(|event| at <= event) => issue(&mut array, &mut outcomes, at, &mut next),
             (_, Some(event)) => {
+                now = event;
                 array.advance(event, &mut done);
+                done_count += done.len();
                 for done in done.drain(..) {
                     let outcome = &mut outcomes[done.tag as usize];
                     (outcome.done_ns, outcome.gc_members_met) = (done.at, done.gc_members_met);

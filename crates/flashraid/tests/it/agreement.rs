@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use flashraid::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
 use flashraid::flash::{Geometry, Timing};
 use flashraid::rng::{self, Stream};
-use flashraid::ssd::{Allocation, ChannelParams, GcParams, Hold, LinkParams, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use flashraid::ssd::{Allocation, ChannelParams, GcParams, Hold, LinkParams, MemberCounters, PlaneChoice, Pool, Preemption, SsdParams, Suspension, Trigger, VictimPolicy};
 use flashraid::workload::{Direction, HostLoop, Request};
 
 use crate::adapter;
@@ -74,6 +74,22 @@ fn the_cases_reach_every_corner() {
         count("wear-aware", matches!(ssd.gc.victim, VictimPolicy::GreedyWearAware { .. }) && collected);
         count("raid1", case.params.level == Level::Raid1);
         count("raid10", case.params.level == Level::Raid10);
+        let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
+        let preemption = ssd.gc.preemption;
+        count("preempted", sum(|c| c.preemptions));
+        count("merged", sum(|c| c.merges));
+        count("merged writes", sum(|c| c.merged_moves));
+        count("reordered", preemption.is_some_and(|preemption| preemption.reorder) && sum(|c| c.merges));
+        count("pipelined", sum(|c| c.pipelined));
+        count("suspended", sum(|c| c.suspensions));
+        count("dropped", sum(|c| c.gc_pages_dropped));
+        count("exhausted", sum(|c| c.exhausted));
+        count("state 2", preemption.is_some() && sum(|c| c.gc_writes_wait_ns));
+        count("state 3", preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_free_for_all_ns - c.gc_writes_wait_ns));
+        count("idle", sum(|c| c.idle_cleans));
+        count("idle without preemption", preemption.is_none() && sum(|c| c.idle_cleans));
+        count("preemption in an array with a link", sum(|c| c.preemptions) && case.params.members > 1 && ssd.link.is_some());
+        count("preemption in a closed loop", sum(|c| c.preemptions) && case.host != HostLoop::Open);
         count("closed loop", case.host != HostLoop::Open && met);
     }
     if seeds().len() as u64 == CASES {
@@ -94,9 +110,10 @@ fn description(case: &Case) -> String {
     let Case { params, warm_up, seed, host, requests } = case;
     let mut text = format!("{params:#?}\n{warm_up:?} {host:?} seed {seed}");
     for (index, request) in requests.iter().enumerate() {
-        let Request { arrival_ns, offset_bytes, length_bytes, direction, .. } = request;
+        let Request { arrival_ns, offset_bytes, length_bytes, direction, high_priority, .. } = request;
         let (first_page, last_page) = (offset_bytes / PAGE_BYTES, (offset_bytes + length_bytes - 1) / PAGE_BYTES);
         text += &format!("\nrequest {index}: at {arrival_ns} {direction:?} pages {first_page} to {last_page}");
+        text += if *high_priority { " of high priority" } else { "" };
     }
     text
 }
@@ -149,7 +166,12 @@ pub fn draw_case(seed: u64) -> Case {
     let overwrites = if draw.chance(25) { 0.0 } else { draw.between(0, 2000) as f64 / 1000.0 };
     let host = if draw.chance(25) { HostLoop::Closed { depth: draw.between(1, 32) as u32, think_ns: 0 } } else { HostLoop::Open };
     let requests = draw.requests(&params);
-    Case { params, warm_up: WarmUp { overwrites, pattern: WarmUpPattern::Random }, seed, host, requests }
+    let mut case = Case { params, warm_up: WarmUp { overwrites, pattern: WarmUpPattern::Random }, seed, host, requests };
+    let mut draw = Draw(rng::stream(seed, "agreement", 1));
+    if draw.chance(60) {
+        draw.make_interruptible(&mut case);
+    }
+    case
 }
 
 struct Draw(Stream);
@@ -224,6 +246,35 @@ impl Draw {
             fill_seals_last_block,
             channel,
             link,
+        }
+    }
+
+    /// Section 10 of the rules: preemption, idle collection, requests of high priority.
+    fn make_interruptible(&mut self, case: &mut Case) {
+        let ssd = &mut case.params.ssd;
+        ssd.channel = None;
+        ssd.allocation = Allocation::Static;
+        ssd.gc.hold = Hold::Element;
+        ssd.gc.instantaneous = false;
+        let merge = self.chance(50);
+        let suspension = self.chance(30).then(|| Suspension {
+            suspend_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
+            resume_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
+            times_max: self.between(1, 4) as u32,
+        });
+        ssd.gc.preemption = self.chance(90).then(|| Preemption {
+            poll_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
+            t_hard: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
+            pipeline: self.chance(50),
+            merge,
+            reorder: merge && self.chance(70),
+            suspension,
+        });
+        let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
+        ssd.gc.idle_ns = with_idle.then(|| 50_021 << self.between(0, 8));
+        let high_priority_percent = if self.chance(30) { self.between(2, 60) } else { 0 };
+        for request in &mut case.requests {
+            request.high_priority = self.chance(high_priority_percent);
         }
     }
 
