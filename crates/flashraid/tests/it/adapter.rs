@@ -117,7 +117,8 @@ fn runs(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<GcInterval> {
         }
     }
     for run in &mut runs {
-        (run.pool, run.free_blocks_before) = (0, 0);
+        (run.pool, run.free_blocks_before, run.free_blocks_least) = (0, 0, 0);
+        (run.writes_wait_from_ns, run.all_wait_from_ns) = (run.start_ns, run.start_ns);
     }
     runs.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
     runs
