@@ -103,7 +103,7 @@ enum Step {
 
 struct Work {
     steps: Vec<Step>,
-    /// When it would end if it never waited for a channel.
+    /// When it will end if it waits for no transfer but one that it has asked for.
     plain_end: u64,
 }
 
@@ -143,7 +143,7 @@ struct Operation {
     page: Page,
     write: bool,
     high_priority: bool,
-    joined_queue_ns: u64,
+    reached_member_ns: u64,
     waited_for_plane: bool,
     refused_ns: Option<u64>,
 }
@@ -153,6 +153,8 @@ struct Channel {
     user: Option<Worker>,
     /// Who asked, and for how long, in order of asking.
     waiting: Vec<(Worker, u64)>,
+    /// When all of them will have been served.
+    free_ns: u64,
 }
 
 #[derive(Default)]
@@ -251,7 +253,7 @@ impl Simulation<'_> {
                 page: layout::home(self.ssd, logical_page),
                 write: request.direction == Direction::Write,
                 high_priority: request.high_priority,
-                joined_queue_ns: 0,
+                reached_member_ns: 0,
                 waited_for_plane: false,
                 refused_ns: None,
             };
@@ -328,7 +330,8 @@ impl Simulation<'_> {
 
 // The way to an element (rules 7 and 8).
 impl Simulation<'_> {
-    fn reach_member(&mut self, member: usize, operation: Operation) {
+    fn reach_member(&mut self, member: usize, mut operation: Operation) {
+        operation.reached_member_ns = self.now;
         match self.ssd.allocation {
             Allocation::Dynamic => {
                 self.members[member].unplaced.push(operation);
@@ -402,8 +405,7 @@ impl Simulation<'_> {
         current_end.unwrap_or(0).max(self.now) + waiting
     }
 
-    fn join_queue(&mut self, member: usize, element: usize, mut operation: Operation) {
-        operation.joined_queue_ns = self.now;
+    fn join_queue(&mut self, member: usize, element: usize, operation: Operation) {
         self.members[member].elements[element].queue.push(operation);
         if self.is_stepped() {
             return self.stepper_has_more(member, element, operation);
@@ -492,7 +494,7 @@ impl Simulation<'_> {
             return operation.waited_for_plane;
         }
         let runs = self.members[member].gc_runs.get(&(element, None));
-        let overlaps = |run: &GcRun| run.start < self.now && run.end.is_none_or(|end| end > operation.joined_queue_ns);
+        let overlaps = |run: &GcRun| run.start < self.now && run.end.is_none_or(|end| end > operation.reached_member_ns);
         runs.is_some_and(|runs| runs.iter().any(overlaps))
     }
 
@@ -657,9 +659,26 @@ impl Simulation<'_> {
             Step::Transfer(ns) => {
                 let channel = self.channel_of(worker);
                 self.members[member].channels[channel].waiting.push((worker, ns));
+                self.expect_end_of_transfer(member, channel, worker, ns);
                 self.start_transfer(member, channel);
             }
         }
+    }
+
+    /// From the moment at which a transfer is asked for, its end is known: those before it come first.
+    fn expect_end_of_transfer(&mut self, member: usize, channel: usize, worker: Worker, ns: u64) {
+        let free = self.members[member].channels[channel].free_ns.max(self.now) + ns;
+        self.members[member].channels[channel].free_ns = free;
+        let work = self.members[member].work.get_mut(&worker).expect("the work goes on");
+        let rest: u64 = work
+            .steps
+            .iter()
+            .map(|step| {
+                let (Step::Wait(ns) | Step::Transfer(ns)) = step;
+                ns
+            })
+            .sum();
+        work.plain_end = free + rest;
     }
 
     fn channel_of(&self, worker: Worker) -> usize {

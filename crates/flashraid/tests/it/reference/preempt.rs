@@ -515,7 +515,7 @@ impl Simulation<'_> {
     fn leaves_queue(&mut self, member: usize, element: usize, index: usize) -> Operation {
         let operation = self.members[member].elements[element].queue.remove(index);
         let stepper = &self.members[member].steppers[element];
-        if stepper.clean.is_some() || stepper.cleans_ended.iter().any(|&end| end > operation.joined_queue_ns) {
+        if stepper.clean.is_some() || stepper.cleans_ended.iter().any(|&end| end > operation.reached_member_ns) {
             self.requests[operation.request].members_met.insert(member);
         }
         if let Some(refused) = operation.refused_ns {
