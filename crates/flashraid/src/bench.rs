@@ -74,7 +74,7 @@ pub struct BenchSize {
     pub array_requests: u64,
     /// Requests to the device and to the floor.
     pub device_requests: u64,
-    /// Blocks of each plane as a share of the full geometry, one in so many; 1 is full size.
+    /// Elements as a share of the full geometry, one in so many; 1 is full size.
     pub shrink: u32,
 }
 
@@ -140,12 +140,8 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
 
 fn scenario(text: &str, size: BenchSize) -> Result<Scenario, RunError> {
     let mut scenario = config::from_str("bench", text, &[], None).map_err(|problems| RunError::Input(problems.to_string()))?;
-    let g = &mut scenario.array.ssd.geometry;
-    g.blocks_per_plane /= size.shrink;
-    g.reserved_blocks_per_plane /= size.shrink;
-    let gc = &mut scenario.array.ssd.gc;
-    gc.start_free_blocks = (gc.start_free_blocks / size.shrink).max(1);
-    gc.stop_free_blocks = gc.start_free_blocks + 1;
+    let elements = &mut scenario.array.ssd.geometry.elements;
+    *elements = (*elements / size.shrink).max(1);
     Ok(scenario)
 }
 
@@ -244,7 +240,9 @@ impl Floor {
         let element = slot / (self.map.len() as u32 / self.geometry.elements);
         let first = (element * planes) as usize;
         while let Some(plane) = (first..first + planes as usize).find(|&p| self.free_blocks[p] <= self.start_free_blocks) {
-            self.clean(plane);
+            if !self.clean(plane) {
+                break;
+            }
         }
         let old = self.map[slot as usize];
         let (old_block, page) = ((old / self.geometry.pages_per_block) as usize, old % self.geometry.pages_per_block);
@@ -286,19 +284,26 @@ impl Floor {
         self.open[plane] = (first + found, 0);
     }
 
-    fn clean(&mut self, plane: usize) {
+    /// Says whether there was anything to gain.
+    fn clean(&mut self, plane: usize) -> bool {
         let blocks = self.geometry.blocks_per_plane as usize;
         let scores = &self.score[plane * blocks..(plane + 1) * blocks];
         let least = scores.iter().copied().fold(i16::MAX, i16::min);
+        if least >= self.data_pages as i16 {
+            return false;
+        }
         let victim = plane * blocks + scores.iter().rposition(|&s| s == least).expect("it was found");
-        let mut bits = std::mem::take(&mut self.valid[victim]);
-        self.score[victim] = NOT_SEALED;
+        let mut bits = self.valid[victim];
         while bits != 0 {
             let slot = self.rmap[victim * self.geometry.pages_per_block as usize + bits.trailing_zeros() as usize];
             bits &= bits - 1;
             self.program(plane, slot);
         }
+        // Free only now: a block that the moves open must not be the victim.
+        self.valid[victim] = 0;
+        self.score[victim] = NOT_SEALED;
         self.free_blocks[plane] += 1;
+        true
     }
 }
 

@@ -372,7 +372,9 @@ impl Upcoming {
     #[inline]
     fn hint(&mut self, array: &Array) {
         for (kind, (count, pages)) in self.hinted.iter_mut().enumerate() {
-            *count = (*count).max(1);
+            if *count == 0 {
+                (*count, *pages) = (1, self.queue.front().map_or(0, |(_, request)| u64::from(request.pages)));
+            }
             while *pages < PAGES_AHEAD[kind]
                 && let Some((_, request)) = self.queue.get(*count)
             {

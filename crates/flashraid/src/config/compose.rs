@@ -232,14 +232,25 @@ fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_who
         tree.insert("preset", Tree::from_json(&Value::String(name), &place));
     }
     tree.insert("kind", Tree::from_json(&Value::String(kind.clone()), &place));
-    let endless = kind != "trace" && tree.get("limit").is_none();
-    if is_whole && endless && tree.get("requests").is_none() && tree.get("duration").is_none() {
-        tree.insert("requests", Tree::from_json(&workload::DEFAULT_REQUESTS.into(), &place));
-    }
     if let Some(Tree { kind: Kind::Array(streams), .. }) = tree.get_mut("streams") {
         for (at, stream) in streams.iter_mut().enumerate() {
             fill_workload(stream, &format!("{section}.streams[{at}]"), problems, false);
         }
+    }
+    if is_whole && is_endless(tree) && tree.get("requests").is_none() && tree.get("duration").is_none() {
+        tree.insert("requests", Tree::from_json(&workload::DEFAULT_REQUESTS.into(), &place));
+    }
+}
+
+/// Whether a workload whose kind is filled in never ends by itself.
+fn is_endless(tree: &Tree) -> bool {
+    if tree.get("limit").is_some() {
+        return false;
+    }
+    match (tree.get("kind").and_then(Tree::as_str), tree.get("streams").map(|streams| &streams.kind)) {
+        (Some("trace"), _) => false,
+        (Some("mix"), Some(Kind::Array(streams))) => streams.iter().any(is_endless),
+        _ => true,
     }
 }
 

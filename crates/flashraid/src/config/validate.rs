@@ -128,8 +128,19 @@ impl Report<'_> {
             errors.iter().for_each(|error| self.error(error));
             return;
         }
-        if let Some(error) = of_type.iter().flat_map(|errors| errors.iter()).find(|error| lacks_tag(error, depth)) {
-            self.error(error);
+        let untagged: Vec<_> = of_type.iter().flat_map(|errors| errors.iter()).filter(|error| lacks_tag(error, depth)).collect();
+        if let [first, ..] = untagged[..] {
+            let tag = match first.kind() {
+                ValidationErrorKind::Required { property } => property.as_str().unwrap_or_default(),
+                _ => "",
+            };
+            let names: Vec<String> = untagged
+                .iter()
+                .filter_map(|error| parent_schema(error.schema_path().as_str())["properties"][tag]["const"].as_str())
+                .map(|name| format!("\"{name}\""))
+                .collect();
+            let message = format!("{} is a table without `{tag}`, which must be {}", self.subject(path), one_of(&names));
+            self.push(path, message, None);
             return;
         }
         // What is left is a name, or a tag, that is none of those there are.

@@ -147,6 +147,16 @@ fn size_speaks_for_both_directions() {
 }
 
 #[test]
+fn only_what_never_ends_is_given_an_end() {
+    let requests = |text: &str| good(text).limit.requests;
+    assert_eq!(requests("workload.preset = \"ms-ec\""), Some(DEFAULT_REQUESTS));
+    assert_eq!(requests("workload.path = \"t\""), None);
+    assert_eq!(requests("[[workload.streams]]\npath = \"t\"\n[[workload.streams]]\npreset = \"exchange\"\nlimit = 100\n"), None);
+    assert_eq!(requests("[[workload.streams]]\npath = \"t\"\n[[workload.streams]]\npreset = \"exchange\"\n"), Some(DEFAULT_REQUESTS));
+    assert_eq!(good("workload.duration = \"1s\"").limit, Limit { requests: None, duration_ns: Some(1_000_000_000) });
+}
+
+#[test]
 fn the_hash_leaves_out_the_seed_and_nothing_else() {
     let hash = |text: &str| good(text).hash;
     assert_eq!(hash(""), hash("seed = 7"));
@@ -223,6 +233,13 @@ proptest! {
         if let Err(problems) = read(&text) {
             prop_assert!(!problems.list.is_empty());
             let _ = problems.to_string();
+        }
+    }
+
+    #[test]
+    fn whatever_loads_can_be_checked(text in any_configuration()) {
+        if let Ok(scenario) = read(&text) {
+            let _ = crate::check::check(&scenario).to_string();
         }
     }
 

@@ -85,6 +85,18 @@ impl Layout {
         }
     }
 
+    /// What to tell of several devices.
+    pub fn note(&self) -> Option<String> {
+        match self {
+            Self::Ends { base_bytes, end_bytes } if base_bytes.len() > 1 => Some(format!(
+                "devices: {} laid end to end, {} MiB in all; devices overrules it (\"fold\", or a list of numbers)",
+                base_bytes.len(),
+                end_bytes >> 20
+            )),
+            _ => None,
+        }
+    }
+
     /// Where the last device ends, if that is known.
     pub fn address_space_bytes(&self) -> Option<u64> {
         match self {

@@ -65,6 +65,11 @@ impl Filter {
         &self.records.facts
     }
 
+    /// Adds a remark for the user.
+    pub fn note(&mut self, note: String) {
+        self.records.facts.notes.push(note);
+    }
+
     pub fn skipped(&self) -> Skipped {
         self.records.skipped
     }

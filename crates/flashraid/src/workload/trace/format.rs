@@ -214,6 +214,12 @@ impl Format {
         !matches!(self, Self::Vscsi | Self::Libcachesim | Self::Blkreplay)
     }
 
+    /// Whether a first line that begins with a letter can only be a header of somebody's making: where every line begins with a number.
+    #[must_use]
+    pub const fn may_have_header(self) -> bool {
+        self.is_text() && !matches!(self, Self::Fio2 | Self::Fio3)
+    }
+
     /// Whether it is text, a request to a line.
     #[must_use]
     pub const fn is_text(self) -> bool {

@@ -172,6 +172,12 @@ impl Input {
         if self.compression == Compression::None || self.gauge.failed.load(Ordering::Relaxed) {
             return SourceError::Io { context: format!("can't read {}", self.name), source: error };
         }
+        if self.compression == Compression::Zstd && error.to_string().contains("too much memory") {
+            return SourceError::Input(format!(
+                "{}: its zstd frame needs a window of more than 128 MiB (made with --long or --ultra); compress it anew without",
+                self.name
+            ));
+        }
         let how = if error.kind() == io::ErrorKind::UnexpectedEof { "truncated" } else { "damaged or truncated" };
         SourceError::Input(format!(
             "{}: the {} data is {how} after {} bytes of the file and {} bytes decompressed ({error}); fetch the file anew",

@@ -96,8 +96,11 @@ pub fn open_bytes(bytes: impl Into<Arc<[u8]>>, spec: &TraceSpec) -> Result<Trace
 
 impl TraceReader {
     fn of(spec: &TraceSpec, origin: &Origin) -> Result<Self, SourceError> {
-        let records = Filter::open(spec, origin)?;
+        let mut records = Filter::open(spec, origin)?;
         let layout = Layout::new(spec, origin, records.facts().format)?;
+        if let Some(note) = layout.note() {
+            records.note(note);
+        }
         Ok(Self { records: Reordered::new(records, spec.reorder), layout, first_ns: None })
     }
 

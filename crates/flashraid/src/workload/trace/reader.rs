@@ -51,6 +51,8 @@ pub(crate) struct Records {
     skip_bad_lines: bool,
     /// Lines or binary records read so far.
     line: u64,
+    /// No line with content has been read yet, so that the next may be a header.
+    at_head: bool,
     pub facts: TraceFacts,
     pub skipped: Skipped,
 }
@@ -104,7 +106,16 @@ impl Records {
             skip_srt_header(&mut input)?;
         }
         let units = Units { time_ns, sector_bytes };
-        Ok(Self { input, parser, units, skip_bad_lines: spec.skip_bad_lines, line: 0, facts, skipped: Skipped::default() })
+        Ok(Self {
+            input,
+            parser,
+            units,
+            skip_bad_lines: spec.skip_bad_lines,
+            line: 0,
+            at_head: format.may_have_header(),
+            facts,
+            skipped: Skipped::default(),
+        })
     }
 
     /// The next request, `None` at the end.
@@ -123,10 +134,15 @@ impl Records {
             if self.facts.format.is_text() && !is_content(bytes) {
                 continue;
             }
+            let at_head = std::mem::take(&mut self.at_head);
+            let bytes_begin_a_name = matches!(bytes.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'"'));
             match self.parser.parse(bytes, self.units) {
                 Ok(Some(record)) if record.length_bytes == 0 => self.skipped.zero_length += 1,
                 Ok(Some(record)) => return Ok(Some(record)),
                 Ok(None) => {}
+                Err(_) if at_head && bytes_begin_a_name => {
+                    self.facts.notes.push(format!("line {}: passed over as a header", self.line));
+                }
                 Err(_) if self.skip_bad_lines => self.skipped.bad_lines += 1,
                 Err(bad) => return Err(self.complain(&bad)),
             }

@@ -128,7 +128,7 @@ fn fio_2_adds_up_waits() {
     check(text, Format::Fio2, &[record(0, 0, 0, 4096, Read), record(150_000, 1, 4096, 512, Writes), record(200_000, 0, 512, 512, Read)]);
     let without: String = text.lines().filter(|line| !line.contains("wait")).map(|line| format!("{line}\n")).collect();
     let reader = open_bytes(without.into_bytes(), &spec()).unwrap();
-    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1 }));
+    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
 }
 
 #[test]
@@ -291,6 +291,19 @@ fn a_truncated_compressed_file_is_bad_input_wherever_it_ends() {
 }
 
 #[test]
+fn a_window_too_large_is_told_from_damage() {
+    let mut writer = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    writer.window_log(28).unwrap();
+    writer.include_contentsize(false).unwrap();
+    writer.write_all(SPC.as_bytes()).unwrap();
+    // Flushing before the end keeps the encoder from shrinking the window to the content.
+    writer.flush().unwrap();
+    writer.write_all(SPC.as_bytes()).unwrap();
+    let message = refusal(writer.finish().unwrap(), &spec());
+    assert!(message.contains("window of more than 128 MiB"), "{message}");
+}
+
+#[test]
 fn a_bad_line_is_named_and_can_be_skipped() {
     let text = "0,8,4096,w,5.0\n0,8,40x6,w,5.5\n0,8,4096,w\n0,8,4096,w,6.0\n";
     let message = refusal(text, &spec());
@@ -304,6 +317,22 @@ fn a_bad_line_is_named_and_can_be_skipped() {
     // The line number counts blank lines and comments, and bytes that are no UTF-8 are shown, not trusted.
     let message = refusal(b"# a comment\n\n0,8,4096,w,5.0\n0,\xff\xfe,4096,w,5.0\n", &spec());
     assert!(message.contains("line 4, column 3: found \"\u{fffd}\u{fffd}\""), "{message}");
+}
+
+#[test]
+fn a_header_is_passed_over_but_not_a_second_one() {
+    let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
+    let text = format!("{header}5,alpha,2,Read,8192,4096,77\n6,alpha,2,Write,0,512,5\n");
+    assert_eq!(records(text.as_bytes(), &spec()).unwrap().len(), 2);
+    let notes = info_bytes(text.clone().into_bytes(), &spec()).unwrap().notes;
+    assert!(notes.iter().any(|note| note.contains("line 1: passed over as a header")), "{notes:?}");
+    assert!(refusal(text + header, &spec()).contains("line 4, column 1"));
+}
+
+#[test]
+fn readers_can_move_to_another_thread() {
+    fn is_send<T: Send>() {}
+    is_send::<super::TraceReader>();
 }
 
 #[test]
@@ -376,6 +405,7 @@ fn devices_are_laid_end_to_end_folded_or_chosen() {
     }
     let reader = open_bytes(SPC.as_bytes(), &spec()).unwrap();
     assert_eq!(reader.address_space_bytes(), Some(2 << 20));
+    assert!(reader.facts().notes.iter().any(|note| note.contains("2 laid end to end, 2 MiB")));
 }
 
 #[test]
@@ -422,7 +452,7 @@ fn units_are_overruled_and_options_without_effect_are_refused() {
 fn a_column_of_record_numbers_is_no_time() {
     let text: String = [0, 10, 50, 60, 70, 110].map(|number| format!("{number} 0 {} 8 0\n", number * 3)).concat();
     let mut reader = open_bytes(text.clone().into_bytes(), &spec()).unwrap();
-    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1 }));
+    assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
     while let Some(request) = reader.next_request().unwrap() {
         assert_eq!(request.arrival_ns, 0);
     }

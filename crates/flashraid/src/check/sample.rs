@@ -1,0 +1,123 @@
+//! What a workload asks of the members, from its first requests.
+
+use serde::Serialize;
+
+use crate::array::{ArrayParams, Level};
+use crate::config::address_space;
+use crate::workload::{self, Direction, HostLoop, SourceError, SourceSpec, WorkloadSpec};
+
+/// Requests looked at.
+const REQUESTS: u64 = 20_000;
+
+/// The first requests of a workload.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WorkloadSample {
+    /// Requests looked at.
+    pub requests: u64,
+    /// Arrivals per second; `None` for a closed loop and for traces without times.
+    pub requests_per_s: Option<f64>,
+    /// Requests outstanding at a time, of a closed loop.
+    pub closed_depth: Option<u32>,
+    /// Mean bytes of a request.
+    pub mean_request_bytes: f64,
+    /// Share of reads among the requests.
+    pub read_fraction: f64,
+    /// Pages that a request reads on all members together, on average over all requests.
+    pub pages_read_per_request: f64,
+    /// Pages that a request writes on all members together, mirrors included, on average over all requests.
+    pub pages_written_per_request: f64,
+    /// Share of the written pages that a request covers only in part; each costs a whole page.
+    pub partial_page_writes: f64,
+    /// The greatest share of the page operations that one member gets; 1 / members if they are spread evenly.
+    pub busiest_member_share: f64,
+    /// The end of the highest address.
+    pub extent_bytes: u64,
+}
+
+/// Draws the first requests of `spec`.
+pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Result<WorkloadSample, SourceError> {
+    let space = address_space(array);
+    let mut source = workload::open(spec, seed, &space)?;
+    let copies = match array.level {
+        Level::Single | Level::Raid0 => 1,
+        Level::Raid1 => u64::from(array.members),
+        Level::Raid10 => 2,
+    };
+    let mut columns = vec![0_u64; space.members_data as usize];
+    let (mut requests, mut reads, mut bytes, mut last_ns, mut extent_bytes) = (0_u64, 0_u64, 0_u128, 0_u64, 0_u64);
+    let (mut pages_read, mut pages_written, mut partial) = (0_u64, 0_u64, 0_u64);
+    while requests < REQUESTS {
+        let Some(request) = source.next_request()? else { break };
+        let end = request.offset_bytes.saturating_add(request.length_bytes);
+        let (first, past) = (request.offset_bytes / space.page_bytes, end.div_ceil(space.page_bytes));
+        requests += 1;
+        bytes += u128::from(request.length_bytes);
+        last_ns = request.arrival_ns;
+        extent_bytes = extent_bytes.max(end);
+        if request.direction == Direction::Read {
+            reads += 1;
+            pages_read += past - first;
+        } else {
+            pages_written += (past - first) * copies;
+            let ragged =
+                u64::from(!request.offset_bytes.is_multiple_of(space.page_bytes)) + u64::from(!end.is_multiple_of(space.page_bytes));
+            partial += ragged.min(past - first) * copies;
+        }
+        let unit_pages = space.stripe_unit_bytes / space.page_bytes;
+        spread(&mut columns, first, past, unit_pages, request.one_member);
+    }
+    let count = requests.max(1) as f64;
+    let timed = match source.host_loop() {
+        HostLoop::Open => Some(match exact_rate(spec) {
+            Some(rate) => rate,
+            None => requests.saturating_sub(1) as f64 * 1e9 / last_ns.max(1) as f64,
+        }),
+        HostLoop::Closed { .. } => None,
+    };
+    let total: u64 = columns.iter().sum();
+    let mirrored = space.members_data as f64 / f64::from(array.members);
+    Ok(WorkloadSample {
+        requests,
+        requests_per_s: timed,
+        closed_depth: match source.host_loop() {
+            HostLoop::Open => None,
+            HostLoop::Closed { depth, .. } => Some(depth),
+        },
+        mean_request_bytes: bytes as f64 / count,
+        read_fraction: reads as f64 / count,
+        pages_read_per_request: pages_read as f64 / count,
+        pages_written_per_request: pages_written as f64 / count,
+        partial_page_writes: partial as f64 / pages_written.max(1) as f64,
+        busiest_member_share: columns.iter().max().copied().unwrap_or(0) as f64 / total.max(1) as f64 * mirrored,
+        extent_bytes,
+    })
+}
+
+/// Adds the pages `[first, past)` to the columns of the stripe that they lie in.
+fn spread(columns: &mut [u64], first: u64, past: u64, unit_pages: u64, one_member: bool) {
+    let count = columns.len() as u64;
+    if one_member {
+        columns[(first / unit_pages % count) as usize] += past - first;
+        return;
+    }
+    let stripe_pages = unit_pages * count;
+    let whole = (past - first) / stripe_pages;
+    columns.iter_mut().for_each(|column| *column += whole * unit_pages);
+    let mut page = first + whole * stripe_pages;
+    while page < past {
+        let strip_end = (page / unit_pages + 1) * unit_pages;
+        let end = strip_end.min(past);
+        columns[(page / unit_pages % count) as usize] += end - page;
+        page = end;
+    }
+}
+
+/// The mean rate where the specification says it, so that bursts do not blur it.
+fn exact_rate(spec: &WorkloadSpec) -> Option<f64> {
+    let rate = match &spec.source {
+        SourceSpec::Synthetic(synthetic) => synthetic.arrivals.mean_per_second(),
+        SourceSpec::Mix(streams) => streams.iter().map(exact_rate).sum(),
+        SourceSpec::Trace(_) => None,
+    };
+    Some(rate? * spec.transform.rate_scale)
+}

@@ -1,0 +1,123 @@
+//! Tests of checks against figures known from elsewhere.
+
+use super::*;
+use crate::config;
+
+fn checked(text: &str) -> CheckReport {
+    check(&config::from_str("test.toml", text, &[], None).unwrap_or_else(|problems| panic!("{problems}")))
+}
+
+#[test]
+fn the_main_job() {
+    let report = checked("");
+    // The reference simulator: write amplification 4.75 under 4 KiB random writes; a prototype: 50 pages and 12.7 ms per clean.
+    assert!((report.gc.write_amplification / 4.75 - 1.0).abs() < 0.03, "{}", report.gc.write_amplification);
+    assert!((report.gc.pages_moved_per_clean - 50.0).abs() < 1.0, "{}", report.gc.pages_moved_per_clean);
+    assert!((report.gc.clean_us / 12_700.0 - 1.0).abs() < 0.05, "{}", report.gc.clean_us);
+    assert_eq!(report.first_collection, FirstCollection::AtOnce);
+    let load = report.load.unwrap();
+    assert!(!load.is_saturated && load.elements_with_gc > load.elements_without_gc);
+    insta::assert_snapshot!(checked("").to_string());
+}
+
+#[test]
+fn memory_is_what_the_members_take() {
+    let scenario = config::from_str("test.toml", "[ssd.geometry]\nelements = 2\nblocks = 64\npages = 48\n", &[], None).unwrap();
+    let ssd = crate::ssd::SsdParams { ..scenario.array.ssd.clone() };
+    let resident = crate::ftl::Ftl::filled(&ssd, 1, 0).resident_bytes();
+    let expected = memory_bytes(&ssd);
+    assert!(expected.abs_diff(resident) < resident / 50, "{expected} {resident}");
+}
+
+#[test]
+fn collection_begins_when_the_reserve_is_used_up() {
+    // 64 blocks, 9 reserved, start at 3: 9 − 1 − 3 blocks of 63 pages in each of 8 pools.
+    let text = "array.level = \"single\"\n[ssd]\nwarm_up.overwrites = 0\n[ssd.geometry]\nelements = 4\nplanes = 2\nblocks = 64\n[workload]\npreset = \"random-write\"\n";
+    let pages = 5 * 63 * 8;
+    let report = checked(&format!("{text}requests = 100000\n"));
+    assert_eq!(report.first_collection, FirstCollection::After { pages_per_member: pages, seconds: None });
+    let report = checked(&format!("{text}requests = 1000\n"));
+    assert_eq!(report.first_collection, FirstCollection::Never { pages_per_member: pages });
+    assert!(report.warnings.iter().any(|warning| warning.contains("no garbage will be collected")));
+    let report = checked(&text.replace("overwrites = 0", "load = \"x\""));
+    assert_eq!(report.first_collection, FirstCollection::Unknown);
+}
+
+#[test]
+fn idle_reads_need_exactly_their_time() {
+    // 1000 reads/s of one page on 64 elements: 1000 × 130.6 µs / 64.
+    let report = checked(
+        "array.level = \"single\"\n[workload]\nkind = \"synthetic\"\nread_fraction = 1\nsize = \"4KiB\"\narrivals = { process = \"fixed\", gap = \"1ms\" }\n",
+    );
+    let load = report.load.unwrap();
+    assert!((load.elements_with_gc.unwrap() - 0.1306 / 64.0).abs() < 1e-9);
+    assert!((load.requests_per_s_max.unwrap() - 64.0 / 130.6e-6).abs() < 1.0);
+}
+
+#[test]
+fn mirrors_and_skew_count() {
+    let workload = "[workload]\nkind = \"synthetic\"\nsize = \"4KiB\"\narrivals = { process = \"fixed\", gap = \"1ms\" }\n";
+    let mirrored = checked(&format!("array.level = \"raid10\"\narray.members = 4\n{workload}")).workload.unwrap();
+    assert_eq!(mirrored.pages_written_per_request, 2.0);
+    assert!((mirrored.busiest_member_share - 0.25).abs() < 0.01);
+    let skewed = checked("workload.preset = \"hpc-w-skew\"").workload.unwrap();
+    assert!((skewed.busiest_member_share - (0.5 + 0.5 / 8.0)).abs() < 0.03, "{}", skewed.busiest_member_share);
+}
+
+#[test]
+fn warnings() {
+    let saturated = checked("array.level = \"single\"\nssd.geometry.elements = 2");
+    assert!(saturated.load.unwrap().is_saturated);
+    assert!(saturated.warnings.iter().any(|warning| warning.contains("saturated")), "{:?}", saturated.warnings);
+    let missing = checked("workload.path = \"no/such/trace\"");
+    assert!(missing.workload.is_none() && missing.warnings.iter().any(|warning| warning.contains("can't be read")));
+    let drift = "[ssd.geometry]\nplanes = 2\nblocks = 64\n[ssd.gc]\nstart = \"4 blocks\"\n";
+    assert!(checked(drift).warnings.iter().any(|warning| warning.contains("drift apart")));
+    assert!(!checked(&format!("ssd.plane_choice = \"rotate\"\n{drift}")).warnings.iter().any(|warning| warning.contains("drift apart")));
+    let partial = checked("[workload]\nkind = \"synthetic\"\nsize = \"512B\"\n");
+    assert_eq!(partial.workload.unwrap().partial_page_writes, 1.0);
+}
+
+#[test]
+fn every_preset_can_be_checked() {
+    for preset in config::presets().iter().filter(|preset| preset.kind != config::PresetKind::Workload) {
+        let section = if preset.kind == config::PresetKind::Device { "ssd" } else { "array" };
+        let report = checked(&format!("{section}.preset = \"{}\"\n", preset.name));
+        assert!(report.gc.write_amplification > 1.0 && report.gc.write_amplification.is_finite());
+        assert!(!report.to_string().is_empty() && serde_json::to_string(&report).is_ok());
+    }
+}
+
+/// Write amplification that a member really has while random writes run over a device at its working level.
+fn measured(scenario: &config::Scenario) -> f64 {
+    let ssd = &scenario.array.ssd;
+    let mut ftl = crate::ftl::Ftl::filled(ssd, 1, 0);
+    let exported = ssd.geometry.exported_pages_per_element();
+    let mut stream = crate::rng::stream(1, "check.theory", 0);
+    let (mut moved, mut written) = (0_u64, 0_u64);
+    for write in 0..6 * u64::from(exported) {
+        while let Some((pool, victim)) = ftl.next_clean(0, 0) {
+            let work = ftl.clean(0, pool, victim);
+            moved += if write >= 3 * u64::from(exported) { u64::from(work.pages_moved) } else { 0 };
+        }
+        let slot = crate::rng::below(&mut stream, u64::from(exported)) as u32;
+        let pool = ftl.place(0, slot, 0).expect("after the cleans there is room");
+        ftl.write(0, pool, slot);
+        written += u64::from(write >= 3 * u64::from(exported));
+    }
+    (written + moved) as f64 / written as f64
+}
+
+#[test]
+fn theory_agrees_with_the_flash_translation_layer() {
+    for reserved in ["7%", "12%", "20%", "28%"] {
+        for victim in ["greedy", "fifo", "random"] {
+            let text = format!(
+                "array.level = \"single\"\n[ssd]\nsummary_page = false\n[ssd.geometry]\nelements = 1\nplanes = 1\nblocks = 1024\nreserved = \"{reserved}\"\n[ssd.gc]\nstart = \"2 blocks\"\nvictim = \"{victim}\"\n"
+            );
+            let scenario = config::from_str("test.toml", &text, &[], None).unwrap_or_else(|problems| panic!("{problems}"));
+            let (expected, measured) = (check(&scenario).gc.write_amplification, measured(&scenario));
+            assert!((expected / measured - 1.0).abs() < 0.03, "{reserved} {victim}: theory {expected}, measured {measured}");
+        }
+    }
+}

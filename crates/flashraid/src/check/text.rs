@@ -1,0 +1,89 @@
+//! A check as text for people.
+
+use std::fmt;
+
+use super::{CheckReport, FirstCollection};
+use crate::units::Size;
+
+impl fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let members = if self.members == 1 { "1 SSD".to_string() } else { format!("{} SSDs", self.members) };
+        line(f, "array", &format!("{} on {members}", size(self.array_bytes)))?;
+        let m = &self.member;
+        let text = format!(
+            "{} raw, {} exported; {} blocks of each plane in reserve",
+            size(m.raw_bytes),
+            size(m.exported_bytes),
+            m.reserved_blocks_per_plane
+        );
+        line(f, "member", &text)?;
+        let text =
+            format!("{:.1} %, of which {:.1} % are left for garbage", m.over_provisioning * 100.0, m.effective_over_provisioning * 100.0);
+        line(f, "over-provisioning", &text)?;
+        let gc = &self.gc;
+        let text =
+            format!("starts at {} free of {} blocks of a pool, stops at {}", gc.start_free_blocks, gc.pool_blocks, gc.stop_free_blocks);
+        line(f, "collection", &text)?;
+        let about = if gc.write_amplification_is == "exact" { "" } else { "at least " };
+        let text = format!(
+            "{about}{:.2} under uniformly random writes ({:.2} for large blocks)",
+            gc.write_amplification, gc.write_amplification_oldest_first
+        );
+        line(f, "write amplification", &text)?;
+        line(f, "a clean", &format!("moves {:.1} pages and takes {:.2} ms", gc.pages_moved_per_clean, gc.clean_us / 1000.0))?;
+        let text = match self.first_collection {
+            FirstCollection::AtOnce => "with the first writes; the warm-up brings the pools to their working level".to_string(),
+            FirstCollection::After { pages_per_member, seconds: Some(seconds) } => {
+                format!("after {pages_per_member} pages written per member, about {seconds:.1} s into the run")
+            }
+            FirstCollection::After { pages_per_member, seconds: None } => format!("after {pages_per_member} pages written per member"),
+            FirstCollection::Never { pages_per_member } => {
+                format!("not in this run; it takes {pages_per_member} pages written per member")
+            }
+            FirstCollection::Unknown => "can't be told without running".to_string(),
+        };
+        line(f, "first collection", &text)?;
+        if let Some(w) = &self.workload {
+            let pace = match (w.requests_per_s, w.closed_depth) {
+                (Some(rate), _) => format!("{rate:.2} requests/s"),
+                (None, Some(depth)) => format!("{depth} requests outstanding"),
+                (None, None) => "no times".to_string(),
+            };
+            let text = format!("{pace}, {:.2} KiB on average, {:.1} % reads", w.mean_request_bytes / 1024.0, w.read_fraction * 100.0);
+            line(f, "workload", &text)?;
+        }
+        if let Some(load) = &self.load {
+            if let (Some(without), Some(with)) = (load.elements_without_gc, load.elements_with_gc) {
+                let mut text = format!("elements {:.1} % busy, {:.1} % with collection", without * 100.0, with * 100.0);
+                for (name, share) in [("link", load.link), ("channels", load.channels)] {
+                    if let Some(share) = share {
+                        text.push_str(&format!(", {name} {:.1} %", share * 100.0));
+                    }
+                }
+                line(f, "load", &text)?;
+            }
+            if let Some(most) = load.requests_per_s_max {
+                line(f, "at most", &format!("{most:.0} requests/s"))?;
+            }
+        }
+        line(f, "warm-up", &format!("{} pages", self.warm_up_pages))?;
+        line(f, "memory", &size(self.memory_bytes))?;
+        for warning in &self.warnings {
+            writeln!(f, "warning: {warning}")?;
+        }
+        Ok(())
+    }
+}
+
+fn line(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {
+    writeln!(f, "{name:<20} {text}")
+}
+
+/// Three digits and a binary unit.
+fn size(bytes: u64) -> String {
+    let units = ["KiB", "MiB", "GiB", "TiB"];
+    let Some((power, unit)) = units.iter().enumerate().rev().find(|(power, _)| bytes >= 1 << (10 * (power + 1))) else {
+        return Size { bytes }.to_string();
+    };
+    format!("{:.2} {unit}", bytes as f64 / (1_u64 << (10 * (power + 1))) as f64)
+}
