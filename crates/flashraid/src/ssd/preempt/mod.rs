@@ -155,10 +155,11 @@ impl Ssd {
         }
         if state.phase == Phase::Idle {
             self.serve_next(now, element, fx);
-            self.catch_up(now, 0, element, fx);
         } else {
             self.interrupt_for(now, id);
         }
+        // What takes no time happens at once.
+        self.catch_up(now, 0, element, fx);
         self.keep_awake(element, fx);
     }
 
@@ -437,7 +438,9 @@ impl Ssd {
             return;
         }
         let (at, near) = match &state.clean {
-            _ if !state.ends_with_phase.is_empty() => (state.ends, true),
+            // On a link what happens at the same nanosecond is ordered by when it was scheduled (rule 25): with the phase.
+            _ if self.params.link.is_some() => (state.ends, true),
+            _ if !state.ends_with_phase.is_empty() || !state.merged.is_empty() => (state.ends, true),
             None if !state.queue.is_empty() => (state.ends, true),
             None if state.look_follows => (state.ends, false),
             None => return,
@@ -450,13 +453,9 @@ impl Ssd {
             },
         };
         let state = &mut self.stepped[element as usize];
-        let wake_at = if near { &mut state.near_wake } else { &mut state.far_wake };
-        if at < *wake_at && (near || state.near_wake > at) {
-            if near {
-                state.near_wake = at;
-            } else {
-                state.far_wake = at;
-            }
+        let missing = if near { state.near_wake != at } else { at < state.far_wake.min(state.near_wake) };
+        if missing {
+            *(if near { &mut state.near_wake } else { &mut state.far_wake }) = at;
             fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Element(element)));
         }
     }
