@@ -126,14 +126,8 @@ fn main() {
     if which != "array" {
         let mut device = ArrayParams { level: Level::Single, members: 1, stripe_unit_pages: 1, ssd: ssd(8, 8, 2048) };
         for merge in [None, Some(false), Some(true)] {
-            device.ssd.gc.preemption = merge.map(|merge| Preemption {
-                poll_ns: 600,
-                t_hard: 0.5,
-                pipeline: merge,
-                merge,
-                reorder: merge,
-                suspension: None,
-            });
+            device.ssd.gc.preemption =
+                merge.map(|merge| Preemption { poll_ns: 600, t_hard: 0.5, pipeline: merge, merge, reorder: merge, suspension: None });
             println!("preemption {:?}", device.ssd.gc.preemption);
             go(device.clone(), "random-write", false, 5_000_000);
         }

@@ -238,7 +238,7 @@ impl Array {
         self.for_each_member(|member, fx| member.catch_up_all(now, fx));
     }
 
-    /// The last request is done: from `now` on no collection begins because an element is idle (rule 38).
+    /// The last request is done: after `now` no collection begins because an element is idle (rule 38).
     pub fn end_idle_collection(&mut self, now: TimeNs) {
         self.for_each_member(|member, fx| member.end_idle_collection(now, fx));
     }

@@ -136,7 +136,11 @@ impl Ssd {
             unplaced: VecDeque::new(),
             waiting_writes: BTreeMap::new(),
             next_element: 0,
-            eager: !stepwise && !params.interruptible() && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static,
+            eager: !stepwise
+                && !params.interruptible()
+                && params.channel.is_none()
+                && params.link.is_none()
+                && params.allocation == Allocation::Static,
             stepped: if params.interruptible() { vec![Stepped::new(params.gc.idle_ns); g.elements as usize] } else { Vec::new() },
             hard_free_blocks: params.gc.preemption.map_or(0.0, |p| p.t_hard * f64::from(params.gc.start_free_blocks)),
             counters: MemberCounters::default(),

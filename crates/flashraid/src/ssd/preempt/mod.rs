@@ -192,15 +192,19 @@ impl Ssd {
 
     /// Brings every element up to date: all that ended before `now` is counted and reported.
     pub fn catch_up_all<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
+        self.catch_up_each(now, 0, fx);
+    }
+
+    fn catch_up_each<W>(&mut self, now: TimeNs, scheduled: TimeNs, fx: &mut Effects<W>) {
         for element in 0..self.stepped.len() as u32 {
-            self.catch_up(now, 0, element, fx);
+            self.catch_up(now, scheduled, element, fx);
             self.keep_awake(element, fx);
         }
     }
 
-    /// From `now` on no idle collection begins (rule 38).
+    /// After `now` no idle collection begins (rule 38).
     pub fn end_idle_collection<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
-        self.catch_up_all(now, fx);
+        self.catch_up_each(now, NEVER, fx);
         self.params.gc.idle_ns = None;
         for state in &mut self.stepped {
             if state.phase == Phase::Idle {

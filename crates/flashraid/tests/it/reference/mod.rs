@@ -16,8 +16,8 @@ use flashraid::workload::{Direction, HostLoop};
 
 use crate::outcome::{Case, MemberOutcome, Outcome, RequestOutcome};
 use flash::{Clean, Flash, Page};
-use preempt::Stepper;
 pub use layout::array_pages;
+use preempt::Stepper;
 
 /// Runs a case until nothing is left to happen.
 pub fn simulate(case: &Case) -> Outcome {

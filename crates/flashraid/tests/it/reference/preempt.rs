@@ -202,7 +202,8 @@ impl Simulation<'_> {
 
     /// Rule 38; false if there is nothing to clean.
     fn idle_clean(&mut self, member: usize, element: usize) -> bool {
-        if self.requests_done == self.case.requests.len() {
+        let now = self.now;
+        if self.requests_done == self.case.requests.len() && self.requests.iter().all(|request| request.done_ns < now) {
             return false;
         }
         if self.needed_clean(member, element, true) {
@@ -605,8 +606,8 @@ impl Simulation<'_> {
     fn serve_suspended_reads(&mut self, member: usize, element: usize) {
         let programmed = self.stepper(member, element).in_flight.as_ref().expect("an operation is suspended").page;
         let queue = self.members[member].elements[element].queue.clone();
-        let next = (0..queue.len())
-            .find(|&index| !queue[index].write && Some(queue[index].page) != programmed && !overtakes(&queue, index));
+        let next =
+            (0..queue.len()).find(|&index| !queue[index].write && Some(queue[index].page) != programmed && !overtakes(&queue, index));
         match next {
             Some(index) => {
                 let operation = self.leaves_queue(member, element, index);
