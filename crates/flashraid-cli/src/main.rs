@@ -1,1 +1,57 @@
-fn main() {}
+//! The program `flashraid`: reads the command line, runs a command, ends with its exit status.
+
+mod args;
+mod cmd;
+mod failure;
+mod files;
+mod grid;
+mod interrupt;
+mod output;
+mod progress;
+mod scenario;
+mod simulate;
+
+use std::io::Write;
+use std::panic;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Arguments;
+use failure::Outcome;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    panic::set_hook(Box::new(|information| complain(&bug_report(information))));
+    match panic::catch_unwind(|| run(arguments)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => {
+            if let Some(message) = failure.message() {
+                complain(&message);
+            }
+            ExitCode::from(failure.status())
+        }
+        // The hook has said what happened.
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn run(arguments: Arguments) -> Outcome {
+    match arguments.command {
+        None => cmd::main_job::run(),
+        Some(command) => cmd::run(command),
+    }
+}
+
+fn complain(message: &str) {
+    // Not eprintln!, which panics when standard error is closed.
+    let _ = writeln!(std::io::stderr(), "{message}");
+}
+
+fn bug_report(information: &panic::PanicHookInfo<'_>) -> String {
+    format!(
+        "flashraid {} has a bug: {information}\nPlease report it, with the command and the configuration: {}/issues",
+        env!("CARGO_PKG_VERSION"),
+        env!("CARGO_PKG_REPOSITORY"),
+    )
+}

@@ -168,8 +168,8 @@ fn timed(array: Array, scenario: &Scenario, requests: u64) -> Result<(f64, Membe
     Ok((begin.elapsed().as_secs_f64(), outcome.counters.iter().copied().sum()))
 }
 
-/// The same mapping and collection as *device* in a minimal loop: page-mapped, static elements, one pool per plane, the plane with
-/// the most free pages, greedy victims. No time, no queues, no requests.
+/// The same mapping and collection as *device* in a minimal loop: page-mapped, static elements, one pool per plane, planes in
+/// turn, greedy victims. No time, no queues, no requests.
 struct Floor {
     geometry: Geometry,
     start_free_blocks: u32,
@@ -181,6 +181,7 @@ struct Floor {
     free_blocks: Vec<u32>,
     open: Vec<(u32, u32)>,
     rotation: Vec<u32>,
+    turn: Vec<u32>,
 }
 
 /// Score of a block that is no victim.
@@ -204,6 +205,7 @@ impl Floor {
             free_blocks: vec![g.reserved_blocks_per_plane - 1; planes as usize],
             open: (0..planes).map(|p| (p * g.blocks_per_plane + filled, 0)).collect(),
             rotation: vec![filled + 1; planes as usize],
+            turn: vec![0; g.elements as usize],
         };
         for plane in 0..planes {
             for block in 0..filled {
@@ -250,8 +252,9 @@ impl Floor {
         if self.score[old_block] != NOT_SEALED {
             self.score[old_block] -= 1;
         }
-        let free_pages = |p: &usize| self.free_blocks[*p] * self.geometry.pages_per_block + self.data_pages - self.open[*p].1;
-        let plane = (first..first + planes as usize).max_by_key(free_pages).expect("an element has planes");
+        let turn = &mut self.turn[element as usize];
+        let plane = first + *turn as usize;
+        *turn = if *turn + 1 == planes { 0 } else { *turn + 1 };
         self.program(plane, slot);
     }
 

@@ -70,6 +70,8 @@ impl From<SourceError> for RunError {
     fn from(error: SourceError) -> Self {
         match error {
             SourceError::Input(text) => Self::Input(text),
+            // A path that leads nowhere is a mistake in the configuration; a disk that fails is not.
+            SourceError::Io { ref source, .. } if source.kind() == std::io::ErrorKind::NotFound => Self::Input(error.to_string()),
             SourceError::Io { .. } => Self::Io(error.to_string()),
         }
     }

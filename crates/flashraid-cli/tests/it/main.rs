@@ -1,2 +1,9 @@
-#[test]
-fn placeholder() {}
+//! The program from outside: what it prints, writes and returns. One file for each topic.
+
+mod bad_input;
+mod compare;
+mod help;
+mod program;
+mod results;
+mod run;
+mod trace;

@@ -241,18 +241,23 @@ impl PartialFile {
     /// # Errors
     /// When the directory does not exist or refuses it, or when `path` names no file.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let Some(name) = path.file_name() else {
+        let Some(partial) = Self::partial_path(path) else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names no file"));
         };
         if path.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
         }
-        let mut partial_name = std::ffi::OsString::from(".");
-        partial_name.push(name);
-        partial_name.push(format!(".{}.partial", std::process::id()));
-        let partial = path.with_file_name(partial_name);
         let file = File::create(&partial)?;
         Ok(Self { path: path.to_owned(), partial, file: Some(file) })
+    }
+
+    /// Where the content of `path` grows, for a program that is killed and wants to clean up; `None` if `path` names no file.
+    #[must_use]
+    pub fn partial_path(path: &Path) -> Option<PathBuf> {
+        let mut partial_name = std::ffi::OsString::from(".");
+        partial_name.push(path.file_name()?);
+        partial_name.push(format!(".{}.partial", std::process::id()));
+        Some(path.with_file_name(partial_name))
     }
 
     /// Where to write.

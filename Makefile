@@ -1,0 +1,31 @@
+# `make test` is everything that has to hold before a change is merged; .ci/run calls it and nothing else.
+
+CARGO ?= cargo
+
+.PHONY: all build test setup format lint unit doc bench
+
+all: build
+
+build: setup
+	$(CARGO) build --release --locked
+
+test: setup format lint unit doc
+
+# Installs what is missing: rustfmt, clippy, a C compiler (for zstd).
+setup:
+	@scripts/setup
+
+format:
+	$(CARGO) fmt --all --check
+
+lint:
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+unit:
+	$(CARGO) test --workspace --locked
+
+doc:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+bench:
+	$(CARGO) run --release --locked -- bench

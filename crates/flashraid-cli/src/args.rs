@@ -1,0 +1,258 @@
+//! The command line.
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use flashraid::workload::trace::write::WRITABLE;
+use flashraid::workload::trace::{Devices, Format, Reorder, TimeUnit, TraceSpec};
+
+use crate::grid::{Axis, Setting};
+
+/// Where results go unless the user says otherwise.
+pub const DEFAULT_OUT: &str = "flashraid-out";
+
+const STATUS: &str = "\
+Exit status: 0 success, 1 the simulation or the writing of its results failed, 2 bad input,
+130 stopped by Ctrl-C: what was done is reported or kept and marked as partial.";
+
+/// Simulates garbage collection in arrays of SSDs.
+///
+/// Without a command it compares the schemes of garbage collection on a RAID-0 of 8 SSDs under the workload hpc-w,
+/// prints a table and writes flashraid-out/report.html and flashraid-out/report.json.
+#[derive(Debug, Parser)]
+#[command(name = "flashraid", version, after_help = STATUS, max_term_width = 100)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run one simulation and report it
+    #[command(after_help = STATUS)]
+    Run(RunArgs),
+    /// Run every combination of varied keys and compare the results
+    #[command(after_help = COMPARE_HELP)]
+    Compare(CompareArgs),
+    /// Explain a configuration without running it
+    Check(CheckArgs),
+    /// Look into traces and convert them
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// Show the devices, arrays and workloads that come with the program
+    Preset {
+        /// What to show of them [default: list]
+        #[command(subcommand)]
+        command: Option<PresetCommand>,
+    },
+    /// Measure the speed of the simulator on this machine
+    Bench(BenchArgs),
+    /// Print the JSON Schema of the configuration
+    Schema,
+}
+
+/// What to simulate.
+#[derive(Debug, Args)]
+pub struct ScenarioArgs {
+    /// Configuration; `flashraid schema` and `flashraid preset list` tell what may be in it
+    #[arg(value_name = "FILE.toml")]
+    pub file: PathBuf,
+    /// Replace a key of the configuration, for instance --set ssd.gc.victim=fifo (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<Setting>,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Seed of all random numbers, in place of the configuration's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Verify the whole state of every SSD at the end
+    #[arg(long)]
+    pub check: bool,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Write report.json, report.html and requests.parquet (every request) into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+const COMPARE_HELP: &str = "\
+Every point sees the same workload and the same seeds. Each one is saved as it ends, and the same command continues an
+interrupted grid where it stopped. Commas inside quotes, brackets or braces do not split: --vary 'a.b=[1,2],[3]'.
+
+Exit status: 0 success, 1 the simulation or the writing of its results failed, 2 bad input,
+130 stopped by Ctrl-C: the points that are done are kept.";
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// A key and its values (repeatable: all combinations), for instance --vary coordination.scheme=local,ideal
+    #[arg(long, value_name = "KEY=A,B,C", required = true)]
+    pub vary: Vec<Axis>,
+    /// The value that the others are compared with [default: the first of the first --vary]
+    #[arg(long, value_name = "A")]
+    pub baseline: Option<String>,
+    /// First seed, in place of the configuration's
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Run every point with so many consecutive seeds and give 95 % confidence intervals
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub seeds: u64,
+    /// Simulations at a time; changes no result [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Folder of the points, report.json and report.html [default: flashraid-out/compare-HASH]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Print one JSON document instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Commands on traces.
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Statistics of a trace
+    Info(TraceInfoArgs),
+    /// Write a trace in another format
+    Convert(TraceConvertArgs),
+}
+
+/// How to read a trace.
+#[derive(Debug, Args)]
+pub struct TraceInputArgs {
+    /// Format of the input [default: found out from its content]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&Format::ALL))]
+    pub format: Option<Format>,
+    /// Unit of its times, where the format has variants
+    #[arg(long, value_name = "UNIT", value_parser = unit())]
+    pub time_unit: Option<TimeUnit>,
+    /// Bytes of a sector, where the format counts sectors [default: 512]
+    #[arg(long, value_name = "BYTES")]
+    pub sector_bytes: Option<u32>,
+    /// Read only these devices, by their numbers: 0,2
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub devices: Vec<u32>,
+    /// Leave out lines that can't be read, and count them
+    #[arg(long)]
+    pub skip_bad_lines: bool,
+    /// Leave out a request that repeats another at most so many microseconds later, and count them
+    #[arg(long, value_name = "US")]
+    pub drop_repeats_within_us: Option<u64>,
+}
+
+impl TraceInputArgs {
+    /// The trace in `file`, read as these options say.
+    pub fn spec(&self, file: &Path) -> TraceSpec {
+        let devices = if self.devices.is_empty() { Devices::Concat } else { Devices::List(self.devices.clone()) };
+        TraceSpec {
+            format: self.format,
+            time_unit: self.time_unit,
+            sector_bytes: self.sector_bytes,
+            devices,
+            skip_bad_lines: self.skip_bad_lines,
+            drop_repeats_within_ns: self.drop_repeats_within_us.map(|us| us.saturating_mul(1000)),
+            ..TraceSpec::new(file)
+        }
+    }
+}
+
+/// Arguments of `trace info`.
+#[derive(Debug, Args)]
+pub struct TraceInfoArgs {
+    /// The trace, compressed (gzip, zstd, bzip2) or not
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub input: TraceInputArgs,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `trace convert`.
+#[derive(Debug, Args)]
+pub struct TraceConvertArgs {
+    /// The trace, compressed (gzip, zstd, bzip2) or not
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The new file; .gz, .zst or .bz2 at its end compresses it
+    #[arg(value_name = "OUT")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub options: TraceInputArgs,
+    /// Format of the output
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&WRITABLE))]
+    pub to: Format,
+    /// Put requests whose times go backwards in order: how many to hold back, or sort (in memory)
+    #[arg(long, value_name = "N|sort", value_parser = parse_reorder, default_value = "0")]
+    pub reorder: Reorder,
+}
+
+/// Reads the name of one of these formats; help lists them.
+fn one_of(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(formats.iter().map(|format| format.name())).map(|name| name.parse().expect("the name of a format"))
+}
+
+fn unit() -> impl TypedValueParser<Value = TimeUnit> {
+    PossibleValuesParser::new(TimeUnit::ALL.map(TimeUnit::name)).map(|name| name.parse().expect("the name of a unit"))
+}
+
+fn parse_reorder(text: &str) -> Result<Reorder, String> {
+    match text {
+        "sort" => Ok(Reorder::Sort),
+        number => number.parse().map(Reorder::Window).map_err(|_| "write a number of requests, or sort".to_owned()),
+    }
+}
+
+/// Commands on presets.
+#[derive(Debug, Subcommand)]
+pub enum PresetCommand {
+    /// List them
+    List,
+    /// Print one of them as a configuration
+    Show {
+        /// A name from `flashraid preset list`
+        name: String,
+    },
+}
+
+/// Arguments of `bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Only look whether it works: a second of work on small devices
+    #[arg(long)]
+    pub quick: bool,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,50 @@
+//! `flashraid bench`: the speed of the simulator on this machine.
+
+use std::time::Duration;
+
+use flashraid::bench::{self, BenchReport, BenchSize};
+use indicatif::{ProgressBar, ProgressDrawTarget};
+
+use crate::args::BenchArgs;
+use crate::failure::Outcome;
+use crate::files;
+use crate::output::sheet::Sheet;
+use crate::output::{json, number, text};
+use crate::simulate;
+
+/// Runs the command.
+pub fn run(arguments: &BenchArgs) -> Outcome {
+    let size = if arguments.quick { BenchSize::SMOKE } else { BenchSize::FULL };
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    bar.enable_steady_tick(Duration::from_millis(250));
+    let report = bench::run(size, |step| bar.set_message(step.to_owned()));
+    bar.finish_and_clear();
+    let report = report.map_err(simulate::failure)?;
+    match arguments.json {
+        true => json::print(&json::document(&report)?),
+        false => files::print(&text::render(&[sheet(&report, arguments.quick)])),
+    }
+}
+
+fn sheet(report: &BenchReport, quick: bool) -> Sheet {
+    let rate = |per_second: f64| format!("{}/s", number::rounded(per_second));
+    let rows = [
+        ("array", "requests", rate(report.array.requests_per_s)),
+        ("", "host page operations", rate(report.array.host_page_ops_per_s)),
+        ("", "flash page operations", rate(report.array.flash_page_ops_per_s)),
+        ("device", "requests", rate(report.device.requests_per_s)),
+        ("", "flash page operations", rate(report.device.flash_page_ops_per_s)),
+        ("", "time over that of the floor", number::three_digits(report.device.time_over_floor)),
+        ("floor", "requests", rate(report.floor.requests_per_s)),
+        ("warm-up", "physical pages", number::grouped(report.warm_up.pages)),
+        ("", "time", number::duration_us(report.warm_up.seconds * 1e6)),
+        ("memory", "bytes per physical page", number::three_digits(report.bytes_per_physical_page)),
+    ];
+    let title = match quick {
+        false => "Speed on one core at full size",
+        true => "Quick look (a sixteenth of the blocks, little work: shows that it works, not how fast it is)",
+    };
+    let mut sheet = Sheet { label_columns: 2, ..Sheet::new(title, &["", "", ""]) };
+    sheet.rows = rows.into_iter().map(|(part, name, value)| vec![part.into(), name.into(), value.into()]).collect();
+    sheet
+}

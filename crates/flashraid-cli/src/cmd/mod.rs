@@ -1,0 +1,26 @@
+//! One file for each command.
+
+mod bench;
+mod check;
+mod compare;
+pub mod main_job;
+mod preset;
+mod run;
+mod schema;
+mod trace;
+
+use crate::args::Command;
+use crate::failure::Outcome;
+
+/// Runs a command.
+pub fn run(command: Command) -> Outcome {
+    match command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Trace(command) => trace::run(&command),
+        Command::Preset { command } => preset::run(command.as_ref()),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Schema => schema::run(),
+    }
+}

@@ -1,0 +1,50 @@
+//! `flashraid run`: one simulation.
+
+use std::path::Path;
+
+use flashraid::report::Report;
+use serde_json::Value;
+
+use crate::args::RunArgs;
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::output::parquet::RequestFile;
+use crate::output::{html, json, run as tables, text};
+use crate::progress::Board;
+use crate::{interrupt, scenario, simulate};
+
+/// Runs the command.
+pub fn run(arguments: &RunArgs) -> Outcome {
+    let scenario = scenario::load(&arguments.scenario, &[], arguments.seed)?;
+    let mut requests = arguments.out.as_deref().map(|out| RequestFile::begin(&out.join("requests.parquet"))).transpose()?;
+
+    interrupt::stop_at_next_step()?;
+    let board = Board::new(1);
+    let report = simulate::run(&scenario, arguments.check, &board, 0, requests.as_mut());
+    board.clear();
+    let report = report?;
+    let document = json::document(&report)?;
+
+    if let (Some(out), Some(requests)) = (&arguments.out, requests) {
+        requests.finish()?;
+        write_reports(&report, &document, &arguments.scenario.file, out)?;
+    }
+    match arguments.json {
+        true => json::print(&document)?,
+        false => {
+            let notes: String = tables::notes(&report).into_iter().map(|note| note + "\n").collect();
+            files::print(&format!("{notes}{}", text::render(&tables::sheets(&report))))?;
+        }
+    }
+    match report.partial {
+        true => Err(Failure::Interrupted("stopped: the report covers what was done and is marked as partial".to_owned())),
+        false => Ok(()),
+    }
+}
+
+fn write_reports(report: &Report, document: &Value, file: &Path, out: &Path) -> Outcome {
+    files::write(&out.join("report.json"), json::text(document).as_bytes())?;
+    let page =
+        html::page(&format!("flashraid run {}", file.display()), &tables::notes(report), &tables::sheets(report), &document["config"]);
+    files::write(&out.join("report.html"), page.as_bytes())
+}

@@ -1,0 +1,123 @@
+//! `flashraid trace`: what is in a trace, and the same trace in another format.
+
+use flashraid::report::format_figure;
+use flashraid::workload::SourceError;
+use flashraid::workload::trace::info::{Sizes, TraceInfo};
+use flashraid::workload::trace::write::PartialFile;
+use flashraid::workload::trace::{TraceSpec, info, write};
+
+use crate::args::{TraceCommand, TraceConvertArgs, TraceInfoArgs};
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::interrupt;
+use crate::output::number::{self, bytes, grouped};
+use crate::output::sheet::Sheet;
+use crate::output::{json, text};
+
+/// Runs one of the commands.
+pub fn run(command: &TraceCommand) -> Outcome {
+    match command {
+        TraceCommand::Info(arguments) => show(arguments),
+        TraceCommand::Convert(arguments) => convert(arguments),
+    }
+}
+
+fn show(arguments: &TraceInfoArgs) -> Outcome {
+    let info = info(&arguments.input.spec(&arguments.file)).map_err(|error| refuse(&error))?;
+    match arguments.json {
+        true => json::print(&json::document(&info)?),
+        false => {
+            let notes: String = info.notes.iter().map(|note| format!("note: {note}\n")).collect();
+            files::print(&format!("{}{notes}", text::render(&sheets(&info))))
+        }
+    }
+}
+
+fn convert(arguments: &TraceConvertArgs) -> Outcome {
+    let spec = TraceSpec { reorder: arguments.reorder, ..arguments.options.spec(&arguments.input) };
+    interrupt::stop_at_once()?;
+    PartialFile::partial_path(&arguments.output).into_iter().for_each(files::discard_if_stopped);
+    let written = write::convert(&spec, &arguments.output, arguments.to).map_err(|error| refuse(&error))?;
+    let losses = [
+        (written.widened, "widened to whole sectors or pages"),
+        (written.times_cut, "with their times cut to the unit of the format"),
+        (written.devices_lost, "of other devices moved to the only one that the format knows"),
+    ];
+    let losses = losses.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("  {} {what}\n", grouped(*count)));
+    let all = format!("{}: {} requests as {}\n", arguments.output.display(), grouped(written.requests), arguments.to);
+    files::print(&(all + &losses.collect::<String>()))
+}
+
+fn refuse(error: &SourceError) -> Failure {
+    match error {
+        SourceError::Input(_) => Failure::Input(error.to_string()),
+        // A name that leads nowhere is the user's mistake; a disk that fails is not.
+        SourceError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => Failure::Input(error.to_string()),
+        SourceError::Io { .. } => Failure::Run(error.to_string()),
+    }
+}
+
+fn sheets(info: &TraceInfo) -> Vec<Sheet> {
+    let unknown = || "–".to_owned();
+    let percent = |share: f64| format!("{:.2} %", share * 100.0);
+    let unit = info.time_unit.map_or(String::new(), |unit| format!(", times in {}", unit.name()));
+    let backwards = match (info.backwards.stamps, info.backwards.reorder_window) {
+        (0, _) => "none".to_owned(),
+        (stamps, Some(window)) => {
+            format!("{}, up to {}; reorder = {window} puts them in order", grouped(stamps), ns(info.backwards.farthest_ns))
+        }
+        (stamps, None) => format!("{}, up to {}; reorder = \"sort\" puts them in order", grouped(stamps), ns(info.backwards.farthest_ns)),
+    };
+    let skipped = [
+        (info.skipped.bad_lines, "bad lines"),
+        (info.skipped.zero_length, "of length 0"),
+        (info.skipped.other_devices, "of other devices"),
+        (info.skipped.repeats, "repeats"),
+    ];
+    let skipped: Vec<String> =
+        skipped.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{} {what}", grouped(*count))).collect();
+    let facts = vec![
+        ("format", format!("{}{unit}, compression {}", info.format, info.compression.name())),
+        ("requests", grouped(info.requests)),
+        ("duration", info.duration_s.map_or_else(|| "no times".to_owned(), |seconds| format!("{seconds:.4} s"))),
+        ("requests/s", format_figure(info.requests_per_s)),
+        ("requests in the busiest second", info.peak_requests_per_s.map_or_else(unknown, grouped)),
+        ("reads", percent(info.read_fraction)),
+        ("sequential", percent(info.sequential_fraction)),
+        ("footprint", both_units(info.footprint_bytes)),
+        ("written footprint", both_units(info.written_footprint_bytes)),
+        ("writes per page written", format_figure(info.rewritten)),
+        ("addresses", format!("{} to {}", bytes(info.first_byte as f64), bytes(info.end_byte as f64))),
+        ("times that go backwards", backwards),
+        ("left out", if skipped.is_empty() { "nothing".to_owned() } else { skipped.join(", ") }),
+    ];
+    let mut sizes = Sheet::new("Sizes", &["", "requests", "bytes", "mean", "least", "most"]);
+    for (name, Sizes { requests, bytes: all, mean_bytes, min_bytes, max_bytes }) in
+        [("all", info.all), ("reads", info.read), ("writes", info.write)]
+    {
+        let row =
+            [name.to_owned(), grouped(requests), bytes(all as f64), bytes(mean_bytes), bytes(min_bytes as f64), bytes(max_bytes as f64)];
+        sizes.rows.push(row.map(Into::into).into());
+    }
+    let mut sheets = vec![Sheet::facts(info.path.clone(), facts), sizes];
+    if info.devices.len() > 1 {
+        let mut devices = Sheet::new("Devices", &["device", "called", "requests", "reads", "from", "to"]);
+        devices.label_columns = 2;
+        for device in &info.devices {
+            let (from, to) = (bytes(device.first_byte as f64), bytes(device.end_byte as f64));
+            let row = [device.device.to_string(), device.label.clone(), grouped(device.requests), grouped(device.reads), from, to];
+            devices.rows.push(row.map(Into::into).into());
+        }
+        sheets.push(devices);
+    }
+    sheets
+}
+
+/// Published footprints are as often in units of 10^6 as of 2^20.
+fn both_units(footprint_bytes: u64) -> String {
+    format!("{} ({} MB)", bytes(footprint_bytes as f64), format_figure(Some(footprint_bytes as f64 / 1e6)))
+}
+
+fn ns(nanoseconds: u64) -> String {
+    number::duration_us(nanoseconds as f64 / 1e3)
+}

@@ -1,0 +1,56 @@
+//! Why the program ends without success, and the exit status of each reason.
+
+use std::io;
+use std::path::Path;
+
+/// What a command returns.
+pub type Outcome<T = ()> = Result<T, Failure>;
+
+/// A reason to stop; its text goes to standard error.
+#[derive(Debug)]
+pub enum Failure {
+    /// What the user gave can't be used.
+    Input(String),
+    /// The simulation or the writing of its results failed.
+    Run(String),
+    /// The user stopped it; the text says what was kept.
+    Interrupted(String),
+    /// Whoever read standard output has gone; nothing is left to say.
+    ReaderGone,
+}
+
+impl Failure {
+    /// The exit status: 2 for bad input, 1 for a failure, 130 after an interruption, as a shell reports it.
+    pub fn status(&self) -> u8 {
+        match self {
+            Failure::ReaderGone => 0,
+            Failure::Run(_) => 1,
+            Failure::Input(_) => 2,
+            Failure::Interrupted(_) => 130,
+        }
+    }
+
+    /// The text for standard error.
+    pub fn message(&self) -> Option<String> {
+        match self {
+            Failure::ReaderGone => None,
+            // A rendered configuration problem brings its own headline.
+            Failure::Input(text) if text.starts_with("error:") => Some(text.trim_end().to_owned()),
+            Failure::Input(text) | Failure::Run(text) => Some(format!("error: {text}")),
+            Failure::Interrupted(text) => Some(text.clone()),
+        }
+    }
+
+    /// A file that can't be written.
+    pub fn writing(path: &Path, error: &io::Error) -> Failure {
+        Failure::Run(format!("can't write {}: {error}", path.display()))
+    }
+
+    /// Standard output that can't be written.
+    pub fn stdout(error: &io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ReaderGone,
+            _ => Failure::Run(format!("can't write to standard output: {error}")),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! `KEY=A,B,C`: one varied key and its values.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::Value;
+
+/// A key with one value, both as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Configuration key, such as `ssd.gc.victim`.
+    pub key: String,
+    /// Value as on the command line.
+    pub value: String,
+}
+
+impl Setting {
+    /// The value as JSON: numbers, booleans, lists and quoted texts as such, everything else as text.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.value).unwrap_or_else(|_| Value::String(self.value.clone()))
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.key, self.value)
+    }
+}
+
+impl FromStr for Setting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Setting, String> {
+        let (key, value) = text.split_once('=').ok_or("there is no '='; write KEY=VALUE, for instance array.members=4")?;
+        let key = key.trim();
+        if key.is_empty() {
+            return Err("there is no key before '='; write KEY=VALUE, for instance array.members=4".to_owned());
+        }
+        Ok(Setting { key: key.to_owned(), value: value.trim().to_owned() })
+    }
+}
+
+/// A varied key and its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// Configuration key.
+    pub key: String,
+    /// Its values in the order of the command line.
+    pub values: Vec<String>,
+}
+
+impl FromStr for Axis {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Axis, String> {
+        let Setting { key, value } =
+            text.parse().map_err(|_| "write KEY=A,B,C, for instance coordination.scheme=local,ideal".to_owned())?;
+        let values = split_values(&value)?;
+        if let Some(twice) = values.iter().enumerate().find(|(index, value)| values[..*index].contains(value)) {
+            return Err(format!("the value {} is there twice", twice.1));
+        }
+        Ok(Axis { key, values })
+    }
+}
+
+/// Splits at the commas that are outside quotes, brackets and braces.
+fn split_values(text: &str) -> Result<Vec<String>, String> {
+    let mut values = Vec::new();
+    let mut value = String::new();
+    let mut open_brackets = Vec::new();
+    let mut open_quote = None;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match (open_quote, character) {
+            (Some('"'), '\\') => {
+                value.push(character);
+                value.extend(characters.next());
+                continue;
+            }
+            (Some(quote), _) if character == quote => open_quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => open_quote = Some(character),
+            (None, '[') => open_brackets.push(']'),
+            (None, '{') => open_brackets.push('}'),
+            (None, ']' | '}') if open_brackets.pop() != Some(character) => {
+                return Err(format!("'{character}' closes nothing in {text}"));
+            }
+            (None, ',') if open_brackets.is_empty() => {
+                values.push(std::mem::take(&mut value));
+                continue;
+            }
+            (None, _) => {}
+        }
+        value.push(character);
+    }
+    if let Some(open) = open_quote.or(open_brackets.pop()) {
+        return Err(format!("a closing {open} is missing in {text}"));
+    }
+    values.push(value);
+    let values: Vec<String> = values.into_iter().map(|value| value.trim().to_owned()).collect();
+    match values.iter().any(String::is_empty) {
+        true => Err(format!("a value is empty in {text:?}; write KEY=A,B,C")),
+        false => Ok(values),
+    }
+}
+
+/// Every combination of the values; the last key varies fastest. Without keys there is one, empty combination.
+pub fn combinations(axes: &[Axis]) -> Vec<Vec<Setting>> {
+    let mut combinations = vec![Vec::new()];
+    for axis in axes {
+        combinations = combinations
+            .into_iter()
+            .flat_map(|combination: Vec<Setting>| {
+                axis.values.iter().map(move |value| {
+                    let mut longer = combination.clone();
+                    longer.push(Setting { key: axis.key.clone(), value: value.clone() });
+                    longer
+                })
+            })
+            .collect();
+    }
+    combinations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<String> {
+        format!("k={text}").parse::<Axis>().unwrap().values
+    }
+
+    #[test]
+    fn commas_inside_quotes_and_brackets_do_not_split() {
+        assert_eq!(values("a, b,c"), ["a", "b", "c"]);
+        assert_eq!(values("[1,2],[3]"), ["[1,2]", "[3]"]);
+        assert_eq!(values(r#"{p="poisson", g=["1ms", "2,5"]},x"#), [r#"{p="poisson", g=["1ms", "2,5"]}"#, "x"]);
+        assert_eq!(values(r#""a,\",b",'c,"d'"#), [r#""a,\",b""#, r#"'c,"d'"#]);
+        assert_eq!(values("a=b,c"), ["a=b", "c"]);
+    }
+
+    #[test]
+    fn malformed_axes_are_refused() {
+        for (text, part) in [
+            ("members", "write KEY=A,B,C"),
+            ("=1,2", "write KEY=A,B,C"),
+            ("k=", "a value is empty"),
+            ("k=1,,2", "a value is empty"),
+            ("k=[1,2", "closing ]"),
+            ("k=\"1,2", "closing \""),
+            ("k=1]", "closes nothing"),
+            ("k={1]", "closes nothing"),
+            ("k=1,2,1", "twice"),
+        ] {
+            let error = text.parse::<Axis>().unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_last_key_varies_fastest() {
+        let axes: Vec<Axis> = ["a=1,2", "b=x,y,z"].iter().map(|text| text.parse().unwrap()).collect();
+        let names: Vec<String> = combinations(&axes).iter().map(|settings| settings.iter().map(|s| s.value.as_str()).collect()).collect();
+        assert_eq!(names, ["1x", "1y", "1z", "2x", "2y", "2z"]);
+        assert_eq!(combinations(&[]), [Vec::<Setting>::new()]);
+    }
+
+    #[test]
+    fn settings_are_typed_in_json() {
+        let json = |value: &str| Setting { key: "k".to_owned(), value: value.to_owned() }.json().to_string();
+        assert_eq!(json("8"), "8");
+        assert_eq!(json("0.05"), "0.05");
+        assert_eq!(json("true"), "true");
+        assert_eq!(json("4KiB"), r#""4KiB""#);
+        assert_eq!(json(r#""local""#), r#""local""#);
+    }
+}

@@ -1,0 +1,39 @@
+//! Ctrl-C: the first stops at the next step and keeps what is done, the second ends the program.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::failure::{Failure, Outcome};
+use crate::files;
+
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first Ctrl-C (or request to terminate) stops a simulation at its next step.
+pub fn stop_at_next_step() -> Outcome {
+    listen(|| {
+        if REQUESTED.swap(true, Ordering::Relaxed) {
+            stop();
+        }
+        // Not eprintln!, which panics when standard error is closed.
+        let _ = writeln!(std::io::stderr(), "\nstopping after the current step; press Ctrl-C again to stop at once");
+    })
+}
+
+/// From now on Ctrl-C ends the program, without what it has not finished.
+pub fn stop_at_once() -> Outcome {
+    listen(stop)
+}
+
+fn stop() {
+    files::discard_unfinished();
+    std::process::exit(130);
+}
+
+fn listen(handler: impl FnMut() + Send + 'static) -> Outcome {
+    ctrlc::set_handler(handler).map_err(|error| Failure::Run(format!("can't listen for Ctrl-C: {error}")))
+}
+
+/// The user wants to stop.
+pub fn requested() -> bool {
+    REQUESTED.load(Ordering::Relaxed)
+}

@@ -1,0 +1,91 @@
+//! Numbers for people: digits that matter, and a unit that fits.
+
+use flashraid::report::format_figure;
+
+/// Three significant digits, with `k`, `M`, `G` for large numbers.
+pub fn rounded(value: f64) -> String {
+    let (scaled, suffix) = match value.abs() {
+        magnitude if magnitude >= 999.5e6 => (value / 1e9, "\u{202f}G"),
+        magnitude if magnitude >= 999.5e3 => (value / 1e6, "\u{202f}M"),
+        magnitude if magnitude >= 9999.5 => (value / 1e3, "\u{202f}k"),
+        _ => (value, ""),
+    };
+    format!("{}{suffix}", three_digits(scaled))
+}
+
+/// Three significant digits; whole numbers of more digits stay whole.
+pub fn three_digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        0.0 => 0,
+        magnitude if magnitude >= 99.95 => 0,
+        magnitude if magnitude >= 9.995 => 1,
+        magnitude if magnitude >= 0.9995 => 2,
+        magnitude if magnitude >= 0.099_95 => 3,
+        _ => 4,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A whole number with its digits in groups of three.
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A duration with its unit.
+pub fn duration_us(microseconds: f64) -> String {
+    let (unit, factor) = time_unit(microseconds);
+    format!("{} {unit}", three_digits(microseconds / factor))
+}
+
+/// The unit in which a duration reads best, and its length in microseconds.
+pub fn time_unit(microseconds: f64) -> (&'static str, f64) {
+    match microseconds.abs() {
+        magnitude if magnitude >= 999_500.0 => ("s", 1e6),
+        magnitude if magnitude >= 999.5 => ("ms", 1e3),
+        _ => ("µs", 1.0),
+    }
+}
+
+/// Bytes with a binary unit and four significant digits.
+pub fn bytes(bytes: f64) -> String {
+    let mut value = bytes;
+    for unit in ["B", "KiB", "MiB", "GiB", "TiB"] {
+        if value < 1023.5 {
+            return format!("{} {unit}", format_figure(Some(value)));
+        }
+        value /= 1024.0;
+    }
+    format!("{} PiB", format_figure(Some(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_matter() {
+        let texts = [0.0, 0.001234, 0.1234, 1.234, 12.34, 123.4, 999.96, 12345.6].map(three_digits);
+        assert_eq!(texts, ["0", "0.0012", "0.123", "1.23", "12.3", "123", "1000", "12346"]);
+    }
+
+    #[test]
+    fn units_fit() {
+        assert_eq!(duration_us(24.99), "25.0 µs");
+        assert_eq!(duration_us(7912.0), "7.91 ms");
+        assert_eq!(duration_us(61_000_000.0), "61.0 s");
+        assert_eq!(bytes(4096.0), "4 KiB");
+        assert_eq!(bytes(0.0), "0 B");
+        assert_eq!(bytes(1000.0), "1,000 B");
+        assert_eq!(rounded(8_123_456.0), "8.12\u{202f}M");
+        assert_eq!(grouped(67_108_864), "67,108,864");
+        assert_eq!(grouped(12), "12");
+    }
+}

@@ -1,0 +1,192 @@
+//! Every request as a row of a Parquet file, written in row groups while the simulation runs.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flashraid::metrics::CompletedRequest;
+use flashraid::workload::Direction;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+
+use crate::failure::{Failure, Outcome};
+use crate::files::NewFile;
+
+/// The columns. Times are in nanoseconds of simulated time; rows come in the order in which requests were done.
+const SCHEMA: &str = "message requests {
+    REQUIRED INT64 index (INTEGER(64, false));
+    REQUIRED INT64 arrival_ns (INTEGER(64, false));
+    REQUIRED INT64 done_ns (INTEGER(64, false));
+    REQUIRED INT64 response_ns (INTEGER(64, false));
+    REQUIRED INT64 offset_bytes (INTEGER(64, false));
+    REQUIRED INT64 length_bytes (INTEGER(64, false));
+    REQUIRED BYTE_ARRAY direction (STRING);
+    REQUIRED INT32 stream (INTEGER(8, false));
+    REQUIRED BOOLEAN high_priority;
+    REQUIRED INT32 gc_members_met (INTEGER(32, false));
+}";
+
+/// Rows of a row group: about 13 MB before compression, which bounds the memory whatever the length of the run.
+const ROWS_PER_GROUP: usize = 1 << 18;
+
+/// A file of requests that grows while the simulation runs; without [`RequestFile::finish`] nothing is left of it.
+pub struct RequestFile {
+    path: PathBuf,
+    file: NewFile,
+    writer: SerializedFileWriter<File>,
+    rows: Vec<CompletedRequest>,
+}
+
+impl RequestFile {
+    /// Begins a file.
+    pub fn begin(path: &Path) -> Outcome<RequestFile> {
+        let file = NewFile::begin(path)?;
+        let handle = file.handle().map_err(|error| Failure::writing(path, &error))?;
+        let schema = Arc::new(parse_message_type(SCHEMA).expect("the schema is constant"));
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_created_by(concat!("flashraid ", env!("CARGO_PKG_VERSION")).to_owned())
+            .build();
+        let writer = SerializedFileWriter::new(handle, schema, Arc::new(properties)).map_err(|error| failure(path, &error))?;
+        Ok(RequestFile { path: path.to_owned(), file, writer, rows: Vec::with_capacity(ROWS_PER_GROUP) })
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, request: &CompletedRequest) -> Outcome {
+        self.rows.push(*request);
+        if self.rows.len() == ROWS_PER_GROUP { self.write_group() } else { Ok(()) }
+    }
+
+    /// Writes the rest and gives the file its name.
+    pub fn finish(mut self) -> Outcome {
+        self.write_group()?;
+        self.writer.close().map_err(|error| failure(&self.path, &error))?;
+        self.file.finish()
+    }
+
+    fn write_group(&mut self) -> Outcome {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let written = self.writer.next_row_group().and_then(|group| write_columns(group, &self.rows));
+        self.rows.clear();
+        written.map_err(|error| failure(&self.path, &error))
+    }
+}
+
+fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[CompletedRequest]) -> Result<(), ParquetError> {
+    let columns_u64: [fn(&CompletedRequest) -> u64; 6] = [
+        |row| row.index,
+        |row| row.arrival_ns,
+        |row| row.done_ns,
+        |row| row.done_ns - row.arrival_ns,
+        |row| row.request.offset_bytes,
+        |row| row.request.length_bytes,
+    ];
+    for value in columns_u64 {
+        // Parquet keeps an unsigned number in the bits of a signed one.
+        let values: Vec<i64> = rows.iter().map(|row| value(row) as i64).collect();
+        let mut column = group.next_column()?.expect("the schema has this column");
+        column.typed::<Int64Type>().write_batch(&values, None, None)?;
+        column.close()?;
+    }
+
+    let (read, write) = (ByteArray::from("read"), ByteArray::from("write"));
+    let direction = |row: &CompletedRequest| match row.request.direction {
+        Direction::Read => read.clone(),
+        Direction::Write => write.clone(),
+    };
+    let values: Vec<ByteArray> = rows.iter().map(direction).collect();
+    let mut column = group.next_column()?.expect("the schema has this column");
+    column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+    column.close()?;
+
+    let values: Vec<i32> = rows.iter().map(|row| i32::from(row.request.stream)).collect();
+    let mut column = group.next_column()?.expect("the schema has this column");
+    column.typed::<Int32Type>().write_batch(&values, None, None)?;
+    column.close()?;
+
+    let values: Vec<bool> = rows.iter().map(|row| row.request.high_priority).collect();
+    let mut column = group.next_column()?.expect("the schema has this column");
+    column.typed::<BoolType>().write_batch(&values, None, None)?;
+    column.close()?;
+
+    let values: Vec<i32> = rows.iter().map(|row| row.gc_members_met as i32).collect();
+    let mut column = group.next_column()?.expect("the schema has this column");
+    column.typed::<Int32Type>().write_batch(&values, None, None)?;
+    column.close()?;
+
+    group.close().map(drop)
+}
+
+/// The file system's own words, without the name of the library around them.
+fn failure(path: &Path, error: &ParquetError) -> Failure {
+    let text = error.to_string();
+    let text = text.trim_start_matches("Parquet error: ").trim_start_matches("External: ");
+    Failure::Run(format!("can't write {}: {text}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashraid::workload::Request;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    fn request(index: u64) -> CompletedRequest {
+        let direction = if index.is_multiple_of(3) { Direction::Read } else { Direction::Write };
+        let request = Request {
+            arrival_ns: index * 10,
+            offset_bytes: index * 4096,
+            length_bytes: 4096,
+            direction,
+            high_priority: index == 7,
+            stream: (index % 2) as u8,
+            one_member: false,
+        };
+        CompletedRequest { index, request, arrival_ns: index * 10, done_ns: index * 10 + 250_000, gc_members_met: (index % 9) as u32 }
+    }
+
+    #[test]
+    fn rows_come_back_over_several_row_groups() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("requests.parquet");
+        let count = ROWS_PER_GROUP as u64 + 5;
+        let mut file = RequestFile::begin(&path).unwrap();
+        (0..count).for_each(|index| file.add(&request(index)).unwrap());
+        assert!(!path.exists(), "the name appears only with the whole file");
+        file.finish().unwrap();
+
+        let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+        assert_eq!(reader.metadata().num_row_groups(), 2);
+        let mut rows = 0;
+        for (index, row) in reader.get_row_iter(None).unwrap().enumerate() {
+            let (row, expected) = (row.unwrap(), request(index as u64));
+            assert_eq!(row.get_ulong(0).unwrap(), expected.index);
+            assert_eq!(row.get_ulong(1).unwrap(), expected.arrival_ns);
+            assert_eq!(row.get_ulong(2).unwrap(), expected.done_ns);
+            assert_eq!(row.get_ulong(3).unwrap(), 250_000);
+            assert_eq!(row.get_ulong(4).unwrap(), expected.request.offset_bytes);
+            assert_eq!(row.get_ulong(5).unwrap(), 4096);
+            assert_eq!(row.get_string(6).unwrap(), if index % 3 == 0 { "read" } else { "write" });
+            assert_eq!(row.get_ubyte(7).unwrap(), expected.request.stream);
+            assert_eq!(row.get_bool(8).unwrap(), index == 7);
+            assert_eq!(row.get_uint(9).unwrap(), expected.gc_members_met);
+            rows += 1;
+        }
+        assert_eq!(rows, count);
+    }
+
+    #[test]
+    fn a_file_that_is_given_up_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = RequestFile::begin(&folder.path().join("requests.parquet")).unwrap();
+        file.add(&request(0)).unwrap();
+        drop(file);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,99 @@
+//! The progress bar on standard error; indicatif hides it when that is not a terminal.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use flashraid::run::{Phase, Progress};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::number;
+
+/// Steps of the whole bar.
+const STEPS: f64 = 10_000.0;
+
+/// One bar over all simulations of a command.
+pub struct Board {
+    bar: ProgressBar,
+    started: Instant,
+    simulations: Mutex<Vec<Simulation>>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Simulation {
+    /// Share of its warm-up that is done.
+    warmed: f64,
+    /// Share of its requests that are done; `None` if nobody knows how many there are.
+    fraction: Option<f64>,
+    /// Requests done by this process.
+    requests: u64,
+    /// Finished, now or by an earlier process.
+    done: bool,
+}
+
+impl Board {
+    /// A bar over so many simulations.
+    pub fn new(simulations: usize) -> Board {
+        let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::stderr_with_hz(8));
+        bar.set_style(ProgressStyle::with_template("{spinner} {wide_bar} {msg}").expect("the template is constant"));
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Board { bar, started: Instant::now(), simulations: Mutex::new(vec![Simulation::default(); simulations]) }
+    }
+
+    /// News of one simulation.
+    pub fn update(&self, simulation: usize, progress: &Progress) {
+        let mut simulations = self.lock();
+        let (warmed, fraction) = match progress.phase {
+            // The bar waits for the warm-up rather than guess its share of the time.
+            Phase::WarmUp => (progress.fraction.unwrap_or(0.0), Some(0.0)),
+            Phase::Run => (1.0, progress.fraction),
+        };
+        simulations[simulation] = Simulation { warmed, fraction, requests: progress.requests, done: false };
+        self.draw(&simulations);
+    }
+
+    /// One simulation is done.
+    pub fn done(&self, simulation: usize) {
+        let mut simulations = self.lock();
+        simulations[simulation] = Simulation { done: true, warmed: 1.0, fraction: Some(1.0), ..simulations[simulation] };
+        self.draw(&simulations);
+    }
+
+    /// Takes the bar away.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Simulation>> {
+        self.simulations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn draw(&self, simulations: &[Simulation]) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let share = |simulation: &Simulation| simulation.fraction.unwrap_or(0.0);
+        let fraction = simulations.iter().map(share).sum::<f64>() / simulations.len() as f64;
+        let inherited = simulations.iter().filter(|simulation| simulation.done && simulation.requests == 0).count() as f64;
+        let requests: u64 = simulations.iter().map(|simulation| simulation.requests).sum();
+        let elapsed = self.started.elapsed();
+
+        let mut parts = Vec::new();
+        if simulations.len() > 1 {
+            let done = simulations.iter().filter(|simulation| simulation.done).count();
+            parts.push(format!("{done}/{} points", simulations.len()));
+        }
+        match requests {
+            0 => {
+                let warming = simulations.iter().map(|simulation| simulation.warmed).filter(|warmed| *warmed < 1.0);
+                parts.push(format!("warming up, {:.0} %", 100.0 * warming.fold(0.0, f64::max)));
+            }
+            _ => parts.push(format!("{} requests/s", number::rounded(requests as f64 / elapsed.as_secs_f64()))),
+        }
+        let own = fraction - inherited / simulations.len() as f64;
+        if own > 0.0 {
+            parts.push(format!("{} left", HumanDuration(elapsed.mul_f64((1.0 - fraction) / own))));
+        }
+        self.bar.set_position((fraction * STEPS) as u64);
+        self.bar.set_message(parts.join(" · "));
+    }
+}

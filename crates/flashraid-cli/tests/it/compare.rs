@@ -1,0 +1,141 @@
+//! `flashraid compare`.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::program::{Place, without_wall_clock};
+
+const GRID: [&str; 6] = ["compare", "small.toml", "--vary", "coordination.scheme=local,ideal", "--vary", "array.members=2,4"];
+
+fn grid(more: &[&'static str]) -> Vec<&'static str> {
+    GRID.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn the_document_lists_every_combination() {
+    let document = Place::new().run_json(&grid(&["--json"]));
+    let points = document["points"].as_array().unwrap();
+    let settings: Vec<String> = points.iter().map(|point| point["settings"].to_string()).collect();
+    assert_eq!(
+        settings,
+        [
+            r#"{"coordination.scheme":"local","array.members":2}"#,
+            r#"{"coordination.scheme":"local","array.members":4}"#,
+            r#"{"coordination.scheme":"ideal","array.members":2}"#,
+            r#"{"coordination.scheme":"ideal","array.members":4}"#,
+        ]
+    );
+    for point in points {
+        assert_eq!(point["report"]["seed"], 7, "every point sees the same seed");
+        assert_eq!(point["report"]["requests"]["all"], 2000);
+    }
+    let mean = |index: usize| points[index]["report"]["response_us"]["all"]["mean"].as_f64().unwrap();
+    let ratio = |index: usize| document["summary"][index]["figures"]["response_us.all.mean"]["ratio"].as_f64().unwrap();
+    assert_eq!(document["summary"][3]["baseline"]["coordination.scheme"], "local");
+    assert_eq!(document["summary"][3]["baseline"]["array.members"], 4);
+    assert_eq!(ratio(1), 1.0);
+    assert_eq!(ratio(3), mean(3) / mean(1));
+}
+
+#[test]
+fn the_number_of_threads_changes_no_result() {
+    let document = |jobs| without_wall_clock(Place::new().run_json(&grid(&["--json", "--seeds", "2", "--jobs", jobs]))).to_string();
+    assert_eq!(document("1"), document("3"));
+}
+
+#[test]
+fn seeds_are_consecutive_and_give_intervals() {
+    let document = Place::new().run_json(&grid(&["--json", "--seeds", "3", "--seed", "20"]));
+    let seeds: Vec<u64> = document["points"].as_array().unwrap().iter().map(|point| point["seed"].as_u64().unwrap()).collect();
+    assert_eq!(seeds[..6], [20, 21, 22, 20, 21, 22]);
+    let figure = &document["summary"][0]["figures"]["response_us.all.mean"];
+    assert!(figure["ci95"].as_f64().unwrap() > 0.0);
+    assert_eq!(figure["ratio_ci95"], 0.0, "the baseline is exactly once itself");
+}
+
+#[test]
+fn the_table_shows_figures_and_ratios() {
+    let ended = Place::new().run(&grid(&["--baseline", "ideal", "--out", "grid"]));
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!("compare", ended.stdout);
+}
+
+#[test]
+fn a_point_is_what_run_reports() {
+    let place = Place::new();
+    let run = place.run_json(&["run", "small.toml", "--json", "--set", "array.members=4", "--set", "coordination.scheme=ideal"]);
+    let point = place.run_json(&grid(&["--json"]))["points"][3]["report"].clone();
+    assert_eq!(without_wall_clock(run).to_string(), without_wall_clock(point).to_string());
+}
+
+#[test]
+fn finished_points_are_not_computed_again() {
+    let place = Place::new();
+    let first = place.run_json(&grid(&["--json", "--out", "grid"]));
+    let points: Vec<String> = place.files().into_iter().filter(|name| name.starts_with("grid/points/")).collect();
+    assert_eq!(points.len(), 4);
+
+    // The wall-clock figures show which points were computed anew: all were kept.
+    assert_eq!(place.run_json(&grid(&["--json", "--out", "grid"])), first);
+
+    // A kept report is taken as it stands; one that is damaged or gone is computed again.
+    let mut kept: Value = place.json(&points[0]);
+    kept["report"]["wall_s"] = 1234.5.into();
+    place.write(&points[0], kept.to_string());
+    place.write(&points[1], "{\"half a");
+    fs::remove_file(place.path(&points[2])).unwrap();
+    let again = place.run_json(&grid(&["--json", "--out", "grid"]));
+    assert_eq!(without_wall_clock(again.clone()), without_wall_clock(first));
+    let taken = again["points"].as_array().unwrap().iter().filter(|point| point["report"]["wall_s"] == 1234.5).count();
+    assert_eq!(taken, 1);
+    assert_eq!(place.json("grid/report.json"), again);
+}
+
+#[test]
+fn the_folder_is_named_after_the_grid() {
+    let place = Place::new();
+    place.run(&grid(&[]));
+    place.run(&grid(&["--jobs", "1", "--baseline", "ideal"]));
+    place.run(&grid(&["--seed", "8"]));
+    let mut folders: Vec<_> = fs::read_dir(place.path("flashraid-out")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    folders.sort();
+    assert_eq!(folders.len(), 2, "{folders:?}");
+    assert!(folders.iter().all(|name| name.to_string_lossy().starts_with("compare-")));
+}
+
+#[test]
+fn values_with_commas_stay_whole() {
+    let vary = r#"workload.arrivals={process="poisson", mean_gap="2ms"},{process="closed", depth=4}"#;
+    let document = Place::new().run_json(&["compare", "small.toml", "--json", "--vary", vary]);
+    let points = document["points"].as_array().unwrap();
+    assert_eq!(points.len(), 2);
+    assert_eq!(points[1]["report"]["config"]["workload"]["arrivals"]["depth"], 4);
+}
+
+#[test]
+fn a_bad_point_stops_the_grid_before_it_starts() {
+    let place = Place::new();
+    let ended = place.run(&["compare", "small.toml", "--vary", "array.members=2,none"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.stderr.contains("array.members"), "{}", ended.stderr);
+    assert_eq!(place.files(), Vec::<String>::new());
+}
+
+#[test]
+fn what_can_not_be_compared_is_refused() {
+    let place = Place::new();
+    for (arguments, part) in [
+        (grid(&["--baseline", "lokal"]), "choose one of local, ideal, 2, 4"),
+        (grid(&["--vary", "array.members=8"]), "is there twice"),
+        (grid(&["--vary", "seed=1,2", "--seeds", "3"]), "leave out one of them"),
+        (grid(&["--seeds", "0"]), "0 is not in 1..=10000"),
+        (vec!["compare", "small.toml"], "--vary <KEY=A,B,C>"),
+        (vec!["compare", "small.toml", "--vary", "array.members"], "write KEY=A,B,C"),
+    ] {
+        let ended = place.run(&arguments);
+        assert_eq!(ended.status, 2, "{arguments:?}");
+        assert!(ended.stderr.contains(part), "{arguments:?}: {}", ended.stderr);
+    }
+    assert_eq!(place.files(), Vec::<String>::new());
+}

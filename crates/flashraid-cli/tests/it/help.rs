@@ -1,0 +1,95 @@
+//! Help texts, and the commands that only explain.
+
+use crate::program::Place;
+
+#[test]
+fn help_texts() {
+    let place = Place::new();
+    for arguments in [
+        vec!["--help"],
+        vec!["run", "--help"],
+        vec!["compare", "--help"],
+        vec!["check", "--help"],
+        vec!["trace", "info", "--help"],
+        vec!["trace", "convert", "--help"],
+        vec!["preset", "--help"],
+        vec!["bench", "--help"],
+        vec!["schema", "--help"],
+    ] {
+        let ended = place.run(&arguments);
+        assert_eq!(ended.status, 0);
+        insta::assert_snapshot!(arguments.join(" "), ended.stdout);
+    }
+}
+
+#[test]
+fn version_is_the_packages() {
+    assert_eq!(Place::new().run(&["--version"]).stdout, format!("flashraid {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn the_schema_is_one_json_document() {
+    let schema = Place::new().run_json(&["schema"]);
+    assert!(schema["$schema"].is_string());
+    for section in ["array", "ssd", "coordination", "cache", "workload"] {
+        assert!(schema["properties"][section].is_object(), "{section}");
+    }
+}
+
+#[test]
+fn every_preset_of_the_list_can_be_shown() {
+    let place = Place::new();
+    let list = place.run(&["preset", "list"]);
+    assert_eq!(list.status, 0);
+    assert_eq!(list.stdout, place.run(&["preset"]).stdout, "list is the default");
+    let names: Vec<&str> =
+        list.stdout.lines().filter(|line| line.starts_with("  ")).filter_map(|line| line.split_whitespace().next()).collect();
+    for name in ["ggc2014", "pgc2011", "lawc2017", "mlc-sata2", "slc-sata2", "nvme-tlc", "hpc-w", "financial"] {
+        assert!(names.contains(&name), "{name} is not in the list");
+    }
+    for name in names {
+        let shown = place.run(&["preset", "show", name]);
+        assert_eq!(shown.status, 0, "{}", shown.stderr);
+        assert!(shown.stdout.starts_with('#'), "a preset opens with its source:\n{}", shown.stdout);
+    }
+}
+
+#[test]
+fn check_explains_without_running() {
+    let place = Place::new();
+    let ended = place.run(&["check", "small.toml"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    insta::assert_snapshot!("check", ended.stdout);
+    assert_eq!(place.files(), Vec::<String>::new());
+    assert!(place.run_json(&["check", "small.toml", "--json"]).is_object());
+}
+
+#[test]
+fn a_quick_bench_has_what_the_contract_names() {
+    let document = Place::new().run_json(&["bench", "--quick", "--json"]);
+    for pointer in [
+        "/array/host_page_ops_per_s",
+        "/array/flash_page_ops_per_s",
+        "/array/requests_per_s",
+        "/device/requests_per_s",
+        "/device/flash_page_ops_per_s",
+        "/device/time_over_floor",
+        "/warm_up/pages",
+        "/warm_up/seconds",
+        "/floor/requests_per_s",
+        "/bytes_per_physical_page",
+    ] {
+        assert!(document.pointer(pointer).and_then(serde_json::Value::as_f64).is_some_and(|figure| figure > 0.0), "{pointer}");
+    }
+}
+
+#[test]
+fn the_readmes_configuration_is_valid() {
+    let readme = include_str!("../../../../README.md");
+    let (_, rest) = readme.split_once("```toml\n").unwrap();
+    let (configuration, _) = rest.split_once("```").unwrap();
+    let place = Place::new();
+    place.write("array.toml", configuration);
+    let ended = place.run(&["check", "array.toml"]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+}

@@ -1,0 +1,129 @@
+//! `flashraid run`.
+
+use serde_json::Value;
+
+use crate::program::{Place, without_wall_clock};
+
+#[test]
+fn the_document_has_what_the_contract_names() {
+    let report = Place::new().run_json(&["run", "small.toml", "--json"]);
+    assert_eq!(report["schema"], "flashraid.report/1");
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(report["seed"], 7);
+    assert!(report["config"]["ssd"].is_object());
+    assert!(report["config_hash"].is_string());
+    for pointer in [
+        "/simulated_ns /wall_s /requests/all /requests/read /requests/write",
+        "/bandwidth_mb_s/mean /bandwidth_mb_s/stddev /bandwidth_mb_s/cv /bandwidth_mb_s/interval_ms",
+        "/flash/host_pages_read /flash/host_pages_written /flash/gc_pages_moved /flash/erases /flash/write_amplification",
+        "/gc/runs /gc/forced_runs /gc/busy_fraction /gc/mean_length_us /gc/synchronised_mean /gc/preemptions /gc/merges /gc/pipelined",
+        "/members/0/erases /members/1/host_pages_written",
+        "/perf/host_page_ops /perf/flash_page_ops /perf/host_page_ops_per_s /perf/warm_up_s /perf/peak_rss_bytes",
+    ]
+    .iter()
+    .flat_map(|line| line.split(' '))
+    {
+        assert!(report.pointer(pointer).is_some_and(Value::is_number), "{pointer}: {:?}", report.pointer(pointer));
+    }
+    for direction in ["all", "read", "write"] {
+        for figure in ["count", "mean", "stddev", "min", "max", "p50", "p90", "p95", "p99", "p99_9", "p99_99"] {
+            assert!(report["response_us"][direction][figure].is_number(), "{direction} {figure}");
+        }
+    }
+    assert!(report["gc"]["messages"].is_object());
+    assert!(report["cache"].is_object());
+    assert_eq!(report["partial"], false);
+    assert_eq!(report["requests"]["all"], 2000);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let place = Place::new();
+    let document = |seed: &str| without_wall_clock(place.run_json(&["run", "small.toml", "--json", "--seed", seed])).to_string();
+    assert_eq!(document("3"), document("3"));
+    assert_ne!(document("3"), document("4"));
+}
+
+#[test]
+fn tables_without_a_terminal_are_plain() {
+    let ended = Place::new().run(&["run", "small.toml"]);
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
+    assert!(!ended.stdout.contains('\u{1b}'), "no escape sequences");
+    let model: String = ended.stdout.split_inclusive('\n').take_while(|line| !line.starts_with("Simulator")).collect();
+    insta::assert_snapshot!("run", model);
+}
+
+#[test]
+fn set_replaces_any_key() {
+    let place = Place::new();
+    let report = place.run_json(&[
+        "run",
+        "small.toml",
+        "--json",
+        "--set",
+        "array.members=4",
+        "--set",
+        "ssd.gc.victim=fifo",
+        "--set",
+        "workload.arrivals={process=\"closed\", depth=4}",
+        "--set",
+        "workload.size=\"4KiB\"",
+        "--set",
+        "seed=11",
+        "--set",
+        "workload.requests=100",
+    ]);
+    assert_eq!(report["members"].as_array().unwrap().len(), 4);
+    assert_eq!(report["config"]["ssd"]["gc"]["victim"], "fifo");
+    assert_eq!(report["config"]["workload"]["arrivals"]["depth"], 4);
+    assert_eq!(report["config"]["workload"]["size"], "4KiB");
+    assert_eq!((&report["seed"], &report["requests"]["all"]), (&11.into(), &100.into()));
+}
+
+#[test]
+fn seed_wins_over_the_file() {
+    let report = Place::new().run_json(&["run", "small.toml", "--json", "--seed", "123"]);
+    assert_eq!(report["seed"], 123);
+}
+
+#[test]
+fn out_keeps_the_report_and_every_request() {
+    let place = Place::new();
+    let report = place.run_json(&["run", "small.toml", "--json", "--out", "results/small"]);
+    assert_eq!(place.files(), ["results/small/report.html", "results/small/report.json", "results/small/requests.parquet"]);
+    assert_eq!(place.json("results/small/report.json"), report);
+
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+    let file = std::fs::File::open(place.path("results/small/requests.parquet")).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let fields = reader.metadata().file_metadata().schema().get_fields();
+    let columns: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+    assert_eq!(
+        columns,
+        [
+            "index",
+            "arrival_ns",
+            "done_ns",
+            "response_ns",
+            "offset_bytes",
+            "length_bytes",
+            "direction",
+            "stream",
+            "high_priority",
+            "gc_members_met",
+        ]
+    );
+    let (mut rows, mut response_ns, mut reads) = (0_u64, 0_u64, 0_u64);
+    for row in reader.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        assert_eq!(row.get_ulong(2).unwrap() - row.get_ulong(1).unwrap(), row.get_ulong(3).unwrap());
+        rows += 1;
+        response_ns += row.get_ulong(3).unwrap();
+        reads += u64::from(row.get_string(6).unwrap() == "read");
+    }
+    assert_eq!(rows, 2000);
+    assert_eq!(reads, report["requests"]["read"]);
+    let mean_us = report["response_us"]["all"]["mean"].as_f64().unwrap();
+    assert!((response_ns as f64 / 1e3 / rows as f64 - mean_us).abs() < 1e-6 * mean_us);
+}
