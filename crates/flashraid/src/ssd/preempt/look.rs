@@ -36,6 +36,50 @@ impl Ssd {
         }
     }
 
+    /// From a look at point 2 on: the moves that are over, with the look behind them, before `now`, if nothing that waits can go in
+    /// meanwhile. What the steps would do one by one, at a fraction of the cost.
+    pub(super) fn move_undisturbed(&mut self, now: TimeNs, element: u32) {
+        let state = &self.stepped[element as usize];
+        let Some(mut clean) = state.clean else { return };
+        let disturbed = !state.queue.is_empty() && self.may_let_in(&clean, &state.queue);
+        if clean.register != NONE || clean.state == State::AllWait || disturbed {
+            return;
+        }
+        let poll_ns = self.poll_ns();
+        let move_ns = self.steps.move_ns + 2 * poll_ns;
+        let mut at = state.ends;
+        let mut moved = 0;
+        while at + move_ns < now
+            && let Some(slot) = self.ftl.first_valid_slot(clean.victim)
+        {
+            if clean.state == State::AllMayGoIn && self.is_below_hard(element, clean.pool) {
+                clean.state = State::WritesWait;
+                clean.writes_wait_from = at;
+            }
+            let seals = self.steps.blocks_sealed_by(1, self.ftl.room_for_moves(element, clean.pool)) > 0;
+            let next = at + move_ns + if seals { self.steps.seal_ns } else { 0 };
+            if next >= now {
+                break;
+            }
+            self.ftl.move_page(element, clean.pool, slot);
+            self.counters.summary_programs += u64::from(seals && self.params.geometry.summary_page);
+            moved += 1;
+            at = next;
+        }
+        if moved > 0 {
+            self.counters.gc_pages_moved += u64::from(moved);
+            clean.pages_moved += moved;
+            let state = &mut self.stepped[element as usize];
+            state.clean = Some(clean);
+            (state.began, state.ends) = (at - poll_ns, at);
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_below_hard(&self, element: u32, pool: u32) -> bool {
+        f64::from(self.ftl.free_blocks_of_pool(element, pool)) < self.hard_free_blocks
+    }
+
     /// Sets the state by the free blocks and the queue (rule 33).
     fn update_state(&mut self, at: TimeNs, element: u32) -> Clean {
         let state = &mut self.stepped[element as usize];

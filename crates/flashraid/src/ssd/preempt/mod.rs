@@ -186,6 +186,10 @@ impl Ssd {
             if !over {
                 return;
             }
+            if phase == Phase::Look {
+                self.move_undisturbed(now, element);
+            }
+            let ends = self.stepped[element as usize].ends;
             self.phase_over(phase, ends, element, fx);
         }
     }
