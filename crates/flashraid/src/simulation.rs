@@ -91,6 +91,7 @@ pub fn simulate(
         cleans: Vec::new(),
         sent: 0,
         now: 0,
+        idle_is_over: false,
     };
     let stopped = match host {
         HostLoop::Open => loop_.run_open(watch)?,
@@ -122,6 +123,8 @@ struct Loop {
     cleans: Vec<GcInterval>,
     sent: u64,
     now: TimeNs,
+    /// The last request is done.
+    idle_is_over: bool,
 }
 
 impl Loop {
@@ -131,6 +134,9 @@ impl Loop {
         loop {
             let arrival = if self.may_send() { self.upcoming.next_arrival(&self.array)? } else { None };
             let arrival = arrival.filter(|&at| self.limit.duration_ns.is_none_or(|end| at < end));
+            if arrival.is_none() {
+                self.end_idle_collection();
+            }
             match (arrival, self.array.next_time()) {
                 // Arrivals come before what happens at the same nanosecond (rule 25).
                 (Some(at), event) if event.is_none_or(|event| at <= event) => {
@@ -162,6 +168,9 @@ impl Loop {
             self.send_next(0)?;
         }
         loop {
+            if thinking.is_empty() {
+                self.end_idle_collection();
+            }
             match (thinking.front().copied(), self.array.next_time()) {
                 (Some(at), event) if event.is_none_or(|event| at <= event) => {
                     thinking.pop_front();
@@ -185,6 +194,15 @@ impl Loop {
             if self.looks_now() && !self.look(watch) {
                 return Ok(true);
             }
+        }
+    }
+
+    /// No request is to come: when the last one is done, idle time is over.
+    #[inline]
+    fn end_idle_collection(&mut self) {
+        if !self.idle_is_over && self.in_flight.is_empty() {
+            self.idle_is_over = true;
+            self.array.end_idle_collection(self.now);
         }
     }
 
@@ -223,6 +241,8 @@ impl Loop {
     }
 
     fn restart(&mut self, now: TimeNs) {
+        self.array.catch_up(now);
+        self.take_cleans();
         self.metrics.advance(self.array.cleans_known_until(now));
         self.metrics.restart(now, self.sent);
         for (copy, member) in self.at_restart.iter_mut().zip(self.array.members()) {
@@ -242,7 +262,9 @@ impl Loop {
         self.array.take_cleans(&mut self.cleans);
         for clean in self.cleans.drain(..) {
             self.metrics.gc(&clean);
-            self.metrics.free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, self.array.start_free_blocks());
+            let start = self.array.start_free_blocks();
+            self.metrics.free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
+            self.metrics.free_blocks(clean.member, clean.end_ns, clean.free_blocks_least, start);
         }
     }
 
@@ -262,6 +284,8 @@ impl Loop {
     fn look(&mut self, watch: &mut dyn Watch) -> bool {
         self.upcoming.requests_since_look = 0;
         self.upcoming.pages_since_look = 0;
+        self.array.catch_up(self.now);
+        self.take_cleans();
         self.metrics.advance(self.array.cleans_known_until(self.now));
         let by_requests = self.limit.requests.map(|limit| self.sent as f64 / limit as f64);
         let by_time = self.limit.duration_ns.map(|end| self.now as f64 / end as f64);

@@ -91,6 +91,8 @@ pub struct Array {
     joins: Slab<Join>,
     ends: Vec<OpEnd>,
     cleans: Vec<GcInterval>,
+    /// All events before this moment have happened.
+    advanced_before: TimeNs,
 }
 
 impl Array {
@@ -103,6 +105,7 @@ impl Array {
             joins: Slab::default(),
             ends: Vec::new(),
             cleans: Vec::new(),
+            advanced_before: 0,
         }
     }
 
@@ -133,6 +136,7 @@ impl Array {
 
     /// Takes a request; may start flash operations.
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
+        let moment_is_over = now < self.advanced_before;
         let copies = |run: &Run| if request.write { run.copies } else { 1 };
         let join = self.joins.insert(Join { tag: request.tag, remaining: 0, last_end: 0, gc_members: 0 });
         let mut operations = 0;
@@ -145,7 +149,13 @@ impl Array {
                     self.members[member as usize].submit(
                         now,
                         op,
-                        &mut Effects { agenda: &mut self.agenda, ends: &mut self.ends, cleans: &mut self.cleans, wake: Wake::Member },
+                        &mut Effects {
+                            agenda: &mut self.agenda,
+                            ends: &mut self.ends,
+                            cleans: &mut self.cleans,
+                            wake: Wake::Member,
+                            moment_is_over,
+                        },
                     );
                 }
             }
@@ -208,12 +218,45 @@ impl Array {
                     self.members[member as usize].wake(
                         now,
                         wake,
-                        &mut Effects { agenda: &mut self.agenda, ends: &mut self.ends, cleans: &mut self.cleans, wake: Wake::Member },
+                        &mut Effects {
+                            agenda: &mut self.agenda,
+                            ends: &mut self.ends,
+                            cleans: &mut self.cleans,
+                            wake: Wake::Member,
+                            moment_is_over: false,
+                        },
                     );
                     self.settle();
                 }
             }
         }
+        self.advanced_before = until.saturating_add(1);
+    }
+
+    /// Brings everything that has happened before `now` into the counters and the cleans: what nothing waits for is computed late.
+    pub fn catch_up(&mut self, now: TimeNs) {
+        self.for_each_member(|member, fx| member.catch_up_all(now, fx));
+    }
+
+    /// The last request is done: after `now` no collection begins because an element is idle (rule 38).
+    pub fn end_idle_collection(&mut self, now: TimeNs) {
+        self.for_each_member(|member, fx| member.end_idle_collection(now, fx));
+    }
+
+    fn for_each_member(&mut self, mut act: impl FnMut(&mut Ssd, &mut Effects<Wake>)) {
+        for member in &mut self.members {
+            act(
+                member,
+                &mut Effects {
+                    agenda: &mut self.agenda,
+                    ends: &mut self.ends,
+                    cleans: &mut self.cleans,
+                    wake: Wake::Member,
+                    moment_is_over: false,
+                },
+            );
+        }
+        self.settle();
     }
 
     /// Books the ends that the members have reported.

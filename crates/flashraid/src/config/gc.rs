@@ -33,8 +33,16 @@ pub struct GcConfig {
     pub pipeline: bool,
     /// A request for the page that is being moved is served from the register; needs preemption.
     pub merge: bool,
-    /// A page that a waiting request wants is moved first; needs preemption.
+    /// A page that a waiting request wants is moved first; needs preemption and `merge`.
     pub reorder: bool,
+    /// A look at the queue between two steps of a collection; needs preemption.
+    pub poll: Duration,
+    /// From the suspension of a program or erase until the read begins, in nanoseconds; needs `preemption = "suspend"`.
+    pub suspend_ns: u64,
+    /// From the end of the read until the operation goes on, in nanoseconds; needs `preemption = "suspend"`.
+    pub resume_ns: u64,
+    /// Suspensions that one operation suffers at most; needs `preemption = "suspend"`.
+    pub suspensions_max: u32,
     /// Idle time after which an element collects in the background.
     pub idle: Idle,
 }
@@ -55,6 +63,11 @@ impl Default for GcConfig {
             pipeline: false,
             merge: false,
             reorder: false,
+            poll: Duration { ns: 600 },
+            // No paper of ours gives these; a few microseconds is what data sheets promise.
+            suspend_ns: 5_000,
+            resume_ns: 5_000,
+            suspensions_max: 10,
             idle: Idle::Off,
         }
     }
@@ -311,4 +324,8 @@ pub enum Hold {
 pub enum Preemption {
     /// A collection of a victim runs to its end.
     None,
+    /// Between its steps (PGC section III).
+    Semi,
+    /// Between its steps, and reads also interrupt a program or erase in flight (Wu & He, FAST 2012).
+    Suspend,
 }

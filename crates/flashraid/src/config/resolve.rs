@@ -14,7 +14,7 @@ use crate::array::{self, ArrayParams, Layout, MEMBERS_MAX, WarmUp};
 use crate::flash::{Geometry, Timing};
 use crate::metrics::{MetricsParams, Skip};
 use crate::ssd::{self, ChannelParams, GcParams, LinkParams, SsdParams, VictimPolicy};
-use crate::units::Size;
+use crate::units::{Duration, Size};
 use crate::workload::AddressSpace;
 
 /// The bytes of a sector, the unit that spare bytes are counted by.
@@ -35,7 +35,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, problems: &mut Vec<Proble
     config.inherits = None;
     let ssd = resolver.ssd(&config);
     let array = resolver.array(&mut config, ssd);
-    resolver.nothing_of_later(&config);
+    resolver.preemption_options(&config);
     let metrics = resolver.metrics(&config);
     let space = array.as_ref().map(address_space);
     resolver.workload(&config, space.as_ref());
@@ -301,6 +301,22 @@ impl Resolver<'_> {
             separate_open_block: written.separate_open_block,
             copy_back: written.copy_back,
             instantaneous: config.coordination.scheme == Scheme::Ideal,
+            preemption: (written.preemption != Preemption::None).then(|| ssd::Preemption {
+                poll_ns: written.poll.ns,
+                t_hard: written.t_hard.0,
+                pipeline: written.pipeline,
+                merge: written.merge,
+                reorder: written.reorder,
+                suspension: (written.preemption == Preemption::Suspend).then_some(ssd::Suspension {
+                    suspend_ns: written.suspend_ns,
+                    resume_ns: written.resume_ns,
+                    times_max: written.suspensions_max,
+                }),
+            }),
+            idle_ns: match written.idle {
+                Idle::Off => None,
+                Idle::After(time) => Some(time.ns),
+            },
         }
     }
 
@@ -405,22 +421,55 @@ impl Resolver<'_> {
         })
     }
 
-    /// Options that mean something only together with others.
-    fn nothing_of_later(&mut self, config: &Config) {
+    /// Options of preemption and idle collection that mean something only together with others, or exclude others.
+    fn preemption_options(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
         let default = super::gc::GcConfig::default();
         if gc.preemption == Preemption::None {
-            let wrong = [("pipeline", gc.pipeline), ("merge", gc.merge), ("reorder", gc.reorder), ("t_hard", gc.t_hard != default.t_hard)];
+            let wrong = [
+                ("pipeline", gc.pipeline),
+                ("merge", gc.merge),
+                ("reorder", gc.reorder),
+                ("t_hard", gc.t_hard != default.t_hard),
+                ("poll", gc.poll != default.poll),
+            ];
             for (key, _) in wrong.iter().filter(|(_, is_wrong)| *is_wrong) {
                 let value = self.written(&format!("ssd.gc.{key}"));
                 let message = format!("`ssd.gc.{key}` is {value}, but it needs preemption, and `ssd.gc.preemption` is \"none\"");
-                self.problem(&format!("ssd.gc.{key}"), message, Some("remove it"));
+                self.problem(&format!("ssd.gc.{key}"), message, Some("remove it, or set ssd.gc.preemption = \"semi\""));
             }
         }
-        if let Idle::After(time) = gc.idle {
-            let message =
-                format!("`ssd.gc.idle` is {time}, but collection in idle time needs preemption, and `ssd.gc.preemption` is \"none\"");
-            self.problem("ssd.gc.idle", message, Some("set it to \"off\" or remove it"));
+        if gc.preemption != Preemption::Suspend {
+            let wrong = [
+                ("suspend_ns", gc.suspend_ns != default.suspend_ns),
+                ("resume_ns", gc.resume_ns != default.resume_ns),
+                ("suspensions_max", gc.suspensions_max != default.suspensions_max),
+            ];
+            for (key, _) in wrong.iter().filter(|(_, is_wrong)| *is_wrong) {
+                let (value, preemption) = (self.written(&format!("ssd.gc.{key}")), self.written("ssd.gc.preemption"));
+                let message = format!("`ssd.gc.{key}` is {value}, but nothing is suspended, since `ssd.gc.preemption` is {preemption}");
+                self.problem(&format!("ssd.gc.{key}"), message, Some("remove it, or set ssd.gc.preemption = \"suspend\""));
+            }
+        }
+        if gc.preemption != Preemption::None && gc.reorder && !gc.merge {
+            let message = "`ssd.gc.reorder` is true, but what it moves first is served by merging, and `ssd.gc.merge` is false";
+            self.problem("ssd.gc.reorder", message, Some("set ssd.gc.merge = true, or remove it"));
+        }
+        if gc.idle == (Idle::After(Duration { ns: 0 })) {
+            self.problem("ssd.gc.idle", "`ssd.gc.idle` is 0, but must be \"off\" or at least 1ns", None);
+        }
+        let excluded = [
+            ("ssd.gc.hold", gc.hold == Hold::Plane, "element"),
+            ("ssd.transfer", config.ssd.transfer == Transfer::Channel, "pins"),
+            ("ssd.allocation", config.ssd.allocation == Allocation::Dynamic, "static"),
+        ];
+        let users = [("ssd.gc.preemption", gc.preemption != Preemption::None), ("ssd.gc.idle", gc.idle != Idle::Off)];
+        for (key, _) in users.iter().filter(|(_, used)| *used) {
+            for (other, _, needed) in excluded.iter().filter(|(_, is_wrong, _)| *is_wrong) {
+                let (value, other_value) = (self.written(key), self.written(other));
+                let message = format!("`{key}` is {value}, but it needs `{other}` = \"{needed}\", and that is {other_value}");
+                self.problem(key, message, Some(&format!("set {other} = \"{needed}\", or remove {key}")));
+            }
         }
     }
 

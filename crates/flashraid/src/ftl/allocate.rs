@@ -47,7 +47,7 @@ impl Ftl {
 
     /// Whether the pool (counted over the device) can take a host write: the last free block is for collection.
     #[inline]
-    fn has_room(&self, pool: usize) -> bool {
+    pub(super) fn has_room(&self, pool: usize) -> bool {
         self.rooms[pool].free_pages > self.room_floor()
     }
 

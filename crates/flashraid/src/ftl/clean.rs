@@ -12,6 +12,8 @@ pub struct CleanWork {
     pub blocks_sealed: u32,
     /// Free blocks of the pool when it began.
     pub free_blocks_before: u32,
+    /// Free blocks of the pool just before the erase.
+    pub free_blocks_least: u32,
 }
 
 impl Ftl {
@@ -104,12 +106,13 @@ impl Ftl {
         self.moving = moving;
 
         debug_assert_eq!(self.score[victim as usize], count as i16, "a sealed block's score is its number of valid pages");
+        let free_blocks_least = self.pools[index].free_blocks;
         self.erase(element, pool, victim);
-        self.rooms[index] = self.room_of(index);
-        CleanWork { pages_moved: count as u32, blocks_sealed, free_blocks_before }
+        CleanWork { pages_moved: count as u32, blocks_sealed, free_blocks_before, free_blocks_least }
     }
 
-    fn erase(&mut self, element: u32, pool: u32, block: u32) {
+    /// Erases a block without valid pages.
+    pub(crate) fn erase(&mut self, element: u32, pool: u32, block: u32) {
         let base = block as usize * (self.words + 1);
         self.meta[base..base + self.words].fill(0);
         self.meta[base + self.words] = ((self.meta[base + self.words] >> 32) + 1) << 32;
@@ -119,5 +122,7 @@ impl Ftl {
         if pool_state.free_blocks >= self.stop_free_blocks {
             self.elements[element as usize].need &= !(1 << pool);
         }
+        let index = (element * self.pools_per_element + pool) as usize;
+        self.rooms[index] = self.room_of(index);
     }
 }

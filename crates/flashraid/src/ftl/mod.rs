@@ -14,6 +14,7 @@
 mod allocate;
 mod clean;
 mod invariants;
+mod moves;
 mod state;
 mod tables;
 pub mod victim;
@@ -22,6 +23,7 @@ use crate::flash::Geometry;
 use crate::rng::Stream;
 use crate::ssd::{Allocation, PlaneChoice, Pool, SsdParams, VictimPolicy, Wear};
 pub use clean::CleanWork;
+pub(crate) use moves::Moved;
 use tables::zeroed_table;
 
 /// Score of a free block; sealed blocks score their valid pages, the rest lies above [`OPEN_SCORE`].
@@ -291,6 +293,12 @@ impl Ftl {
     /// Valid pages up to which an element accepts writes under dynamic allocation (rule 8).
     pub fn valid_pages_max_per_element(&self) -> u32 {
         self.pools_per_element * (self.blocks_per_pool - 2 - self.start_free_blocks) * self.data_pages
+    }
+
+    /// Free blocks of one pool of the element.
+    #[inline]
+    pub fn free_blocks_of_pool(&self, element: u32, pool: u32) -> u32 {
+        self.pools[(element * self.pools_per_element + pool) as usize].free_blocks
     }
 
     /// Free blocks of the element's fullest pool and of all its pools together.

@@ -64,6 +64,12 @@ pub struct GcInterval {
     pub pages_moved: u32,
     /// Free blocks of the pool when it began.
     pub free_blocks_before: u32,
+    /// Free blocks of the pool just before the erase, the fewest while it lasted.
+    pub free_blocks_least: u32,
+    /// From then on writes had to wait (state 2 of PGC III.D); `end_ns` if never. Before, requests went in between the steps (state 1).
+    pub writes_wait_from_ns: TimeNs,
+    /// From then on all requests had to wait (state 3); `end_ns` if never, `start_ns` without preemption.
+    pub all_wait_from_ns: TimeNs,
     /// Started by the array's controller rather than by the member itself.
     pub forced: bool,
 }
@@ -279,6 +285,9 @@ mod tests {
             victims: 1,
             pages_moved: 0,
             free_blocks_before: 0,
+            free_blocks_least: 0,
+            writes_wait_from_ns: 50,
+            all_wait_from_ns: 50,
             forced: false,
         });
         metrics.restart(100, 2);

@@ -293,6 +293,9 @@ pub(super) mod tests {
         metrics.gc(&GcInterval {
             pool: 0,
             free_blocks_before: 0,
+            free_blocks_least: 0,
+            writes_wait_from_ns: SECOND,
+            all_wait_from_ns: SECOND,
             member: 1,
             element: 3,
             start_ns: SECOND,

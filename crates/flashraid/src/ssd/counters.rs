@@ -19,12 +19,28 @@ pub struct MemberCounters {
     pub gc_forced_runs: u64,
     /// Sum of the lengths of all runs of all elements, in nanoseconds.
     pub gc_time_ns: u64,
-    /// Times that a request went in between the steps of a collection (PGC III.A).
+    /// Page operations that went in between the steps of a collection by themselves (PGC III.A).
     pub preemptions: u64,
-    /// Page moves of a collection that were merged with a request for the same page (PGC III.B).
+    /// Page operations that were served from the register of a page move (PGC III.B).
     pub merges: u64,
-    /// Requests that were overlapped with a step of a collection (PGC III.B).
+    /// Page operations that were overlapped with a step of a collection (PGC III.C).
     pub pipelined: u64,
+    /// Page moves whose program a host write has taken over by merging; not among `gc_pages_moved`.
+    pub merged_moves: u64,
+    /// Pages that a clean had read when a host write made them invalid; not among `gc_pages_moved`.
+    pub gc_pages_dropped: u64,
+    /// Times that a program or erase was suspended for a read.
+    pub suspensions: u64,
+    /// Writes that waited because no pool had room for them.
+    pub exhausted: u64,
+    /// Sum of these waits, in nanoseconds.
+    pub exhausted_ns: u64,
+    /// Part of `gc_time_ns` in which any request might go in (state 1 of PGC III.D), in nanoseconds.
+    pub gc_free_for_all_ns: u64,
+    /// Part of `gc_time_ns` in which writes had to wait (state 2), in nanoseconds; the rest is state 3.
+    pub gc_writes_wait_ns: u64,
+    /// Cleans that began because the element had nothing to do; among `erases`.
+    pub idle_cleans: u64,
 }
 
 impl MemberCounters {
@@ -42,6 +58,14 @@ impl MemberCounters {
             preemptions,
             merges,
             pipelined,
+            merged_moves,
+            gc_pages_dropped,
+            suspensions,
+            exhausted,
+            exhausted_ns,
+            gc_free_for_all_ns,
+            gc_writes_wait_ns,
+            idle_cleans,
         } = self;
         apply(host_pages_read, other.host_pages_read);
         apply(host_pages_written, other.host_pages_written);
@@ -54,6 +78,14 @@ impl MemberCounters {
         apply(preemptions, other.preemptions);
         apply(merges, other.merges);
         apply(pipelined, other.pipelined);
+        apply(merged_moves, other.merged_moves);
+        apply(gc_pages_dropped, other.gc_pages_dropped);
+        apply(suspensions, other.suspensions);
+        apply(exhausted, other.exhausted);
+        apply(exhausted_ns, other.exhausted_ns);
+        apply(gc_free_for_all_ns, other.gc_free_for_all_ns);
+        apply(gc_writes_wait_ns, other.gc_writes_wait_ns);
+        apply(idle_cleans, other.idle_cleans);
     }
 
     /// The counts since the moment at which `earlier` was copied from this member.
@@ -69,10 +101,12 @@ impl MemberCounters {
         self.host_pages_read + self.host_pages_written
     }
 
-    /// Page reads and programs on flash: the host's, two for each page moved, and the summaries.
+    /// Page reads and programs on flash: the host's that were not merged, two for each page moved, one for each dropped, and the
+    /// summaries.
     #[must_use]
     pub fn flash_page_ops(&self) -> u64 {
-        self.host_page_ops() + 2 * self.gc_pages_moved + self.summary_programs
+        let moves = self.gc_pages_moved + self.merged_moves;
+        self.host_page_ops() + 2 * moves + self.gc_pages_dropped + self.summary_programs - self.merges
     }
 
     /// (Pages of the host + pages moved) / pages of the host; `None` if the host wrote nothing. Summary pages don't count, so that the figure compares with
@@ -142,6 +176,14 @@ mod tests {
             preemptions: base + 8,
             merges: base + 9,
             pipelined: base + 10,
+            merged_moves: base + 11,
+            gc_pages_dropped: base + 12,
+            suspensions: base + 13,
+            exhausted: base + 14,
+            exhausted_ns: base + 15,
+            gc_free_for_all_ns: base + 16,
+            gc_writes_wait_ns: base + 17,
+            idle_cleans: base + 18,
         }
     }
 
@@ -155,7 +197,7 @@ mod tests {
     #[test]
     fn page_operations_and_amplification() {
         let counters = counters(10);
-        assert_eq!((counters.host_page_ops(), counters.flash_page_ops()), (21, 21 + 24 + 14));
+        assert_eq!((counters.host_page_ops(), counters.flash_page_ops()), (21, 21 + 2 * (12 + 21) + 22 + 14 - 19));
         assert_eq!(counters.write_amplification(), Some(23.0 / 11.0));
         assert_eq!(MemberCounters::default().write_amplification(), None);
     }

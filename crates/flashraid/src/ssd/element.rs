@@ -85,8 +85,14 @@ impl Steps {
         element.script_tail_ns += t.block_erase_ns;
     }
 
+    /// Blocks that moving `pages` fills if the open block has room for `room` (0: the next one is opened first).
+    pub fn blocks_sealed_by(&self, pages: u32, room: u32) -> u32 {
+        let room = if room == 0 { self.data_pages } else { room };
+        if pages < room { 0 } else { 1 + (pages - room) / self.data_pages }
+    }
+
     #[inline]
-    fn clean_ns(&self, work: CleanWork) -> u64 {
+    pub fn clean_ns(&self, work: CleanWork) -> u64 {
         if self.instantaneous_gc {
             return 0;
         }
@@ -241,13 +247,13 @@ impl Ssd {
     }
 
     #[inline]
-    fn looks_before(&self, write: bool) -> bool {
+    pub(super) fn looks_before(&self, write: bool) -> bool {
         write || self.params.gc.trigger == Trigger::Request
     }
 
     /// Changes the mapping for a command that starts now and returns its plain duration; `None` for a write that finds no room.
     #[inline]
-    fn command(&mut self, element: u32, slot: u32, write: bool, held: u64) -> Option<u64> {
+    pub(super) fn command(&mut self, element: u32, slot: u32, write: bool, held: u64) -> Option<u64> {
         if !write {
             self.counters.host_pages_read += 1;
             return Some(self.steps.read_ns);
@@ -295,6 +301,9 @@ impl Ssd {
             victims: 1,
             pages_moved: work.pages_moved,
             free_blocks_before: work.free_blocks_before,
+            free_blocks_least: work.free_blocks_least,
+            writes_wait_from_ns: time.start,
+            all_wait_from_ns: time.start,
             forced: false,
         });
     }

@@ -6,11 +6,13 @@
 //!
 //! An element that nothing can interfere with (no shared channel or link, no controller that may force it, no preemption) serves an
 //! operation the moment it arrives: with first come first served everything that happens until its end is known by then. Such a
-//! member is called *eager*. Otherwise operations wait in the element's queue and the element proceeds step by step.
+//! member is called *eager*. Otherwise operations wait in the element's queue and the element proceeds step by step: in `preempt`
+//! if operations may go in between the steps of a clean or idle time is used, else in `element`.
 
 mod counters;
 mod element;
 mod params;
+mod preempt;
 mod warm_up;
 
 use crate::TimeNs;
@@ -21,6 +23,7 @@ use crate::slab::Slab;
 pub use counters::{MemberCounters, Wear};
 use element::{Channel, Element, Steps};
 pub use params::*;
+use preempt::Stepped;
 use std::collections::{BTreeMap, VecDeque};
 
 /// One page to read or write for the layer above.
@@ -74,6 +77,8 @@ pub struct Effects<'a, W> {
     pub cleans: &'a mut Vec<GcInterval>,
     /// Turns a member's wake-up into the array's.
     pub wake: fn(u32, SsdWake) -> W,
+    /// All that the agenda holds for this nanosecond has happened, as when a closed loop answers.
+    pub moment_is_over: bool,
 }
 
 /// A page operation on its way through the member.
@@ -85,6 +90,8 @@ struct Pending {
     /// Arrival at the element's queue.
     queued_at: TimeNs,
     met_gc: bool,
+    /// When it was first refused for want of room.
+    refused_at: TimeNs,
     /// The operation behind it in its queue.
     next: u32,
 }
@@ -112,6 +119,10 @@ pub struct Ssd {
     eager: bool,
     /// Ends of commands need an event of their own, see rule 25.
     ordered: bool,
+    /// Used instead of `elements` if cleans are interruptible.
+    stepped: Vec<Stepped>,
+    /// T_hard, in free blocks of a pool (rule 33).
+    hard_free_blocks: f64,
     counters: MemberCounters,
 }
 
@@ -133,7 +144,13 @@ impl Ssd {
             unplaced: VecDeque::new(),
             waiting_writes: BTreeMap::new(),
             next_element: 0,
-            eager: !stepwise && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static,
+            eager: !stepwise
+                && !params.interruptible()
+                && params.channel.is_none()
+                && params.link.is_none()
+                && params.allocation == Allocation::Static,
+            stepped: if params.interruptible() { vec![Stepped::new(params.gc.idle_ns); g.elements as usize] } else { Vec::new() },
+            hard_free_blocks: params.gc.preemption.map_or(0.0, |p| p.t_hard * f64::from(params.gc.start_free_blocks)),
             counters: MemberCounters::default(),
             params: params.clone(),
         }
@@ -149,9 +166,10 @@ impl Ssd {
         &self.counters
     }
 
-    /// Start of the oldest clean whose end is not known yet.
+    /// Start of the oldest clean whose end is not known yet, or of one that is not known at all.
     pub fn oldest_open_clean(&self) -> Option<TimeNs> {
-        self.elements.iter().filter_map(Element::open_clean).min()
+        let stepped = self.stepped.iter().map(Stepped::cleans_known_until);
+        self.elements.iter().filter_map(Element::open_clean).chain(stepped).min()
     }
 
     /// The translation layer, for figures and checks.
@@ -195,18 +213,19 @@ impl Ssd {
             return;
         }
         let (element, slot) = self.home(op.page);
-        let id = self.pending.insert(Pending { op, slot, element, queued_at: now, met_gc: false, next: NONE });
+        let id = self.pending.insert(Pending { op, slot, element, queued_at: now, met_gc: false, refused_at: TimeNs::MAX, next: NONE });
         if op.write && self.params.link.is_some() {
             self.join_lane(now, 0, id, fx);
         } else {
-            self.arrive(now, id, fx);
+            self.arrive(now, if fx.moment_is_over { TimeNs::MAX } else { 0 }, id, fx);
         }
     }
 
     /// Goes on at a wake-up.
     pub fn wake<W>(&mut self, now: TimeNs, wake: SsdWake, fx: &mut Effects<W>) {
         match wake {
-            SsdWake::Element(element) => self.proceed(now, element, fx),
+            SsdWake::Element(element) if self.stepped.is_empty() => self.proceed(now, element, fx),
+            SsdWake::Element(element) => self.wake_stepped(now, element, fx),
             SsdWake::Released(element) => self.released(now, element, fx),
             SsdWake::Crossed(lane) => self.crossed(now, lane, fx),
             SsdWake::WantsLink(id) => self.join_lane(now, self.lane_to_host(), id, fx),
@@ -242,7 +261,8 @@ impl Ssd {
     fn crossed<W>(&mut self, now: TimeNs, lane: u32, fx: &mut Effects<W>) {
         let id = self.lanes[lane as usize][0];
         if self.pending[id].op.write {
-            self.arrive(now, id, fx);
+            let travel_ns = self.params.link.map_or(0, |link| link.page_ns);
+            self.arrive(now, now - travel_ns, id, fx);
         } else {
             let Pending { op, met_gc, .. } = self.pending.remove(id);
             fx.ends.push(OpEnd { join: op.join, member: self.member, at: now, met_gc });
@@ -251,9 +271,12 @@ impl Ssd {
         self.start_crossing(now, lane, fx);
     }
 
-    fn arrive<W>(&mut self, now: TimeNs, id: u32, fx: &mut Effects<W>) {
+    /// An operation has reached the member; `scheduled` tells where this stands among what happens at this nanosecond.
+    fn arrive<W>(&mut self, now: TimeNs, scheduled: TimeNs, id: u32, fx: &mut Effects<W>) {
         self.pending[id].queued_at = now;
-        if self.params.allocation == Allocation::Dynamic {
+        if !self.stepped.is_empty() {
+            self.join_queue(now, scheduled, id, fx);
+        } else if self.params.allocation == Allocation::Dynamic {
             self.unplaced.push_back(id);
             self.place_waiting(now, fx);
         } else {

@@ -27,6 +27,11 @@ pub struct SsdParams {
 }
 
 impl SsdParams {
+    /// Cleans go step by step and let requests in between, or begin when nothing waits (rules 30 to 40).
+    pub fn interruptible(&self) -> bool {
+        !self.gc.instantaneous && (self.gc.preemption.is_some() || self.gc.idle_ns.is_some())
+    }
+
     /// Pages that the SSD exports: the whole element strides of its elements (rule 3).
     pub fn exported_pages(&self) -> u64 {
         let (g, stride) = (&self.geometry, self.element_stride_pages);
@@ -74,6 +79,40 @@ pub struct GcParams {
     pub copy_back: bool,
     /// Collection takes no time but still moves and erases (the scheme `ideal`).
     pub instantaneous: bool,
+    /// Requests may go in between the steps of a clean; needs [`Hold::Element`], [`Allocation::Static`] and no channels, and means
+    /// nothing where collection is instantaneous.
+    pub preemption: Option<Preemption>,
+    /// An element that has had nothing to do for so long collects in the background, in nanoseconds, at least 1; needs what
+    /// preemption needs, and collection that takes time.
+    pub idle_ns: Option<u64>,
+}
+
+/// How requests interrupt a clean (PGC section III).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Preemption {
+    /// A look at the queue between two steps, in nanoseconds.
+    pub poll_ns: u64,
+    /// T_hard as a fraction of T_soft, the start threshold: with fewer free blocks only what consumes none goes in. From 0 to 1.
+    pub t_hard: f64,
+    /// A request of the same kind as the next step is done together with it.
+    pub pipeline: bool,
+    /// A request for the page that is being moved is served from the register.
+    pub merge: bool,
+    /// The page that a waiting request wants is moved next; needs `merge`.
+    pub reorder: bool,
+    /// Reads may also interrupt a program or erase in flight.
+    pub suspension: Option<Suspension>,
+}
+
+/// Suspension of programs and erases for reads (Wu & He, FAST 2012).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Suspension {
+    /// From the interruption until the first read starts, in nanoseconds.
+    pub suspend_ns: u64,
+    /// From the end of the last read until the operation goes on, in nanoseconds.
+    pub resume_ns: u64,
+    /// Suspensions that one operation suffers at most.
+    pub times_max: u32,
 }
 
 /// What shares free blocks, open blocks and watermarks.

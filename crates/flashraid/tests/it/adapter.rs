@@ -38,7 +38,14 @@ pub fn fast(case: &Case) -> Outcome {
             issue(&mut array, &mut outcomes, 0, &mut next);
         }
     }
+    let mut done_count = 0;
+    let mut now = 0;
+    let mut idle_is_over = false;
     loop {
+        if done_count == case.requests.len() && !idle_is_over {
+            idle_is_over = true;
+            array.end_idle_collection(now);
+        }
         let arrival = match case.host {
             HostLoop::Open => case.requests.get(next).map(|r| r.arrival_ns),
             HostLoop::Closed { .. } => None,
@@ -46,7 +53,9 @@ pub fn fast(case: &Case) -> Outcome {
         match (arrival, array.next_time()) {
             (Some(at), event) if event.is_none_or(|event| at <= event) => issue(&mut array, &mut outcomes, at, &mut next),
             (_, Some(event)) => {
+                now = event;
                 array.advance(event, &mut done);
+                done_count += done.len();
                 for done in done.drain(..) {
                     let outcome = &mut outcomes[done.tag as usize];
                     (outcome.done_ns, outcome.gc_members_met) = (done.at, done.gc_members_met);
@@ -108,7 +117,8 @@ fn runs(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<GcInterval> {
         }
     }
     for run in &mut runs {
-        (run.pool, run.free_blocks_before) = (0, 0);
+        (run.pool, run.free_blocks_before, run.free_blocks_least) = (0, 0, 0);
+        (run.writes_wait_from_ns, run.all_wait_from_ns) = (run.start_ns, run.start_ns);
     }
     runs.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
     runs

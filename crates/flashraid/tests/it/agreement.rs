@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use flashraid::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
 use flashraid::flash::{Geometry, Timing};
 use flashraid::rng::{self, Stream};
-use flashraid::ssd::{Allocation, ChannelParams, GcParams, Hold, LinkParams, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use flashraid::ssd::{
+    Allocation, ChannelParams, GcParams, Hold, LinkParams, MemberCounters, PlaneChoice, Pool, Preemption, SsdParams, Suspension, Trigger,
+    VictimPolicy,
+};
 use flashraid::workload::{Direction, HostLoop, Request};
 
 use crate::adapter;
@@ -21,8 +24,17 @@ const CASES: u64 = 2500;
 
 #[test]
 fn the_model_agrees_with_the_reference() {
+    agree(draw_case);
+}
+
+#[test]
+fn the_model_agrees_with_the_reference_on_preemption() {
+    agree(draw_interruptible_case);
+}
+
+fn agree(draw: fn(u64) -> Case) {
     for seed in seeds() {
-        let case = draw_case(seed);
+        let case = draw(seed);
         if difference(&case).is_some() {
             let case = shrink(case, |case| difference(case).is_some());
             let difference = difference(&case).expect("it still fails");
@@ -82,6 +94,39 @@ fn the_cases_reach_every_corner() {
     }
 }
 
+/// As above, for preemption.
+#[test]
+fn the_cases_of_preemption_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_interruptible_case(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let ssd = &case.params.ssd;
+        let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
+        let preemption = ssd.gc.preemption;
+        count("preempted", sum(|c| c.preemptions));
+        count("merged", sum(|c| c.merges));
+        count("merged writes", sum(|c| c.merged_moves));
+        count("reordered", preemption.is_some_and(|preemption| preemption.reorder) && sum(|c| c.merges));
+        count("pipelined", sum(|c| c.pipelined));
+        count("suspended", sum(|c| c.suspensions));
+        count("dropped", sum(|c| c.gc_pages_dropped));
+        count("exhausted", sum(|c| c.exhausted));
+        count("state 2", preemption.is_some() && sum(|c| c.gc_writes_wait_ns));
+        count("state 3", preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_free_for_all_ns - c.gc_writes_wait_ns));
+        count("idle", sum(|c| c.idle_cleans));
+        count("idle without preemption", preemption.is_none() && sum(|c| c.idle_cleans));
+        count("preemption in an array with a link", sum(|c| c.preemptions) && case.params.members > 1 && ssd.link.is_some());
+        count("preemption in a closed loop", sum(|c| c.preemptions) && case.host != HostLoop::Open);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 100).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
 fn seeds() -> Vec<u64> {
     let variable = |name| std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")));
     match variable("FLASHRAID_AGREEMENT_SEED") {
@@ -94,9 +139,10 @@ fn description(case: &Case) -> String {
     let Case { params, warm_up, seed, host, requests } = case;
     let mut text = format!("{params:#?}\n{warm_up:?} {host:?} seed {seed}");
     for (index, request) in requests.iter().enumerate() {
-        let Request { arrival_ns, offset_bytes, length_bytes, direction, .. } = request;
+        let Request { arrival_ns, offset_bytes, length_bytes, direction, high_priority, .. } = request;
         let (first_page, last_page) = (offset_bytes / PAGE_BYTES, (offset_bytes + length_bytes - 1) / PAGE_BYTES);
         text += &format!("\nrequest {index}: at {arrival_ns} {direction:?} pages {first_page} to {last_page}");
+        text += if *high_priority { " of high priority" } else { "" };
     }
     text
 }
@@ -152,6 +198,13 @@ pub fn draw_case(seed: u64) -> Case {
     Case { params, warm_up: WarmUp { overwrites, pattern: WarmUpPattern::Random }, seed, host, requests }
 }
 
+/// The same with section 10 of the rules.
+fn draw_interruptible_case(seed: u64) -> Case {
+    let mut case = draw_case(seed);
+    Draw(rng::stream(seed, "agreement", 1)).make_interruptible(&mut case);
+    case
+}
+
 struct Draw(Stream);
 
 impl Draw {
@@ -199,6 +252,8 @@ impl Draw {
             separate_open_block,
             copy_back: self.chance(60),
             instantaneous: self.chance(10),
+            preemption: None,
+            idle_ns: None,
         };
         let geometry = Geometry {
             elements: self.between(1, 4) as u32,
@@ -222,6 +277,48 @@ impl Draw {
             fill_seals_last_block,
             channel,
             link,
+        }
+    }
+
+    /// Section 10 of the rules: preemption, idle collection, requests of high priority.
+    fn make_interruptible(&mut self, case: &mut Case) {
+        let ssd = &mut case.params.ssd;
+        ssd.channel = None;
+        ssd.allocation = Allocation::Static;
+        ssd.gc.hold = Hold::Element;
+        ssd.gc.instantaneous = false;
+        let merge = self.chance(40);
+        let suspension = self.chance(30).then(|| Suspension {
+            suspend_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
+            resume_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
+            times_max: self.between(1, 4) as u32,
+        });
+        ssd.gc.preemption = self.chance(90).then(|| Preemption {
+            poll_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
+            t_hard: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
+            pipeline: self.chance(50),
+            merge,
+            reorder: merge && self.chance(70),
+            suspension,
+        });
+        let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
+        ssd.gc.idle_ns = with_idle.then(|| 50_021 << self.between(0, 8));
+        if with_idle {
+            // Elements that go idle together end together, and rule 38 leaves their order on the link to how the model works.
+            ssd.link = None;
+        }
+        // Few pages are wanted again and again, so that some are wanted while they move.
+        if self.chance(35) {
+            let few_bytes = self.between(2, 30) * PAGE_BYTES;
+            let array_bytes = reference::array_pages(&case.params) * PAGE_BYTES;
+            for request in &mut case.requests {
+                request.offset_bytes %= few_bytes.min(array_bytes);
+                request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
+            }
+        }
+        let high_priority_percent = if self.chance(30) { self.between(2, 60) } else { 0 };
+        for request in &mut case.requests {
+            request.high_priority = self.chance(high_priority_percent);
         }
     }
 

@@ -42,6 +42,8 @@ pub fn one_plane() -> Case {
         separate_open_block: false,
         copy_back: true,
         instantaneous: false,
+        preemption: None,
+        idle_ns: None,
     };
     let ssd = SsdParams {
         geometry,

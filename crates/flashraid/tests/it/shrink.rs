@@ -1,7 +1,7 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
 use flashraid::array::Level;
-use flashraid::ssd::{Allocation, Hold, PlaneChoice, Trigger, VictimPolicy};
+use flashraid::ssd::{Allocation, Hold, PlaneChoice, Preemption, Trigger, VictimPolicy};
 use flashraid::workload::HostLoop;
 
 use crate::cases::PAGE_BYTES;
@@ -28,6 +28,12 @@ pub fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
     }
 }
 
+fn preemption(case: &mut Case, simplify: fn(&mut Preemption)) {
+    if let Some(preemption) = &mut case.params.ssd.gc.preemption {
+        simplify(preemption);
+    }
+}
+
 /// Tries to do without ever smaller runs of requests.
 fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     let mut run = case.requests.len().next_power_of_two();
@@ -46,7 +52,7 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 23] = [
+const SIMPLER: [fn(&mut Case); 35] = [
     |case| case.warm_up.overwrites = 0.0,
     |case| case.host = HostLoop::Open,
     |case| case.params.members = 1,
@@ -67,6 +73,18 @@ const SIMPLER: [fn(&mut Case); 23] = [
     |case| case.params.ssd.gc.separate_open_block = false,
     |case| case.params.ssd.gc.copy_back = true,
     |case| case.params.ssd.gc.instantaneous = false,
+    |case| case.params.ssd.gc.preemption = None,
+    |case| case.params.ssd.gc.idle_ns = None,
+    |case| case.params.ssd.gc.stop_free_blocks = case.params.ssd.gc.start_free_blocks + 1,
+    |case| preemption(case, |preemption| preemption.suspension = None),
+    |case| preemption(case, |preemption| preemption.pipeline = false),
+    |case| preemption(case, |preemption| preemption.reorder = false),
+    |case| preemption(case, |preemption| preemption.merge = preemption.reorder),
+    |case| preemption(case, |preemption| preemption.t_hard = 0.0),
+    |case| preemption(case, |preemption| preemption.poll_ns = 0),
+    |case| preemption(case, |preemption| preemption.poll_ns = 600),
+    |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
+    |case| case.params.ssd.timing.page_transfer_ns = 0,
     |case| case.params.ssd.geometry.summary_page = false,
     |case| case.params.ssd.timing.command_overhead_ns = 0,
     |case| case.params.ssd.geometry.elements = 1,

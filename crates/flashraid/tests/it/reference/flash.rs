@@ -30,7 +30,7 @@ pub struct Element {
     pub pools: Vec<BlockPool>,
     last_sequence: u64,
     pool_written_last: Option<usize>,
-    pool_cleaned_last: Option<usize>,
+    pub pool_cleaned_last: Option<usize>,
     victim_stream: Stream,
 }
 
@@ -149,39 +149,89 @@ impl Flash {
     }
 
     fn look_at(&mut self, element: usize, pool: usize) -> Option<Clean> {
+        let victim = self.victim_if_needed(element, pool)?;
+        Some(self.clean(element, pool, victim))
+    }
+
+    fn needs_clean(&self, element: usize, pool: usize) -> bool {
         let gc = &self.params.gc;
         let state = &self.elements[element].pools[pool];
         let free = state.free_blocks();
-        let needs = free <= gc.start_free_blocks || (state.in_collection && free < gc.stop_free_blocks);
-        if !needs {
-            return None;
-        }
-        match self.choose_victim(element, pool) {
-            Some(victim) => Some(self.clean(element, pool, victim)),
-            None => {
-                self.elements[element].pools[pool].in_collection = false;
-                None
-            }
-        }
+        free <= gc.start_free_blocks || (state.in_collection && free < gc.stop_free_blocks)
     }
 
-    /// Rule 14 without its time.
-    fn clean(&mut self, element: usize, pool: usize, victim: usize) -> Clean {
-        let pages: Vec<Page> = self.elements[element].pools[pool].blocks[victim].slots.iter().flatten().copied().collect();
-        let for_moves = self.params.gc.separate_open_block;
-        let mut moves = Vec::new();
-        for page in pages {
-            self.remove(page);
-            moves.push(self.append(element, pool, page, for_moves));
+    fn victim_if_needed(&mut self, element: usize, pool: usize) -> Option<usize> {
+        if !self.needs_clean(element, pool) {
+            return None;
         }
-        self.elements[element].pool_cleaned_last = Some(pool);
+        let victim = self.choose_victim(element, pool);
+        if victim.is_none() {
+            self.elements[element].pools[pool].in_collection = false;
+        }
+        victim
+    }
+
+    /// The pool and the victim of the clean that a look begins, which is not made here (rule 32).
+    pub fn look_for_victim(&mut self, element: usize) -> Option<(usize, usize)> {
+        let pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
+        pools.into_iter().find_map(|pool| Some((pool, self.victim_if_needed(element, pool)?)))
+    }
+
+    /// The pool and the victim of an idle clean (rule 38).
+    pub fn look_for_idle_victim(&mut self, element: usize) -> Option<(usize, usize)> {
+        let geometry = &self.params.geometry;
+        let pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
+        let planes_per_pool = geometry.planes / pools.len() as u32;
+        let free_after_fill = planes_per_pool * geometry.reserved_blocks_per_plane - 1;
+        pools.into_iter().find_map(|pool| {
+            let below = self.free_blocks(element, pool) < free_after_fill;
+            if below { Some((pool, self.choose_victim(element, pool)?)) } else { None }
+        })
+    }
+
+    /// The valid pages of a block, in page order.
+    pub fn pages_of(&self, element: usize, pool: usize, block: usize) -> Vec<Page> {
+        self.elements[element].pools[pool].blocks[block].slots.iter().flatten().copied().collect()
+    }
+
+    /// Moves one page within its pool; true if that fills a block.
+    pub fn move_page(&mut self, element: usize, page: Page) -> bool {
+        let pool = self.places[&page].pool;
+        self.remove(page);
+        self.append(element, pool, page, self.params.gc.separate_open_block)
+    }
+
+    /// The end of a clean.
+    pub fn erase(&mut self, element: usize, pool: usize, victim: usize) {
+        let needed = self.needs_clean(element, pool);
         let stop = self.params.gc.stop_free_blocks;
         let pool_state = &mut self.elements[element].pools[pool];
         let block = &mut pool_state.blocks[victim];
         assert!(block.slots.iter().all(Option::is_none), "an erase destroys no valid page");
         block.state = BlockState::Free;
         block.erases += 1;
-        pool_state.in_collection = pool_state.free_blocks() < stop;
+        pool_state.in_collection = needed && pool_state.free_blocks() < stop;
+    }
+
+    pub fn free_blocks(&self, element: usize, pool: usize) -> u32 {
+        self.elements[element].pools[pool].free_blocks()
+    }
+
+    /// The plane in which a page lies (rule 11).
+    pub fn plane(&self, page: Page) -> usize {
+        let place = self.places[&page];
+        match self.params.gc.pool {
+            Pool::Plane => place.pool,
+            Pool::Element => place.block % self.params.geometry.planes as usize,
+        }
+    }
+
+    /// Rule 14 without its time.
+    fn clean(&mut self, element: usize, pool: usize, victim: usize) -> Clean {
+        let pages = self.pages_of(element, pool, victim);
+        let moves = pages.into_iter().map(|page| self.move_page(element, page)).collect();
+        self.elements[element].pool_cleaned_last = Some(pool);
+        self.erase(element, pool, victim);
         Clean { pool, moves }
     }
 
@@ -273,9 +323,10 @@ impl Flash {
     }
 
     /// Rule 16.
-    fn has_room(&self, element: usize, pool: usize) -> bool {
+    pub fn has_room(&self, element: usize, pool: usize) -> bool {
         let state = &self.elements[element].pools[pool];
-        state.host_open.next_slot < self.params.geometry.data_pages_per_block() as usize || state.free_blocks() >= 2
+        let free_page = state.host_open.next_slot < self.params.geometry.data_pages_per_block() as usize;
+        state.free_blocks() >= 2 || (state.free_blocks() == 1 && free_page)
     }
 
     /// A host write; true if it fills a block.

@@ -6,6 +6,7 @@
 mod by_hand;
 mod flash;
 mod layout;
+mod preempt;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,7 @@ use flashraid::workload::{Direction, HostLoop};
 use crate::outcome::{Case, MemberOutcome, Outcome, RequestOutcome};
 use flash::{Clean, Flash, Page};
 pub use layout::array_pages;
+use preempt::Stepper;
 
 /// Runs a case until nothing is left to happen.
 pub fn simulate(case: &Case) -> Outcome {
@@ -31,6 +33,13 @@ pub fn simulate(case: &Case) -> Outcome {
         requests: Vec::new(),
         requests_done: 0,
     };
+    if simulation.is_stepped() {
+        for member in 0..simulation.members.len() {
+            for element in 0..ssd.geometry.elements as usize {
+                simulation.rests(member, element);
+            }
+        }
+    }
     match case.host {
         HostLoop::Open => simulation.run_open(),
         HostLoop::Closed { depth, .. } => simulation.run_closed(depth as usize),
@@ -72,6 +81,10 @@ enum Event {
     Waited { member: usize, worker: Worker },
     /// A transfer over a channel is over.
     Transferred { member: usize, worker: Worker },
+    /// A step of an element of section 10 is over.
+    Step { member: usize, element: usize, number: u64 },
+    /// An element of section 10 is done with an operation.
+    HostDone { member: usize, operation: Operation },
 }
 
 /// What works through a list of steps: the command of an element or the clean of one of its pools.
@@ -97,6 +110,7 @@ struct Work {
 struct Member {
     flash: Flash,
     elements: Vec<ElementState>,
+    steppers: Vec<Stepper>,
     work: BTreeMap<Worker, Work>,
     channels: Vec<Channel>,
     lanes: Vec<Lane>,
@@ -128,8 +142,10 @@ struct Operation {
     request: usize,
     page: Page,
     write: bool,
+    high_priority: bool,
     reached_member_ns: u64,
     waited_for_plane: bool,
+    refused_ns: Option<u64>,
 }
 
 #[derive(Default)]
@@ -166,6 +182,7 @@ impl Member {
         Member {
             flash,
             elements: (0..elements).map(|_| ElementState::default()).collect(),
+            steppers: (0..elements).map(|_| Stepper::default()).collect(),
             work: BTreeMap::new(),
             channels: (0..channels).map(|_| Channel::default()).collect(),
             lanes: (0..lanes).map(|_| Lane::default()).collect(),
@@ -235,8 +252,10 @@ impl Simulation<'_> {
                 request: index,
                 page: layout::home(self.ssd, logical_page),
                 write: request.direction == Direction::Write,
+                high_priority: request.high_priority,
                 reached_member_ns: 0,
                 waited_for_plane: false,
+                refused_ns: None,
             };
             if operation.write && self.ssd.link.is_some() {
                 self.join_lane(member, 0, operation);
@@ -275,6 +294,8 @@ impl Simulation<'_> {
             Event::Travelled { member, lane } => self.travelled(member, lane),
             Event::Waited { member, worker } => self.go_on(member, worker),
             Event::Transferred { member, worker } => self.transferred(member, worker),
+            Event::Step { member, element, number } => self.step_over(member, element, number),
+            Event::HostDone { member, operation } => self.leaves_element(member, operation),
         }
     }
 }
@@ -386,6 +407,9 @@ impl Simulation<'_> {
 
     fn join_queue(&mut self, member: usize, element: usize, operation: Operation) {
         self.members[member].elements[element].queue.push(operation);
+        if self.is_stepped() {
+            return self.stepper_has_more(member, element, operation);
+        }
         // An element that waits for a plane (rule 15) does not look at what comes behind.
         if self.members[member].elements[element].waits_for.is_none() {
             self.serve_next(member, element);
@@ -684,8 +708,10 @@ impl Simulation<'_> {
     fn outcome(mut self) -> Outcome {
         let mut gc_intervals = Vec::new();
         let mut members = Vec::new();
+        let steppers_rest: Vec<bool> = (0..self.members.len()).map(|member| self.steppers_rest(member)).collect();
         for (number, member) in self.members.iter_mut().enumerate() {
             assert!(member.work.is_empty() && member.unplaced.is_empty(), "nothing is left to happen");
+            assert!(steppers_rest[number], "no clean is left in the middle");
             assert!(member.elements.iter().all(|element| element.queue.is_empty() && element.serving.is_none()));
             for (&(element, _), runs) in &member.gc_runs {
                 for run in runs {
@@ -695,6 +721,9 @@ impl Simulation<'_> {
                     gc_intervals.push(GcInterval {
                         pool: 0,
                         free_blocks_before: 0,
+                        free_blocks_least: 0,
+                        writes_wait_from_ns: run.start,
+                        all_wait_from_ns: run.start,
                         member: number as u32,
                         element: element as u32,
                         start_ns: run.start,

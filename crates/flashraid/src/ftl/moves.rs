@@ -1,0 +1,116 @@
+//! A clean page by page: the moves of one victim, one by one and in any order, and what idle time may clean.
+
+use super::tables::prefetch;
+use super::{Ftl, OPEN_SCORE, OpenBlock};
+
+/// Where a move has put a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moved {
+    /// The plane of its new block.
+    pub plane: u32,
+    /// It has filled that block.
+    pub sealed: bool,
+}
+
+impl Ftl {
+    /// Brings the map entries of all pages of `victim` near; a hint.
+    pub(crate) fn prefetch_moves(&self, victim: u32) {
+        let first = (victim << self.page_shift) as usize;
+        for &slot in &self.rmap[first..first + self.data_pages as usize] {
+            prefetch(&self.map, slot as usize);
+        }
+    }
+
+    /// Valid pages of a sealed block.
+    #[inline]
+    pub(crate) fn valid_pages_of(&self, victim: u32) -> u32 {
+        self.score[victim as usize] as u32
+    }
+
+    /// The slot of the first valid page of `victim` in page order.
+    #[inline]
+    pub(crate) fn first_valid_slot(&self, victim: u32) -> Option<u32> {
+        let base = victim as usize * (self.words + 1);
+        let word = (0..self.words).find(|&word| self.meta[base + word] != 0)?;
+        let page = word * 64 + self.meta[base + word].trailing_zeros() as usize;
+        Some(self.rmap[(victim << self.page_shift) as usize + page])
+    }
+
+    /// Whether the page of `slot` lies in `block`.
+    #[inline]
+    pub(crate) fn lies_in(&self, slot: u32, block: u32) -> bool {
+        self.map[slot as usize] >> self.page_shift == block
+    }
+
+    /// The plane in which the page of `slot` lies.
+    #[inline]
+    pub(crate) fn plane_of(&self, slot: u32) -> u32 {
+        self.plane_of_block(self.map[slot as usize] >> self.page_shift)
+    }
+
+    fn plane_of_block(&self, block: u32) -> u32 {
+        let planes = self.geometry.planes;
+        // Planes with pools of their own have their blocks in a row; those of an element-wide pool alternate.
+        if self.pools_per_element == planes { block / self.blocks_per_pool % planes } else { block % self.blocks_per_pool % planes }
+    }
+
+    /// Whether any pool of `element` has room for a host write (rule 16).
+    #[inline]
+    pub(crate) fn any_room(&self, element: u32) -> bool {
+        let first = element * self.pools_per_element;
+        (first..first + self.pools_per_element).any(|pool| self.has_room(pool as usize))
+    }
+
+    /// Moves the page of `slot`, which lies in a sealed block of `pool`, to the open block that takes moves.
+    pub(crate) fn move_page(&mut self, element: u32, pool: u32, slot: u32) -> Moved {
+        let old = self.map[slot as usize];
+        let old_block = (old >> self.page_shift) as usize;
+        let page = old & ((1 << self.page_shift) - 1);
+        self.meta[old_block * (self.words + 1) + (page >> 6) as usize] &= !(1 << (page & 63));
+        self.score[old_block] -= 1;
+
+        let index = (element * self.pools_per_element + pool) as usize;
+        let state = &self.pools[index];
+        let current = if self.separate_open_block { state.gc_open } else { Some(state.open) };
+        let mut open = match current {
+            Some(open) if open.next_page < self.data_pages => open,
+            _ => self.open_block(element, index),
+        };
+        let physical = (open.block << self.page_shift) | open.next_page;
+        open.next_page += 1;
+        let sealed = open.next_page == self.data_pages;
+        if sealed {
+            self.score[open.block as usize] -= OPEN_SCORE;
+        }
+        self.map[slot as usize] = physical;
+        self.rmap[physical as usize] = slot;
+        self.keep_open(index, open);
+        Moved { plane: self.plane_of_block(open.block), sealed }
+    }
+
+    fn keep_open(&mut self, index: usize, open: OpenBlock) {
+        if self.separate_open_block {
+            self.pools[index].gc_open = Some(open);
+        } else {
+            self.pools[index].open = open;
+        }
+        self.rooms[index] = self.room_of(index);
+    }
+
+    /// The next pool of `element` to clean in idle time and its victim: the first in rotation that has fewer free blocks than
+    /// after the fill and a useful victim (rule 38).
+    pub(crate) fn next_idle_clean(&mut self, element: u32) -> Option<(u32, u32)> {
+        let filled_per_pool = self.exported_per_element / self.data_pages / self.pools_per_element;
+        let free_after_fill = self.blocks_per_pool - filled_per_pool - 1;
+        let from = self.elements[element as usize].next_pool_to_clean;
+        for pool in (from..self.pools_per_element).chain(0..from) {
+            if self.free_blocks_of_pool(element, pool) < free_after_fill
+                && let Some(victim) = self.pick_victim(element, pool)
+            {
+                self.elements[element as usize].next_pool_to_clean = if pool + 1 == self.pools_per_element { 0 } else { pool + 1 };
+                return Some((pool, victim));
+            }
+        }
+        None
+    }
+}

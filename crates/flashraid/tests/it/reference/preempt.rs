@@ -1,0 +1,637 @@
+//! Section 10 of the rules: cleans that go step by step, idle collection, suspension. One event per step.
+
+use flashraid::ssd::{Preemption, Suspension};
+
+use super::flash::Page;
+use super::{Event, GcRun, Operation, Simulation};
+
+/// What an element of section 10 does, and its clean.
+#[derive(Default)]
+pub struct Stepper {
+    doing: Doing,
+    /// Events that carry another number are void.
+    number: u64,
+    /// When the present activity ends.
+    until: u64,
+    clean: Option<SteppedClean>,
+    /// The array operation in flight that a read may suspend, with the page that it programs.
+    in_flight: Option<InFlight>,
+    /// Writes that are done when the program of the page in the register is.
+    merged: Vec<Operation>,
+    /// A high-priority write is served after a clean in state 3.
+    serves_after_state_3: bool,
+    cleans_ended: Vec<u64>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
+enum Doing {
+    #[default]
+    Nothing,
+    Command,
+    Merge,
+    Look,
+    ReadOfClean,
+    ProgramOfClean,
+    Erase,
+    /// Without preemption.
+    WholeClean,
+    Suspending,
+    SuspendedRead,
+    Resuming,
+}
+
+struct SteppedClean {
+    pool: usize,
+    victim: usize,
+    state: u8,
+    state_since: u64,
+    register: Option<Page>,
+    by_idle_rule: bool,
+    operation_arrived: bool,
+}
+
+#[derive(Clone)]
+struct InFlight {
+    from: u64,
+    page: Option<Page>,
+    suspended: u32,
+    doing: Doing,
+    rest: u64,
+    /// Host writes that are done when it is.
+    ends: Vec<Operation>,
+}
+
+impl Simulation<'_> {
+    /// Whether section 10 applies.
+    pub fn is_stepped(&self) -> bool {
+        !self.ssd.gc.instantaneous && (self.ssd.gc.preemption.is_some() || self.ssd.gc.idle_ns.is_some())
+    }
+
+    fn preemption(&self) -> Option<Preemption> {
+        self.ssd.gc.preemption
+    }
+
+    fn suspension(&self) -> Option<Suspension> {
+        self.preemption().and_then(|preemption| preemption.suspension)
+    }
+
+    fn stepper(&mut self, member: usize, element: usize) -> &mut Stepper {
+        &mut self.members[member].steppers[element]
+    }
+
+    fn clean_of(&mut self, member: usize, element: usize) -> &mut SteppedClean {
+        self.stepper(member, element).clean.as_mut().expect("a clean is in progress")
+    }
+
+    /// An element begins something that takes `ns`.
+    fn does(&mut self, member: usize, element: usize, doing: Doing, ns: u64) {
+        let now = self.now;
+        let stepper = self.stepper(member, element);
+        stepper.doing = doing;
+        stepper.number += 1;
+        stepper.until = now + ns;
+        let number = stepper.number;
+        if ns == 0 && doing != Doing::Nothing {
+            self.step_over(member, element, number);
+        } else {
+            self.schedule(ns, Event::Step { member, element, number });
+        }
+    }
+
+    /// An element has nothing to do.
+    pub fn rests(&mut self, member: usize, element: usize) {
+        match self.ssd.gc.idle_ns {
+            Some(idle_ns) => self.does(member, element, Doing::Nothing, idle_ns),
+            None => {
+                let stepper = self.stepper(member, element);
+                stepper.doing = Doing::Nothing;
+                stepper.number += 1;
+            }
+        }
+    }
+
+    /// An operation has joined the queue.
+    pub fn stepper_has_more(&mut self, member: usize, element: usize, operation: Operation) {
+        if let Some(clean) = &mut self.stepper(member, element).clean {
+            clean.operation_arrived = true;
+        }
+        if self.stepper(member, element).doing == Doing::Nothing {
+            self.outside_of_cleans(member, element);
+        } else {
+            self.may_suspend(member, element, operation);
+        }
+    }
+
+    pub fn step_over(&mut self, member: usize, element: usize, number: u64) {
+        if self.stepper(member, element).number != number {
+            return;
+        }
+        let doing = self.stepper(member, element).doing;
+        match doing {
+            Doing::Nothing => {
+                self.idle_clean(member, element);
+            }
+            Doing::Command => {
+                self.flight_ends(member, element);
+                if self.stepper(member, element).clean.is_some() {
+                    self.point(member, element);
+                } else if std::mem::take(&mut self.stepper(member, element).serves_after_state_3) {
+                    if !self.needed_clean(member, element, false) {
+                        self.outside_of_cleans(member, element);
+                    }
+                } else {
+                    self.outside_of_cleans(member, element);
+                }
+            }
+            Doing::Merge | Doing::ReadOfClean => self.point(member, element),
+            Doing::Look => self.looked(member, element),
+            Doing::ProgramOfClean => {
+                self.flight_ends(member, element);
+                self.clean_of(member, element).register = None;
+                self.point(member, element);
+            }
+            Doing::Erase => {
+                let SteppedClean { pool, victim, .. } = *self.clean_of(member, element);
+                self.members[member].flash.erase(element, pool, victim);
+                self.stepper(member, element).in_flight = None;
+                self.clean_ends(member, element);
+            }
+            Doing::WholeClean => self.clean_ends(member, element),
+            Doing::Suspending | Doing::SuspendedRead => self.serve_suspended_reads(member, element),
+            Doing::Resuming => {
+                let now = self.now;
+                let flight = self.stepper(member, element).in_flight.as_mut().expect("an operation is suspended");
+                flight.from = now;
+                let (doing, rest) = (flight.doing, flight.rest);
+                self.does(member, element, doing, rest);
+            }
+        }
+    }
+
+    /// What was in flight is over, and with it the writes that end with it.
+    fn flight_ends(&mut self, member: usize, element: usize) {
+        if let Some(flight) = self.stepper(member, element).in_flight.take() {
+            for operation in flight.ends {
+                self.leaves_element(member, operation);
+            }
+        }
+    }
+
+    // Rules 10, 12, 32 and 38.
+
+    fn outside_of_cleans(&mut self, member: usize, element: usize) {
+        let Some(&head) = self.members[member].elements[element].queue.first() else {
+            return self.rests(member, element);
+        };
+        let looks = self.ssd.gc.trigger == flashraid::ssd::Trigger::Request || head.write;
+        if looks && self.needed_clean(member, element, false) {
+            return;
+        }
+        self.serve_stepped(member, element, 0);
+    }
+
+    fn needed_clean(&mut self, member: usize, element: usize, by_idle_rule: bool) -> bool {
+        match self.members[member].flash.look_for_victim(element) {
+            Some((pool, victim)) => {
+                self.begin_stepped_clean(member, element, pool, victim, by_idle_rule);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Rule 38; false if there is nothing to clean.
+    fn idle_clean(&mut self, member: usize, element: usize) -> bool {
+        let now = self.now;
+        if self.requests_done == self.case.requests.len() && self.requests.iter().all(|request| request.done_ns < now) {
+            return false;
+        }
+        if self.needed_clean(member, element, true) {
+            return true;
+        }
+        match self.members[member].flash.look_for_idle_victim(element) {
+            Some((pool, victim)) => {
+                self.begin_stepped_clean(member, element, pool, victim, true);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn begin_stepped_clean(&mut self, member: usize, element: usize, pool: usize, victim: usize, by_idle_rule: bool) {
+        let now = self.now;
+        self.members[member].flash.elements[element].pool_cleaned_last = Some(pool);
+        let runs = self.members[member].gc_runs.entry((element, None)).or_default();
+        if runs.last().is_none_or(|run| run.end != Some(now)) {
+            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0 });
+        }
+        let run = runs.last_mut().expect("a run has begun");
+        run.end = None;
+        run.victims += 1;
+        self.members[member].counters.erases += 1;
+        self.members[member].counters.idle_cleans += u64::from(by_idle_rule);
+        let hard = self.is_below_hard(member, element, pool);
+        let state = match self.preemption() {
+            None => 3,
+            Some(_) if hard => 2,
+            Some(_) => 1,
+        };
+        self.stepper(member, element).clean =
+            Some(SteppedClean { pool, victim, state, state_since: now, register: None, by_idle_rule, operation_arrived: false });
+        if self.preemption().is_some() {
+            self.point(member, element);
+        } else {
+            let mut duration = self.ssd.timing.block_erase_ns;
+            for page in self.members[member].flash.pages_of(element, pool, victim) {
+                duration += self.read_of_clean_ns() + self.take_new_place(member, element, page);
+                self.count_move(member, element);
+            }
+            self.members[member].flash.erase(element, pool, victim);
+            self.does(member, element, Doing::WholeClean, duration);
+        }
+    }
+
+    fn count_move(&mut self, member: usize, element: usize) {
+        self.members[member].counters.gc_pages_moved += 1;
+        let runs = self.members[member].gc_runs.get_mut(&(element, None)).expect("a run goes on");
+        runs.last_mut().expect("a run goes on").pages_moved += 1;
+    }
+
+    fn clean_ends(&mut self, member: usize, element: usize) {
+        let now = self.now;
+        self.enter_state(member, element, 0);
+        let clean = self.stepper(member, element).clean.take().expect("a clean ends");
+        self.stepper(member, element).cleans_ended.push(now);
+        let runs = self.members[member].gc_runs.get_mut(&(element, None)).expect("a run goes on");
+        runs.last_mut().expect("a run goes on").end = Some(now);
+        if self.preemption().is_some() && clean.state == 3 {
+            let queue = self.members[member].elements[element].queue.clone();
+            let first = (0..queue.len()).find(|&index| queue[index].write && queue[index].high_priority && !overtakes(&queue, index));
+            if let Some(index) = first {
+                if self.room(member, element) {
+                    self.stepper(member, element).serves_after_state_3 = true;
+                    return self.serve_stepped(member, element, index);
+                }
+                self.refuse(member, element, index);
+            }
+        }
+        if clean.by_idle_rule && !clean.operation_arrived {
+            if self.idle_clean(member, element) {
+                return;
+            }
+        }
+        if self.preemption().is_some() && self.needed_clean(member, element, false) {
+            return;
+        }
+        self.outside_of_cleans(member, element);
+    }
+
+    // Rules 31 and 33 to 37.
+
+    fn is_below_hard(&self, member: usize, element: usize, pool: usize) -> bool {
+        let free = self.members[member].flash.free_blocks(element, pool);
+        self.preemption().is_some_and(|preemption| f64::from(free) < preemption.t_hard * f64::from(self.ssd.gc.start_free_blocks))
+    }
+
+    fn enter_state(&mut self, member: usize, element: usize, state: u8) {
+        let now = self.now;
+        let clean = self.clean_of(member, element);
+        let (left, since) = (clean.state, clean.state_since);
+        clean.state_since = now;
+        if state != 0 {
+            clean.state = state;
+        }
+        let counters = &mut self.members[member].counters;
+        match left {
+            1 => counters.gc_free_for_all_ns += now - since,
+            2 => counters.gc_writes_wait_ns += now - since,
+            _ => {}
+        }
+    }
+
+    fn point(&mut self, member: usize, element: usize) {
+        if self.clean_of(member, element).state == 3 {
+            self.clean_goes_on(member, element);
+        } else {
+            let poll_ns = self.preemption().expect("points need preemption").poll_ns;
+            self.does(member, element, Doing::Look, poll_ns);
+        }
+    }
+
+    fn looked(&mut self, member: usize, element: usize) {
+        let preemption = self.preemption().expect("looks need preemption");
+        let pool = self.clean_of(member, element).pool;
+        let queue = self.members[member].elements[element].queue.clone();
+        if self.clean_of(member, element).state == 1 && self.is_below_hard(member, element, pool) {
+            self.enter_state(member, element, 2);
+        }
+        let short = self.members[member].flash.free_blocks(element, pool) <= self.ssd.gc.start_free_blocks;
+        if short && queue.iter().any(|operation| operation.write && operation.high_priority) {
+            self.enter_state(member, element, 3);
+            return self.clean_goes_on(member, element);
+        }
+        let state = self.clean_of(member, element).state;
+        let register = self.clean_of(member, element).register;
+        if preemption.merge && register.is_some() {
+            if let Some(index) = queue.iter().position(|operation| Some(operation.page) == register) {
+                return self.merge(member, element, index);
+            }
+        }
+        let room = self.room(member, element);
+        if state == 1 && !room {
+            for index in 0..queue.len() {
+                if queue[index].write {
+                    self.refuse(member, element, index);
+                }
+            }
+        }
+        let may_go_in = |index: &usize| {
+            let kind = if queue[*index].write { state == 1 && room } else { register.is_none() };
+            kind && !overtakes(&queue, *index)
+        };
+        let admitted: Vec<usize> = (0..queue.len()).filter(may_go_in).collect();
+        let victims_pages = self.pages_left(member, element);
+        if preemption.reorder && register.is_none() {
+            let mut wanting = admitted.first().copied();
+            if wanting.is_none() && state == 2 {
+                wanting = (0..queue.len()).find(|&index| queue[index].write && !overtakes(&queue, index));
+            }
+            if let Some(page) = wanting.map(|index| queue[index].page) {
+                if victims_pages.contains(&page) {
+                    return self.read_of_clean(member, element, page);
+                }
+            }
+        }
+        let Some(&first) = admitted.first() else { return self.clean_goes_on(member, element) };
+        let operation = queue[first];
+        if preemption.pipeline && admitted.len() == 1 {
+            match register {
+                None if !operation.write && !victims_pages.is_empty() => {
+                    return self.read_together(member, element, first, victims_pages[0]);
+                }
+                Some(page) if operation.page != page && victims_pages.contains(&page) => {
+                    return self.program_together(member, element, first, page);
+                }
+                _ => {}
+            }
+        }
+        self.serve_stepped(member, element, first);
+    }
+
+    /// The clean's next step by itself.
+    fn clean_goes_on(&mut self, member: usize, element: usize) {
+        let left = self.pages_left(member, element);
+        match self.clean_of(member, element).register {
+            None if left.is_empty() => {
+                let now = self.now;
+                self.stepper(member, element).in_flight =
+                    Some(InFlight { from: now, page: None, suspended: 0, doing: Doing::Erase, rest: 0, ends: Vec::new() });
+                self.does(member, element, Doing::Erase, self.ssd.timing.block_erase_ns);
+            }
+            None => self.read_of_clean(member, element, left[0]),
+            Some(page) if left.contains(&page) => {
+                let duration = self.program_of_clean(member, element, page);
+                let now = self.now;
+                let ends = std::mem::take(&mut self.stepper(member, element).merged);
+                self.stepper(member, element).in_flight =
+                    Some(InFlight { from: now, page: Some(page), suspended: 0, doing: Doing::ProgramOfClean, rest: 0, ends });
+                self.does(member, element, Doing::ProgramOfClean, duration);
+            }
+            Some(_) => {
+                self.members[member].counters.gc_pages_dropped += 1;
+                self.clean_of(member, element).register = None;
+                self.point(member, element);
+            }
+        }
+    }
+
+    /// Valid pages of the victim that have not moved yet, the one in the register included.
+    fn pages_left(&mut self, member: usize, element: usize) -> Vec<Page> {
+        let SteppedClean { pool, victim, .. } = *self.clean_of(member, element);
+        self.members[member].flash.pages_of(element, pool, victim)
+    }
+
+    fn read_of_clean_ns(&self) -> u64 {
+        let timing = &self.ssd.timing;
+        timing.page_read_ns + if self.ssd.gc.copy_back { 0 } else { 2 * timing.page_transfer_ns }
+    }
+
+    fn read_of_clean(&mut self, member: usize, element: usize, page: Page) {
+        self.clean_of(member, element).register = Some(page);
+        self.does(member, element, Doing::ReadOfClean, self.read_of_clean_ns());
+    }
+
+    /// Moves a page and returns how long its program takes.
+    fn take_new_place(&mut self, member: usize, element: usize, page: Page) -> u64 {
+        let fills_block = self.members[member].flash.move_page(element, page);
+        self.program_ns(member, fills_block)
+    }
+
+    fn program_ns(&mut self, member: usize, fills_block: bool) -> u64 {
+        let timing = &self.ssd.timing;
+        if !fills_block || !self.ssd.geometry.summary_page {
+            return timing.page_program_ns;
+        }
+        self.members[member].counters.summary_programs += 1;
+        timing.page_program_ns + timing.summary_transfer_ns + timing.page_program_ns
+    }
+
+    fn program_of_clean(&mut self, member: usize, element: usize, page: Page) -> u64 {
+        if self.stepper(member, element).merged.is_empty() {
+            self.count_move(member, element);
+        } else {
+            self.members[member].counters.merged_moves += 1;
+        }
+        self.take_new_place(member, element, page)
+    }
+
+    fn read_together(&mut self, member: usize, element: usize, index: usize, page: Page) {
+        let operation = self.leaves_queue(member, element, index);
+        let timing = self.ssd.timing;
+        let (overhead, a, x) = (timing.command_overhead_ns, timing.page_read_ns, timing.page_transfer_ns);
+        let g = if self.ssd.gc.copy_back { 0 } else { 2 * x };
+        let host = overhead + a + x;
+        let same = self.members[member].flash.plane(operation.page) == self.members[member].flash.plane(page);
+        let clean = if same { (overhead + 2 * a).max(overhead + a + x) + g } else { overhead + a + x + g };
+        self.members[member].counters.pipelined += 1;
+        self.members[member].counters.host_pages_read += 1;
+        self.schedule(host, Event::HostDone { member, operation });
+        self.clean_of(member, element).register = Some(page);
+        self.does(member, element, Doing::ReadOfClean, host.max(clean));
+    }
+
+    fn program_together(&mut self, member: usize, element: usize, index: usize, page: Page) {
+        let clean = self.program_of_clean(member, element, page);
+        let ends = std::mem::take(&mut self.stepper(member, element).merged);
+        let wanted = self.members[member].elements[element].queue[index].page;
+        let Some(pool) = self.members[member].flash.pool_for_write(element, wanted, &[]) else {
+            self.refuse(member, element, index);
+            let now = self.now;
+            self.stepper(member, element).in_flight =
+                Some(InFlight { from: now, page: Some(page), suspended: 0, doing: Doing::ProgramOfClean, rest: 0, ends });
+            return self.does(member, element, Doing::ProgramOfClean, clean);
+        };
+        for merged in ends {
+            self.schedule(clean, Event::HostDone { member, operation: merged });
+        }
+        let operation = self.leaves_queue(member, element, index);
+        let fills_block = self.members[member].flash.write(element, pool, wanted);
+        self.members[member].counters.pipelined += 1;
+        self.members[member].counters.host_pages_written += 1;
+        let timing = self.ssd.timing;
+        let same = self.members[member].flash.plane(wanted) == self.members[member].flash.plane(page);
+        let arrived = timing.command_overhead_ns + timing.page_transfer_ns;
+        let host = if same { clean.max(arrived) } else { arrived } + self.program_ns(member, fills_block);
+        self.schedule(host, Event::HostDone { member, operation });
+        self.does(member, element, Doing::ProgramOfClean, host.max(clean));
+    }
+
+    fn merge(&mut self, member: usize, element: usize, index: usize) {
+        let operation = self.leaves_queue(member, element, index);
+        let transfer = self.ssd.timing.page_transfer_ns;
+        self.members[member].counters.merges += 1;
+        if operation.write {
+            self.members[member].counters.host_pages_written += 1;
+            self.stepper(member, element).merged.push(operation);
+        } else {
+            self.members[member].counters.host_pages_read += 1;
+            self.done_after(member, operation, transfer);
+        }
+        self.does(member, element, Doing::Merge, transfer);
+    }
+
+    // Operations.
+
+    fn room(&self, member: usize, element: usize) -> bool {
+        let flash = &self.members[member].flash;
+        (0..flash.elements[element].pools.len()).any(|pool| flash.has_room(element, pool))
+    }
+
+    fn refuse(&mut self, member: usize, element: usize, index: usize) {
+        let now = self.now;
+        self.members[member].elements[element].queue[index].refused_ns.get_or_insert(now);
+    }
+
+    /// An operation starts.
+    fn leaves_queue(&mut self, member: usize, element: usize, index: usize) -> Operation {
+        let operation = self.members[member].elements[element].queue.remove(index);
+        let stepper = &self.members[member].steppers[element];
+        if stepper.clean.is_some() || stepper.cleans_ended.iter().any(|&end| end > operation.reached_member_ns) {
+            self.requests[operation.request].members_met.insert(member);
+        }
+        if let Some(refused) = operation.refused_ns {
+            self.members[member].counters.exhausted += 1;
+            self.members[member].counters.exhausted_ns += self.now - refused;
+        }
+        operation
+    }
+
+    /// The element is done with an operation.
+    pub fn leaves_element(&mut self, member: usize, operation: Operation) {
+        if !operation.write && self.ssd.link.is_some() {
+            let lane = self.members[member].lanes.len() - 1;
+            self.join_lane(member, lane, operation);
+        } else {
+            self.operation_done(operation);
+        }
+    }
+
+    fn done_after(&mut self, member: usize, operation: Operation, ns: u64) {
+        if ns == 0 {
+            self.leaves_element(member, operation);
+        } else {
+            self.schedule(ns, Event::HostDone { member, operation });
+        }
+    }
+
+    /// Serves an operation of the queue by itself.
+    fn serve_stepped(&mut self, member: usize, element: usize, index: usize) {
+        let operation = self.leaves_queue(member, element, index);
+        if self.stepper(member, element).clean.is_some() {
+            self.members[member].counters.preemptions += 1;
+        }
+        let timing = self.ssd.timing;
+        if !operation.write {
+            let duration = timing.command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns;
+            self.members[member].counters.host_pages_read += 1;
+            self.schedule(duration, Event::HostDone { member, operation });
+            return self.does(member, element, Doing::Command, duration);
+        }
+        let pool = self.members[member].flash.pool_for_write(element, operation.page, &[]).expect("a pool has room");
+        let fills_block = self.members[member].flash.write(element, pool, operation.page);
+        self.members[member].counters.host_pages_written += 1;
+        let before = timing.command_overhead_ns + timing.page_transfer_ns;
+        let duration = before + self.program_ns(member, fills_block);
+        let flight = InFlight {
+            from: self.now + before,
+            page: Some(operation.page),
+            suspended: 0,
+            doing: Doing::Command,
+            rest: 0,
+            ends: vec![operation],
+        };
+        self.stepper(member, element).in_flight = Some(flight);
+        self.does(member, element, Doing::Command, duration);
+    }
+
+    // Rule 39.
+
+    fn may_suspend(&mut self, member: usize, element: usize, read: Operation) {
+        let Some(suspension) = self.suspension() else { return };
+        let now = self.now;
+        let queue = &self.members[member].elements[element].queue;
+        let last = queue.len() - 1;
+        if read.write || overtakes(queue, last) {
+            return;
+        }
+        let stepper = self.stepper(member, element);
+        if stepper.clean.as_ref().is_some_and(|clean| clean.state == 3) || now >= stepper.until {
+            return;
+        }
+        let (doing, until) = (stepper.doing, stepper.until);
+        if !matches!(doing, Doing::Command | Doing::ProgramOfClean | Doing::Erase) {
+            return;
+        }
+        let Some(flight) = &mut stepper.in_flight else { return };
+        if flight.from > now || flight.page == Some(read.page) || flight.suspended >= suspension.times_max {
+            return;
+        }
+        flight.suspended += 1;
+        flight.doing = doing;
+        flight.rest = until - now;
+        self.members[member].counters.suspensions += 1;
+        self.does(member, element, Doing::Suspending, suspension.suspend_ns);
+    }
+
+    fn serve_suspended_reads(&mut self, member: usize, element: usize) {
+        let programmed = self.stepper(member, element).in_flight.as_ref().expect("an operation is suspended").page;
+        let queue = self.members[member].elements[element].queue.clone();
+        let next =
+            (0..queue.len()).find(|&index| !queue[index].write && Some(queue[index].page) != programmed && !overtakes(&queue, index));
+        match next {
+            Some(index) => {
+                let operation = self.leaves_queue(member, element, index);
+                let timing = &self.ssd.timing;
+                let duration = timing.command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns;
+                self.members[member].counters.host_pages_read += 1;
+                self.schedule(duration, Event::HostDone { member, operation });
+                self.does(member, element, Doing::SuspendedRead, duration);
+            }
+            None => {
+                let resume_ns = self.suspension().expect("an operation is suspended").resume_ns;
+                self.does(member, element, Doing::Resuming, resume_ns);
+            }
+        }
+    }
+
+    /// Whether everything in this section has come to rest.
+    pub fn steppers_rest(&self, member: usize) -> bool {
+        let rests = |stepper: &Stepper| stepper.doing == Doing::Nothing && stepper.clean.is_none() && stepper.merged.is_empty();
+        self.members[member].steppers.iter().all(rests)
+    }
+}
+
+/// Whether an operation of the queue would overtake an earlier one on its page.
+fn overtakes(queue: &[Operation], index: usize) -> bool {
+    queue[..index].iter().any(|earlier| earlier.page == queue[index].page)
+}
