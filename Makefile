@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: all build test setup format lint unit doc bench
+.PHONY: all build test setup format lint unit doc bench validate
 
 all: build
 
@@ -29,3 +29,7 @@ doc:
 
 bench:
 	$(CARGO) run --release --locked -- bench
+
+# Agreement with the simulator that the papers extended; needs Python 3.
+validate: build
+	python3 scripts/validate_reference.py target/release/flashraid

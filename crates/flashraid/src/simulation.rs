@@ -8,8 +8,8 @@ use crate::ssd::MemberCounters;
 use crate::workload::{HostLoop, Request, Source, SourceError};
 use std::collections::VecDeque;
 
-/// Pages of upcoming requests whose map entries are fetched ahead, and whose blocks are.
-const PAGES_AHEAD: [u64; 2] = [96, 48];
+/// How far ahead map entries are fetched into the cache, and how far the blocks they lead to: pages and requests, at least.
+const AHEAD: [(u64, usize); 2] = [(96, 2), (48, 1)];
 /// Requests taken from the source at a time.
 const BATCH: usize = 256;
 /// Requests between two looks at the observer, unless they are large.
@@ -368,14 +368,18 @@ impl Upcoming {
         (request, pages)
     }
 
-    /// Hints at requests until enough pages are on their way; never at the front one, which is too late.
+    /// Hints at requests until enough pages are on their way; never at the front one, which is too late. A block is hinted at only
+    /// when the map entry that leads to it was hinted at in an earlier call, so that it has had time to come.
     #[inline]
     fn hint(&mut self, array: &Array) {
+        let mapped_before = self.hinted[0].0;
         for (kind, (count, pages)) in self.hinted.iter_mut().enumerate() {
             if *count == 0 {
                 (*count, *pages) = (1, self.queue.front().map_or(0, |(_, request)| u64::from(request.pages)));
             }
-            while *pages < PAGES_AHEAD[kind]
+            let (pages_ahead, requests_ahead) = AHEAD[kind];
+            while (*pages < pages_ahead || *count <= requests_ahead)
+                && (kind == 0 || *count < mapped_before)
                 && let Some((_, request)) = self.queue.get(*count)
             {
                 if kind == 0 {

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Holds flashraid against results of DiskSim 4.0 with the Microsoft Research SSD extension: `make validate`.
+
+Writes each case's trace to a temporary folder, runs it and prints both results and their difference. Ends with status 1 if a
+difference is larger than 2 % (5 % for the maximum).
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import reference_trace
+
+# Preset, arguments of the trace, and the results of the reference simulator (times in ms).
+CASES = {
+    "r1": ("pgc2011", (1, 300_000, 877_464, 32, 3, 0.4, 0.4), (0.750464, 1.247284, 9.051938, 14_726, 212_843, 69_978.675)),
+    "r2": ("pgc2011", (2, 1_500_000, 7_019_712, 4, 0.6, 0, 0), (1.512219, 3.312480, 16.999103, 54_970, 2_785_591, 709_212.975)),
+    "r3": ("pgc2011", (3, 300_000, 7_019_712, 64, 8, 0.2, 0.2), (6.561141, 6.128706, 58.273734, 197_046, 9_267_427, 2_380_740.075)),
+    "r4": ("ggc2014", (4, 600_000, 7_025_760, 32, 2, 0.4, 0.4), (3.429824, 5.269568, 13.852631, 173_819, 8_694_211, 2_216_925.975)),
+}
+FIGURES = ("mean", "stddev", "max", "cleans", "pages moved", "cleaning time")
+CONFIGURATION = """[array]
+level = "single"
+[ssd]
+preset = "{preset}"
+[ssd.warm_up]
+overwrites = 0
+[workload]
+kind = "trace"
+path = "trace"
+"""
+
+
+def simulate(program, folder, preset, case):
+    """Runs one case; returns its figures in the order of FIGURES."""
+    reference_trace.write(os.path.join(folder, "trace"), *case)
+    configuration = os.path.join(folder, "case.toml")
+    with open(configuration, "w", encoding="utf-8") as out:
+        out.write(CONFIGURATION.format(preset=preset))
+    report = json.loads(subprocess.run([program, "run", configuration, "--json"], check=True, stdout=subprocess.PIPE).stdout)
+    response, flash = report["response_us"]["all"], report["flash"]
+    milliseconds = [response[name] / 1e3 for name in ("mean", "stddev", "max")]
+    return (*milliseconds, flash["erases"], flash["gc_pages_moved"], report["gc"]["time_ms"])
+
+
+def main():
+    """Runs all cases and prints the table."""
+    program = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "target/release/flashraid")
+    print(f"{'case':5} {'figure':14} {'reference':>16} {'flashraid':>16} {'difference':>11}")
+    good = True
+    for name, (preset, case, reference) in CASES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            measured = simulate(program, folder, preset, case)
+        for figure, expected, found in zip(FIGURES, reference, measured):
+            difference = found / expected - 1
+            good &= abs(difference) <= (0.05 if figure == "max" else 0.02)
+            print(f"{name:5} {figure:14} {expected:16,.6f} {found:16,.6f} {100 * difference:10.4f}%")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
