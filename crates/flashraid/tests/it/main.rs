@@ -3,6 +3,7 @@
 mod adapter;
 mod agreement;
 mod cases;
+mod layers;
 mod outcome;
 mod reference;
 mod shrink;
