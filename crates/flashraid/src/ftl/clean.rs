@@ -116,7 +116,7 @@ impl Ftl {
     pub(crate) fn erase(&mut self, element: u32, pool: u32, block: u32) {
         let base = block as usize * (self.words + 1);
         self.meta[base..base + self.words].fill(0);
-        self.meta[base + self.words] = (self.meta[base + self.words] >> 32) + 1 << 32;
+        self.meta[base + self.words] = ((self.meta[base + self.words] >> 32) + 1) << 32;
         self.score[block as usize] = FREE_SCORE;
         let pool_state = &mut self.pools[(element * self.pools_per_element + pool) as usize];
         pool_state.free_blocks += 1;

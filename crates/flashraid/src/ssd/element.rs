@@ -6,6 +6,7 @@ use crate::flash::Timing;
 use crate::ftl::CleanWork;
 use crate::metrics::GcInterval;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Durations of what an element does, added up once.
 #[derive(Debug, Clone)]
@@ -105,9 +106,12 @@ impl Steps {
     }
 }
 
-/// A bus that elements share; grants in order of asking, so that only its end matters.
-#[derive(Debug, Clone, Copy, Default)]
+/// A bus that elements share, first come first served.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Channel {
+    /// Elements that want to transfer, in order of asking; the first one does.
+    queue: VecDeque<u32>,
+    /// End of the last transfer that was asked for.
     free_at: TimeNs,
 }
 
@@ -127,6 +131,8 @@ pub(super) struct Element {
     tail: u32,
     /// A wake-up is on its way.
     awaited: bool,
+    /// With `hold = "plane"`: the head of the queue waits for the clean that ends then.
+    awaits_release_at: Option<TimeNs>,
     /// Plain durations of what waits.
     waiting_ns: u64,
     /// Writes that wait here; counted under dynamic allocation.
@@ -153,6 +159,7 @@ impl Element {
             head: NONE,
             tail: NONE,
             awaited: false,
+            awaits_release_at: None,
             waiting_ns: 0,
             waiting_writes: 0,
             script: VecDeque::new(),
@@ -223,7 +230,7 @@ impl Ssd {
                 let end = at + self.steps.clean_ns(work);
                 let held_until = &mut self.elements[element as usize].held_until[pool as usize];
                 let continues = held_until.replace(end) == Some(at);
-                self.record_clean(element, pool, at, end, work, continues, cleans);
+                self.record_clean(element, pool, at..end, work, continues, cleans);
                 held |= 1 << pool;
             }
         }
@@ -231,7 +238,9 @@ impl Ssd {
         let released = if write {
             held_until.iter().flatten().copied().filter(|&until| until > at).min()
         } else {
-            held_until[(self.ftl.pool_of(slot) % self.params.geometry.planes) as usize].filter(|&until| until > at)
+            // Under dynamic allocation the page may have moved to another element since the read was placed.
+            let here = !self.ftl.dynamic || self.ftl.element_of(slot) == element;
+            held_until[(self.ftl.pool_of(slot) % self.params.geometry.planes) as usize].filter(|&until| here && until > at)
         };
         match released {
             Some(released) if !write => Err(released),
@@ -271,7 +280,7 @@ impl Ssd {
         if !self.params.gc.instantaneous {
             state.gc_until = end;
         }
-        self.record_clean(element, pool, at, end, work, continues, cleans);
+        self.record_clean(element, pool, at..end, work, continues, cleans);
         end
     }
 
@@ -279,8 +288,7 @@ impl Ssd {
         &mut self,
         element: u32,
         pool: u32,
-        start_ns: TimeNs,
-        end_ns: TimeNs,
+        time: Range<TimeNs>,
         work: CleanWork,
         continues: bool,
         cleans: &mut Vec<GcInterval>,
@@ -289,19 +297,19 @@ impl Ssd {
         self.counters.gc_pages_moved += u64::from(work.pages_moved);
         self.counters.summary_programs += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.summary_page);
         self.counters.gc_runs += u64::from(!continues);
-        self.counters.gc_time_ns += end_ns - start_ns;
+        self.counters.gc_time_ns += time.end - time.start;
         cleans.push(GcInterval {
             member: self.member,
             element,
             pool,
-            start_ns,
-            end_ns,
+            start_ns: time.start,
+            end_ns: time.end,
             victims: 1,
             pages_moved: work.pages_moved,
             free_blocks_before: work.free_blocks_before,
             free_blocks_least: work.free_blocks_least,
-            writes_wait_from_ns: start_ns,
-            all_wait_from_ns: start_ns,
+            writes_wait_from_ns: time.start,
+            all_wait_from_ns: time.start,
             forced: false,
         });
     }
@@ -317,11 +325,12 @@ impl Ssd {
         }
         state.tail = id;
         state.waiting_ns += self.steps.plain_ns(op.write);
-        if !state.awaited {
+        if !state.awaited && state.script.is_empty() {
             if state.busy_until <= now {
-                self.proceed(now, element, fx);
+                self.begin(now, element, fx);
             } else {
-                self.await_until(element, self.elements[element as usize].busy_until, fx);
+                let busy_until = state.busy_until;
+                self.await_until(element, busy_until, fx);
             }
         }
     }
@@ -331,45 +340,77 @@ impl Ssd {
         fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Element(element)));
     }
 
-    /// One step of an element that is idle or whose current transfer may be asked for now.
+    /// Goes on with an element whose wait is over: the next transfer of its script, or whatever an idle element does next.
     pub(super) fn proceed<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
         self.elements[element as usize].awaited = false;
         if self.elements[element as usize].script.is_empty() {
             self.begin(now, element, fx);
         } else {
-            self.transfer(now, element, fx);
+            self.ask_for_channel(now, element, fx);
         }
+    }
+
+    /// Begins what an idle element does next: a clean if its look finds one, else the operation at the head of its queue. Steps
+    /// without length are followed by the next at once.
+    fn begin<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
+        while self.begin_step(now, element, fx) {}
+        self.await_end(now, element, fx);
+    }
+
+    /// Sees to it that the element goes on after its current step, if anything waits for that.
+    fn await_end<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
         let state = &self.elements[element as usize];
-        if !state.awaited && state.head != NONE {
+        let ends_alone = state.script.is_empty() && !state.awaited && state.busy_until > now;
+        // With links, channels or dynamic allocation, what ends and what begins at the same nanosecond must keep their order (rule 25).
+        if ends_alone && (state.head != NONE || self.ordered) {
             self.await_until(element, state.busy_until, fx);
         }
     }
 
-    /// Begins what an idle element does next: a clean if its look finds one, else the operation at the head of its queue.
-    fn begin<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
+    /// A clean beside which the element works has ended.
+    pub(super) fn released<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
+        let state = &mut self.elements[element as usize];
+        if state.awaits_release_at == Some(now) {
+            state.awaits_release_at = None;
+            self.proceed(now, element, fx);
+        }
+    }
+
+    /// Begins one step; says whether it is over already.
+    fn begin_step<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) -> bool {
         let id = self.elements[element as usize].head;
         if id == NONE {
-            return;
+            return false;
         }
         let Pending { op, slot, queued_at, next, .. } = self.pending[id];
         let mut begun = None;
         if self.holds_plane() {
-            match self.try_beside_cleans(now, element, slot, op.write, fx.cleans) {
+            let known = fx.cleans.len();
+            let attempt = self.try_beside_cleans(now, element, slot, op.write, fx.cleans);
+            for clean in &fx.cleans[known..] {
+                fx.agenda.schedule(clean.end_ns, (fx.wake)(self.member, SsdWake::Released(element)));
+            }
+            match attempt {
                 Ok(duration) => begun = Some(duration),
                 Err(released) => {
                     self.pending[id].met_gc = true;
-                    return self.await_until(element, released, fx);
+                    let state = &mut self.elements[element as usize];
+                    (state.awaited, state.awaits_release_at) = (true, Some(released));
+                    return false;
                 }
             }
         } else if self.looks_before(op.write)
             && let Some((pool, victim)) = self.ftl.next_clean(element, 0)
         {
-            return self.begin_clean(now, element, pool, victim, fx);
+            self.begin_clean(now, element, pool, victim, fx);
+            return self.is_idle(element, now);
         }
         let duration = begun.unwrap_or_else(|| self.command(element, slot, op.write, 0).expect("rule 16: a look leaves room in some pool"));
         let state = &mut self.elements[element as usize];
         state.head = next;
         state.waiting_ns -= self.steps.plain_ns(op.write);
+        state.in_run = false;
+        state.busy_until = now + duration;
         if op.write && self.params.allocation == Allocation::Dynamic {
             state.waiting_writes -= 1;
             let entry = self.waiting_writes.get_mut(&slot).expect("a placed write is counted");
@@ -379,8 +420,6 @@ impl Ssd {
             }
         }
         let state = &mut self.elements[element as usize];
-        state.in_run = false;
-        state.busy_until = now + duration;
         if self.channels.is_empty() {
             let met_gc = self.pending[id].met_gc || state.gc_until > queued_at;
             self.finish(id, now + duration, met_gc, fx);
@@ -391,8 +430,15 @@ impl Ssd {
             self.start_script(now, element, fx);
         }
         if op.write && self.params.allocation == Allocation::Dynamic {
+            self.await_end(now, element, fx);
             self.place_waiting(now, fx);
         }
+        self.is_idle(element, now)
+    }
+
+    fn is_idle(&self, element: u32, now: TimeNs) -> bool {
+        let state = &self.elements[element as usize];
+        state.busy_until <= now && state.script.is_empty() && !state.awaited
     }
 
     fn begin_clean<W>(&mut self, now: TimeNs, element: u32, pool: u32, victim: u32, fx: &mut Effects<W>) {
@@ -416,44 +462,80 @@ impl Ssd {
     /// Runs a script up to its first transfer, or to its end if it has none.
     fn start_script<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
         match self.elements[element as usize].script.front() {
-            Some(&(0, _)) => self.transfer(now, element, fx),
+            Some(&(0, _)) => self.ask_for_channel(now, element, fx),
             Some(&(before_ns, _)) => self.await_until(element, now + before_ns, fx),
             None => {
                 let end = now + self.elements[element as usize].script_tail_ns;
-                self.script_over(end, element, fx);
+                self.script_over(now, end, element, fx);
             }
         }
     }
 
-    /// Asks for the channel and goes on to the next transfer of the script.
-    fn transfer<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
-        let channel = self.params.channel.expect("scripts exist only with channels");
-        let free_at = &mut self.channels[(element / channel.elements_per_channel) as usize].free_at;
+    fn ask_for_channel<W>(&mut self, now: TimeNs, element: u32, fx: &mut Effects<W>) {
+        let number = self.channel_of(element);
+        let channel = &mut self.channels[number as usize];
         let state = &mut self.elements[element as usize];
-        let (_, transfer_ns) = state.script.pop_front().expect("called for a transfer");
-        let end = Self::cross(free_at, now, transfer_ns);
-        match state.script.front() {
-            Some(&(before_ns, _)) => self.await_until(element, end + before_ns, fx),
-            None => {
-                let end = end + state.script_tail_ns;
-                self.script_over(end, element, fx);
-            }
+        Self::cross(&mut channel.free_at, now, state.script[0].1);
+        if self.params.allocation == Allocation::Dynamic {
+            // The estimate of rule 8: the end of this transfer is known, what follows is taken not to wait.
+            let rest_ns: u64 = state.script.iter().skip(1).map(|&(before_ns, transfer_ns)| before_ns + transfer_ns).sum();
+            state.busy_until = channel.free_at + rest_ns + state.script_tail_ns;
         }
+        channel.queue.push_back(element);
+        if channel.queue.len() == 1 {
+            self.start_transfer(now, number, fx);
+        }
+    }
+
+    fn channel_of(&self, element: u32) -> u32 {
+        element / self.params.channel.expect("scripts exist only with channels").elements_per_channel
+    }
+
+    /// Starts the transfer of the first element that waits for the channel, if any.
+    fn start_transfer<W>(&mut self, now: TimeNs, channel: u32, fx: &mut Effects<W>) {
+        if let Some(&element) = self.channels[channel as usize].queue.front() {
+            let (_, transfer_ns) = self.elements[element as usize].script[0];
+            fx.agenda.schedule(now + transfer_ns, (fx.wake)(self.member, SsdWake::Transferred(channel)));
+        }
+    }
+
+    /// A transfer is over: its element goes on first, then the next one begins.
+    pub(super) fn transferred<W>(&mut self, now: TimeNs, channel: u32, fx: &mut Effects<W>) {
+        let element = self.channels[channel as usize].queue[0];
+        let state = &mut self.elements[element as usize];
+        state.script.pop_front();
+        if state.script.is_empty() {
+            let end = now + state.script_tail_ns;
+            self.script_over(now, end, element, fx);
+            if end == now {
+                self.begin(now, element, fx);
+            } else {
+                self.await_until(element, end, fx);
+            }
+        } else {
+            self.start_script(now, element, fx);
+        }
+        self.channels[channel as usize].queue.pop_front();
+        self.start_transfer(now, channel, fx);
     }
 
     /// Nothing can delay the step any more: it ends at `end`.
-    fn script_over<W>(&mut self, end: TimeNs, element: u32, fx: &mut Effects<W>) {
+    fn script_over<W>(&mut self, now: TimeNs, end: TimeNs, element: u32, fx: &mut Effects<W>) {
         let state = &mut self.elements[element as usize];
         state.busy_until = end;
         if state.serving != NONE {
             let id = state.serving;
             let met_gc = state.gc_until > self.pending[id].queued_at;
-            self.finish(id, end, met_gc, fx);
+            if end == now {
+                self.finish_now(now, id, met_gc, fx);
+            } else {
+                self.finish(id, end, met_gc, fx);
+            }
         } else {
             let (began, work, state_pool) = (state.clean_began, state.clean_work, state.clean_pool);
             state.gc_until = end;
             let continues = std::mem::replace(&mut state.in_run, true);
-            self.record_clean(element, state_pool, began, end, work, continues, fx.cleans);
+            self.record_clean(element, state_pool, began..end, work, continues, fx.cleans);
         }
     }
 }

@@ -57,10 +57,14 @@ pub struct OpEnd {
 pub enum SsdWake {
     /// The element's current step is over.
     Element(u32),
-    /// A write's page has crossed the link.
-    Arrived(u32),
+    /// A plane of the element is not held any more.
+    Released(u32),
+    /// A page has crossed that lane of the link.
+    Crossed(u32),
     /// A read's page wants to cross the link.
     WantsLink(u32),
+    /// A transfer on that channel is over.
+    Transferred(u32),
 }
 
 /// Where a member leaves what it causes; owned and reused by the array.
@@ -103,8 +107,9 @@ pub struct Ssd {
     ftl: Ftl,
     elements: Vec<Element>,
     channels: Vec<Channel>,
-    /// Ends of the link's current traffic: [to the member or both ways, to the host].
-    link_free_at: [TimeNs; 2],
+    /// Operations whose pages want to cross the link, in order of asking; the first one does. Lane 0 goes to the member, lane 1 to
+    /// the host; a half-duplex link has only lane 0.
+    lanes: [VecDeque<u32>; 2],
     pending: Slab<Pending>,
     /// Under dynamic allocation: operations that no element accepts yet, in order.
     unplaced: VecDeque<u32>,
@@ -112,6 +117,8 @@ pub struct Ssd {
     waiting_writes: BTreeMap<u32, (u32, u32)>,
     next_element: u32,
     eager: bool,
+    /// Ends of commands need an event of their own, see rule 25.
+    ordered: bool,
     /// Used instead of `elements` if cleans are interruptible.
     stepped: Vec<Stepped>,
     /// T_hard, in free blocks of a pool (rule 33).
@@ -131,7 +138,8 @@ impl Ssd {
             ftl: Ftl::filled(params, seed, member),
             elements: vec![Element::new(g.planes); g.elements as usize],
             channels: vec![Channel::default(); channels as usize],
-            link_free_at: [0; 2],
+            lanes: Default::default(),
+            ordered: params.link.is_some() || params.channel.is_some() || params.allocation == Allocation::Dynamic,
             pending: Slab::default(),
             unplaced: VecDeque::new(),
             waiting_writes: BTreeMap::new(),
@@ -206,12 +214,10 @@ impl Ssd {
         }
         let (element, slot) = self.home(op.page);
         let id = self.pending.insert(Pending { op, slot, element, queued_at: now, met_gc: false, refused_at: TimeNs::MAX, next: NONE });
-        match self.params.link {
-            Some(link) if op.write => {
-                let at = Self::cross(&mut self.link_free_at[0], now, link.page_ns);
-                fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Arrived(id)));
-            }
-            _ => self.arrive(now, if fx.moment_is_over { TimeNs::MAX } else { 0 }, id, fx),
+        if op.write && self.params.link.is_some() {
+            self.join_lane(now, 0, id, fx);
+        } else {
+            self.arrive(now, if fx.moment_is_over { TimeNs::MAX } else { 0 }, id, fx);
         }
     }
 
@@ -220,16 +226,10 @@ impl Ssd {
         match wake {
             SsdWake::Element(element) if self.stepped.is_empty() => self.proceed(now, element, fx),
             SsdWake::Element(element) => self.wake_stepped(now, element, fx),
-            SsdWake::Arrived(id) => {
-                let travel_ns = self.params.link.map_or(0, |link| link.page_ns);
-                self.arrive(now, now - travel_ns, id, fx);
-            }
-            SsdWake::WantsLink(id) => {
-                let link = self.params.link.expect("only a member with a link asks for it");
-                let at = Self::cross(&mut self.link_free_at[usize::from(link.full_duplex)], now, link.page_ns);
-                let pending = self.pending.remove(id);
-                fx.ends.push(OpEnd { join: pending.op.join, member: self.member, at, met_gc: pending.met_gc });
-            }
+            SsdWake::Released(element) => self.released(now, element, fx),
+            SsdWake::Crossed(lane) => self.crossed(now, lane, fx),
+            SsdWake::WantsLink(id) => self.join_lane(now, self.lane_to_host(), id, fx),
+            SsdWake::Transferred(channel) => self.transferred(now, channel, fx),
         }
     }
 
@@ -237,6 +237,38 @@ impl Ssd {
     fn cross(free_at: &mut TimeNs, now: TimeNs, duration_ns: u64) -> TimeNs {
         *free_at = now.max(*free_at) + duration_ns;
         *free_at
+    }
+
+    fn lane_to_host(&self) -> u32 {
+        u32::from(self.params.link.is_some_and(|link| link.full_duplex))
+    }
+
+    fn join_lane<W>(&mut self, now: TimeNs, lane: u32, id: u32, fx: &mut Effects<W>) {
+        self.lanes[lane as usize].push_back(id);
+        if self.lanes[lane as usize].len() == 1 {
+            self.start_crossing(now, lane, fx);
+        }
+    }
+
+    fn start_crossing<W>(&mut self, now: TimeNs, lane: u32, fx: &mut Effects<W>) {
+        if !self.lanes[lane as usize].is_empty() {
+            let link = self.params.link.expect("only a member with a link has traffic on it");
+            fx.agenda.schedule(now + link.page_ns, (fx.wake)(self.member, SsdWake::Crossed(lane)));
+        }
+    }
+
+    /// A page has crossed the link: it goes on first, then the next one begins.
+    fn crossed<W>(&mut self, now: TimeNs, lane: u32, fx: &mut Effects<W>) {
+        let id = self.lanes[lane as usize][0];
+        if self.pending[id].op.write {
+            let travel_ns = self.params.link.map_or(0, |link| link.page_ns);
+            self.arrive(now, now - travel_ns, id, fx);
+        } else {
+            let Pending { op, met_gc, .. } = self.pending.remove(id);
+            fx.ends.push(OpEnd { join: op.join, member: self.member, at: now, met_gc });
+        }
+        self.lanes[lane as usize].pop_front();
+        self.start_crossing(now, lane, fx);
     }
 
     /// An operation has reached the member; `scheduled` tells where this stands among what happens at this nanosecond.
@@ -252,7 +284,7 @@ impl Ssd {
         }
     }
 
-    /// The element is done with the operation at `at`, which may lie in the future.
+    /// The element is done with the operation at `at`, which lies in the future.
     fn finish<W>(&mut self, id: u32, at: TimeNs, met_gc: bool, fx: &mut Effects<W>) {
         if self.params.link.is_some() && !self.pending[id].op.write {
             self.pending[id].met_gc = met_gc;
@@ -260,6 +292,16 @@ impl Ssd {
         } else {
             let pending = self.pending.remove(id);
             fx.ends.push(OpEnd { join: pending.op.join, member: self.member, at, met_gc });
+        }
+    }
+
+    /// As [`Ssd::finish`], now.
+    fn finish_now<W>(&mut self, now: TimeNs, id: u32, met_gc: bool, fx: &mut Effects<W>) {
+        if self.params.link.is_some() && !self.pending[id].op.write {
+            self.pending[id].met_gc = met_gc;
+            self.join_lane(now, self.lane_to_host(), id, fx);
+        } else {
+            self.finish(id, now, met_gc, fx);
         }
     }
 
