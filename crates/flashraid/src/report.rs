@@ -204,11 +204,11 @@ pub struct Gc {
     pub mean_length_us: Option<f64>,
     /// Mean number of members that collect in a slice in which at least one does.
     pub synchronised_mean: Option<f64>,
-    /// Times that a request went in between the steps of a collection.
+    /// Page operations that went in between the steps of a collection.
     pub preemptions: u64,
-    /// Page moves merged with a request.
+    /// Page operations served from the register of a page move.
     pub merges: u64,
-    /// Requests overlapped with a step of a collection.
+    /// Page operations overlapped with a step of a collection.
     pub pipelined: u64,
     /// Messages between controller and members, by kind.
     pub messages: BTreeMap<String, u64>,
@@ -224,6 +224,16 @@ pub struct Gc {
     pub slices_by_members: Vec<u64>,
     /// Requests that met collections on no, one, two … members.
     pub requests_by_members_met: Vec<u64>,
+    /// Programs and erases suspended for a read.
+    pub suspensions: u64,
+    /// Page writes that waited because no pool had room for them.
+    pub exhausted: u64,
+    /// Sum of these waits, in milliseconds.
+    pub exhausted_ms: f64,
+    /// Cleans that began because an element had nothing to do.
+    pub idle_cleans: u64,
+    /// Time that elements collected in states 1, 2 and 3 (PGC III.D), in milliseconds: any request, no write, nothing may go in.
+    pub state_ms: [f64; 3],
 }
 
 /// One member.

@@ -49,6 +49,7 @@ impl Ftl {
     }
 
     /// Pages that moves can still program before they seal a block; 0 if the next one opens a block first.
+    #[inline]
     pub fn room_for_moves(&self, element: u32, pool: u32) -> u32 {
         let pool = &self.pools[(element * self.pools_per_element + pool) as usize];
         let open = if self.separate_open_block { pool.gc_open } else { Some(pool.open) };

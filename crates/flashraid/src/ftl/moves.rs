@@ -1,7 +1,7 @@
 //! A clean page by page: the moves of one victim, one by one and in any order, and what idle time may clean.
 
 use super::tables::prefetch;
-use super::{Ftl, OPEN_SCORE, OpenBlock};
+use super::{Ftl, OPEN_SCORE};
 
 /// Where a move has put a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,15 @@ pub(crate) struct Moved {
 }
 
 impl Ftl {
-    /// Brings the map entries of all pages of `victim` near; a hint.
+    /// Brings near what [`Ftl::prefetch_moves`] reads; a hint.
+    pub(crate) fn prefetch_victim(&self, victim: u32) {
+        let first = (victim << self.page_shift) as usize;
+        for line in (0..self.data_pages as usize).step_by(16) {
+            prefetch(&self.rmap, first + line);
+        }
+    }
+
+    /// Brings the map entries of all pages of `victim` near, given that [`Ftl::prefetch_victim`] has had time; a hint.
     pub(crate) fn prefetch_moves(&self, victim: u32) {
         let first = (victim << self.page_shift) as usize;
         for &slot in &self.rmap[first..first + self.data_pages as usize] {
@@ -62,6 +70,7 @@ impl Ftl {
     }
 
     /// Moves the page of `slot`, which lies in a sealed block of `pool`, to the open block that takes moves.
+    #[inline]
     pub(crate) fn move_page(&mut self, element: u32, pool: u32, slot: u32) -> Moved {
         let old = self.map[slot as usize];
         let old_block = (old >> self.page_shift) as usize;
@@ -70,31 +79,27 @@ impl Ftl {
         self.score[old_block] -= 1;
 
         let index = (element * self.pools_per_element + pool) as usize;
-        let state = &self.pools[index];
-        let current = if self.separate_open_block { state.gc_open } else { Some(state.open) };
-        let mut open = match current {
-            Some(open) if open.next_page < self.data_pages => open,
-            _ => self.open_block(element, index),
-        };
+        if self.room_for_moves(element, pool) == 0 {
+            let opened = self.open_block(element, index);
+            if self.separate_open_block {
+                self.pools[index].gc_open = Some(opened);
+            } else {
+                self.pools[index].open = opened;
+            }
+            self.rooms[index] = self.room_of(index);
+        }
+        let state = &mut self.pools[index];
+        let open = if self.separate_open_block { state.gc_open.as_mut().expect("just opened") } else { &mut state.open };
         let physical = (open.block << self.page_shift) | open.next_page;
         open.next_page += 1;
-        let sealed = open.next_page == self.data_pages;
+        let (block, sealed) = (open.block, open.next_page == self.data_pages);
         if sealed {
-            self.score[open.block as usize] -= OPEN_SCORE;
+            self.score[block as usize] -= OPEN_SCORE;
         }
+        self.rooms[index].free_pages -= u32::from(!self.separate_open_block);
         self.map[slot as usize] = physical;
         self.rmap[physical as usize] = slot;
-        self.keep_open(index, open);
-        Moved { plane: self.plane_of_block(open.block), sealed }
-    }
-
-    fn keep_open(&mut self, index: usize, open: OpenBlock) {
-        if self.separate_open_block {
-            self.pools[index].gc_open = Some(open);
-        } else {
-            self.pools[index].open = open;
-        }
-        self.rooms[index] = self.room_of(index);
+        Moved { plane: self.plane_of_block(block), sealed }
     }
 
     /// The next pool of `element` to clean in idle time and its victim: the first in rotation that has fewer free blocks than

@@ -184,6 +184,12 @@ fn gc(inputs: &ReportInputs) -> Gc {
         slice_us: us(activity.slice_ns),
         slices_by_members: activity.slices_by_members.clone(),
         requests_by_members_met: inputs.measured.requests_by_members_met.clone(),
+        suspensions: sum.suspensions,
+        exhausted: sum.exhausted,
+        exhausted_ms: sum.exhausted_ns as f64 / 1e6,
+        idle_cleans: sum.idle_cleans,
+        state_ms: [sum.gc_free_for_all_ns, sum.gc_writes_wait_ns, sum.gc_time_ns - sum.gc_free_for_all_ns - sum.gc_writes_wait_ns]
+            .map(|ns| ns as f64 / 1e6),
     }
 }
 

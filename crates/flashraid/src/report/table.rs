@@ -163,8 +163,19 @@ impl Report {
         let met: u64 = gc.requests_by_members_met.iter().skip(1).sum();
         let share = (self.requests.all > 0).then(|| met as f64 * 100.0 / self.requests.all as f64);
         rows.push(Row::new("requests that met a collection", [format_figure(share)], "%"));
-        let optional = [("preemptions", gc.preemptions), ("merges", gc.merges), ("pipelined requests", gc.pipelined)];
+        let optional = [
+            ("preemptions", gc.preemptions),
+            ("merges", gc.merges),
+            ("pipelined operations", gc.pipelined),
+            ("suspensions", gc.suspensions),
+            ("writes that waited for a free block", gc.exhausted),
+            ("victims of idle time", gc.idle_cleans),
+        ];
         rows.extend(optional.into_iter().filter(|&(_, n)| n > 0).map(|(name, n)| Row::new(name, [count(n)], "")));
+        if gc.exhausted > 0 {
+            let mean_us = gc.exhausted_ms * 1e3 / gc.exhausted as f64;
+            rows.push(Row::new("mean wait for a free block", [format_figure(Some(mean_us))], "µs"));
+        }
         rows.extend(gc.messages.iter().map(|(kind, &n)| Row::new(format!("messages {kind}"), [count(n)], "")));
         Section { title: "Garbage collection", columns: Vec::new(), rows }
     }

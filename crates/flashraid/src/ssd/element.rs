@@ -88,7 +88,13 @@ impl Steps {
     /// Blocks that moving `pages` fills if the open block has room for `room` (0: the next one is opened first).
     pub fn blocks_sealed_by(&self, pages: u32, room: u32) -> u32 {
         let room = if room == 0 { self.data_pages } else { room };
-        if pages < room { 0 } else { 1 + (pages - room) / self.data_pages }
+        if pages < room {
+            0
+        } else if pages - room < self.data_pages {
+            1
+        } else {
+            1 + (pages - room) / self.data_pages
+        }
     }
 
     #[inline]

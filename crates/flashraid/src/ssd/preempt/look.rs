@@ -27,6 +27,9 @@ impl Ssd {
 
     pub(super) fn look_over<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) {
         let clean = self.update_state(at, element);
+        if at == clean.began + self.poll_ns() {
+            self.ftl.prefetch_moves(clean.victim);
+        }
         if clean.state == State::AllWait || self.stepped[element as usize].queue.is_empty() {
             self.next_step(at, element, fx);
         } else if clean.register == NONE {
@@ -49,6 +52,10 @@ impl Ssd {
         let move_ns = self.steps.move_ns + 2 * poll_ns;
         let mut at = state.ends;
         let mut moved = 0;
+        if at + 4 * move_ns < now {
+            self.ftl.prefetch_moves(clean.victim);
+        }
+        let mut room = self.ftl.room_for_moves(element, clean.pool);
         while at + move_ns < now
             && let Some(slot) = self.ftl.first_valid_slot(clean.victim)
         {
@@ -56,13 +63,14 @@ impl Ssd {
                 clean.state = State::WritesWait;
                 clean.writes_wait_from = at;
             }
-            let seals = self.steps.blocks_sealed_by(1, self.ftl.room_for_moves(element, clean.pool)) > 0;
+            let seals = self.steps.blocks_sealed_by(1, room) > 0;
             let next = at + move_ns + if seals { self.steps.seal_ns } else { 0 };
             if next >= now {
                 break;
             }
             self.ftl.move_page(element, clean.pool, slot);
             self.counters.summary_programs += u64::from(seals && self.params.geometry.summary_page);
+            room = self.ftl.room_for_moves(element, clean.pool);
             moved += 1;
             at = next;
         }

@@ -319,7 +319,7 @@ impl Ssd {
                 clean.writes_wait_from = at;
             }
             self.stepped[element as usize].clean = Some(clean);
-            self.ftl.prefetch_moves(victim);
+            self.ftl.prefetch_victim(victim);
             self.begin_look(at, element, fx);
         } else {
             let work = self.ftl.clean(element, pool, victim);
@@ -452,6 +452,8 @@ impl Ssd {
             None if !state.queue.is_empty() => (state.ends, true),
             None if state.look_follows => (state.ends, false),
             None => return,
+            // It will look again.
+            Some(_) if state.queue.is_empty() && state.far_wake != NEVER => return,
             Some(clean) if state.queue.is_empty() || !self.may_let_in(clean, &state.queue) => {
                 (self.clean_ends_at_earliest(element, state, clean), !state.queue.is_empty())
             }
@@ -461,7 +463,7 @@ impl Ssd {
             },
         };
         let state = &mut self.stepped[element as usize];
-        let missing = if near { state.near_wake != at } else { at < state.far_wake.min(state.near_wake) };
+        let missing = if near { state.near_wake != at } else { at < state.near_wake };
         if missing {
             *(if near { &mut state.near_wake } else { &mut state.far_wake }) = at;
             fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Element(element)));

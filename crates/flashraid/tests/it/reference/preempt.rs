@@ -275,10 +275,8 @@ impl Simulation<'_> {
                 self.refuse(member, element, index);
             }
         }
-        if clean.by_idle_rule && !clean.operation_arrived {
-            if self.idle_clean(member, element) {
-                return;
-            }
+        if clean.by_idle_rule && !clean.operation_arrived && self.idle_clean(member, element) {
+            return;
         }
         if self.preemption().is_some() && self.needed_clean(member, element, false) {
             return;
@@ -332,17 +330,14 @@ impl Simulation<'_> {
         }
         let state = self.clean_of(member, element).state;
         let register = self.clean_of(member, element).register;
-        if preemption.merge && register.is_some() {
-            if let Some(index) = queue.iter().position(|operation| Some(operation.page) == register) {
-                return self.merge(member, element, index);
-            }
+        let wants_register = queue.iter().position(|operation| Some(operation.page) == register);
+        if let Some(index) = wants_register.filter(|_| preemption.merge) {
+            return self.merge(member, element, index);
         }
         let room = self.room(member, element);
         if state == 1 && !room {
-            for index in 0..queue.len() {
-                if queue[index].write {
-                    self.refuse(member, element, index);
-                }
+            for (index, _) in queue.iter().enumerate().filter(|(_, operation)| operation.write) {
+                self.refuse(member, element, index);
             }
         }
         let may_go_in = |index: &usize| {
@@ -356,10 +351,9 @@ impl Simulation<'_> {
             if wanting.is_none() && state == 2 {
                 wanting = (0..queue.len()).find(|&index| queue[index].write && !overtakes(&queue, index));
             }
-            if let Some(page) = wanting.map(|index| queue[index].page) {
-                if victims_pages.contains(&page) {
-                    return self.read_of_clean(member, element, page);
-                }
+            let wanted = wanting.map(|index| queue[index].page);
+            if let Some(page) = wanted.filter(|page| victims_pages.contains(page)) {
+                return self.read_of_clean(member, element, page);
             }
         }
         let Some(&first) = admitted.first() else { return self.clean_goes_on(member, element) };
