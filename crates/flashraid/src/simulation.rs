@@ -2,7 +2,7 @@
 
 use crate::TimeNs;
 use crate::array::{Array, Done, PageRequest};
-use crate::metrics::{CompletedRequest, GcInterval, Metrics, MetricsParams};
+use crate::metrics::{CompletedRequest, GcInterval, Metrics, MetricsParams, Skip};
 use crate::slab::Slab;
 use crate::ssd::MemberCounters;
 use crate::workload::{HostLoop, Request, Source, SourceError};
@@ -85,7 +85,7 @@ pub fn simulate(
         metrics,
         params: *params,
         limit,
-        measuring: false,
+        measuring: params.skip == Skip::Nothing,
         in_flight: Slab::default(),
         done: Vec::new(),
         cleans: Vec::new(),
@@ -227,9 +227,7 @@ impl Loop {
         let (request, mut pages) = self.upcoming.take();
         if !self.measuring && self.params.skip.is_over(self.sent, now) {
             self.measuring = true;
-            if self.sent > 0 || now > 0 {
-                self.restart(now);
-            }
+            self.restart(now);
         }
         let in_flight = InFlight { request, index: self.sent, arrival_ns: now };
         pages.tag = u64::from(self.in_flight.insert(in_flight));
