@@ -417,6 +417,7 @@ impl Resolver<'_> {
             },
             members,
             stripe_unit_pages: u32::try_from(stripe_unit.bytes / page_bytes).expect("a member's pages fit 32 bits"),
+            coordination: None,
             ssd,
         })
     }
