@@ -294,6 +294,12 @@ impl Array {
         self.settle();
     }
 
+    /// What members and controller have sent, and when.
+    #[cfg(test)]
+    pub(crate) fn message_log(&self) -> Vec<(TimeNs, crate::coordination::Mail)> {
+        self.coordination.as_ref().map_or_else(Vec::new, |coordination| coordination.mailbox.log.clone())
+    }
+
     /// Messages between members and controller so far, by kind.
     pub fn messages(&self) -> Option<[u64; KINDS]> {
         self.coordination.as_ref().map(|coordination| coordination.mailbox.sent())

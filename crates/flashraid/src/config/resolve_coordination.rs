@@ -80,7 +80,8 @@ impl Resolver<'_> {
         let scheme = written.scheme.coordinated()?;
         if config.ssd.gc.idle != Idle::Off {
             let (idle, name) = (self.written("ssd.gc.idle"), self.written("coordination.scheme"));
-            let message = format!("`ssd.gc.idle` is {idle}, but with `coordination.scheme` = {name} the controller says what idle time is for");
+            let message =
+                format!("`ssd.gc.idle` is {idle}, but with `coordination.scheme` = {name} the controller says what idle time is for");
             self.problem("ssd.gc.idle", message, Some("remove it, or set coordination.scheme = \"proactive-idle\""));
         }
         Some(CoordinationParams {
@@ -134,8 +135,11 @@ impl Resolver<'_> {
         let mut capable = 0;
         for &member in written {
             if member >= members {
-                let message =
-                    format!("`coordination.capable` names member {member}, but the members of this \"{}\" are 0 to {}", level.name(), members - 1);
+                let message = format!(
+                    "`coordination.capable` names member {member}, but the members of this \"{}\" are 0 to {}",
+                    level.name(),
+                    members - 1
+                );
                 self.problem("coordination.capable", message, None);
             } else if capable >> member & 1 == 1 {
                 self.problem("coordination.capable", format!("`coordination.capable` names member {member} twice"), None);

@@ -22,12 +22,21 @@ pub struct Mailbox {
     latency_ns: [u64; KINDS],
     under_way: Agenda<Mail>,
     sent: [u64; KINDS],
+    /// What was sent, and when.
+    #[cfg(test)]
+    pub log: Vec<(TimeNs, Mail)>,
 }
 
 impl Mailbox {
     /// An empty one.
     pub fn new(params: &CoordinationParams) -> Self {
-        Self { latency_ns: params.latency_ns, under_way: Agenda::default(), sent: [0; KINDS] }
+        Self {
+            latency_ns: params.latency_ns,
+            under_way: Agenda::default(),
+            sent: [0; KINDS],
+            #[cfg(test)]
+            log: Vec::new(),
+        }
     }
 
     /// When something arrives next; [`TimeNs::MAX`] for never.
@@ -56,6 +65,8 @@ impl Mailbox {
 
     fn send(&mut self, now: TimeNs, kind: Kind, mail: Mail) {
         self.sent[kind as usize] += 1;
+        #[cfg(test)]
+        self.log.push((now, mail));
         self.under_way.schedule(now + self.latency_ns[kind as usize], mail);
     }
 

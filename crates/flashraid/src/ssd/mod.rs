@@ -150,10 +150,7 @@ impl Ssd {
             unplaced: VecDeque::new(),
             waiting_writes: BTreeMap::new(),
             next_element: 0,
-            eager: !interruptible
-                && params.channel.is_none()
-                && params.link.is_none()
-                && params.allocation == Allocation::Static,
+            eager: !interruptible && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static,
             agent: None,
             stepped: if interruptible { vec![Stepped::new(params.gc.idle_ns); g.elements as usize] } else { Vec::new() },
             hard_free_blocks: params.gc.preemption.map_or(0.0, |p| p.t_hard * f64::from(params.gc.start_free_blocks)),

@@ -23,8 +23,8 @@ use super::{Effects, NONE, Pending, Ssd, SsdWake};
 use crate::TimeNs;
 use crate::coordination::Work;
 use crate::metrics::GcInterval;
-use queue::Queue;
 pub(super) use forced::Agent;
+use queue::Queue;
 use suspend::Interruption;
 
 /// No such moment.
