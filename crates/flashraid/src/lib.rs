@@ -15,6 +15,7 @@ pub mod array;
 pub mod bench;
 pub mod check;
 pub mod config;
+pub mod coordination;
 pub mod flash;
 pub mod ftl;
 pub mod metrics;

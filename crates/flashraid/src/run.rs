@@ -106,7 +106,7 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
     let outcome = simulation::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
     let run_s = run_begin.elapsed().as_secs_f64();
 
-    let Outcome { array, metrics, counters, end_ns, requests, stopped, notes } = outcome;
+    let Outcome { array, metrics, counters, messages, end_ns, requests, stopped, notes } = outcome;
     let totals: MemberCounters = counters.iter().copied().sum();
     let measured = metrics.finish(end_ns);
     let wear: Vec<_> = array.members().iter().map(|m| m.ftl().wear()).collect();
@@ -120,7 +120,7 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
         wear: &wear,
         blocks_per_member: u64::from(g.elements) * u64::from(g.blocks_per_element()),
         endurance_cycles: Some(scenario.endurance_erases),
-        messages: Default::default(),
+        messages,
         cache: Default::default(),
         partial_reason: stopped.then(|| format!("interrupted after {requests} requests")),
         workload_note: workload_note(scenario),

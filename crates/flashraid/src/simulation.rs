@@ -2,11 +2,12 @@
 
 use crate::TimeNs;
 use crate::array::{Array, Done, PageRequest};
+use crate::coordination;
 use crate::metrics::{CompletedRequest, GcInterval, Metrics, MetricsParams, Skip};
 use crate::slab::Slab;
 use crate::ssd::MemberCounters;
 use crate::workload::{HostLoop, Request, Source, SourceError};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// How far ahead map entries are fetched into the cache, and how far the blocks they lead to: pages and requests, at least.
 const AHEAD: [(u64, usize); 2] = [(96, 2), (48, 1)];
@@ -54,6 +55,8 @@ pub struct Outcome {
     pub metrics: Metrics,
     /// Counts of the members over the measured time.
     pub counters: Vec<MemberCounters>,
+    /// Messages between members and controller over the measured time, by kind; empty without a controller.
+    pub messages: BTreeMap<String, u64>,
     /// The end, in nanoseconds.
     pub end_ns: TimeNs,
     /// Requests sent.
@@ -80,6 +83,7 @@ pub fn simulate(
     let host = source.host_loop();
     let mut loop_ = Loop {
         upcoming: Upcoming::new(source, &array),
+        messages_at_restart: Default::default(),
         at_restart: vec![MemberCounters::default(); array.members().len()],
         array,
         metrics,
@@ -118,6 +122,7 @@ struct Loop {
     measuring: bool,
     /// The members' counts of that moment.
     at_restart: Vec<MemberCounters>,
+    messages_at_restart: [u64; coordination::KINDS],
     in_flight: Slab<InFlight>,
     done: Vec<Done>,
     cleans: Vec<GcInterval>,
@@ -246,6 +251,7 @@ impl Loop {
         for (copy, member) in self.at_restart.iter_mut().zip(self.array.members()) {
             *copy = *member.counters();
         }
+        self.messages_at_restart = self.array.messages().unwrap_or_default();
     }
 
     #[inline]
@@ -296,6 +302,7 @@ impl Loop {
         let counters = self.array.members().iter().zip(&self.at_restart).map(|(m, before)| m.counters().since(before)).collect();
         Outcome {
             counters,
+            messages: self.array.messages().map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, self.messages_at_restart)),
             notes: self.upcoming.source.notes(),
             array: self.array,
             metrics: self.metrics,

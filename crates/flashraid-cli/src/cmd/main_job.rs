@@ -14,7 +14,7 @@ use super::compare::{tables, write_reports};
 const CONFIGURATION: &str = include_str!("main_job.toml");
 
 /// The schemes that are compared, the baseline first.
-const SCHEMES: &[&str] = &["local", "ideal"];
+const SCHEMES: &[&str] = &["local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "ideal"];
 
 /// Runs the main job.
 pub fn run() -> Outcome {

@@ -2,15 +2,18 @@
 //!
 //! Three verbs drive it: [`Array::submit`], [`Array::next_time`], [`Array::advance`]. Time comes from the caller.
 
+mod coordination;
 mod layout;
 mod params;
 
 use crate::TimeNs;
 use crate::agenda::Agenda;
+use crate::coordination::{KINDS, Notice};
 use crate::metrics::GcInterval;
 use crate::slab::Slab;
 use crate::ssd::{Effects, OpEnd, PageOp, Ssd, SsdWake};
 use crate::workload::{Direction, Request};
+use coordination::Coordination;
 pub use layout::{Layout, Run};
 pub use params::*;
 
@@ -91,6 +94,8 @@ pub struct Array {
     joins: Slab<Join>,
     ends: Vec<OpEnd>,
     cleans: Vec<GcInterval>,
+    notices: Vec<Notice>,
+    coordination: Option<Coordination>,
     /// All events before this moment have happened.
     advanced_before: TimeNs,
 }
@@ -98,13 +103,24 @@ pub struct Array {
 impl Array {
     /// An array of filled members; `seed` names the random streams of victim policies that draw.
     pub fn new(params: &ArrayParams, seed: u64) -> Self {
+        let member = |number| {
+            let mut member = Ssd::new(&params.ssd, seed, number, params.coordination.is_some());
+            if let Some(coordination) = &params.coordination
+                && coordination.capable >> number & 1 == 1
+            {
+                member.join_protocol(coordination.t_soft_free_blocks);
+            }
+            member
+        };
         Self {
             layout: Layout::new(params),
-            members: (0..params.members).map(|m| Ssd::new(&params.ssd, seed, m, false)).collect(),
+            members: (0..params.members).map(member).collect(),
             agenda: Agenda::default(),
             joins: Slab::default(),
             ends: Vec::new(),
             cleans: Vec::new(),
+            notices: Vec::new(),
+            coordination: params.coordination.as_ref().map(Coordination::new),
             advanced_before: 0,
         }
     }
@@ -137,6 +153,9 @@ impl Array {
     /// Takes a request; may start flash operations.
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
         let moment_is_over = now < self.advanced_before;
+        if let Some(coordination) = &mut self.coordination {
+            coordination.request_arrives(now);
+        }
         let copies = |run: &Run| if request.write { run.copies } else { 1 };
         let join = self.joins.insert(Join { tag: request.tag, remaining: 0, last_end: 0, gc_members: 0 });
         let mut operations = 0;
@@ -153,6 +172,7 @@ impl Array {
                             agenda: &mut self.agenda,
                             ends: &mut self.ends,
                             cleans: &mut self.cleans,
+                            notices: &mut self.notices,
                             wake: Wake::Member,
                             moment_is_over,
                         },
@@ -202,32 +222,48 @@ impl Array {
     /// The earliest pending moment.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
-        self.agenda.next_time()
+        let agenda = self.agenda.next_time();
+        match self.coordination.as_ref().and_then(Coordination::next_time) {
+            Some(at) => Some(agenda.map_or(at, |agenda| at.min(agenda))),
+            None => agenda,
+        }
     }
 
     /// Runs everything up to and including `until` and appends the requests that are done.
     #[inline]
     pub fn advance(&mut self, until: TimeNs, done: &mut Vec<Done>) {
-        while let Some((now, wake)) = self.agenda.pop_due(until) {
-            match wake {
-                Wake::Joined(join) => {
-                    let join = self.joins.remove(join);
-                    done.push(Done { tag: join.tag, at: now, gc_members_met: join.gc_members.count_ones() });
+        loop {
+            // What members and controller say to each other at a nanosecond comes after all else (rule 42).
+            let coordinated_at = self.coordination.as_ref().and_then(Coordination::next_time).filter(|&at| at <= until);
+            if let Some((now, wake)) = self.agenda.pop_due(coordinated_at.unwrap_or(until)) {
+                match wake {
+                    Wake::Joined(join) => {
+                        let join = self.joins.remove(join);
+                        if let Some(coordination) = &mut self.coordination {
+                            coordination.controller.request_done(now);
+                        }
+                        done.push(Done { tag: join.tag, at: now, gc_members_met: join.gc_members.count_ones() });
+                    }
+                    Wake::Member(member, wake) => {
+                        self.members[member as usize].wake(
+                            now,
+                            wake,
+                            &mut Effects {
+                                agenda: &mut self.agenda,
+                                ends: &mut self.ends,
+                                cleans: &mut self.cleans,
+                                notices: &mut self.notices,
+                                wake: Wake::Member,
+                                moment_is_over: false,
+                            },
+                        );
+                        self.settle();
+                    }
                 }
-                Wake::Member(member, wake) => {
-                    self.members[member as usize].wake(
-                        now,
-                        wake,
-                        &mut Effects {
-                            agenda: &mut self.agenda,
-                            ends: &mut self.ends,
-                            cleans: &mut self.cleans,
-                            wake: Wake::Member,
-                            moment_is_over: false,
-                        },
-                    );
-                    self.settle();
-                }
+            } else if let Some(now) = coordinated_at {
+                self.coordinate(now);
+            } else {
+                break;
             }
         }
         self.advanced_before = until.saturating_add(1);
@@ -238,8 +274,42 @@ impl Array {
         self.for_each_member(|member, fx| member.catch_up_all(now, fx));
     }
 
-    /// The last request is done: after `now` no collection begins because an element is idle (rule 38).
+    /// What comes next between members and controller, now.
+    fn coordinate(&mut self, now: TimeNs) {
+        let Some(coordination) = &mut self.coordination else { return };
+        if let Some((member, message)) = coordination.step(now) {
+            self.members[member as usize].receive(
+                now,
+                message,
+                &mut Effects {
+                    agenda: &mut self.agenda,
+                    ends: &mut self.ends,
+                    cleans: &mut self.cleans,
+                    notices: &mut self.notices,
+                    wake: Wake::Member,
+                    moment_is_over: true,
+                },
+            );
+        }
+        self.settle();
+    }
+
+    /// What members and controller have sent, and when.
+    #[cfg(test)]
+    pub(crate) fn message_log(&self) -> Vec<(TimeNs, crate::coordination::Mail)> {
+        self.coordination.as_ref().map_or_else(Vec::new, |coordination| coordination.mailbox.log.clone())
+    }
+
+    /// Messages between members and controller so far, by kind.
+    pub fn messages(&self) -> Option<[u64; KINDS]> {
+        self.coordination.as_ref().map(|coordination| coordination.mailbox.sent())
+    }
+
+    /// The last request is done: after `now` no collection begins because an element or the array is idle (rules 38 and 46).
     pub fn end_idle_collection(&mut self, now: TimeNs) {
+        if let Some(coordination) = &mut self.coordination {
+            coordination.controller.end_checks();
+        }
         self.for_each_member(|member, fx| member.end_idle_collection(now, fx));
     }
 
@@ -251,6 +321,7 @@ impl Array {
                     agenda: &mut self.agenda,
                     ends: &mut self.ends,
                     cleans: &mut self.cleans,
+                    notices: &mut self.notices,
                     wake: Wake::Member,
                     moment_is_over: false,
                 },
@@ -259,9 +330,14 @@ impl Array {
         self.settle();
     }
 
-    /// Books the ends that the members have reported.
+    /// Books what the members have reported.
     #[inline]
     fn settle(&mut self) {
+        if !self.notices.is_empty()
+            && let Some(coordination) = &mut self.coordination
+        {
+            self.notices.drain(..).for_each(|notice| coordination.mailbox.post(&notice));
+        }
         for end in self.ends.drain(..) {
             let join = &mut self.joins[end.join];
             join.remaining -= 1;

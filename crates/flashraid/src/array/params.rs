@@ -1,5 +1,6 @@
 //! What an array is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
 
+use crate::coordination::CoordinationParams;
 use crate::ssd::SsdParams;
 
 /// An array of equal SSDs.
@@ -13,6 +14,8 @@ pub struct ArrayParams {
     pub stripe_unit_pages: u32,
     /// The members; each has the same parameters.
     pub ssd: SsdParams,
+    /// How their garbage collection is coordinated, if it is; needs what preemption needs.
+    pub coordination: Option<CoordinationParams>,
 }
 
 /// How addresses spread over the members.

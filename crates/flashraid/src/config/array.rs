@@ -1,4 +1,4 @@
-//! What users write about the array and what coordinates it: `[array]`, `[coordination]`, `[cache]`.
+//! What users write about the array: `[array]`, `[cache]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,30 +62,6 @@ impl Level {
             Self::Raid10 => "raid10",
         }
     }
-}
-
-/// How garbage collection of the members is coordinated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CoordinationConfig {
-    /// The scheme.
-    pub scheme: Scheme,
-}
-
-impl Default for CoordinationConfig {
-    fn default() -> Self {
-        Self { scheme: Scheme::Local }
-    }
-}
-
-/// How garbage collection of the members is coordinated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scheme {
-    /// Not at all: every member collects when it must.
-    Local,
-    /// Collection takes no time but still moves and erases: the lower bound of response times.
-    Ideal,
 }
 
 /// The write cache of the array.

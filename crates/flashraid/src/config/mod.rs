@@ -11,6 +11,7 @@
 
 mod array;
 mod compose;
+mod coordination;
 mod device;
 mod gc;
 mod presets;
@@ -18,6 +19,7 @@ mod problems;
 mod quantities;
 mod report;
 mod resolve;
+mod resolve_coordination;
 mod tree;
 mod validate;
 mod workload;
@@ -38,7 +40,8 @@ use crate::metrics::MetricsParams;
 use crate::simulation::Limit;
 use crate::workload::WorkloadSpec;
 
-pub use array::{ArrayConfig, CacheConfig, CachePolicy, CoordinationConfig, Level, Scheme};
+pub use array::{ArrayConfig, CacheConfig, CachePolicy, Level};
+pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, Scheme};
 pub use device::{
     Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, PlaneChoice, SsdConfig, TimingConfig, Transfer,
     WarmUpConfig, WarmUpPattern,

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::array::{Level, Scheme};
+use super::array::Level;
+use super::coordination::Scheme;
 use super::device::{Allocation, Duplex, Link, LinkRate, PlaneChoice, Transfer, WarmUpPattern};
 use super::gc::{Hold, Idle, Pool, Preemption, StopThreshold, Trigger, VictimTable};
 use super::problems::{Place, Problem};
@@ -97,13 +98,16 @@ fn warnings(config: &Config, array: &ArrayParams) -> Vec<String> {
         );
         warnings.push(text);
     }
+    for key in super::resolve_coordination::without_effect(&config.coordination) {
+        warnings.push(format!("coordination.{key} is set, but this scheme does not use it"));
+    }
     if config.ssd.warm_up.load.is_some() && config.ssd.warm_up.save.is_some() {
         warnings.push("ssd.warm_up.load and save are both set: the state that is loaded is saved again".into());
     }
     warnings
 }
 
-struct Resolver<'a> {
+pub(super) struct Resolver<'a> {
     tree: &'a Tree,
     problems: &'a mut Vec<Problem>,
 }
@@ -114,13 +118,13 @@ impl Resolver<'_> {
         self.tree.deepest(plain.split('.')).value_place.clone()
     }
 
-    fn problem(&mut self, key: &str, message: impl Into<String>, help: Option<&str>) {
+    pub(super) fn problem(&mut self, key: &str, message: impl Into<String>, help: Option<&str>) {
         let place = Some(self.place(key));
         self.problems.push(Problem { key: key.to_string(), message: message.into(), help: help.map(str::to_string), place });
     }
 
     /// The value of a key as it was written.
-    fn written(&self, key: &str) -> String {
+    pub(super) fn written(&self, key: &str) -> String {
         show(&self.tree.deepest(key.split('.')).to_json())
     }
 
@@ -398,6 +402,7 @@ impl Resolver<'_> {
             self.problem("array.stripe_unit", message, Some(&format!("nearest: {near}")));
         }
         let ssd = ssd?;
+        let coordination = if self.problems.len() > before { None } else { self.coordination(config, members, &ssd) };
         let member_bytes = ssd.exported_pages() * page_bytes;
         if stripe_unit.bytes > member_bytes {
             let message = format!("`array.stripe_unit` is {stripe_unit}, more than a member exports ({})", Size { bytes: member_bytes });
@@ -417,6 +422,7 @@ impl Resolver<'_> {
             },
             members,
             stripe_unit_pages: u32::try_from(stripe_unit.bytes / page_bytes).expect("a member's pages fit 32 bits"),
+            coordination,
             ssd,
         })
     }
@@ -463,7 +469,11 @@ impl Resolver<'_> {
             ("ssd.transfer", config.ssd.transfer == Transfer::Channel, "pins"),
             ("ssd.allocation", config.ssd.allocation == Allocation::Dynamic, "static"),
         ];
-        let users = [("ssd.gc.preemption", gc.preemption != Preemption::None), ("ssd.gc.idle", gc.idle != Idle::Off)];
+        let users = [
+            ("ssd.gc.preemption", gc.preemption != Preemption::None),
+            ("ssd.gc.idle", gc.idle != Idle::Off),
+            ("coordination.scheme", config.coordination.scheme.coordinated().is_some()),
+        ];
         for (key, _) in users.iter().filter(|(_, used)| *used) {
             for (other, _, needed) in excluded.iter().filter(|(_, is_wrong, _)| *is_wrong) {
                 let (value, other_value) = (self.written(key), self.written(other));

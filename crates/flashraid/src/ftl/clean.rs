@@ -1,7 +1,11 @@
 //! Cleaning: which pool needs it, and the moves and the erase of one victim (rules 12 to 14).
 
 use super::tables::prefetch;
-use super::{ElementState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock};
+use super::{ElementState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock, victim};
+use crate::ssd::VictimPolicy;
+
+/// Entries of `rmap` in 64 bytes.
+const PAGES_PER_CACHE_LINE: usize = 16;
 
 /// What the clean of one victim consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,6 +25,23 @@ impl Ftl {
     #[inline]
     pub fn needs_clean(&self, element: u32) -> bool {
         self.elements[element as usize].need != 0
+    }
+
+    /// Brings near what the next clean of `element` will read first, if its victim can be foreseen; a hint.
+    pub fn prefetch_clean(&self, element: u32) {
+        if self.victim != VictimPolicy::Greedy {
+            return;
+        }
+        let ElementState { need, next_pool_to_clean: from, .. } = self.elements[element as usize];
+        let at_or_after = need & (u64::MAX << from);
+        let pool = if at_or_after != 0 { at_or_after } else { need }.trailing_zeros();
+        if let Some(victim) = victim::greedy::pick(&self.blocks_of(element, pool)) {
+            let first = (element * self.pools_per_element + pool) as usize * self.blocks_per_pool as usize + victim;
+            prefetch(&self.meta, first * (self.words + 1));
+            for page in (0..self.data_pages as usize).step_by(PAGES_PER_CACHE_LINE) {
+                prefetch(&self.rmap, (first << self.page_shift) + page);
+            }
+        }
     }
 
     /// The next pool of `element` to clean and its victim: the first in rotation that needs a clean and has a useful victim.

@@ -107,15 +107,37 @@ impl Ftl {
     pub(crate) fn next_idle_clean(&mut self, element: u32) -> Option<(u32, u32)> {
         let filled_per_pool = self.exported_per_element / self.data_pages / self.pools_per_element;
         let free_after_fill = self.blocks_per_pool - filled_per_pool - 1;
+        self.next_clean_below(element, free_after_fill)
+    }
+
+    /// The first pool of `element` in rotation that has fewer than `free_blocks` free blocks and a useful victim, and that victim.
+    pub(crate) fn next_clean_below(&mut self, element: u32, free_blocks: u32) -> Option<(u32, u32)> {
         let from = self.elements[element as usize].next_pool_to_clean;
-        for pool in (from..self.pools_per_element).chain(0..from) {
-            if self.free_blocks_of_pool(element, pool) < free_after_fill
-                && let Some(victim) = self.pick_victim(element, pool)
-            {
-                self.elements[element as usize].next_pool_to_clean = if pool + 1 == self.pools_per_element { 0 } else { pool + 1 };
-                return Some((pool, victim));
+        (from..self.pools_per_element).chain(0..from).find_map(|pool| self.clean_if_below(element, pool, free_blocks))
+    }
+
+    /// The pool of `element` that has fewest free blocks among those with a useful victim, the first in rotation among equals, and
+    /// that victim.
+    pub(crate) fn next_clean_of_least_free(&mut self, element: u32) -> Option<(u32, u32)> {
+        let from = self.elements[element as usize].next_pool_to_clean;
+        let mut tried = 0_u64;
+        for _ in 0..self.pools_per_element {
+            let open = (from..self.pools_per_element).chain(0..from).filter(|pool| tried >> pool & 1 == 0);
+            let pool = open.min_by_key(|&pool| self.free_blocks_of_pool(element, pool))?;
+            if let Some(clean) = self.clean_if_below(element, pool, u32::MAX) {
+                return Some(clean);
             }
+            tried |= 1 << pool;
         }
         None
+    }
+
+    fn clean_if_below(&mut self, element: u32, pool: u32, free_blocks: u32) -> Option<(u32, u32)> {
+        if self.free_blocks_of_pool(element, pool) >= free_blocks {
+            return None;
+        }
+        let victim = self.pick_victim(element, pool)?;
+        self.elements[element as usize].next_pool_to_clean = if pool + 1 == self.pools_per_element { 0 } else { pool + 1 };
+        Some((pool, victim))
     }
 }

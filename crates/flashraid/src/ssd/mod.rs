@@ -17,13 +17,14 @@ mod warm_up;
 
 use crate::TimeNs;
 use crate::agenda::Agenda;
+use crate::coordination::Notice;
 use crate::ftl::Ftl;
 use crate::metrics::GcInterval;
 use crate::slab::Slab;
 pub use counters::{MemberCounters, Wear};
 use element::{Channel, Element, Steps};
 pub use params::*;
-use preempt::Stepped;
+use preempt::{Agent, Stepped};
 use std::collections::{BTreeMap, VecDeque};
 
 /// One page to read or write for the layer above.
@@ -75,6 +76,8 @@ pub struct Effects<'a, W> {
     pub ends: &'a mut Vec<OpEnd>,
     /// Cleans, each reported when it starts.
     pub cleans: &'a mut Vec<GcInterval>,
+    /// Messages to the array's controller.
+    pub notices: &'a mut Vec<Notice>,
     /// Turns a member's wake-up into the array's.
     pub wake: fn(u32, SsdWake) -> W,
     /// All that the agenda holds for this nanosecond has happened, as when a closed loop answers.
@@ -121,18 +124,21 @@ pub struct Ssd {
     element_shift: Option<u32>,
     /// Ends of commands need an event of their own, see rule 25.
     ordered: bool,
-    /// Used instead of `elements` if cleans are interruptible.
+    /// Used instead of `elements` if cleans are interruptible or may be forced.
     stepped: Vec<Stepped>,
+    /// Speaks with the array's controller, if the member knows the protocol.
+    agent: Option<Agent>,
     /// T_hard, in free blocks of a pool (rule 33).
     hard_free_blocks: f64,
     counters: MemberCounters,
 }
 
 impl Ssd {
-    /// A filled SSD. `stepwise` members proceed step by step even where nothing inside them asks for it, so that the layer above
-    /// may interfere.
+    /// A filled SSD. `stepwise` members proceed as interruptible ones do even where nothing inside them asks for it, so that the
+    /// array's controller may force them to collect; they need what preemption needs.
     pub fn new(params: &SsdParams, seed: u64, member: u32, stepwise: bool) -> Self {
         let g = params.geometry;
+        let interruptible = stepwise || params.interruptible();
         let channels = params.channel.map_or(0, |c| g.elements.div_ceil(c.elements_per_channel));
         Self {
             member,
@@ -147,12 +153,9 @@ impl Ssd {
             unplaced: VecDeque::new(),
             waiting_writes: BTreeMap::new(),
             next_element: 0,
-            eager: !stepwise
-                && !params.interruptible()
-                && params.channel.is_none()
-                && params.link.is_none()
-                && params.allocation == Allocation::Static,
-            stepped: if params.interruptible() { vec![Stepped::new(params.gc.idle_ns); g.elements as usize] } else { Vec::new() },
+            eager: !interruptible && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static,
+            agent: None,
+            stepped: if interruptible { vec![Stepped::new(params.gc.idle_ns); g.elements as usize] } else { Vec::new() },
             hard_free_blocks: params.gc.preemption.map_or(0.0, |p| p.t_hard * f64::from(params.gc.start_free_blocks)),
             counters: MemberCounters::default(),
             params: params.clone(),
@@ -208,7 +211,11 @@ impl Ssd {
     /// Brings near what serving logical page `page` reads next, given that [`Ssd::prefetch_map`] has had time; a hint.
     #[inline]
     pub fn prefetch_block(&self, page: u32) {
-        self.ftl.prefetch_block(self.home(page).1);
+        let (element, slot) = self.home(page);
+        self.ftl.prefetch_block(slot);
+        if self.eager && self.ftl.needs_clean(element) {
+            self.ftl.prefetch_clean(element);
+        }
     }
 
     /// Takes a page operation.

@@ -225,7 +225,7 @@ impl Draw {
             Level::Raid1 => self.between(2, 6),
             Level::Raid10 => 2 * self.between(1, 3),
         };
-        ArrayParams { level, members: members as u32, stripe_unit_pages: self.between(1, 8) as u32, ssd: self.ssd() }
+        ArrayParams { level, members: members as u32, stripe_unit_pages: self.between(1, 8) as u32, ssd: self.ssd(), coordination: None }
     }
 
     fn ssd(&mut self) -> SsdParams {

@@ -37,6 +37,15 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
 }
 
 #[test]
+fn options_of_other_schemes_have_no_effect_and_are_named() {
+    let scenario = good("[coordination]\nscheme = \"reactive-inclusive\"\nt_soft = \"start+4\"\nforce_until = \"watermark\"\n");
+    let coordination = scenario.array.coordination.expect("there is a controller");
+    assert_eq!((coordination.capable, coordination.t_soft_free_blocks), (0xff, None));
+    assert_eq!(scenario.warnings, ["coordination.t_soft is set, but this scheme does not use it"]);
+    assert!(good("[coordination]\nforce_until = \"watermark\"\n").array.coordination.is_none());
+}
+
+#[test]
 fn the_idealised_device_is_one_setting_away() {
     let ideal = good("ssd.transfer = \"none\"\nssd.summary_page = false\n").array.ssd;
     assert_eq!((ideal.timing.page_transfer_ns, ideal.timing.summary_transfer_ns), (0, 0));

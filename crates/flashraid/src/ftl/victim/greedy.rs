@@ -9,7 +9,7 @@ use super::Blocks;
 /// Blocks whose least score is found before the next ones are looked at.
 const CHUNK: usize = 64;
 
-pub(super) fn pick(blocks: &Blocks) -> Option<usize> {
+pub(in crate::ftl) fn pick(blocks: &Blocks) -> Option<usize> {
     let mut least = blocks.data_pages - 1;
     let mut in_chunk = None;
     for (index, chunk) in blocks.scores.chunks(CHUNK).enumerate() {

@@ -6,7 +6,7 @@
 mod cost_benefit;
 mod d_choices;
 mod fifo;
-mod greedy;
+pub(super) mod greedy;
 mod greedy_wear_aware;
 mod random;
 
@@ -14,7 +14,7 @@ use super::Ftl;
 use crate::ssd::VictimPolicy;
 
 /// The blocks of one pool as a policy sees them.
-struct Blocks<'a> {
+pub(super) struct Blocks<'a> {
     /// Valid pages of sealed blocks; open and free blocks score above any number of pages.
     scores: &'a [i16],
     /// Pages of a block that hold data: a useful victim scores less.
@@ -46,18 +46,24 @@ impl VictimPolicy {
     }
 }
 
+/// The `count` blocks from `first` on.
+fn blocks_of<'a>(score: &'a [i16], meta: &'a [u64], first: usize, count: usize, stride: usize, data_pages: u32) -> Blocks<'a> {
+    let end = first + count;
+    Blocks { scores: &score[first..end], data_pages: data_pages as i16, meta: &meta[first * stride..end * stride], stride }
+}
+
 impl Ftl {
+    /// The blocks of `pool` of `element`.
+    pub(super) fn blocks_of(&self, element: u32, pool: u32) -> Blocks<'_> {
+        let first = (element * self.pools_per_element + pool) as usize * self.blocks_per_pool as usize;
+        blocks_of(&self.score, &self.meta, first, self.blocks_per_pool as usize, self.words + 1, self.data_pages)
+    }
+
     /// The victim (block of the device) that the policy picks in `pool` of `element`.
     pub(super) fn pick_victim(&mut self, element: u32, pool: u32) -> Option<u32> {
         let first = (element * self.pools_per_element + pool) as usize * self.blocks_per_pool as usize;
-        let end = first + self.blocks_per_pool as usize;
-        let stride = self.words + 1;
-        let blocks = Blocks {
-            scores: &self.score[first..end],
-            data_pages: self.data_pages as i16,
-            meta: &self.meta[first * stride..end * stride],
-            stride,
-        };
+        // Not by way of `blocks_of`, which would borrow the streams, too.
+        let blocks = blocks_of(&self.score, &self.meta, first, self.blocks_per_pool as usize, self.words + 1, self.data_pages);
         let found = match self.victim {
             VictimPolicy::Greedy => greedy::pick(&blocks),
             VictimPolicy::GreedyWearAware { threshold, endurance_erases } => {

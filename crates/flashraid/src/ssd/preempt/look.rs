@@ -273,6 +273,7 @@ impl Ssd {
         };
         let operation = self.take_waiting(at, id);
         let sealed = self.ftl.write(element, pool, slot);
+        self.note_write(at, element, slot, fx);
         let t = self.params.timing;
         let transferred = at + t.command_overhead_ns + t.page_transfer_ns;
         let program = if self.ftl.plane_of(slot) == moved.plane { transferred.max(clean_ends) } else { transferred };

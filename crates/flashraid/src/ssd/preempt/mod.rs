@@ -12,6 +12,7 @@
 //! An element is always in one *phase* with a begin and an end. While nothing waits that could go in, phases end without a
 //! wake-up: whoever comes next (an operation, a wake-up at the end of the clean, the end of the run) first catches up with them.
 
+mod forced;
 mod look;
 mod queue;
 mod suspend;
@@ -20,7 +21,9 @@ mod tests;
 
 use super::{Effects, NONE, Pending, Ssd, SsdWake};
 use crate::TimeNs;
+use crate::coordination::Work;
 use crate::metrics::GcInterval;
+pub(super) use forced::Agent;
 use queue::Queue;
 use suspend::Interruption;
 
@@ -63,6 +66,17 @@ enum State {
     AllWait,
 }
 
+/// Why a clean begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// A pool needs it.
+    Needed,
+    /// Nothing waits.
+    Idle,
+    /// The array's controller wants it.
+    Forced,
+}
+
 /// A clean in progress.
 #[derive(Debug, Clone, Copy)]
 struct Clean {
@@ -78,8 +92,7 @@ struct Clean {
     free_blocks_before: u32,
     /// Known at the begin of a clean that is done as a whole.
     free_blocks_least: u32,
-    /// Begun because nothing waited.
-    idle: bool,
+    cause: Cause,
     /// An operation has arrived since it began.
     disturbed: bool,
 }
@@ -101,6 +114,8 @@ pub(super) struct Stepped {
     /// Writes whose end is that of the phase, which may be put off.
     ends_with_phase: Queue,
     interruption: Interruption,
+    /// What the array's controller has forced the element to do and is not done.
+    forced: Option<Work>,
     /// The earliest wake-up on its way for what waits, and one for the end of the clean.
     near_wake: TimeNs,
     far_wake: TimeNs,
@@ -119,6 +134,7 @@ impl Stepped {
             merged: Queue::default(),
             ends_with_phase: Queue::default(),
             interruption: Interruption::default(),
+            forced: None,
             near_wake: NEVER,
             far_wake: NEVER,
         }
@@ -209,6 +225,7 @@ impl Ssd {
     /// After `now` no idle collection begins (rule 38).
     pub fn end_idle_collection<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
         self.catch_up_each(now, NEVER, fx);
+        self.stop_idle_work();
         self.params.gc.idle_ns = None;
         for state in &mut self.stepped {
             if state.phase == Phase::Idle {
@@ -255,48 +272,55 @@ impl Ssd {
         self.stepped[element as usize].clean.as_mut().expect("called during a clean")
     }
 
-    /// Outside of cleans: the head of the queue, after a look at the pools (rule 10), or nothing.
+    /// Outside of cleans: a clean that the controller wants (rule 45), or the head of the queue, after a look at the pools (rule
+    /// 10), or nothing.
     fn serve_next<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) {
+        if self.begin_forced_clean(at, element, fx) {
+            return;
+        }
         let head = self.stepped[element as usize].queue.head();
         if head == NONE {
             let idle_ns = self.params.gc.idle_ns;
             let state = &mut self.stepped[element as usize];
             state.enter(Phase::Idle, at, 0);
             state.ends = idle_ns.map_or(NEVER, |idle_ns| at + idle_ns);
-        } else if !(self.looks_before(self.pending[head].op.write) && self.begin_needed_clean(at, element, false, fx)) {
+        } else if !(self.looks_before(self.pending[head].op.write) && self.begin_needed_clean(at, element, Cause::Needed, fx)) {
             self.serve(at, head, fx);
         }
     }
 
     /// Begins the clean that a look at the pools asks for, if any (rule 12).
-    fn begin_needed_clean<W>(&mut self, at: TimeNs, element: u32, idle: bool, fx: &mut Effects<W>) -> bool {
+    fn begin_needed_clean<W>(&mut self, at: TimeNs, element: u32, cause: Cause, fx: &mut Effects<W>) -> bool {
         if !self.ftl.needs_clean(element) {
             return false;
         }
         let found = self.ftl.next_clean(element, 0);
         if let Some((pool, victim)) = found {
-            self.begin_stepped_clean(at, element, pool, victim, idle, fx);
+            self.begin_stepped_clean(at, element, pool, victim, cause, fx);
+            self.note_own_clean(at, element, fx);
         }
         found.is_some()
     }
 
     /// Begins a clean because nothing waits: of a pool that needs one, or else of one that may profit (rule 38).
     fn begin_idle_clean<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) -> bool {
-        if self.begin_needed_clean(at, element, true, fx) {
+        if self.begin_needed_clean(at, element, Cause::Idle, fx) {
             return true;
         }
         let found = self.ftl.next_idle_clean(element);
         if let Some((pool, victim)) = found {
-            self.begin_stepped_clean(at, element, pool, victim, true, fx);
+            self.begin_stepped_clean(at, element, pool, victim, Cause::Idle, fx);
         }
         found.is_some()
     }
 
-    fn begin_stepped_clean<W>(&mut self, at: TimeNs, element: u32, pool: u32, victim: u32, idle: bool, fx: &mut Effects<W>) {
+    fn begin_stepped_clean<W>(&mut self, at: TimeNs, element: u32, pool: u32, victim: u32, cause: Cause, fx: &mut Effects<W>) {
         let free_blocks = self.ftl.free_blocks_of_pool(element, pool);
         self.counters.erases += 1;
-        self.counters.gc_runs += u64::from(self.stepped[element as usize].clean_ended != at);
-        self.counters.idle_cleans += u64::from(idle);
+        let begins_run = self.stepped[element as usize].clean_ended != at;
+        self.counters.gc_runs += u64::from(begins_run);
+        self.counters.gc_forced_runs += u64::from(begins_run && cause == Cause::Forced);
+        self.counters.idle_cleans += u64::from(cause == Cause::Idle);
         let mut clean = Clean {
             pool,
             victim,
@@ -308,7 +332,7 @@ impl Ssd {
             pages_moved: 0,
             free_blocks_before: free_blocks,
             free_blocks_least: free_blocks,
-            idle,
+            cause,
             disturbed: false,
         };
         if self.params.gc.preemption.is_some() {
@@ -359,8 +383,9 @@ impl Ssd {
             free_blocks_least: clean.free_blocks_least,
             writes_wait_from_ns: writes_wait_from,
             all_wait_from_ns: all_wait_from,
-            forced: false,
+            forced: clean.cause == Cause::Forced,
         });
+        self.note_clean_over(at, element, fx);
         if self.params.gc.preemption.is_some()
             && clean.state == State::AllWait
             && let Some(id) = self.stepped[element as usize].queue.first_high_priority_write(&self.pending)
@@ -372,15 +397,17 @@ impl Ssd {
             }
             self.refuse(at, id);
         }
-        self.after_clean(at, element, clean.idle && !clean.disturbed, fx);
+        self.after_clean(at, element, clean.cause == Cause::Idle && !clean.disturbed, fx);
     }
 
     /// What follows a clean (rules 32 and 38).
     fn after_clean<W>(&mut self, at: TimeNs, element: u32, undisturbed: bool, fx: &mut Effects<W>) {
-        let goes_on = if undisturbed {
+        let goes_on = if self.begin_forced_clean(at, element, fx) {
+            true
+        } else if undisturbed {
             self.begin_idle_clean(at, element, fx)
         } else {
-            self.params.gc.preemption.is_some() && self.begin_needed_clean(at, element, false, fx)
+            self.params.gc.preemption.is_some() && self.begin_needed_clean(at, element, Cause::Needed, fx)
         };
         if !goes_on {
             self.serve_next(at, element, fx);
@@ -412,6 +439,9 @@ impl Ssd {
         let Pending { op, slot, element, met_gc, .. } = self.take_waiting(at, id);
         let suspends = self.suspension().is_some();
         let duration_ns = self.command(element, slot, op.write, 0).expect("only a write that has room goes in");
+        if op.write {
+            self.note_write(at, element, slot, fx);
+        }
         let state = &mut self.stepped[element as usize];
         self.counters.preemptions += u64::from(state.clean.is_some());
         state.enter(Phase::Host, at, duration_ns);
@@ -450,7 +480,7 @@ impl Ssd {
             _ if self.params.link.is_some() => (state.ends, true),
             _ if !state.ends_with_phase.is_empty() || !state.merged.is_empty() => (state.ends, true),
             None if !state.queue.is_empty() => (state.ends, true),
-            None if state.look_follows => (state.ends, false),
+            None if state.look_follows || state.forced.is_some() => (state.ends, false),
             None => return,
             // It will look again.
             Some(_) if state.queue.is_empty() && state.far_wake != NEVER => return,

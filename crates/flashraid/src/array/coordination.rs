@@ -1,0 +1,49 @@
+//! The controller and its mail, as the array drives them.
+
+use crate::TimeNs;
+use crate::coordination::{Controller, CoordinationParams, Mail, Mailbox, Order, ToMember};
+
+/// The controller and the messages on their way.
+#[derive(Debug, Clone)]
+pub(super) struct Coordination {
+    pub controller: Controller,
+    pub mailbox: Mailbox,
+    orders: Vec<Order>,
+}
+
+impl Coordination {
+    pub fn new(params: &CoordinationParams) -> Self {
+        Self { controller: Controller::new(params), mailbox: Mailbox::new(params), orders: Vec::new() }
+    }
+
+    /// When a message arrives or a check is due.
+    #[inline]
+    pub fn next_time(&self) -> Option<TimeNs> {
+        let at = self.mailbox.next_time().min(self.controller.next_check());
+        (at < TimeNs::MAX).then_some(at)
+    }
+
+    pub fn request_arrives(&mut self, now: TimeNs) {
+        self.controller.request_arrives();
+        self.carry_out(now);
+    }
+
+    /// Lets arrive what is due now, messages before checks; returns a message for a member.
+    pub fn step(&mut self, now: TimeNs) -> Option<(u32, ToMember)> {
+        match self.mailbox.pop_due(now) {
+            Some((_, Mail::ToMember(member, message))) => return Some((member, message)),
+            Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),
+            Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(),
+            None => self.controller.check(now),
+        }
+        self.carry_out(now);
+        None
+    }
+
+    fn carry_out(&mut self, now: TimeNs) {
+        self.controller.take_orders(&mut self.orders);
+        for order in self.orders.drain(..) {
+            self.mailbox.carry_out(now, order);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Collection on the controller's order, and what a member tells the controller (rules 41 to 46).
+
+use super::super::{Effects, NONE, Ssd};
+use super::{Cause, NEVER, Phase};
+use crate::TimeNs;
+use crate::coordination::{MemberState, Notice, ToController, ToMember, Work};
+
+/// What a member that knows the protocol remembers.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Agent {
+    /// A pool with so many free blocks or fewer makes its member register.
+    t_soft_free_blocks: Option<u32>,
+    /// Elements that have not done yet what they were forced to do.
+    elements_left: u32,
+    /// The element whose clean is the reason for the last request, while that clean goes on.
+    requested_by: u32,
+    /// It has registered since it was forced last.
+    participates: bool,
+    /// The idle time that it was to use is over.
+    stopped: bool,
+}
+
+impl Ssd {
+    /// From now on the member speaks the protocol; it must be stepwise.
+    pub fn join_protocol(&mut self, t_soft_free_blocks: Option<u32>) {
+        let agent = Agent { t_soft_free_blocks, elements_left: 0, requested_by: NONE, participates: false, stopped: false };
+        self.agent = Some(agent);
+    }
+
+    /// A message of the controller has arrived; all else that happens at this nanosecond has happened.
+    pub fn receive<W>(&mut self, now: TimeNs, message: ToMember, fx: &mut Effects<W>) {
+        self.catch_up_each(now, NEVER, fx);
+        match message {
+            ToMember::ForceGc(work) => self.force(now, work, fx),
+            ToMember::StopGc => self.agent_mut().stopped = true,
+            ToMember::GcState => self.tell(now, ToController::GcState(self.state()), fx),
+        }
+    }
+
+    /// The end of the run: idle time is not used any more.
+    pub(super) fn stop_idle_work(&mut self) {
+        if let Some(agent) = &mut self.agent {
+            agent.stopped = true;
+        }
+    }
+
+    fn agent_mut(&mut self) -> &mut Agent {
+        self.agent.as_mut().expect("only members that know the protocol get and send messages")
+    }
+
+    fn tell<W>(&self, at: TimeNs, message: ToController, fx: &mut Effects<W>) {
+        fx.notices.push(Notice { at, member: self.member, message });
+    }
+
+    fn state(&self) -> MemberState {
+        let pools = self.ftl.pools.iter().map(|pool| pool.free_blocks);
+        let free: u32 = pools.clone().sum();
+        let blocks = self.params.geometry.elements * self.params.geometry.blocks_per_element();
+        let free_blocks_least = pools.min().unwrap_or(0);
+        MemberState {
+            fragmentation: f64::from(free) / f64::from(blocks - free),
+            free_blocks_least,
+            blocks_above_start: free_blocks_least.saturating_sub(self.params.gc.start_free_blocks),
+        }
+    }
+
+    fn force<W>(&mut self, now: TimeNs, work: Work, fx: &mut Effects<W>) {
+        let elements = self.params.geometry.elements;
+        let agent = self.agent_mut();
+        debug_assert_eq!(agent.elements_left, 0, "the controller waits for GcDone");
+        agent.elements_left = elements;
+        (agent.requested_by, agent.participates, agent.stopped) = (NONE, false, false);
+        for element in 0..elements {
+            let state = &mut self.stepped[element as usize];
+            state.forced = Some(work);
+            if state.phase == Phase::Idle {
+                self.serve_next(now, element, fx);
+                self.catch_up(now, 0, element, fx);
+            }
+            self.keep_awake(element, fx);
+        }
+    }
+
+    /// Between two steps of an element: begins the next clean that it was forced to make; says whether there was one.
+    pub(super) fn begin_forced_clean<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) -> bool {
+        let Some(work) = self.stepped[element as usize].forced else { return false };
+        let found = match work {
+            Work::OneVictim => self.ftl.next_clean_of_least_free(element),
+            Work::Watermark => self.ftl.next_clean_below(element, self.params.gc.stop_free_blocks + 1),
+            Work::UntilReserved => {
+                let goes_on = !self.agent_mut().stopped && self.stepped[element as usize].queue.is_empty();
+                if goes_on { self.ftl.next_idle_clean(element) } else { None }
+            }
+        };
+        match found {
+            Some((pool, victim)) => self.begin_stepped_clean(at, element, pool, victim, Cause::Forced, fx),
+            None => self.forced_over(at, element, fx),
+        }
+        found.is_some()
+    }
+
+    fn forced_over<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) {
+        self.stepped[element as usize].forced = None;
+        let agent = self.agent_mut();
+        agent.elements_left -= 1;
+        if agent.elements_left == 0 {
+            self.tell(at, ToController::GcDone, fx);
+        }
+    }
+
+    /// A clean of the element, forced or not, is over.
+    pub(super) fn note_clean_over<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) {
+        let Some(agent) = &mut self.agent else { return };
+        if agent.requested_by == element {
+            agent.requested_by = NONE;
+        }
+        if self.stepped[element as usize].forced == Some(Work::OneVictim) {
+            self.forced_over(at, element, fx);
+        }
+    }
+
+    /// An element begins a clean because a pool needs one.
+    pub(super) fn note_own_clean<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) {
+        let Some(agent) = &mut self.agent else { return };
+        if agent.elements_left == 0 && agent.requested_by == NONE {
+            agent.requested_by = element;
+            self.tell(at, ToController::GcRequest, fx);
+        }
+    }
+
+    /// A host write has begun.
+    pub(super) fn note_write<W>(&mut self, at: TimeNs, element: u32, slot: u32, fx: &mut Effects<W>) {
+        let Some(Agent { t_soft_free_blocks: Some(t_soft), participates: false, .. }) = self.agent else { return };
+        let pool = self.ftl.pool_of(slot) % self.ftl.pools_per_element;
+        if self.ftl.free_blocks_of_pool(element, pool) <= t_soft {
+            self.agent_mut().participates = true;
+            self.tell(at, ToController::Participate, fx);
+        }
+    }
+}
