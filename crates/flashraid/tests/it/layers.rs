@@ -15,10 +15,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ftl", &["flash", "rng", "ssd"]),
     ("workload", &["rng"]),
     ("metrics", &["workload"]),
-    ("ssd", &["agenda", "flash", "ftl", "metrics", "rng", "slab"]),
+    // Of `coordination` only the messages.
+    ("ssd", &["agenda", "coordination", "flash", "ftl", "metrics", "rng", "slab"]),
     ("coordination", &["agenda"]),
     ("array", &["agenda", "coordination", "metrics", "slab", "ssd", "workload"]),
-    ("simulation", &["array", "metrics", "slab", "ssd", "workload"]),
+    ("simulation", &["array", "coordination", "metrics", "slab", "ssd", "workload"]),
     ("report", &["metrics", "ssd", "workload"]),
     ("config", &["array", "coordination", "flash", "metrics", "simulation", "ssd", "units", "workload"]),
     ("check", &["array", "config", "ssd", "units", "workload"]),
