@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the traces of docs/src/validation.md: DiskSim ASCII (arrival in ms, device, first sector, sectors, 1 = read).
+"""Writes the traces of docs/validation.md: DiskSim ASCII (arrival in ms, device, first sector, sectors, 1 = read).
 
 Exponential gaps and sizes (rounded up to pages of 4 KiB; a mean of 4 KiB gives one page exactly), a share of sequential
 requests, a share of reads. Python's generator is the same on every machine, so the traces are, too.

@@ -19,6 +19,8 @@ pub struct BenchReport {
     pub array: Speed,
     /// Uniform random 4 KiB writes to one `pgc2011`, closed loop of 32.
     pub device: DeviceSpeed,
+    /// `device` with semi-preemptive collection.
+    pub device_semi: SemiSpeed,
     /// Filling and twice overwriting 8 × `ggc2014`.
     pub warm_up: WarmUpSpeed,
     /// The mapping and the collection of `device` without time.
@@ -49,6 +51,15 @@ pub struct DeviceSpeed {
     pub flash_page_ops_per_s: f64,
     /// Time per request, as a multiple of the floor's.
     pub time_over_floor: f64,
+}
+
+/// Speed of a device with semi-preemptive collection.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SemiSpeed {
+    /// Requests per second.
+    pub requests_per_s: f64,
+    /// Time per request, as a multiple of the device's without preemption.
+    pub time_over_device: f64,
 }
 
 /// Speed of the warm-up.
@@ -122,6 +133,13 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
     warm(&mut device, &scenario);
     let (device_s, totals) = timed(device, &scenario, size.device_requests)?;
 
+    report("the same with semi-preemptive collection");
+    let semi_text = format!("{DEVICE}ssd.gc.preemption = \"semi\"\n");
+    let semi = self::scenario(&semi_text, size)?;
+    let mut semi_device = Array::new(&semi.array, semi.seed);
+    warm(&mut semi_device, &semi);
+    let (semi_s, _) = timed(semi_device, &semi, size.device_requests)?;
+
     report("the floor");
     let floor_s = Floor::new(&scenario.array).warm_and_time(size.device_requests);
     Ok(BenchReport {
@@ -131,6 +149,7 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
             flash_page_ops_per_s: totals.flash_page_ops() as f64 / device_s,
             time_over_floor: device_s / floor_s,
         },
+        device_semi: SemiSpeed { requests_per_s: size.device_requests as f64 / semi_s, time_over_device: semi_s / device_s },
         warm_up: WarmUpSpeed { pages, seconds: warm_up_s },
         floor: FloorSpeed { requests_per_s: size.device_requests as f64 / floor_s },
         bytes_per_physical_page: resident_bytes as f64 / pages as f64,
@@ -318,6 +337,7 @@ mod tests {
     fn a_small_bench_runs_and_its_figures_are_sane() {
         let report = run(BenchSize::SMOKE, |_| {}).unwrap();
         assert!(report.array.host_page_ops_per_s > 0.0 && report.device.requests_per_s > 0.0);
+        assert!(report.device_semi.requests_per_s > 0.0 && report.device_semi.time_over_device > 0.0);
         assert!(report.array.flash_page_ops_per_s > report.array.host_page_ops_per_s, "collection is under way");
         assert!(report.bytes_per_physical_page > 7.0 && report.bytes_per_physical_page <= 9.0, "{}", report.bytes_per_physical_page);
     }

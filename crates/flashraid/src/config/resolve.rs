@@ -85,7 +85,7 @@ pub fn address_space(array: &ArrayParams) -> AddressSpace {
 
 /// Allowed, but probably not meant.
 fn warnings(config: &Config, array: &ArrayParams) -> Vec<String> {
-    let mut warnings = Vec::new();
+    let mut warnings = without_effect(config);
     let geometry = &array.ssd.geometry;
     let gc = &array.ssd.gc;
     let pool_reserved = geometry.reserved_blocks_per_plane * if gc.pool == ssd::Pool::Element { geometry.planes } else { 1 };
@@ -103,6 +103,35 @@ fn warnings(config: &Config, array: &ArrayParams) -> Vec<String> {
     }
     if config.ssd.warm_up.load.is_some() && config.ssd.warm_up.save.is_some() {
         warnings.push("ssd.warm_up.load and save are both set: the state that is loaded is saved again".into());
+    }
+    warnings
+}
+
+/// Options of preemption that are set although the mode does not use them. A grid over the mode sets them for all its points.
+fn without_effect(config: &Config) -> Vec<String> {
+    let (gc, default) = (&config.ssd.gc, super::gc::GcConfig::default());
+    let of_preemption = [
+        ("pipeline", gc.pipeline),
+        ("merge", gc.merge),
+        ("reorder", gc.reorder),
+        ("t_hard", gc.t_hard != default.t_hard),
+        ("poll", gc.poll != default.poll),
+    ];
+    let of_suspension = [
+        ("suspend_ns", gc.suspend_ns != default.suspend_ns),
+        ("resume_ns", gc.resume_ns != default.resume_ns),
+        ("suspensions_max", gc.suspensions_max != default.suspensions_max),
+    ];
+    let unused = |needed, keys: &[(&str, bool)]| -> Vec<String> {
+        let set = keys.iter().filter(|(_, is_set)| *is_set);
+        set.map(|(key, _)| format!("ssd.gc.{key} has no effect without {needed}")).collect()
+    };
+    let mut warnings = Vec::new();
+    if gc.preemption == Preemption::None {
+        warnings.extend(unused("preemption (ssd.gc.preemption = \"semi\" or \"suspend\")", &of_preemption));
+    }
+    if gc.preemption != Preemption::Suspend {
+        warnings.extend(unused("ssd.gc.preemption = \"suspend\"", &of_suspension));
     }
     warnings
 }
@@ -430,33 +459,6 @@ impl Resolver<'_> {
     /// Options of preemption and idle collection that mean something only together with others, or exclude others.
     fn preemption_options(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
-        let default = super::gc::GcConfig::default();
-        if gc.preemption == Preemption::None {
-            let wrong = [
-                ("pipeline", gc.pipeline),
-                ("merge", gc.merge),
-                ("reorder", gc.reorder),
-                ("t_hard", gc.t_hard != default.t_hard),
-                ("poll", gc.poll != default.poll),
-            ];
-            for (key, _) in wrong.iter().filter(|(_, is_wrong)| *is_wrong) {
-                let value = self.written(&format!("ssd.gc.{key}"));
-                let message = format!("`ssd.gc.{key}` is {value}, but it needs preemption, and `ssd.gc.preemption` is \"none\"");
-                self.problem(&format!("ssd.gc.{key}"), message, Some("remove it, or set ssd.gc.preemption = \"semi\""));
-            }
-        }
-        if gc.preemption != Preemption::Suspend {
-            let wrong = [
-                ("suspend_ns", gc.suspend_ns != default.suspend_ns),
-                ("resume_ns", gc.resume_ns != default.resume_ns),
-                ("suspensions_max", gc.suspensions_max != default.suspensions_max),
-            ];
-            for (key, _) in wrong.iter().filter(|(_, is_wrong)| *is_wrong) {
-                let (value, preemption) = (self.written(&format!("ssd.gc.{key}")), self.written("ssd.gc.preemption"));
-                let message = format!("`ssd.gc.{key}` is {value}, but nothing is suspended, since `ssd.gc.preemption` is {preemption}");
-                self.problem(&format!("ssd.gc.{key}"), message, Some("remove it, or set ssd.gc.preemption = \"suspend\""));
-            }
-        }
         if gc.preemption != Preemption::None && gc.reorder && !gc.merge {
             let message = "`ssd.gc.reorder` is true, but what it moves first is served by merging, and `ssd.gc.merge` is false";
             self.problem("ssd.gc.reorder", message, Some("set ssd.gc.merge = true, or remove it"));

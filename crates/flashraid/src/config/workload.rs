@@ -50,7 +50,7 @@ pub struct WorkloadConfig {
     /// Synthetic: where requests go.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
-    /// Synthetic: share of writes that must not wait for garbage collection.
+    /// Share of writes that must not wait for garbage collection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_priority_fraction: Option<Fraction>,
 

@@ -20,14 +20,7 @@ pub(super) const KINDS: [&str; 3] = ["synthetic", "trace", "mix"];
 /// The kind of workload that a key belongs to; `None` if it goes with all.
 pub(super) fn kind_of_key(key: &str) -> Option<&'static str> {
     match key {
-        "arrivals"
-        | "read_fraction"
-        | "size"
-        | "read_size"
-        | "write_size"
-        | "sequential_fraction"
-        | "address"
-        | "high_priority_fraction" => Some("synthetic"),
+        "arrivals" | "read_fraction" | "size" | "read_size" | "write_size" | "sequential_fraction" | "address" => Some("synthetic"),
         "path"
         | "format"
         | "time_unit"
@@ -323,7 +316,11 @@ fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
         Some(RequestsOrTime::Requests(requests)) => (Some(requests), None),
         Some(RequestsOrTime::Time(time)) => (None, Some(time.ns)),
     };
+    // A generator chooses for itself.
+    let chosen_by_source = !matches!(config.kind, Some(Kind::Trace | Kind::Mix));
+    let high_priority_fraction = config.high_priority_fraction.filter(|_| !chosen_by_source).map_or(0.0, |share| share.0);
     TransformSpec {
+        high_priority_fraction,
         start_requests,
         start_ns,
         limit_requests,

@@ -109,7 +109,7 @@ fn open_checked(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<
     if spec.transform.is_identity() && spec.source.stays_inside() {
         return open_source();
     }
-    Ok(Box::new(Transform::open(&spec.transform, space, open_source)?))
+    Ok(Box::new(Transform::open(&spec.transform, seed, space, open_source)?))
 }
 
 impl SourceSpec {

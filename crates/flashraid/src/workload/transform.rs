@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::space::SECTOR_BYTES;
-use super::{AddressSpace, HostLoop, Request, Source, SourceError, SpecProblem};
+use super::{AddressSpace, Direction, HostLoop, Request, Source, SourceError, SpecProblem};
+use crate::rng::{self, Stream};
 
 /// What is done to a stream. The default leaves it as it is and refuses addresses beyond the array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +24,8 @@ pub struct TransformSpec {
     pub size_scale: f64,
     /// What is done with addresses beyond the array.
     pub address_fit: AddressFit,
+    /// Share of the writes that become high-priority (PGC section III.D); 0 leaves priorities as they are.
+    pub high_priority_fraction: f64,
 }
 
 /// What is done with addresses beyond the array.
@@ -51,6 +54,7 @@ impl Default for TransformSpec {
             rate_scale: 1.0,
             size_scale: 1.0,
             address_fit: AddressFit::Error,
+            high_priority_fraction: 0.0,
         }
     }
 }
@@ -68,6 +72,10 @@ impl TransformSpec {
             if !(scale > 0.0 && scale.is_finite()) {
                 problems.push(SpecProblem::new(key, format!("is {scale}; a finite number above 0 is allowed")));
             }
+        }
+        if !(0.0..=1.0).contains(&self.high_priority_fraction) {
+            let message = format!("is {}; 0 to 1 is allowed", self.high_priority_fraction);
+            problems.push(SpecProblem::new("high_priority_fraction", message));
         }
         if matches!(self.address_fit, AddressFit::Scale { extent_bytes: Some(0) }) {
             problems.push(SpecProblem::new("address_fit.extent_bytes", "is 0; at least 1 is needed, or leave it out".into()));
@@ -93,15 +101,18 @@ pub struct Transform {
     given: u64,
     /// Time of the original that becomes 0.
     zero_ns: Option<u64>,
+    /// Chooses the high-priority writes.
+    priorities: Stream,
 }
 
 impl Transform {
-    /// Applies `spec` to the source that `open` gives; it is opened a second time if its extent has to be found out.
+    /// Applies `spec` to the source that `open` gives, with random choices from streams of `seed`; it is opened a second time if its extent has to be found out.
     ///
     /// # Errors
     /// The source can't be opened or, where its extent is needed, read.
     pub fn open(
         spec: &TransformSpec,
+        seed: u64,
         space: &AddressSpace,
         open: impl Fn() -> Result<Box<dyn Source>, SourceError>,
     ) -> Result<Self, SourceError> {
@@ -116,7 +127,8 @@ impl Transform {
         if let Some(problem) = spec.problems(source.host_loop() != HostLoop::Open).first() {
             return Err(SourceError::Input(format!("workload: transform.{problem}")));
         }
-        Ok(Self { source, spec: spec.clone(), space: *space, extent_pages, read: 0, given: 0, zero_ns: None })
+        let priorities = rng::stream(seed, "workload.transform.priority", 0);
+        Ok(Self { source, spec: spec.clone(), space: *space, extent_pages, read: 0, given: 0, zero_ns: None, priorities })
     }
 
     /// The next request of the window, its time counted from the window's start.
@@ -186,6 +198,10 @@ impl Source for Transform {
             request.length_bytes = scaled_length(request.length_bytes, self.spec.size_scale);
         }
         self.fit(&mut request)?;
+        let share = self.spec.high_priority_fraction;
+        if share > 0.0 && request.direction == Direction::Write {
+            request.high_priority |= rng::happens(&mut self.priorities, share);
+        }
         self.given += 1;
         Ok(Some(request))
     }
@@ -229,7 +245,6 @@ fn extent_of(source: &mut dyn Source, spec: &TransformSpec) -> Result<u64, Sourc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Direction;
 
     const SPACE: AddressSpace = AddressSpace { capacity_bytes: 1 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, members_data: 1 };
 
@@ -255,7 +270,7 @@ mod tests {
     }
 
     fn all(spec: TransformSpec) -> Result<Vec<Request>, SourceError> {
-        let mut transform = Transform::open(&spec, &SPACE, || Ok(Box::new(Ten(0))))?;
+        let mut transform = Transform::open(&spec, 1, &SPACE, || Ok(Box::new(Ten(0))))?;
         let mut out = Vec::new();
         transform.fill(&mut out, 100)?;
         Ok(out)
@@ -305,6 +320,23 @@ mod tests {
         assert_eq!([length(0.01), length(0.5), length(1.01), length(2.0)], [512, 2048, 4608, 8192]);
         let message = all(TransformSpec { size_scale: 1e30, ..wrapped() }).unwrap_err().to_string();
         assert!(message.contains("size_scale"), "{message}");
+    }
+
+    /// A share of the writes, the same ones for the same seed; everything else stays as it is.
+    #[test]
+    fn some_writes_become_high_priority() {
+        let chosen = |share: f64| all(TransformSpec { high_priority_fraction: share, ..wrapped() }).unwrap();
+        let count = |share| chosen(share).iter().filter(|r| r.high_priority).count();
+        assert_eq!((count(0.0), count(1.0)), (0, 10));
+        assert!((1..10).contains(&count(0.5)), "{}", count(0.5));
+        assert_eq!(chosen(0.5), chosen(0.5));
+        let plain = |mut requests: Vec<Request>| {
+            requests.iter_mut().for_each(|r| r.high_priority = false);
+            requests
+        };
+        assert_eq!(plain(chosen(0.5)), chosen(0.0));
+        let wrong = TransformSpec { high_priority_fraction: f64::NAN, ..wrapped() };
+        assert_eq!(wrong.problems(true)[0].key, "high_priority_fraction");
     }
 
     #[test]

@@ -52,7 +52,6 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("links", "[ssd]\nlink = \"300MB\"\n", &[]),
     ("link_tables", "[ssd]\nlink = { rate = \"3GB/s\", duplex = \"triple\" }\n", &[]),
     ("held_planes", "[ssd.gc]\npool = \"element\"\nhold = \"plane\"\n", &[]),
-    ("preemption_of_none", "[ssd.gc]\npipeline = true\nmerge = true\nt_hard = 0.2\nidle = \"10ms\"\n", &[]),
     ("preemption_by_name", "[ssd.gc]\npreemption = \"full\"\n", &[]),
     ("preemption_options", "[ssd.gc]\npreemption = \"semi\"\nreorder = true\nsuspend_ns = 7\nidle = \"0ms\"\n", &[]),
     (

@@ -6,6 +6,29 @@ use super::*;
 use crate::ssd;
 use crate::workload::{SourceSpec, catalogue};
 
+/// A grid over the mode of preemption sets its options for every point, `none` included.
+#[test]
+fn options_of_preemption_without_preemption_are_warned_of() {
+    let text = "[ssd.gc]\npipeline = true\nmerge = true\nreorder = true\nt_hard = 0.2\nsuspend_ns = 7\n";
+    let keys = |mode: &str| {
+        let sets = [("ssd.gc.preemption".to_string(), mode.to_string())];
+        let scenario = from_str("test.toml", text, &sets, None).unwrap();
+        let warnings = scenario.warnings.iter().filter(|w| w.contains("has no effect without"));
+        warnings.map(|w| w.split(' ').next().unwrap()["ssd.gc.".len()..].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys("none"), ["pipeline", "merge", "reorder", "t_hard", "suspend_ns"]);
+    assert_eq!(keys("semi"), ["suspend_ns"]);
+    assert!(keys("suspend").is_empty());
+}
+
+#[test]
+fn traces_take_a_share_of_high_priority_writes() {
+    let text = "[workload]\nkind = \"trace\"\npath = \"t.spc\"\nhigh_priority_fraction = 0.25\n";
+    assert_eq!(read(text).unwrap().workload.transform.high_priority_fraction, 0.25);
+    let text = "[workload]\nkind = \"synthetic\"\nhigh_priority_fraction = 0.25\n";
+    assert_eq!(read(text).unwrap().workload.transform.high_priority_fraction, 0.0);
+}
+
 #[test]
 fn an_empty_file_is_the_main_job() {
     let scenario = good("");

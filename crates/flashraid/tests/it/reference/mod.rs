@@ -1,4 +1,4 @@
-//! A second implementation of the rules (`docs/src/rules.md`) in the plainest code, to hold the model against.
+//! A second implementation of the rules (`docs/rules.md`) in the plainest code, to hold the model against.
 //!
 //! Everything is looked up in lists from front to end, and the next event is found by reading through all of them. It shares with the
 //! model only the parameters, the request and the random streams.
