@@ -32,6 +32,16 @@ pub(super) enum Then {
     },
 }
 
+/// How pages are read or written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Access {
+    pub now: TimeNs,
+    pub write: bool,
+    pub high_priority: bool,
+    /// See [`Effects::moment_is_over`].
+    pub moment_is_over: bool,
+}
+
 /// Page operations and parts of requests that are waited for together.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Join {
@@ -85,9 +95,11 @@ impl Members {
         );
     }
 
-    /// Gives a page operation to a member.
+    /// Reads or writes a page of a member; `join` waits for it.
     #[inline]
-    pub fn submit(&mut self, now: TimeNs, member: u32, op: PageOp, moment_is_over: bool) {
+    pub fn submit(&mut self, access: &Access, member: u32, page: u32, join: u32) {
+        let Access { now, write, high_priority, moment_is_over } = *access;
+        let op = PageOp { page, write, high_priority: write && high_priority, join };
         self.with(member, moment_is_over, |ssd, fx| ssd.submit(now, op, fx));
     }
 

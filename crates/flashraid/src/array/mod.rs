@@ -17,15 +17,15 @@ use crate::TimeNs;
 use crate::coordination::KINDS;
 pub use crate::layout::{Layout, Level, PageRequest, Run};
 use crate::metrics::GcInterval;
-use crate::ssd::{Effects, PageOp, Ssd};
+use crate::ssd::{Effects, Ssd};
 use crate::workload::{Direction, Request};
 use coordination::Coordination;
 pub use counters::StripeCounters;
 use failure::Step;
 pub use failure::{FailureProgress, Service};
-use members::{Members, Then, Wake};
-use stripes::Stripes;
+use members::{Access, Members, Then, Wake};
 pub use params::*;
+use stripes::Stripes;
 
 /// Members that an array may have, the spare included: the members that a request met in collection are kept as bits.
 pub const MEMBERS_MAX: u32 = 128;
@@ -152,33 +152,34 @@ impl Array {
         if let Some(coordination) = &mut self.coordination {
             coordination.request_arrives(now);
         }
-        self.issue(now, request, Then::Host(request.tag), moment_is_over);
+        let access = Access { now, write: request.write, high_priority: request.high_priority, moment_is_over };
+        self.issue(&access, self.layout.runs(request), request.one_member, Then::Host(request.tag));
         self.settle();
     }
 
-    /// Issues what `request` needs; [`Array::settle`] must follow.
+    /// Reads or writes pages of the array, with all that parity and a lost member make of it; [`Array::settle`] must follow.
+    /// Runs that follow one another in the same stripe are written together, with `by_strip` each for itself.
     #[inline]
-    fn issue(&mut self, now: TimeNs, request: &PageRequest, then: Then, moment_is_over: bool) {
+    fn issue(&mut self, access: &Access, runs: impl Iterator<Item = Run>, by_strip: bool, then: Then) {
         let join = self.members.open_join(then);
         let ends = match &mut self.stripes {
-            Some(stripes) if stripes.concern(request) => stripes.submit(now, request, join, &mut self.members, moment_is_over),
-            _ => self.issue_directly(now, request, join, moment_is_over),
+            Some(stripes) if stripes.concern(access) => stripes.submit(access, runs, by_strip, join, &mut self.members),
+            _ => self.issue_directly(access, runs, join),
         };
         self.members.close_join(join, ends);
     }
 
     /// Page operations on the members that the layout names; returns their number.
     #[inline]
-    fn issue_directly(&mut self, now: TimeNs, request: &PageRequest, join: u32, moment_is_over: bool) -> u32 {
-        let copies = |run: &Run| if request.write { run.copies } else { 1 };
+    fn issue_directly(&mut self, access: &Access, runs: impl Iterator<Item = Run>, join: u32) -> u32 {
+        let copies = |run: &Run| if access.write { run.copies } else { 1 };
         let mut operations = 0;
-        for run in self.layout.runs(request) {
+        for run in runs {
             operations += run.pages * copies(&run);
-            let from = run.first_member + if request.write { 0 } else { run.read_copy };
+            let from = run.first_member + if access.write { 0 } else { run.read_copy };
             for page in run.first_page..run.first_page + run.pages {
-                let op = PageOp { page, write: request.write, high_priority: request.high_priority, join };
                 for member in from..from + copies(&run) {
-                    self.members.submit(now, member, op, moment_is_over);
+                    self.members.submit(access, member, page, join);
                 }
             }
         }

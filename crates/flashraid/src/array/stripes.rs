@@ -6,12 +6,12 @@
 
 use super::failure::{Failure, Step};
 use super::locks::Locks;
-use super::members::{Join, Members, Then};
+use super::members::{Access, Join, Members, Then};
 use super::stripe_pages::{StripePages, WriteKind, plan_read, plan_rebuild, plan_write};
 use super::{ArrayParams, FailureProgress, Service, StripeCounters};
 use crate::TimeNs;
 use crate::layout::{Layout, PageRequest, Run};
-use crate::ssd::{PageOp, Ssd};
+use crate::ssd::Ssd;
 use std::iter::Peekable;
 
 /// What an operation does with its stripe.
@@ -51,18 +51,6 @@ struct Route {
     failure: Option<Failure>,
 }
 
-/// Page operations to be issued together.
-#[derive(Debug, Clone, Copy)]
-struct Batch {
-    now: TimeNs,
-    stripe: u64,
-    write: bool,
-    high_priority: bool,
-    join: u32,
-    /// See [`crate::ssd::Effects::moment_is_over`].
-    moment_is_over: bool,
-}
-
 impl Route {
     /// The position of the lost strip of `stripe`.
     fn lost(&self, stripe: u64) -> Option<u32> {
@@ -75,21 +63,21 @@ impl Route {
         self.failure.as_ref().map_or(Some(member), |failure| failure.serving(member, stripe))
     }
 
-    /// Issues operations on `pages`, but for those of lost strips; returns their number.
-    fn issue(&self, members: &mut Members, batch: &Batch, pages: &StripePages) -> u32 {
-        let Batch { now, stripe, write, high_priority, join, moment_is_over } = *batch;
+    /// Reads or writes `pages` of `stripe`, but for those of lost strips; returns the number of page operations.
+    fn issue(&self, access: &Access, stripe: u64, pages: &StripePages, join: u32, members: &mut Members) -> u32 {
+        let write = access.write;
         let (copies, read_copy) = self.layout.copies(stripe);
         let mut issued = 0;
         for (position, place) in pages.iter() {
             let first_member = self.layout.strip_member(stripe, position);
-            let op = PageOp { page: self.layout.first_page(stripe) + place, write, high_priority: write && high_priority, join };
+            let page = self.layout.first_page(stripe) + place;
             let mut left = (0..copies).filter_map(|copy| {
                 let copy = if write { copy } else { (read_copy + copy) % copies };
                 self.serving(first_member + copy, stripe)
             });
             let wanted = if write { copies as usize } else { 1 };
             for member in left.by_ref().take(wanted) {
-                members.submit(now, member, op, moment_is_over);
+                members.submit(access, member, page, join);
                 issued += 1;
             }
         }
@@ -143,36 +131,34 @@ impl Stripes {
         self.route.failure.as_ref().map(Failure::progress)
     }
 
-    /// Whether `request` is more than page operations on the members that the layout names.
+    /// Whether such an access is more than page operations on the members that the layout names.
     #[inline]
-    pub fn concern(&self, request: &PageRequest) -> bool {
-        (request.write && self.has_parity()) || self.service() != Service::Normal
+    pub fn concern(&self, access: &Access) -> bool {
+        (access.write && self.has_parity()) || self.service() != Service::Normal
     }
 
-    /// Takes a request; returns how many ends `join` waits for.
-    pub fn submit(&mut self, now: TimeNs, request: &PageRequest, join: u32, members: &mut Members, moment_is_over: bool) -> u32 {
-        let mut runs = self.route.layout.runs(request).peekable();
+    /// Takes the runs of a request, each of them a part with `by_strip`; returns how many ends `join` waits for.
+    pub fn submit(&mut self, access: &Access, runs: impl Iterator<Item = Run>, by_strip: bool, join: u32, members: &mut Members) -> u32 {
+        let mut runs = runs.peekable();
         let mut ends = 0;
         while runs.peek().is_some() {
-            let id = self.new_operation(now, request.high_priority, Some(join));
+            let id = self.new_operation(access.now, access.high_priority, Some(join));
             let operation = &mut self.operations[id as usize];
-            operation.stripe = next_part(&self.route.layout, &mut runs, request.one_member, &mut operation.pages);
+            operation.stripe = next_part(&self.route.layout, &mut runs, by_strip, &mut operation.pages);
             let lost = self.route.lost(operation.stripe);
             let touches_lost = lost.is_some_and(|lost| operation.pages.count_of(lost) > 0);
-            let work = match (request.write, self.has_parity()) {
+            let work = match (access.write, self.has_parity()) {
                 (true, true) => Some(Work::Write),
                 (true, false) => touches_lost.then_some(Work::WriteCopies),
                 (false, true) => touches_lost.then_some(Work::Read),
                 (false, false) => None,
             };
             if let Some(work) = work {
-                self.ask(now, id, work, members, moment_is_over);
+                self.ask(access.now, id, work, members, access.moment_is_over);
                 ends += 1;
             } else {
-                let Operation { stripe, high_priority, pages, .. } = &self.operations[id as usize];
-                let batch =
-                    Batch { now, stripe: *stripe, write: request.write, high_priority: *high_priority, join, moment_is_over };
-                ends += self.route.issue(members, &batch, pages);
+                let Operation { stripe, pages, .. } = &self.operations[id as usize];
+                ends += self.route.issue(access, *stripe, pages, join, members);
                 self.unused.push(id);
             }
         }
@@ -261,7 +247,7 @@ impl Stripes {
             Work::WriteCopies => {}
             Work::Rebuild => {
                 operation.reading = true;
-                self.plan_rebuild(id, lost);
+                self.plan_rebuild(lost);
             }
         }
         let operation = &self.operations[id as usize];
@@ -272,8 +258,8 @@ impl Stripes {
         self.issue_phase(now, id, members, moment_is_over);
     }
 
-    fn plan_rebuild(&mut self, id: u32, lost: Option<u32>) {
-        let (layout, operation) = (&self.route.layout, &mut self.operations[id as usize]);
+    fn plan_rebuild(&mut self, lost: Option<u32>) {
+        let layout = &self.route.layout;
         let lost = lost.expect("only lost strips are rebuilt");
         if layout.shape().parity > 0 {
             plan_rebuild(layout.shape(), lost, layout.unit_pages(), &mut self.reads);
@@ -281,7 +267,6 @@ impl Stripes {
             self.reads.clear();
             self.reads.insert(lost, 0, layout.unit_pages());
         }
-        operation.pages.insert(lost, 0, layout.unit_pages());
         self.counters.rebuild_pages_read += u64::from(self.reads.count());
     }
 
@@ -290,12 +275,11 @@ impl Stripes {
         let operation = &self.operations[id as usize];
         let join = members.open_join(Then::Stripe { operation: id, order: operation.order });
         let write = !operation.reading && operation.work != Work::Read;
-        let batch =
-            Batch { now, stripe: operation.stripe, write, high_priority: operation.high_priority, join, moment_is_over };
+        let access = Access { now, write, high_priority: operation.high_priority, moment_is_over };
         let issued = if operation.reading {
-            self.route.issue(members, &batch, &self.reads)
+            self.route.issue(&access, operation.stripe, &self.reads, join, members)
         } else if operation.work == Work::Rebuild {
-            self.write_spare(members, &batch, id)
+            self.write_spare(&access, id, join, members)
         } else {
             if operation.work == Work::Write {
                 let shape = self.route.layout.shape();
@@ -304,21 +288,20 @@ impl Stripes {
                 let pages: u32 = written.map(|parity| operation.pages.count_of(parity)).sum();
                 self.counters.parity_pages_written += u64::from(pages);
             }
-            self.route.issue(members, &batch, &operation.pages)
+            self.route.issue(&access, operation.stripe, &operation.pages, join, members)
         };
         members.close_join(join, issued);
     }
 
-    fn write_spare(&mut self, members: &mut Members, batch: &Batch, id: u32) -> u32 {
+    fn write_spare(&mut self, access: &Access, id: u32, join: u32, members: &mut Members) -> u32 {
         let spare = self.progress().and_then(|progress| progress.spare).expect("rebuilding needs a spare");
-        let Batch { now, stripe, join, moment_is_over, .. } = *batch;
-        for (_, place) in self.operations[id as usize].pages.iter() {
-            let page = self.route.layout.first_page(stripe) + place;
-            members.submit(now, spare, PageOp { page, write: true, high_priority: false, join }, moment_is_over);
+        let layout = &self.route.layout;
+        let first_page = layout.first_page(self.operations[id as usize].stripe);
+        for page in first_page..first_page + layout.unit_pages() {
+            members.submit(access, spare, page, join);
         }
-        let pages = self.operations[id as usize].pages.count();
-        self.counters.rebuild_pages_written += u64::from(pages);
-        pages
+        self.counters.rebuild_pages_written += u64::from(layout.unit_pages());
+        layout.unit_pages()
     }
 
     /// A phase of the operation is over.
@@ -368,11 +351,11 @@ impl Stripes {
 }
 
 /// Moves the next part of a request (rule 51) from `runs` to `pages`; returns its stripe.
-fn next_part(layout: &Layout, runs: &mut Peekable<impl Iterator<Item = Run>>, one_strip: bool, pages: &mut StripePages) -> u64 {
+fn next_part(layout: &Layout, runs: &mut Peekable<impl Iterator<Item = Run>>, by_strip: bool, pages: &mut StripePages) -> u64 {
     let unit = layout.unit_pages();
-    let one_strip = one_strip || layout.shape().parity == 0;
+    let by_strip = by_strip || layout.shape().parity == 0;
     let mut stripe = None;
-    while let Some(run) = runs.next_if(|run| stripe.is_none_or(|stripe| !one_strip && stripe == run.first_page / unit)) {
+    while let Some(run) = runs.next_if(|run| stripe.is_none_or(|stripe| !by_strip && stripe == run.first_page / unit)) {
         let of = run.first_page / unit;
         pages.insert(layout.position(u64::from(of), run.first_member), run.first_page % unit, run.pages);
         stripe = Some(of);
