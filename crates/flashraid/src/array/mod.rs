@@ -4,6 +4,7 @@
 
 mod coordination;
 mod counters;
+mod demand;
 mod failure;
 mod locks;
 mod members;
@@ -21,6 +22,7 @@ use crate::ssd::{Effects, Ssd};
 use crate::workload::{Direction, Request};
 use coordination::Coordination;
 pub use counters::StripeCounters;
+pub use demand::Demand;
 use failure::Step;
 pub use failure::{FailureProgress, Service};
 use members::{Access, Members, Then, Wake};
