@@ -343,6 +343,12 @@ impl Stripes {
         Some(step)
     }
 
+    /// Whether no operation is left and no lock is held.
+    #[cfg(test)]
+    pub fn is_idle(&self) -> bool {
+        self.locks.is_empty() && self.unused.len() == self.operations.len()
+    }
+
     /// The last request is done (rule 64).
     pub fn requests_are_over(&mut self) {
         if let Some(failure) = &mut self.route.failure {
