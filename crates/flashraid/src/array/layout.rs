@@ -1,6 +1,7 @@
 //! RAID arithmetic: where a page of the array lies (rule 2). Pure.
 
 use super::{ArrayParams, Level, PageRequest};
+use std::ops::Range;
 
 /// Maps pages of the array to pages of members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,18 @@ pub struct Run {
     pub first_page: u32,
     /// Pages.
     pub pages: u32,
+}
+
+impl Run {
+    /// Members that a write goes to or a read comes from.
+    #[inline]
+    pub fn members(&self, write: bool) -> Range<u32> {
+        if write {
+            self.first_member..self.first_member + self.copies
+        } else {
+            self.first_member + self.read_copy..self.first_member + self.read_copy + 1
+        }
+    }
 }
 
 impl Layout {

@@ -2,6 +2,7 @@
 //!
 //! Three verbs drive it: [`Array::submit`], [`Array::next_time`], [`Array::advance`]. Time comes from the caller.
 
+mod ahead;
 mod coordination;
 mod layout;
 mod params;
@@ -11,8 +12,9 @@ use crate::agenda::Agenda;
 use crate::coordination::{KINDS, Notice};
 use crate::metrics::GcInterval;
 use crate::slab::Slab;
-use crate::ssd::{Effects, OpEnd, PageOp, Ssd, SsdWake};
+use crate::ssd::{Effects, Hint, OpEnd, PageOp, Ssd, SsdWake};
 use crate::workload::{Direction, Request};
+use ahead::Ahead;
 use coordination::Coordination;
 pub use layout::{Layout, Run};
 pub use params::*;
@@ -92,6 +94,7 @@ pub struct Array {
     members: Vec<Ssd>,
     agenda: Agenda<Wake>,
     joins: Slab<Join>,
+    ahead: Ahead,
     ends: Vec<OpEnd>,
     cleans: Vec<GcInterval>,
     notices: Vec<Notice>,
@@ -117,6 +120,7 @@ impl Array {
             members: (0..params.members).map(member).collect(),
             agenda: Agenda::default(),
             joins: Slab::default(),
+            ahead: Ahead::default(),
             ends: Vec::new(),
             cleans: Vec::new(),
             notices: Vec::new(),
@@ -156,15 +160,14 @@ impl Array {
         if let Some(coordination) = &mut self.coordination {
             coordination.request_arrives(now);
         }
-        let copies = |run: &Run| if request.write { run.copies } else { 1 };
         let join = self.joins.insert(Join { tag: request.tag, remaining: 0, last_end: 0, gc_members: 0 });
         let mut operations = 0;
         for run in self.layout.runs(request) {
-            operations += run.pages * copies(&run);
-            let from = run.first_member + if request.write { 0 } else { run.read_copy };
+            let members = run.members(request.write);
+            operations += run.pages * members.len() as u32;
             for page in run.first_page..run.first_page + run.pages {
                 let op = PageOp { page, write: request.write, high_priority: request.high_priority, join };
-                for member in from..from + copies(&run) {
+                for member in members.clone() {
                     self.members[member as usize].submit(
                         now,
                         op,
@@ -199,22 +202,12 @@ impl Array {
         u64::from(pages.pages)
     }
 
-    /// Hints that `request` comes soon: brings near what it reads first.
+    /// Hints that `request` comes soon.
     #[inline]
-    pub fn prefetch_map(&self, request: &PageRequest) {
+    pub fn prefetch(&self, hint: Hint, request: &PageRequest) {
         for run in self.layout.runs(request) {
             for page in run.first_page..run.first_page + run.pages {
-                self.members[run.first_member as usize].prefetch_map(page);
-            }
-        }
-    }
-
-    /// Hints that `request` comes very soon, and that [`Array::prefetch_map`] has had time.
-    #[inline]
-    pub fn prefetch_block(&self, request: &PageRequest) {
-        for run in self.layout.runs(request) {
-            for page in run.first_page..run.first_page + run.pages {
-                self.members[run.first_member as usize].prefetch_block(page);
+                self.members[run.first_member as usize].prefetch(hint, page);
             }
         }
     }
