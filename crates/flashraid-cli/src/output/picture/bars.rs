@@ -4,7 +4,7 @@ use std::error::Error;
 
 use plotters::prelude::*;
 
-use super::{BLUE, FONT, GRID, INK, TITLE, svg, unit_of};
+use super::{BLUE, FONT, GRID, INK, TITLE, svg, tick, unit_of};
 use crate::grid::{Grid, estimate};
 
 const ROW_HEIGHT: u32 = 30;
@@ -41,9 +41,9 @@ pub fn draw(grid: &Grid) -> Result<Option<String>, Box<dyn Error>> {
             .axis_style(INK)
             .label_style(FONT)
             .y_labels(0)
+            .x_label_formatter(&tick)
             .x_desc(format!("mean response, {unit}"))
             .draw()?;
-        let plot_top = area.dim_in_pixel().1 as i32 - 46 - chart.plotting_area().dim_in_pixel().1 as i32;
         for (index, label, estimate) in &bars {
             let (row, mean) = (*index as f64, estimate.mean / scale);
             chart.draw_series([Rectangle::new([(0.0, row + 0.18), (mean, row + 0.82)], BLUE.filled())])?;
@@ -54,7 +54,7 @@ pub fn draw(grid: &Grid) -> Result<Option<String>, Box<dyn Error>> {
                 let ends = [((mean - half_width).max(0.0), row + 0.5), (mean + half_width, row + 0.5)];
                 chart.draw_series([PathElement::new(ends, INK.stroke_width(2))])?;
             }
-            let y = plot_top + (f64::from(ROW_HEIGHT) * (row + 0.5)) as i32;
+            let (_, y) = chart.plotting_area().map_coordinate(&(0.0, row + 0.5));
             area.draw_text(label, &FONT.into_font().color(&INK), (10, y - 7))?;
         }
         Ok(())

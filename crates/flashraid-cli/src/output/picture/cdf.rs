@@ -5,7 +5,7 @@ use std::error::Error;
 use plotters::prelude::*;
 use serde_json::Value;
 
-use super::{FONT, GRID, INK, PALETTE, TITLE, svg, unit_of};
+use super::{FONT, GRID, INK, PALETTE, TITLE, svg, tick, unit_of};
 
 const HEIGHT: u32 = 420;
 
@@ -37,15 +37,24 @@ pub fn draw(reports: &[(String, &Value)]) -> Result<Option<String>, Box<dyn Erro
             .light_line_style(TRANSPARENT)
             .axis_style(INK)
             .label_style(FONT)
+            .x_label_formatter(&tick)
             .x_desc(format!("response, {unit}"))
             .y_label_formatter(&|share| format!("{:.0} %", share * 100.0))
             .draw()?;
         for (index, (label, points)) in curves.iter().enumerate() {
             let style = PALETTE[index % PALETTE.len()].stroke_width(if index < PALETTE.len() { 2 } else { 1 });
             let line = points.iter().map(|(time, share)| (time.max(shortest) / scale, *share));
-            chart.draw_series(LineSeries::new(line, style))?.label(*label).legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
+            chart
+                .draw_series(LineSeries::new(line, style))?
+                .label(*label)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
         }
-        chart.configure_series_labels().position(SeriesLabelPosition::LowerRight).background_style(WHITE.mix(0.85)).label_font(FONT).draw()?;
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::LowerRight)
+            .background_style(WHITE.mix(0.85))
+            .label_font(FONT)
+            .draw()?;
         Ok(())
     })
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use plotters::prelude::*;
 use serde_json::Value;
 
-use super::{BLUE, FONT, GRID, INK, ORANGE, SKY, TITLE, VERMILLION, svg};
+use super::{BLUE, FONT, GRID, INK, ORANGE, SKY, TITLE, VERMILLION, svg, tick};
 
 const HEIGHT: u32 = 360;
 
@@ -39,8 +39,12 @@ pub fn draw(report: &Value) -> Result<Option<String>, Box<dyn Error>> {
             .build_cartesian_2d(from..to, 0.0..most)?;
         for (stretches, (name, colour)) in course.states.iter().zip(STATES) {
             if !stretches.is_empty() {
-                let bands = stretches.iter().map(|stretch| Rectangle::new([(stretch.start, 0.0), (stretch.end, most)], colour.mix(0.35).filled()));
-                chart.draw_series(bands)?.label(name).legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 16, y + 5)], colour.mix(0.35).filled()));
+                let bands =
+                    stretches.iter().map(|stretch| Rectangle::new([(stretch.start, 0.0), (stretch.end, most)], colour.mix(0.35).filled()));
+                chart
+                    .draw_series(bands)?
+                    .label(name)
+                    .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 16, y + 5)], colour.mix(0.35).filled()));
             }
         }
         chart
@@ -50,17 +54,27 @@ pub fn draw(report: &Value) -> Result<Option<String>, Box<dyn Error>> {
             .light_line_style(TRANSPARENT)
             .axis_style(INK)
             .label_style(FONT)
+            .x_label_formatter(&tick)
+            .y_label_formatter(&tick)
             .x_desc("time, ms")
             .y_desc("free blocks / T_soft")
             .draw()?;
-        chart.draw_series(LineSeries::new(course.line.iter().copied(), BLUE.stroke_width(2)))?.label("free blocks").legend(|(x, y)| line(x, y, BLUE));
+        chart
+            .draw_series(LineSeries::new(course.line.iter().copied(), BLUE.stroke_width(2)))?
+            .label("free blocks")
+            .legend(|(x, y)| line(x, y, BLUE));
         for (name, level) in thresholds(report) {
             chart
                 .draw_series(DashedLineSeries::new([(from, level), (to, level)], 6, 4, INK.stroke_width(1)))?
                 .label(format!("{name} = {level}"))
                 .legend(|(x, y)| line(x, y, INK));
         }
-        chart.configure_series_labels().position(SeriesLabelPosition::LowerLeft).background_style(WHITE.mix(0.85)).label_font(FONT).draw()?;
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::LowerLeft)
+            .background_style(WHITE.mix(0.85))
+            .label_font(FONT)
+            .draw()?;
         Ok(())
     })
 }
@@ -116,7 +130,9 @@ fn pool(report: &Value) -> Option<Course> {
 fn member(report: &Value) -> Option<Course> {
     let members = report["free_blocks"].as_array()?;
     let lines = members.iter().map(|points| -> Vec<(f64, f64)> {
-        points.as_array().map_or(Vec::new(), |points| points.iter().filter_map(|point| Some((point[0].as_f64()?, point[1].as_f64()?))).collect())
+        points
+            .as_array()
+            .map_or(Vec::new(), |points| points.iter().filter_map(|point| Some((point[0].as_f64()?, point[1].as_f64()?))).collect())
     });
     let least = |line: &[(f64, f64)]| line.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
     let (index, line) = lines.enumerate().filter(|(_, line)| !line.is_empty()).min_by(|(_, a), (_, b)| least(a).total_cmp(&least(b)))?;

@@ -76,6 +76,34 @@ fn svg(height: u32, draw: impl FnOnce(&Area) -> Drawn) -> Result<Option<String>,
     Ok(Some(text))
 }
 
+/// A mark in a legend.
+#[derive(Clone, Copy)]
+enum Mark {
+    Dot,
+    Cross,
+    Bar,
+}
+
+/// Draws a legend on one line that ends at the right margin, so that it covers no data.
+fn legend(area: &Area, y: i32, entries: &[(&str, Mark, RGBColor)]) -> Drawn {
+    let mut x = WIDTH as i32 - 20;
+    for (name, mark, colour) in entries.iter().rev() {
+        x -= 8 * name.chars().count() as i32 + 34;
+        match mark {
+            Mark::Dot => area.draw(&Circle::new((x + 8, y), 3, colour.filled()))?,
+            Mark::Cross => area.draw(&Cross::new((x + 8, y), 3, colour.stroke_width(1)))?,
+            Mark::Bar => area.draw(&Rectangle::new([(x, y - 5), (x + 16, y + 5)], colour.filled()))?,
+        }
+        area.draw_text(name, &FONT.into_font().color(&INK), (x + 22, y - 7))?;
+    }
+    Ok(())
+}
+
+/// A number on an axis: no digits that say nothing.
+fn tick(value: &f64) -> String {
+    ((value * 1e4).round() / 1e4).to_string()
+}
+
 /// The unit in which durations up to this many microseconds read best, and its length in microseconds.
 fn unit_of(longest_us: f64) -> (&'static str, f64) {
     crate::output::number::time_unit(longest_us)

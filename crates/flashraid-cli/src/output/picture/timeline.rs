@@ -6,13 +6,15 @@ use std::error::Error;
 use plotters::prelude::*;
 use serde_json::Value;
 
-use super::{BLUE, Drawn, FONT, GRID, INK, ORANGE, SKY, TITLE, VERMILLION, WIDTH, svg, unit_of};
+use super::{Area, BLUE, Drawn, FONT, GRID, INK, Mark, ORANGE, SKY, TITLE, VERMILLION, WIDTH, legend, svg, tick, unit_of};
 
 const RESPONSES_HEIGHT: u32 = 280;
 const LANE_HEIGHT: u32 = 34;
 const LEFT: u32 = 90;
 /// What the lanes need beside themselves: margins, times, description.
-const LANES_FRAME: u32 = 60;
+const LANES_FRAME: u32 = 74;
+/// Room for the legend above the lanes.
+const LANES_TOP: u32 = 24;
 
 /// A collection as far as lanes show it.
 struct Collection {
@@ -66,13 +68,12 @@ pub fn draw(report: &Value) -> Result<Option<String>, Box<dyn Error>> {
     })
 }
 
-fn draw_responses(area: &super::Area, window: &std::ops::Range<f64>, requests: &[Request]) -> Drawn {
+fn draw_responses(area: &Area, window: &std::ops::Range<f64>, requests: &[Request]) -> Drawn {
     let longest = requests.iter().map(|request| request.response_us).fold(1.0, f64::max);
     let (unit, scale) = unit_of(longest);
     let mut chart = ChartBuilder::on(area)
-        .caption("Response time of each request when it is done", TITLE.into_font().color(&INK))
         .margin_right(20)
-        .margin_top(6)
+        .margin_top(34)
         .x_label_area_size(8)
         .y_label_area_size(LEFT)
         .build_cartesian_2d(window.clone(), 0.0..longest / scale * 1.05)?;
@@ -84,9 +85,10 @@ fn draw_responses(area: &super::Area, window: &std::ops::Range<f64>, requests: &
         .light_line_style(TRANSPARENT)
         .axis_style(INK)
         .label_style(FONT)
+        .y_label_formatter(&tick)
         .y_desc(format!("response, {unit}"))
         .draw()?;
-    for (write, name, colour) in [(false, "reads", SKY), (true, "writes", VERMILLION)] {
+    for (write, colour) in [(false, SKY), (true, VERMILLION)] {
         // Marks on the same pixel would only make the file longer.
         let mut seen = BTreeSet::new();
         let pixel = |request: &&Request| {
@@ -99,21 +101,16 @@ fn draw_responses(area: &super::Area, window: &std::ops::Range<f64>, requests: &
         match write {
             true => chart.draw_series(marks.map(|at| Cross::new(at, 3, colour.stroke_width(1))))?,
             false => chart.draw_series(marks.map(|at| Circle::new(at, 2, colour.filled())))?,
-        }
-        .label(name)
-        .legend(move |(x, y)| match write {
-            true => Cross::new((x + 8, y), 3, colour.stroke_width(1)).into_dyn(),
-            false => Circle::new((x + 8, y), 3, colour.filled()).into_dyn(),
-        });
+        };
     }
-    chart.configure_series_labels().position(SeriesLabelPosition::UpperRight).background_style(WHITE.mix(0.85)).label_font(FONT).draw()?;
-    Ok(())
+    area.draw_text("Response time of each request when it is done", &TITLE.into_font().color(&INK), (LEFT as i32, 8))?;
+    legend(area, 18, &[("read", Mark::Dot, SKY), ("write", Mark::Cross, VERMILLION)])
 }
 
-fn draw_lanes(area: &super::Area, window: &std::ops::Range<f64>, collections: &[Collection], members: u32, elements: u64) -> Drawn {
+fn draw_lanes(area: &Area, window: &std::ops::Range<f64>, collections: &[Collection], members: u32, elements: u64) -> Drawn {
     let mut chart = ChartBuilder::on(area)
         .margin_right(20)
-        .margin_top(4)
+        .margin_top(LANES_TOP)
         .x_label_area_size(46)
         .y_label_area_size(LEFT)
         .build_cartesian_2d(window.clone(), f64::from(members)..0.0)?;
@@ -123,30 +120,29 @@ fn draw_lanes(area: &super::Area, window: &std::ops::Range<f64>, collections: &[
         .axis_style(INK)
         .label_style(FONT)
         .y_labels(0)
+        .x_label_formatter(&tick)
         .x_desc(format!("time, ms; one lane for each member, in it a row for each of {elements} elements"))
         .draw()?;
     let pixel_ms = (window.end - window.start) / f64::from(WIDTH);
     // Rows of one pixel at least, or a lane of many elements would look empty.
-    let least_row = 1.0 / f64::from(area.dim_in_pixel().1 / members);
-    for (forced, name, colour) in [(false, "collection of the member's own", ORANGE), (true, "forced by the controller", BLUE)] {
+    let least_row = 1.0 / f64::from((area.dim_in_pixel().1 / members).max(1));
+    for (forced, colour) in [(false, ORANGE), (true, BLUE)] {
         let rectangles = joined(collections.iter().filter(|collection| collection.forced == forced), pixel_ms / 2.0);
         let rectangles = rectangles.into_iter().map(|(member, element, start_ms, end_ms)| {
             let top = member as f64 + 0.08 + 0.84 * element as f64 / elements as f64;
             let bottom = top + (0.84 / elements as f64).max(least_row);
             Rectangle::new([(start_ms, top), (end_ms.max(start_ms + pixel_ms / 2.0), bottom)], colour.filled())
         });
-        chart.draw_series(rectangles)?.label(name).legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 16, y + 5)], colour.filled()));
+        chart.draw_series(rectangles)?;
     }
     let lines = (0..=members).map(|lane| PathElement::new([(window.start, f64::from(lane)), (window.end, f64::from(lane))], GRID));
     chart.draw_series(lines)?;
-    let (origin, plot) = (area.get_base_pixel(), chart.plotting_area().dim_in_pixel());
-    let _ = origin;
+    let above = area.get_base_pixel().1;
     for member in 0..members {
-        let y = 4 + (plot.1 as f64 * (f64::from(member) + 0.5) / f64::from(members)) as i32;
-        area.draw_text(&format!("member {member}"), &FONT.into_font().color(&INK), (10, y - 7))?;
+        let (_, y) = chart.plotting_area().map_coordinate(&(window.start, f64::from(member) + 0.5));
+        area.draw_text(&format!("member {member}"), &FONT.into_font().color(&INK), (10, y - above - 7))?;
     }
-    chart.configure_series_labels().position(SeriesLabelPosition::UpperRight).background_style(WHITE.mix(0.85)).label_font(FONT).draw()?;
-    Ok(())
+    legend(area, 10, &[("collection of the member's own", Mark::Bar, ORANGE), ("forced by the controller", Mark::Bar, BLUE)])
 }
 
 /// Collections of an element that follow each other within `gap_ms` as one rectangle: (member, element, start, end).
@@ -202,6 +198,9 @@ mod tests {
     #[test]
     fn collections_closer_than_a_pixel_are_one_rectangle() {
         let collection = |start_ms, end_ms| Collection { member: 0, element: 0, start_ms, end_ms, forced: false };
-        assert_eq!(joined([collection(4.0, 5.0), collection(0.0, 1.0), collection(1.01, 2.0)].iter(), 0.1), [(0, 0, 0.0, 2.0), (0, 0, 4.0, 5.0)]);
+        assert_eq!(
+            joined([collection(4.0, 5.0), collection(0.0, 1.0), collection(1.01, 2.0)].iter(), 0.1),
+            [(0, 0, 0.0, 2.0), (0, 0, 4.0, 5.0)]
+        );
     }
 }
