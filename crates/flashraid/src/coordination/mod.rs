@@ -148,7 +148,7 @@ impl Controller {
             return;
         }
         match message {
-            ToController::GcRequest => self.cycle_requested(now, member),
+            ToController::GcRequest { .. } => self.cycle_requested(now, member),
             ToController::Participate => self.registered |= 1 << member,
             ToController::GcState(state) => self.state_told(now, member, state),
             ToController::GcDone => self.collecting &= !(1 << member),
