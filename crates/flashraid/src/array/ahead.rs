@@ -4,7 +4,8 @@
 //! they do. The arrivals of an open loop do not depend on completions either. So many requests can be taken at once and be served
 //! element by element, while the tables of the element are in the processor's cache, with the same result.
 
-use super::{Array, Join, PageRequest, Wake};
+use super::members::{Members, Then, Wake};
+use super::{Array, PageRequest};
 use crate::TimeNs;
 use crate::ssd::Hint;
 
@@ -36,55 +37,51 @@ pub(super) struct Ahead {
 impl Array {
     /// Whether requests may be taken before their turn.
     pub fn takes_ahead(&self) -> bool {
-        self.coordination.is_none() && self.members[0].is_eager()
+        self.coordination.is_none() && self.stripes.is_none() && self.members.ssds[0].is_eager()
     }
 
     /// As [`Array::submit`], but its operations wait for [`Array::serve_ahead`], which must come before anything else. Arrivals
     /// must not run backwards, and may lie after events that are yet to happen. Only if [`Array::takes_ahead`].
     pub fn submit_ahead(&mut self, now: TimeNs, request: &PageRequest) {
-        let elements = self.members[0].elements();
-        let join = self.joins.insert(Join { tag: request.tag, remaining: 0, last_end: 0, gc_members: 0 });
+        let elements = self.members.ssds[0].elements();
+        let join = self.members.open_join(Then::Host(request.tag));
         let ahead = &mut self.ahead;
-        ahead.places.resize(elements as usize * self.members.len(), 0);
+        ahead.places.resize(elements as usize * self.members.ssds.len(), 0);
         let operations_before = ahead.operations.len();
         for run in self.layout.runs(request) {
             let members = run.members(request.write);
             for page in run.first_page..run.first_page + run.pages {
                 for member in members.clone() {
-                    let (element, slot) = self.members[member as usize].home(page);
+                    let (element, slot) = self.members.ssds[member as usize].home(page);
                     let element = member * elements + element;
                     ahead.places[element as usize] += 1;
                     ahead.operations.push(Taken { arrival: now, join, slot, element, write: request.write });
                 }
             }
         }
-        self.joins[join].remaining = (ahead.operations.len() - operations_before) as u32;
         ahead.joins.push(join);
+        self.members.close_join(join, (ahead.operations.len() - operations_before) as u32);
     }
 
     /// Serves what has been taken ahead.
     pub fn serve_ahead(&mut self) {
-        let elements = self.members[0].elements();
-        let mut ahead = std::mem::take(&mut self.ahead);
-        ahead.sort_by_element();
-        let operations = &ahead.sorted[..];
+        let elements = self.members.ssds[0].elements();
+        let Members { ssds, joins, cleans, agenda, .. } = &mut self.members;
+        self.ahead.sort_by_element();
+        let operations = &self.ahead.sorted[..];
         for (index, op) in operations.iter().enumerate() {
             for (hint, distance) in HINTS {
                 if let Some(later) = operations.get(index + distance) {
-                    self.members[(later.element / elements) as usize].prefetch_slot(hint, later.slot);
+                    ssds[(later.element / elements) as usize].prefetch_slot(hint, later.slot);
                 }
             }
             let (member, element) = (op.element / elements, op.element % elements);
-            let (end, met_gc) = self.members[member as usize].serve_now(op.arrival, element, op.slot, op.write, &mut self.cleans);
-            let join = &mut self.joins[op.join];
-            join.remaining -= 1;
-            join.last_end = join.last_end.max(end);
-            join.gc_members |= u128::from(met_gc) << member;
+            let (end, met_gc) = ssds[member as usize].serve_now(op.arrival, element, op.slot, op.write, cleans);
+            joins[op.join].book(end, u128::from(met_gc) << member);
         }
-        for join in ahead.joins.drain(..) {
-            self.agenda.schedule(self.joins[join].last_end, Wake::Joined(join));
+        for join in self.ahead.joins.drain(..) {
+            agenda.schedule(joins[join].last_end, Wake::Joined(join));
         }
-        self.ahead = ahead;
     }
 }
 

@@ -111,7 +111,7 @@ pub fn fast(case: &Case) -> Outcome {
             pages: (0..elements * exported).map(|slot| place(ssd.ftl().location(slot))).collect(),
         }
     });
-    Outcome { requests: outcomes, members: members.collect(), gc_intervals: runs(cleans, by_plane) }
+    Outcome { requests: outcomes, members: members.collect(), gc_intervals: runs(cleans, by_plane), messages: array.messages() }
 }
 
 /// Cleans of one element (of one plane, if only that is held) back to back are one run.
