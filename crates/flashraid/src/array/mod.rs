@@ -5,6 +5,7 @@
 mod ahead;
 mod coordination;
 mod counters;
+mod demand;
 mod failure;
 mod locks;
 mod members;
@@ -23,6 +24,7 @@ use crate::workload::{Direction, Request};
 use ahead::Ahead;
 use coordination::Coordination;
 pub use counters::StripeCounters;
+pub use demand::Demand;
 use failure::Step;
 pub use failure::{FailureProgress, Service};
 use members::{Access, Members, Then, Wake};
