@@ -119,6 +119,7 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
         counters: &counters,
         wear: &wear,
         blocks_per_member: u64::from(g.elements) * u64::from(g.blocks_per_element()),
+        start_free_blocks: scenario.array.ssd.gc.start_free_blocks,
         endurance_cycles: Some(scenario.endurance_erases),
         messages,
         cache: Default::default(),

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use flashraid::array::{ArrayParams, WarmUp};
+use flashraid::coordination::KINDS;
 use flashraid::metrics::GcInterval;
 use flashraid::ssd::MemberCounters;
 use flashraid::workload::{HostLoop, Request};
@@ -26,6 +27,8 @@ pub struct Outcome {
     pub members: Vec<MemberOutcome>,
     /// Sorted by member, element, start, end, victims, pages moved.
     pub gc_intervals: Vec<GcInterval>,
+    /// Messages of coordination by kind.
+    pub messages: Option<[u64; KINDS]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +82,9 @@ impl Outcome {
             if let Some(text) = erases.or(pages) {
                 return Some(text);
             }
+        }
+        if self.messages != other.messages {
+            return Some(differs("messages", &self.messages, &other.messages));
         }
         (self.members.len() != other.members.len()).then(|| differs("number of members", &self.members.len(), &other.members.len()))
     }

@@ -1,6 +1,7 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
 use flashraid::array::Level;
+use flashraid::coordination::{CoordinationParams, KINDS, Scheme, Work};
 use flashraid::ssd::{Allocation, Hold, PlaneChoice, Preemption, Trigger, VictimPolicy};
 use flashraid::workload::HostLoop;
 
@@ -16,6 +17,10 @@ pub fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
         for simpler in SIMPLER {
             let mut candidate = case.clone();
             simpler(&mut candidate);
+            let members = candidate.params.members;
+            if let Some(coordination) = &mut candidate.params.coordination {
+                coordination.capable &= (1 << members) - 1;
+            }
             let array_bytes = reference::array_pages(&candidate.params) * PAGE_BYTES;
             let fits = candidate.requests.iter().all(|request| request.offset_bytes + request.length_bytes <= array_bytes);
             if fits && format!("{candidate:?}") != format!("{case:?}") && fails(&candidate) {
@@ -31,6 +36,12 @@ pub fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
 fn preemption(case: &mut Case, simplify: fn(&mut Preemption)) {
     if let Some(preemption) = &mut case.params.ssd.gc.preemption {
         simplify(preemption);
+    }
+}
+
+fn coordination(case: &mut Case, simplify: fn(&mut CoordinationParams)) {
+    if let Some(coordination) = &mut case.params.coordination {
+        simplify(coordination);
     }
 }
 
@@ -52,9 +63,15 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 35] = [
+const SIMPLER: [fn(&mut Case); 41] = [
     |case| case.warm_up.overwrites = 0.0,
     |case| case.host = HostLoop::Open,
+    |case| case.params.coordination = None,
+    |case| coordination(case, |coordination| coordination.latency_ns = [0; KINDS]),
+    |case| coordination(case, |coordination| coordination.delay_ns = 0),
+    |case| coordination(case, |coordination| coordination.capable = u128::MAX),
+    |case| coordination(case, |coordination| coordination.work = Work::OneVictim),
+    |case| coordination(case, |coordination| coordination.scheme = Scheme::ReactiveInclusive),
     |case| case.params.members = 1,
     |case| {
         case.params.level = Level::Single;

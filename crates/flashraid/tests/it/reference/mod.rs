@@ -4,6 +4,7 @@
 //! model only the parameters, the request and the random streams.
 
 mod by_hand;
+mod coordination;
 mod flash;
 mod layout;
 mod preempt;
@@ -15,6 +16,7 @@ use flashraid::ssd::{Allocation, Hold, MemberCounters, SsdParams, Trigger};
 use flashraid::workload::{Direction, HostLoop};
 
 use crate::outcome::{Case, MemberOutcome, Outcome, RequestOutcome};
+use coordination::{Controller, Message, Protocol};
 use flash::{Clean, Flash, Page};
 pub use layout::array_pages;
 use preempt::Stepper;
@@ -32,7 +34,9 @@ pub fn simulate(case: &Case) -> Outcome {
         members: members.map(|member| Member::new(case, member)).collect(),
         requests: Vec::new(),
         requests_done: 0,
+        controller: case.params.coordination.as_ref().map(|params| Controller::new(params, case.params.members as usize)),
     };
+    simulation.start_checks();
     if simulation.is_stepped() {
         for member in 0..simulation.members.len() {
             for element in 0..ssd.geometry.elements as usize {
@@ -57,6 +61,7 @@ struct Simulation<'a> {
     /// Those that have arrived, in order of arrival.
     requests: Vec<RequestState>,
     requests_done: usize,
+    controller: Option<Controller>,
 }
 
 struct RequestState {
@@ -69,6 +74,8 @@ struct RequestState {
 #[derive(Clone, Copy)]
 struct Scheduled {
     time: u64,
+    /// Messages and checks come after all else of their nanosecond (rule 42).
+    rank: u8,
     order: u64,
     event: Event,
 }
@@ -85,6 +92,14 @@ enum Event {
     Step { member: usize, element: usize, number: u64 },
     /// An element of section 10 is done with an operation.
     HostDone { member: usize, operation: Operation },
+    /// A member asks for collection if it has reason to.
+    Asks { member: usize, element: usize },
+    /// A message to or from a member arrives.
+    Arrives { member: usize, message: Message },
+    /// A cycle that was asked for begins.
+    CycleBegins,
+    /// A check of a proactive scheme.
+    Check,
 }
 
 /// What works through a list of steps: the command of an element or the clean of one of its pools.
@@ -111,6 +126,7 @@ struct Member {
     flash: Flash,
     elements: Vec<ElementState>,
     steppers: Vec<Stepper>,
+    protocol: Protocol,
     work: BTreeMap<Worker, Work>,
     channels: Vec<Channel>,
     lanes: Vec<Lane>,
@@ -169,6 +185,7 @@ struct GcRun {
     end: Option<u64>,
     victims: u32,
     pages_moved: u32,
+    forced: bool,
 }
 
 impl Member {
@@ -183,6 +200,7 @@ impl Member {
             flash,
             elements: (0..elements).map(|_| ElementState::default()).collect(),
             steppers: (0..elements).map(|_| Stepper::default()).collect(),
+            protocol: Protocol::default(),
             work: BTreeMap::new(),
             channels: (0..channels).map(|_| Channel::default()).collect(),
             lanes: (0..lanes).map(|_| Lane::default()).collect(),
@@ -241,6 +259,7 @@ impl Simulation<'_> {
         let index = self.requests.len();
         let Some(request) = self.case.requests.get(index) else { return };
         let operations = layout::page_operations(&self.case.params, request);
+        self.controller_sees_arrival();
         self.requests.push(RequestState {
             arrival_ns: self.now,
             done_ns: 0,
@@ -271,19 +290,29 @@ impl Simulation<'_> {
         if request.operations_left == 0 {
             request.done_ns = self.now;
             self.requests_done += 1;
+            self.controller_sees_end();
         }
+    }
+
+    /// The nanosecond at which the last request of the run was done has passed.
+    fn run_is_over(&self) -> bool {
+        self.requests_done == self.case.requests.len() && self.requests.iter().all(|request| request.done_ns < self.now)
     }
 }
 
 // Events.
 impl Simulation<'_> {
     fn schedule(&mut self, delay: u64, event: Event) {
-        self.events.push(Scheduled { time: self.now + delay, order: self.events_scheduled, event });
+        self.schedule_with_rank(delay, 0, event);
+    }
+
+    fn schedule_with_rank(&mut self, delay: u64, rank: u8, event: Event) {
+        self.events.push(Scheduled { time: self.now + delay, rank, order: self.events_scheduled, event });
         self.events_scheduled += 1;
     }
 
     fn earliest_event(&self) -> Option<usize> {
-        (0..self.events.len()).min_by_key(|&index| (self.events[index].time, self.events[index].order))
+        (0..self.events.len()).min_by_key(|&index| (self.events[index].time, self.events[index].rank, self.events[index].order))
     }
 
     fn next_event(&mut self) {
@@ -296,6 +325,10 @@ impl Simulation<'_> {
             Event::Transferred { member, worker } => self.transferred(member, worker),
             Event::Step { member, element, number } => self.step_over(member, element, number),
             Event::HostDone { member, operation } => self.leaves_element(member, operation),
+            Event::Asks { member, element } => self.asks(member, element),
+            Event::Arrives { member, message } => self.arrives(member, message),
+            Event::CycleBegins => self.cycle_begins(),
+            Event::Check => self.check(),
         }
     }
 }
@@ -522,7 +555,7 @@ impl Simulation<'_> {
         let key = self.run_key(element, clean.pool);
         let runs = self.members[member].gc_runs.entry(key).or_default();
         if runs.last().is_none_or(|run| run.end != Some(now)) {
-            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0 });
+            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0, forced: false });
         }
         let run = runs.last_mut().expect("a run has begun");
         run.end = None;
@@ -717,6 +750,7 @@ impl Simulation<'_> {
                 for run in runs {
                     let end = run.end.expect("every run has ended");
                     member.counters.gc_runs += 1;
+                    member.counters.gc_forced_runs += u64::from(run.forced);
                     member.counters.gc_time_ns += end - run.start;
                     gc_intervals.push(GcInterval {
                         pool: 0,
@@ -730,7 +764,7 @@ impl Simulation<'_> {
                         end_ns: end,
                         victims: run.victims,
                         pages_moved: run.pages_moved,
-                        forced: false,
+                        forced: run.forced,
                     });
                 }
             }
@@ -746,6 +780,6 @@ impl Simulation<'_> {
             assert_eq!(request.operations_left, 0);
             RequestOutcome { arrival_ns: request.arrival_ns, done_ns: request.done_ns, gc_members_met: request.members_met.len() as u32 }
         });
-        Outcome { requests: requests.collect(), members, gc_intervals }
+        Outcome { requests: requests.collect(), members, gc_intervals, messages: self.controller.as_ref().map(Controller::messages) }
     }
 }
