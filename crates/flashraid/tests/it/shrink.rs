@@ -65,7 +65,7 @@ fn is_possible(case: &Case) -> bool {
     };
     let redundant = !matches!(case.params.level, Level::Single | Level::Raid0);
     let survives = case.params.failure.is_none_or(|failure| redundant && failure.member < case.params.members);
-    case.params.members >= least && (case.params.level != Level::Raid10 || case.params.members % 2 == 0) && survives
+    case.params.members >= least && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2)) && survives
 }
 
 /// Tries to do without ever smaller runs of requests.
