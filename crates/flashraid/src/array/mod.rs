@@ -2,8 +2,10 @@
 //!
 //! Three verbs drive it: [`Array::submit`], [`Array::next_time`], [`Array::advance`]. Time comes from the caller.
 
+mod ahead;
 mod coordination;
 mod counters;
+mod demand;
 mod failure;
 mod locks;
 mod members;
@@ -17,10 +19,12 @@ use crate::TimeNs;
 use crate::coordination::KINDS;
 pub use crate::layout::{Layout, Level, PageRequest, Run};
 use crate::metrics::GcInterval;
-use crate::ssd::{Effects, Ssd};
+use crate::ssd::{Effects, Hint, Ssd};
 use crate::workload::{Direction, Request};
+use ahead::Ahead;
 use coordination::Coordination;
 pub use counters::StripeCounters;
+pub use demand::Demand;
 use failure::Step;
 pub use failure::{FailureProgress, Service};
 use members::{Access, Members, Then, Wake};
@@ -64,6 +68,7 @@ pub struct Done {
 pub struct Array {
     layout: Layout,
     members: Members,
+    ahead: Ahead,
     coordination: Option<Coordination>,
     /// What parity, or a member that fails, needs; without them it does not exist.
     stripes: Option<Box<Stripes>>,
@@ -92,6 +97,7 @@ impl Array {
         Self {
             layout: params.layout(),
             members: Members::new((0..params.members + u32::from(spare.is_some())).map(member).collect()),
+            ahead: Ahead::default(),
             coordination: params.coordination.as_ref().map(Coordination::new),
             stripes: Stripes::of(params).map(Box::new),
             fresh_spare: spare == Some(Spare::Fresh),
@@ -172,13 +178,12 @@ impl Array {
     /// Page operations on the members that the layout names; returns their number.
     #[inline]
     fn issue_directly(&mut self, access: &Access, runs: impl Iterator<Item = Run>, join: u32) -> u32 {
-        let copies = |run: &Run| if access.write { run.copies } else { 1 };
         let mut operations = 0;
         for run in runs {
-            operations += run.pages * copies(&run);
-            let from = run.first_member + if access.write { 0 } else { run.read_copy };
+            let members = run.members(access.write);
+            operations += run.pages * members.len() as u32;
             for page in run.first_page..run.first_page + run.pages {
-                for member in from..from + copies(&run) {
+                for member in members.clone() {
                     self.members.submit(access, member, page, join);
                 }
             }
@@ -205,22 +210,12 @@ impl Array {
         u64::from(pages.pages)
     }
 
-    /// Hints that `request` comes soon: brings near what it reads first.
+    /// Hints that `request` comes soon.
     #[inline]
-    pub fn prefetch_map(&self, request: &PageRequest) {
+    pub fn prefetch(&self, hint: Hint, request: &PageRequest) {
         for run in self.layout.runs(request) {
             for page in run.first_page..run.first_page + run.pages {
-                self.members.ssds[run.first_member as usize].prefetch_map(page);
-            }
-        }
-    }
-
-    /// Hints that `request` comes very soon, and that [`Array::prefetch_map`] has had time.
-    #[inline]
-    pub fn prefetch_block(&self, request: &PageRequest) {
-        for run in self.layout.runs(request) {
-            for page in run.first_page..run.first_page + run.pages {
-                self.members.ssds[run.first_member as usize].prefetch_block(page);
+                self.members.ssds[run.first_member as usize].prefetch(hint, page);
             }
         }
     }

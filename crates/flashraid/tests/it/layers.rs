@@ -21,7 +21,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("coordination", &["agenda"]),
     ("array", &["agenda", "coordination", "layout", "metrics", "slab", "ssd", "workload"]),
     ("simulation", &["array", "coordination", "metrics", "slab", "ssd", "workload"]),
-    ("report", &["metrics", "ssd", "workload"]),
+    ("report", &["array", "metrics", "ssd", "workload"]),
     ("config", &["array", "coordination", "flash", "layout", "metrics", "simulation", "ssd", "units", "workload"]),
     ("check", &["array", "config", "ssd", "units", "workload"]),
 ];
