@@ -45,6 +45,7 @@ fn expect_sound(probe: &Value, charts: &[&str]) {
     let ids: Vec<&str> = probe["charts"].as_array().unwrap().iter().map(|chart| chart["id"].as_str().unwrap()).collect();
     assert_eq!(ids, charts);
     for chart in probe["charts"].as_array().unwrap() {
+        let chart = &Value::from_iter(chart.as_object().unwrap().clone().into_iter().filter(|(key, _)| key != "data"));
         assert!(chart["colours"].as_u64().unwrap() > 2, "nothing is drawn: {chart}");
         assert_eq!(chart["hover_shows_values"], true, "{chart}");
         assert_eq!(chart["key_shows_values"], true, "{chart}");
@@ -59,8 +60,9 @@ fn expect_sound(probe: &Value, charts: &[&str]) {
     }
 }
 
-fn numbers(value: &Value) -> Vec<f64> {
-    serde_json::from_value(value.clone()).unwrap()
+/// The numbers of a column, which has holes where another line has points.
+fn numbers(column: &Value) -> Vec<f64> {
+    column.as_array().unwrap().iter().filter_map(Value::as_f64).collect()
 }
 
 #[test]

@@ -20,7 +20,8 @@
     await settle();
     const plot = section.querySelector(".plot"), u = plot.uplots[0];
     const values = () => [...section.querySelectorAll(".legend output")].map((output) => output.textContent).join("");
-    const span = () => u.scales.x.max - u.scales.x.min;
+    const log = u.scales.x.distr === 3;
+    const span = () => (log ? Math.log(u.scales.x.max / u.scales.x.min) : u.scales.x.max - u.scales.x.min);
     const seen = { id: section.id, data: u.data, colours: colours(plot), zooms: !!section.querySelector(".buttons button") };
 
     mouse(u, "mouseenter", 0.5);

@@ -167,7 +167,7 @@
     const u = new uPlot({
       width: widthOf(parts.plot), height: 320, legend: { show: false },
       scales: {
-        x: { time: false, distr: chart.x.log ? 3 : 1 },
+        x: { time: false, distr: chart.x.log ? 3 : 1, range: (u, min, max) => [min ?? full[0], max > min ? max : full[1]] },
         y: { distr: chart.y.log ? 3 : 1, ...(chart.y.log ? {} : { range: (u, min, max) => [Math.min(0, min ?? 0, ...levels), Math.max(max ?? 1, ...levels) * 1.05 || 1] }) } },
       axes: [upwardsAcross(chart.x), upwards(chart.y.label, chart.y.log)],
       series: [{}, ...chart.series.map((line, index) => ({
