@@ -90,7 +90,7 @@ fn seed_wins_over_the_file() {
 fn out_keeps_the_report_and_every_request() {
     let place = Place::new();
     let report = place.run_json(&["run", "small.toml", "--json", "--out", "results/small"]);
-    let files = ["cdf.svg", "free-blocks.svg", "report.html", "report.json", "requests.parquet"];
+    let files = ["bandwidth.svg", "free-blocks.svg", "report.html", "report.json", "requests.parquet", "response-cdf.svg"];
     assert_eq!(place.files(), files.map(|name| format!("results/small/{name}")));
     assert_eq!(place.json("results/small/report.json"), report);
 
