@@ -18,6 +18,7 @@ pub mod config;
 pub mod coordination;
 pub mod flash;
 pub mod ftl;
+pub mod layout;
 pub mod metrics;
 pub mod report;
 pub mod rng;

@@ -1,7 +1,7 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
 
 use crate::TimeNs;
-use crate::array::{Array, Done, PageRequest};
+use crate::array::{Array, Done, PageRequest, pages_of};
 use crate::coordination;
 use crate::metrics::{CompletedRequest, GcInterval, Metrics, MetricsParams, Skip};
 use crate::slab::Slab;
@@ -405,7 +405,7 @@ impl Upcoming {
             Err(error) => (self.ended, self.error) = (true, Some(error)),
         }
         for request in &self.batch {
-            let Some(pages) = PageRequest::of(request, self.page_bytes, self.exported_pages) else {
+            let Some(pages) = pages_of(request, self.page_bytes, self.exported_pages) else {
                 let text = format!(
                     "a request of {} bytes at byte {} does not fit the {} bytes of the array",
                     request.length_bytes,

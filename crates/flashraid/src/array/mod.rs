@@ -3,58 +3,38 @@
 //! Three verbs drive it: [`Array::submit`], [`Array::next_time`], [`Array::advance`]. Time comes from the caller.
 
 mod coordination;
-mod layout;
 mod params;
 
 use crate::TimeNs;
 use crate::agenda::Agenda;
 use crate::coordination::{KINDS, Notice};
+pub use crate::layout::{Layout, Level, PageRequest, Run};
 use crate::metrics::GcInterval;
 use crate::slab::Slab;
 use crate::ssd::{Effects, OpEnd, PageOp, Ssd, SsdWake};
 use crate::workload::{Direction, Request};
 use coordination::Coordination;
-pub use layout::{Layout, Run};
 pub use params::*;
 
 /// Members that an array may have: the members that a request met in collection are kept as bits.
 pub const MEMBERS_MAX: u32 = 128;
 
-/// A request in pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageRequest {
-    /// Comes back with the completion.
-    pub tag: u64,
-    /// First page of the array.
-    pub first_page: u64,
-    /// Pages, at least 1.
-    pub pages: u32,
-    /// Write rather than read.
-    pub write: bool,
-    /// A write that must not wait for garbage collection.
-    pub high_priority: bool,
-    /// All pages lie one behind the other on the member of the first.
-    pub one_member: bool,
-}
-
-impl PageRequest {
-    /// The pages that `request` touches, or `None` if it is empty or reaches beyond `exported_pages`.
-    #[inline]
-    pub fn of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<Self> {
-        let first_page = request.offset_bytes / page_bytes;
-        let end_page = request.offset_bytes.checked_add(request.length_bytes)?.div_ceil(page_bytes);
-        if request.length_bytes == 0 || end_page > exported_pages {
-            return None;
-        }
-        Some(Self {
-            tag: 0,
-            first_page,
-            pages: u32::try_from(end_page - first_page).ok()?,
-            write: request.direction == Direction::Write,
-            high_priority: request.high_priority,
-            one_member: request.one_member,
-        })
+/// The pages that `request` touches, or `None` if it is empty or reaches beyond `exported_pages`.
+#[inline]
+pub fn pages_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<PageRequest> {
+    let first_page = request.offset_bytes / page_bytes;
+    let end_page = request.offset_bytes.checked_add(request.length_bytes)?.div_ceil(page_bytes);
+    if request.length_bytes == 0 || end_page > exported_pages {
+        return None;
     }
+    Some(PageRequest {
+        tag: 0,
+        first_page,
+        pages: u32::try_from(end_page - first_page).ok()?,
+        write: request.direction == Direction::Write,
+        high_priority: request.high_priority,
+        one_member: request.one_member,
+    })
 }
 
 /// A request that is done.
@@ -113,7 +93,7 @@ impl Array {
             member
         };
         Self {
-            layout: Layout::new(params),
+            layout: params.layout(),
             members: (0..params.members).map(member).collect(),
             agenda: Agenda::default(),
             joins: Slab::default(),
@@ -187,7 +167,7 @@ impl Array {
     /// Overwrites the pages of a request without time, for a warm-up by the workload's own addresses; returns their number.
     /// A request that does not fit the array writes nothing.
     pub fn overwrite_untimed(&mut self, request: &Request) -> u64 {
-        let Some(pages) = PageRequest::of(request, u64::from(self.page_bytes()), self.layout.exported_pages()) else { return 0 };
+        let Some(pages) = pages_of(request, u64::from(self.page_bytes()), self.layout.exported_pages()) else { return 0 };
         let layout = self.layout;
         for run in layout.runs(&pages) {
             for member in run.first_member..run.first_member + run.copies {

@@ -1,6 +1,7 @@
 //! What an array is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
 
 use crate::coordination::CoordinationParams;
+use crate::layout::{Layout, Level};
 use crate::ssd::SsdParams;
 
 /// An array of equal SSDs.
@@ -18,17 +19,11 @@ pub struct ArrayParams {
     pub coordination: Option<CoordinationParams>,
 }
 
-/// How addresses spread over the members.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
-    /// One SSD.
-    Single,
-    /// Striping.
-    Raid0,
-    /// All members hold the same; reads take turns.
-    Raid1,
-    /// Stripes over mirrored pairs.
-    Raid10,
+impl ArrayParams {
+    /// Where pages of the array lie.
+    pub fn layout(&self) -> Layout {
+        Layout::new(self.level, self.members, self.stripe_unit_pages, self.ssd.exported_pages())
+    }
 }
 
 /// How the members are brought to a working state before the run.

@@ -39,11 +39,11 @@ pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Resul
     let space = address_space(array);
     let mut source = workload::open(spec, seed, &space)?;
     let copies = match array.level {
-        Level::Single | Level::Raid0 => 1,
+        Level::Single | Level::Raid0 | Level::Raid4 | Level::Raid5 | Level::Raid6 => 1,
         Level::Raid1 => u64::from(array.members),
         Level::Raid10 => 2,
     };
-    let mut columns = vec![0_u64; space.members_data as usize];
+    let mut columns = vec![0_u64; space.shape.columns as usize];
     let (mut requests, mut reads, mut bytes, mut last_ns, mut extent_bytes) = (0_u64, 0_u64, 0_u128, 0_u64, 0_u64);
     let (mut pages_read, mut pages_written, mut partial) = (0_u64, 0_u64, 0_u64);
     while requests < REQUESTS {
@@ -75,7 +75,7 @@ pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Resul
         HostLoop::Closed { .. } => None,
     };
     let total: u64 = columns.iter().sum();
-    let mirrored = space.members_data as f64 / f64::from(array.members);
+    let mirrored = f64::from(space.shape.columns) / f64::from(array.members);
     Ok(WorkloadSample {
         requests,
         requests_per_s: timed,

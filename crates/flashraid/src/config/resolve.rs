@@ -11,7 +11,7 @@ use super::tree::Tree;
 use super::validate::show;
 use super::workload::Kind;
 use super::{Config, Limit, Scenario, WarmState, workload_spec};
-use crate::array::{self, ArrayParams, Layout, MEMBERS_MAX, WarmUp};
+use crate::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
 use crate::flash::{Geometry, Timing};
 use crate::metrics::{MetricsParams, Skip};
 use crate::ssd::{self, ChannelParams, GcParams, LinkParams, SsdParams, VictimPolicy};
@@ -70,16 +70,12 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, problems: &mut Vec<Proble
 /// What a workload has to know of an array.
 pub fn address_space(array: &ArrayParams) -> AddressSpace {
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
-    let members_data = match array.level {
-        array::Level::Single | array::Level::Raid1 => 1,
-        array::Level::Raid0 => array.members,
-        array::Level::Raid10 => array.members / 2,
-    };
+    let layout = array.layout();
     AddressSpace {
-        capacity_bytes: Layout::new(array).exported_pages() * page_bytes,
+        capacity_bytes: layout.exported_pages() * page_bytes,
         page_bytes,
         stripe_unit_bytes: u64::from(array.stripe_unit_pages) * page_bytes,
-        members_data,
+        shape: layout.shape(),
     }
 }
 

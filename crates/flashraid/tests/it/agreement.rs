@@ -176,6 +176,7 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         Level::Single | Level::Raid0 => 1,
         Level::Raid1 => u64::from(case.params.members),
         Level::Raid10 => 2,
+        Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("the cases have no parity"),
     };
     assert_eq!(read, page_operations(Direction::Read));
     assert_eq!(written, copies * page_operations(Direction::Write));
@@ -224,6 +225,7 @@ impl Draw {
             Level::Raid0 => self.between(1, 6),
             Level::Raid1 => self.between(2, 6),
             Level::Raid10 => 2 * self.between(1, 3),
+            Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("none of those drawn from"),
         };
         ArrayParams { level, members: members as u32, stripe_unit_pages: self.between(1, 8) as u32, ssd: self.ssd(), coordination: None }
     }

@@ -3,10 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::layout::StripeShape;
 use crate::workload::Grain;
 
 /// 8 members of 1 GiB with 4 KiB strips.
-const SPACE: AddressSpace = AddressSpace { capacity_bytes: 8 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, members_data: 8 };
+const SPACE: AddressSpace =
+    AddressSpace { capacity_bytes: 8 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(8) };
 const KIB: u64 = 1024;
 
 fn base() -> SyntheticSpec {
@@ -453,7 +455,7 @@ proptest! {
     ) {
         let stripe_unit_bytes = unit_pages * 4096;
         let capacity_bytes = stripe_unit_bytes * u64::from(members_data) * stripes;
-        let space = AddressSpace { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, members_data };
+        let space = AddressSpace { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, shape: StripeShape::data(members_data) };
         let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, address, high_priority_fraction: 0.5 };
         prop_assume!(spec.problems(&space).is_empty());
         let footprint_bytes = spec.address.footprint_bytes(&space);

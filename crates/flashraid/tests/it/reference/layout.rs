@@ -12,6 +12,7 @@ pub fn array_pages(params: &ArrayParams) -> u64 {
         Level::Single | Level::Raid1 => member,
         Level::Raid0 => members * member,
         Level::Raid10 => members / 2 * member,
+        Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("the cases have no parity"),
     }
 }
 
@@ -40,6 +41,7 @@ fn copies(params: &ArrayParams, page: u64, direction: Direction) -> Vec<(usize, 
     let strip = page / unit;
     let write = direction == Direction::Write;
     match params.level {
+        Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("the cases have no parity"),
         Level::Single => vec![(0, page)],
         Level::Raid0 => vec![((strip % members) as usize, strip / members * unit + page % unit)],
         Level::Raid1 if write => (0..members).map(|member| (member as usize, page)).collect(),
