@@ -34,6 +34,14 @@ pub struct Destages {
     pub pages: u64,
 }
 
+impl Destages {
+    #[inline]
+    pub(super) fn count(&mut self, pages: u32) {
+        self.count += 1;
+        self.pages += u64::from(pages);
+    }
+}
+
 /// What the caches have counted since the beginning of the statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheCounters {

@@ -1,7 +1,8 @@
 //! One cache: its room, its entries in a circle with a destage pointer, and what is in flight (rules 71, 72, 80 and 81).
 
 use super::stow::SequentialShare;
-use super::{CacheParams, Writer};
+use super::CacheParams;
+use super::common::Writer;
 use crate::TimeNs;
 use std::collections::BTreeMap;
 
@@ -93,10 +94,6 @@ impl Store {
     pub fn with_sequential_circle(mut self) -> Self {
         self.share = Some(SequentialShare::new(self.room_pages));
         self
-    }
-
-    pub fn room_pages(&self) -> u32 {
-        self.room_pages
     }
 
     pub fn used_pages(&self) -> u32 {

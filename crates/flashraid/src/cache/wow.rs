@@ -89,13 +89,13 @@ impl GroupCache {
         passed
     }
 
-    /// Begins a destage if one is to begin; returns it with the moment at which the memory has read its pages.
+    /// Begins a destage if one is to begin; returns it with its pages and the moment at which the memory has read them.
     #[inline]
-    pub fn begin_destage(&mut self, now: TimeNs, common: &mut Common, flushing: bool) -> Option<(Destage, TimeNs)> {
+    pub fn begin_destage(&mut self, now: TimeNs, common: &mut Common, flushing: bool) -> Option<(Destage, u32, TimeNs)> {
         let slot = self.store.free_slot(now, flushing || self.is_crowded())?;
         let entry = self.store.candidate(flushing)?;
         let pages = self.store.begin(now, slot, entry);
-        Some((Destage { cache: 0, slot }, common.nvm.read(now, pages)))
+        Some((Destage { cache: 0, slot }, pages, common.nvm.read(now, pages)))
     }
 
     /// When a slot will be rested.
@@ -104,11 +104,10 @@ impl GroupCache {
     }
 
     /// A destage is done.
-    pub fn finish(&mut self, now: TimeNs, common: &mut Common, slot: u16) -> u32 {
+    pub fn finish(&mut self, now: TimeNs, common: &mut Common, slot: u16) {
         let pages = self.store.finish(now, slot);
         common.occupancy.remove(now, pages, &mut common.counters);
         self.admit_waiting(now, common);
-        pages
     }
 }
 
