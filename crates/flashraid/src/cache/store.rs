@@ -241,16 +241,20 @@ impl Store {
         self.in_flight().any(|entry| self.entries[entry as usize].number == number)
     }
 
-    /// The entry to be destaged next, having cleared the bits before it.
+    /// The entry to be destaged next, having cleared the bits before it; when `flushing`, marked ones first.
     #[inline]
     pub fn candidate(&mut self, flushing: bool) -> Option<u32> {
-        let Some(share) = &self.share else { return self.candidate_of(0, flushing) };
+        let Some(share) = &self.share else {
+            let marked = if flushing { self.marked_candidate(0) } else { None };
+            return marked.or_else(|| self.candidate_of(0));
+        };
         let first = usize::from(share.is_exceeded_by(self.circles[1].pages));
-        self.candidate_of(first, flushing).or_else(|| self.candidate_of(1 - first, flushing))
+        let marked = if flushing { self.marked_candidate(first).or_else(|| self.marked_candidate(1 - first)) } else { None };
+        marked.or_else(|| self.candidate_of(first)).or_else(|| self.candidate_of(1 - first))
     }
 
     #[inline]
-    fn candidate_of(&mut self, circle: usize, flushing: bool) -> Option<u32> {
+    fn candidate_of(&mut self, circle: usize) -> Option<u32> {
         let Circle { entries: order, pointer, .. } = &self.circles[circle];
         for _round in 0..2 {
             for (&number, &id) in order.range(*pointer..).chain(order.range(..*pointer)) {
@@ -258,13 +262,18 @@ impl Store {
                     continue;
                 }
                 let entry = &mut self.entries[id as usize];
-                if if flushing { entry.marked } else { !entry.recent } {
+                if !std::mem::replace(&mut entry.recent, false) {
                     return Some(id);
                 }
-                entry.recent = false;
             }
         }
         None
+    }
+
+    fn marked_candidate(&self, circle: usize) -> Option<u32> {
+        let Circle { entries: order, pointer, .. } = &self.circles[circle];
+        let round = order.range(*pointer..).chain(order.range(..*pointer));
+        round.filter(|&(&number, &id)| self.entries[id as usize].marked && !self.is_in_flight(number)).map(|(_, &id)| id).next()
     }
 
     /// Sends an entry on its way; returns its pages.
