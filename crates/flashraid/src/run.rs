@@ -194,10 +194,11 @@ fn warm_up(
 ) -> Result<(), RunError> {
     match warm_up.pattern {
         WarmUpPattern::Random => {
-            let members = array.members().len() as f64;
-            for (index, member) in array.members_mut().iter_mut().enumerate() {
+            let members = array.members_to_warm_up();
+            let count = members.len() as f64;
+            for (index, member) in members.iter_mut().enumerate() {
                 member.warm_up(warm_up.overwrites, seed);
-                go_on((index + 1) as f64 / members)?;
+                go_on((index + 1) as f64 / count)?;
             }
             Ok(())
         }

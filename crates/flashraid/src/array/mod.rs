@@ -3,20 +3,31 @@
 //! Three verbs drive it: [`Array::submit`], [`Array::next_time`], [`Array::advance`]. Time comes from the caller.
 
 mod coordination;
+mod counters;
+mod failure;
+mod locks;
+mod members;
 mod params;
+mod stripe_pages;
+mod stripes;
+#[cfg(test)]
+mod tests;
 
 use crate::TimeNs;
-use crate::agenda::Agenda;
-use crate::coordination::{KINDS, Notice};
+use crate::coordination::KINDS;
 pub use crate::layout::{Layout, Level, PageRequest, Run};
 use crate::metrics::GcInterval;
-use crate::slab::Slab;
-use crate::ssd::{Effects, OpEnd, PageOp, Ssd, SsdWake};
+use crate::ssd::{Effects, Ssd};
 use crate::workload::{Direction, Request};
 use coordination::Coordination;
+pub use counters::StripeCounters;
+use failure::Step;
+pub use failure::{FailureProgress, Service};
+use members::{Access, Members, Then, Wake};
 pub use params::*;
+use stripes::Stripes;
 
-/// Members that an array may have: the members that a request met in collection are kept as bits.
+/// Members that an array may have, the spare included: the members that a request met in collection are kept as bits.
 pub const MEMBERS_MAX: u32 = 128;
 
 /// The pages that `request` touches, or `None` if it is empty or reaches beyond `exported_pages`.
@@ -48,71 +59,54 @@ pub struct Done {
     pub gc_members_met: u32,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Wake {
-    /// All pages of a join are done.
-    Joined(u32),
-    /// A member has to look again.
-    Member(u32, SsdWake),
-}
-
-/// Page operations that are waited for together.
-#[derive(Debug, Clone, Copy)]
-struct Join {
-    tag: u64,
-    remaining: u32,
-    last_end: TimeNs,
-    gc_members: u128,
-}
-
 /// An array of SSDs.
 #[derive(Debug, Clone)]
 pub struct Array {
     layout: Layout,
-    members: Vec<Ssd>,
-    agenda: Agenda<Wake>,
-    joins: Slab<Join>,
-    ends: Vec<OpEnd>,
-    cleans: Vec<GcInterval>,
-    notices: Vec<Notice>,
+    members: Members,
     coordination: Option<Coordination>,
+    /// What parity, or a member that fails, needs; without them it does not exist.
+    stripes: Option<Box<Stripes>>,
+    /// The spare that stays as filled.
+    fresh_spare: bool,
     /// All events before this moment have happened.
     advanced_before: TimeNs,
 }
 
 impl Array {
-    /// An array of filled members; `seed` names the random streams of victim policies that draw.
+    /// An array of filled members, a spare behind them if one is to be rebuilt; `seed` names the random streams of victim policies
+    /// that draw.
     pub fn new(params: &ArrayParams, seed: u64) -> Self {
         let member = |number| {
             let mut member = Ssd::new(&params.ssd, seed, number, params.coordination.is_some());
+            // The spare knows the protocol if the member does whose place it takes.
+            let place = params.failure.filter(|_| number == params.members).map_or(number, |failure| failure.member);
             if let Some(coordination) = &params.coordination
-                && coordination.capable >> number & 1 == 1
+                && coordination.capable >> place & 1 == 1
             {
                 member.join_protocol(coordination.t_soft_free_blocks);
             }
             member
         };
+        let spare = params.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
         Self {
             layout: params.layout(),
-            members: (0..params.members).map(member).collect(),
-            agenda: Agenda::default(),
-            joins: Slab::default(),
-            ends: Vec::new(),
-            cleans: Vec::new(),
-            notices: Vec::new(),
+            members: Members::new((0..params.members + u32::from(spare.is_some())).map(member).collect()),
             coordination: params.coordination.as_ref().map(Coordination::new),
+            stripes: Stripes::of(params).map(Box::new),
+            fresh_spare: spare == Some(Spare::Fresh),
             advanced_before: 0,
         }
     }
 
     /// Bytes of a page.
     pub fn page_bytes(&self) -> u32 {
-        self.members[0].ftl().geometry.page_bytes
+        self.members.ssds[0].ftl().geometry.page_bytes
     }
 
     /// Free blocks of a pool at which it is collected.
     pub fn start_free_blocks(&self) -> u32 {
-        self.members[0].ftl().start_free_blocks
+        self.members.ssds[0].ftl().start_free_blocks
     }
 
     /// How addresses spread over the members.
@@ -120,14 +114,36 @@ impl Array {
         &self.layout
     }
 
-    /// The members.
+    /// The members, the spare behind them.
     pub fn members(&self) -> &[Ssd] {
-        &self.members
+        &self.members.ssds
     }
 
-    /// The members, for warming them up and loading warm states before the first request.
+    /// The members, for loading warm states before the first request.
     pub fn members_mut(&mut self) -> &mut [Ssd] {
-        &mut self.members
+        &mut self.members.ssds
+    }
+
+    /// The members that are to be warmed up before the first request: all but a fresh spare.
+    pub fn members_to_warm_up(&mut self) -> &mut [Ssd] {
+        let count = self.members.ssds.len() - usize::from(self.fresh_spare);
+        &mut self.members.ssds[..count]
+    }
+
+    /// What the array does about a failed member.
+    #[inline]
+    pub fn service(&self) -> Service {
+        self.stripes.as_ref().map_or(Service::Normal, |stripes| stripes.service())
+    }
+
+    /// How far the failure of a member and its rebuilding have come, if one is to fail.
+    pub fn failure_progress(&self) -> Option<FailureProgress> {
+        self.stripes.as_ref().and_then(|stripes| stripes.progress())
+    }
+
+    /// Counts of parity, locks and rebuilding; `None` for an array that has none of them.
+    pub fn stripe_counters(&self) -> Option<StripeCounters> {
+        self.stripes.as_ref().map(|stripes| stripes.counters)
     }
 
     /// Takes a request; may start flash operations.
@@ -136,43 +152,53 @@ impl Array {
         if let Some(coordination) = &mut self.coordination {
             coordination.request_arrives(now);
         }
-        let copies = |run: &Run| if request.write { run.copies } else { 1 };
-        let join = self.joins.insert(Join { tag: request.tag, remaining: 0, last_end: 0, gc_members: 0 });
+        let access = Access { now, write: request.write, high_priority: request.high_priority, moment_is_over };
+        self.issue(&access, self.layout.runs(request), request.one_member, Then::Host(request.tag));
+        self.settle();
+    }
+
+    /// Reads or writes pages of the array, with all that parity and a lost member make of it; [`Array::settle`] must follow.
+    /// Runs that follow one another in the same stripe are written together, with `by_strip` each for itself.
+    #[inline]
+    fn issue(&mut self, access: &Access, runs: impl Iterator<Item = Run>, by_strip: bool, then: Then) {
+        let join = self.members.open_join(then);
+        let ends = match &mut self.stripes {
+            Some(stripes) if stripes.concern(access) => stripes.submit(access, runs, by_strip, join, &mut self.members),
+            _ => self.issue_directly(access, runs, join),
+        };
+        self.members.close_join(join, ends);
+    }
+
+    /// Page operations on the members that the layout names; returns their number.
+    #[inline]
+    fn issue_directly(&mut self, access: &Access, runs: impl Iterator<Item = Run>, join: u32) -> u32 {
+        let copies = |run: &Run| if access.write { run.copies } else { 1 };
         let mut operations = 0;
-        for run in self.layout.runs(request) {
+        for run in runs {
             operations += run.pages * copies(&run);
-            let from = run.first_member + if request.write { 0 } else { run.read_copy };
+            let from = run.first_member + if access.write { 0 } else { run.read_copy };
             for page in run.first_page..run.first_page + run.pages {
-                let op = PageOp { page, write: request.write, high_priority: request.high_priority, join };
                 for member in from..from + copies(&run) {
-                    self.members[member as usize].submit(
-                        now,
-                        op,
-                        &mut Effects {
-                            agenda: &mut self.agenda,
-                            ends: &mut self.ends,
-                            cleans: &mut self.cleans,
-                            notices: &mut self.notices,
-                            wake: Wake::Member,
-                            moment_is_over,
-                        },
-                    );
+                    self.members.submit(access, member, page, join);
                 }
             }
         }
-        self.joins[join].remaining = operations;
-        self.settle();
+        operations
     }
 
     /// Overwrites the pages of a request without time, for a warm-up by the workload's own addresses; returns their number.
     /// A request that does not fit the array writes nothing.
     pub fn overwrite_untimed(&mut self, request: &Request) -> u64 {
         let Some(pages) = pages_of(request, u64::from(self.page_bytes()), self.layout.exported_pages()) else { return 0 };
-        let layout = self.layout;
-        for run in layout.runs(&pages) {
+        if let Some(stripes) = &mut self.stripes {
+            let spare = stripes.progress().and_then(|failure| Some((failure.member, failure.spare?)));
+            stripes.overwrite_untimed(&pages, &mut self.members.ssds, spare.filter(|_| !self.fresh_spare));
+            return u64::from(pages.pages);
+        }
+        for run in self.layout.runs(&pages) {
             for member in run.first_member..run.first_member + run.copies {
                 for page in run.first_page..run.first_page + run.pages {
-                    self.members[member as usize].overwrite_page_untimed(page);
+                    self.members.ssds[member as usize].overwrite_page_untimed(page);
                 }
             }
         }
@@ -184,7 +210,7 @@ impl Array {
     pub fn prefetch_map(&self, request: &PageRequest) {
         for run in self.layout.runs(request) {
             for page in run.first_page..run.first_page + run.pages {
-                self.members[run.first_member as usize].prefetch_map(page);
+                self.members.ssds[run.first_member as usize].prefetch_map(page);
             }
         }
     }
@@ -194,7 +220,7 @@ impl Array {
     pub fn prefetch_block(&self, request: &PageRequest) {
         for run in self.layout.runs(request) {
             for page in run.first_page..run.first_page + run.pages {
-                self.members[run.first_member as usize].prefetch_block(page);
+                self.members.ssds[run.first_member as usize].prefetch_block(page);
             }
         }
     }
@@ -202,46 +228,40 @@ impl Array {
     /// The earliest pending moment.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
-        let agenda = self.agenda.next_time();
-        match self.coordination.as_ref().and_then(Coordination::next_time) {
-            Some(at) => Some(agenda.map_or(at, |agenda| at.min(agenda))),
-            None => agenda,
-        }
+        earlier(self.members.agenda.next_time(), self.next_own_time())
+    }
+
+    /// The next moment at which the array itself acts: the end of a phase, failure and rebuilding, messages.
+    #[inline]
+    fn next_own_time(&self) -> Option<TimeNs> {
+        let coordination = self.coordination.as_ref().and_then(Coordination::next_time);
+        let Some(stripes) = &self.stripes else { return coordination };
+        earlier(coordination, earlier(self.members.next_followed(), stripes.next_time()))
     }
 
     /// Runs everything up to and including `until` and appends the requests that are done.
     #[inline]
     pub fn advance(&mut self, until: TimeNs, done: &mut Vec<Done>) {
         loop {
-            // What members and controller say to each other at a nanosecond comes after all else (rule 42).
-            let coordinated_at = self.coordination.as_ref().and_then(Coordination::next_time).filter(|&at| at <= until);
-            if let Some((now, wake)) = self.agenda.pop_due(coordinated_at.unwrap_or(until)) {
+            // What the array does at a nanosecond comes after what happens in the members (rules 42 and 55).
+            let own_at = self.next_own_time().filter(|&at| at <= until);
+            if let Some((now, wake)) = self.members.agenda.pop_due(own_at.unwrap_or(until)) {
                 match wake {
                     Wake::Joined(join) => {
-                        let join = self.joins.remove(join);
+                        let join = self.members.joins.remove(join);
                         if let Some(coordination) = &mut self.coordination {
                             coordination.controller.request_done(now);
                         }
-                        done.push(Done { tag: join.tag, at: now, gc_members_met: join.gc_members.count_ones() });
+                        let Then::Host(tag) = join.then else { unreachable!("what follows in the array is no event of the agenda") };
+                        done.push(Done { tag, at: now, gc_members_met: join.gc_members.count_ones() });
                     }
                     Wake::Member(member, wake) => {
-                        self.members[member as usize].wake(
-                            now,
-                            wake,
-                            &mut Effects {
-                                agenda: &mut self.agenda,
-                                ends: &mut self.ends,
-                                cleans: &mut self.cleans,
-                                notices: &mut self.notices,
-                                wake: Wake::Member,
-                                moment_is_over: false,
-                            },
-                        );
+                        self.members.with(member, false, |ssd, fx| ssd.wake(now, wake, fx));
                         self.settle();
                     }
                 }
-            } else if let Some(now) = coordinated_at {
-                self.coordinate(now);
+            } else if let Some(now) = own_at {
+                self.act(now);
             } else {
                 break;
             }
@@ -249,29 +269,32 @@ impl Array {
         self.advanced_before = until.saturating_add(1);
     }
 
+    /// What the array itself does next, now: ends of phases first, messages last.
+    fn act(&mut self, now: TimeNs) {
+        if let Some(join) = self.members.pop_followed(now) {
+            if let (Then::Stripe { operation, .. }, Some(stripes)) = (join.then, &mut self.stripes) {
+                stripes.phase_ended(now, operation, &join, &mut self.members);
+            }
+        } else if let Some(stripes) = self.stripes.as_mut().filter(|stripes| stripes.next_time() == Some(now)) {
+            let step = stripes.step(now, &mut self.members);
+            if let Some(coordination) = &mut self.coordination {
+                match step {
+                    Some(Step::Fails(member)) => coordination.controller.lose(member),
+                    Some(Step::Replaced { failed, spare }) => coordination.controller.replace(failed, spare),
+                    _ => {}
+                }
+            }
+        } else if let Some(coordination) = &mut self.coordination
+            && let Some((member, message)) = coordination.step(now)
+        {
+            self.members.with(member, true, |ssd, fx| ssd.receive(now, message, fx));
+        }
+        self.settle();
+    }
+
     /// Brings everything that has happened before `now` into the counters and the cleans: what nothing waits for is computed late.
     pub fn catch_up(&mut self, now: TimeNs) {
         self.for_each_member(|member, fx| member.catch_up_all(now, fx));
-    }
-
-    /// What comes next between members and controller, now.
-    fn coordinate(&mut self, now: TimeNs) {
-        let Some(coordination) = &mut self.coordination else { return };
-        if let Some((member, message)) = coordination.step(now) {
-            self.members[member as usize].receive(
-                now,
-                message,
-                &mut Effects {
-                    agenda: &mut self.agenda,
-                    ends: &mut self.ends,
-                    cleans: &mut self.cleans,
-                    notices: &mut self.notices,
-                    wake: Wake::Member,
-                    moment_is_over: true,
-                },
-            );
-        }
-        self.settle();
     }
 
     /// What members and controller have sent, and when.
@@ -285,8 +308,12 @@ impl Array {
         self.coordination.as_ref().map(|coordination| coordination.mailbox.sent())
     }
 
-    /// The last request is done: after `now` no collection begins because an element or the array is idle (rules 38 and 46).
+    /// The last request is done: after `now` no collection begins because an element or the array is idle (rules 38 and 46), no
+    /// member fails, and as a rule no stripe begins to be rebuilt (rule 64).
     pub fn end_idle_collection(&mut self, now: TimeNs) {
+        if let Some(stripes) = &mut self.stripes {
+            stripes.requests_are_over();
+        }
         if let Some(coordination) = &mut self.coordination {
             coordination.controller.end_checks();
         }
@@ -294,18 +321,8 @@ impl Array {
     }
 
     fn for_each_member(&mut self, mut act: impl FnMut(&mut Ssd, &mut Effects<Wake>)) {
-        for member in &mut self.members {
-            act(
-                member,
-                &mut Effects {
-                    agenda: &mut self.agenda,
-                    ends: &mut self.ends,
-                    cleans: &mut self.cleans,
-                    notices: &mut self.notices,
-                    wake: Wake::Member,
-                    moment_is_over: false,
-                },
-            );
+        for member in 0..self.members.ssds.len() as u32 {
+            self.members.with(member, false, &mut act);
         }
         self.settle();
     }
@@ -313,31 +330,23 @@ impl Array {
     /// Books what the members have reported.
     #[inline]
     fn settle(&mut self) {
-        if !self.notices.is_empty()
+        if !self.members.notices.is_empty()
             && let Some(coordination) = &mut self.coordination
         {
-            self.notices.drain(..).for_each(|notice| coordination.mailbox.post(&notice));
+            self.members.notices.drain(..).for_each(|notice| coordination.mailbox.post(&notice));
         }
-        for end in self.ends.drain(..) {
-            let join = &mut self.joins[end.join];
-            join.remaining -= 1;
-            join.last_end = join.last_end.max(end.at);
-            join.gc_members |= u128::from(end.met_gc) << end.member;
-            if join.remaining == 0 {
-                self.agenda.schedule(join.last_end, Wake::Joined(end.join));
-            }
-        }
+        self.members.settle();
     }
 
     /// Moves the cleans recorded since the last call to `out`. Those of eager members are reported before they start.
     #[inline]
     pub fn take_cleans(&mut self, out: &mut Vec<GcInterval>) {
-        out.append(&mut self.cleans);
+        out.append(&mut self.members.cleans);
     }
 
     /// Every clean that starts before this moment, or before `now` if nothing is open, has been reported.
     pub fn cleans_known_until(&self, now: TimeNs) -> TimeNs {
-        self.members.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min)
+        self.members.ssds.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min)
     }
 
     /// Verifies the whole state; used by tests and `--check`.
@@ -345,6 +354,14 @@ impl Array {
     /// # Errors
     /// A sentence that names the member and the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
-        self.members.iter().enumerate().try_for_each(|(m, ssd)| ssd.ftl().verify().map_err(|e| format!("member {m}: {e}")))
+        self.members.ssds.iter().enumerate().try_for_each(|(m, ssd)| ssd.ftl().verify().map_err(|e| format!("member {m}: {e}")))
+    }
+}
+
+#[inline]
+fn earlier(one: Option<TimeNs>, other: Option<TimeNs>) -> Option<TimeNs> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }

@@ -20,6 +20,7 @@ mod quantities;
 mod report;
 mod resolve;
 mod resolve_coordination;
+mod resolve_failure;
 mod tree;
 mod validate;
 mod workload;

@@ -97,6 +97,9 @@ fn warnings(config: &Config, array: &ArrayParams) -> Vec<String> {
     for key in super::resolve_coordination::without_effect(&config.coordination) {
         warnings.push(format!("coordination.{key} is set, but this scheme does not use it"));
     }
+    if config.array.rebuild.is_some() && config.array.failure.is_none() {
+        warnings.push("array.rebuild has no effect, since no member fails (array.failure)".into());
+    }
     if config.ssd.warm_up.load.is_some() && config.ssd.warm_up.save.is_some() {
         warnings.push("ssd.warm_up.load and save are both set: the state that is loaded is saved again".into());
     }
@@ -401,6 +404,8 @@ impl Resolver<'_> {
             Level::Raid0 => (1, MEMBERS_MAX, false),
             Level::Raid1 => (2, MEMBERS_MAX, false),
             Level::Raid10 => (2, MEMBERS_MAX, true),
+            Level::Raid4 | Level::Raid5 => (3, MEMBERS_MAX, false),
+            Level::Raid6 => (4, MEMBERS_MAX, false),
         };
         if members < least || members > most || (even && members % 2 == 1) {
             let allowed = match (least == most, even) {
@@ -433,21 +438,27 @@ impl Resolver<'_> {
             let message = format!("`array.stripe_unit` is {stripe_unit}, more than a member exports ({})", Size { bytes: member_bytes });
             self.problem("array.stripe_unit", message, None);
         }
+        let level = match level {
+            Level::Single => array::Level::Single,
+            Level::Raid0 => array::Level::Raid0,
+            Level::Raid1 => array::Level::Raid1,
+            Level::Raid10 => array::Level::Raid10,
+            Level::Raid4 => array::Level::Raid4,
+            Level::Raid5 => array::Level::Raid5,
+            Level::Raid6 => array::Level::Raid6,
+        };
+        let failure = self.failure(config, level, members, stripe_unit);
         if self.problems.len() > before {
             return None;
         }
         config.array.members = Some(members);
         config.array.stripe_unit = Some(stripe_unit);
         Some(ArrayParams {
-            level: match level {
-                Level::Single => array::Level::Single,
-                Level::Raid0 => array::Level::Raid0,
-                Level::Raid1 => array::Level::Raid1,
-                Level::Raid10 => array::Level::Raid10,
-            },
+            level,
             members,
             stripe_unit_pages: u32::try_from(stripe_unit.bytes / page_bytes).expect("a member's pages fit 32 bits"),
             coordination,
+            failure,
             ssd,
         })
     }

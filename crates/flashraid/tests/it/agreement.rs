@@ -227,7 +227,14 @@ impl Draw {
             Level::Raid10 => 2 * self.between(1, 3),
             Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("none of those drawn from"),
         };
-        ArrayParams { level, members: members as u32, stripe_unit_pages: self.between(1, 8) as u32, ssd: self.ssd(), coordination: None }
+        ArrayParams {
+            level,
+            members: members as u32,
+            stripe_unit_pages: self.between(1, 8) as u32,
+            ssd: self.ssd(),
+            coordination: None,
+            failure: None,
+        }
     }
 
     fn ssd(&mut self) -> SsdParams {
