@@ -348,6 +348,12 @@ impl Cache {
         self.look(now);
     }
 
+    /// Whether a member has failed and the caches are being flushed.
+    #[inline]
+    pub fn is_flushing(&self) -> bool {
+        self.flushing
+    }
+
     /// Whether everything that was cached when a member failed has been destaged.
     pub fn is_flushed(&self) -> bool {
         self.group.as_ref().is_none_or(|group| group.store.is_flushed())

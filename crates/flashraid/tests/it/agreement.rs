@@ -234,6 +234,7 @@ impl Draw {
             ssd: self.ssd(),
             coordination: None,
             failure: None,
+            cache: None,
         }
     }
 
