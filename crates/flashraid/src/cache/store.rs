@@ -1,8 +1,8 @@
 //! One cache: its room, its entries in a circle with a destage pointer, and what is in flight (rules 71, 72, 80 and 81).
 
-use super::stow::SequentialShare;
 use super::CacheParams;
 use super::common::Writer;
+use super::stow::SequentialShare;
 use crate::TimeNs;
 use std::collections::BTreeMap;
 

@@ -65,7 +65,7 @@ impl CachePolicy {
     }
 
     /// The name in a file.
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Wow => "wow",

@@ -35,9 +35,8 @@ struct Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = (prop_oneof![Just(0), 0..40_u64, 0..2000_u64], any::<u64>(), 1..24_u32, 0..10_u32, 0..8_u32).prop_map(
-        |(gap_ns, page, pages, write, one_member)| Step { gap_ns, page, pages, write: write < 7, one_member: one_member == 0 },
-    );
+    let step = (prop_oneof![Just(0), 0..40_u64, 0..2000_u64], any::<u64>(), 1..24_u32, 0..10_u32, 0..8_u32)
+        .prop_map(|(gap_ns, page, pages, write, one_member)| Step { gap_ns, page, pages, write: write < 7, one_member: one_member == 0 });
     prop::collection::vec(step, 1..120)
 }
 

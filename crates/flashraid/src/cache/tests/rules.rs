@@ -123,11 +123,10 @@ fn caches_of_members_destage_together_or_when_the_time_is_up() {
     assert!(bench.log.is_empty());
     bench.write(2, 3, 1);
     bench.write(3, 2, 1);
-    assert_eq!(bench.log.iter().map(|(at, text)| (*at, text.as_str())).collect::<Vec<_>>(), [
-        (600, "write m0:0+1"),
-        (600, "write m1:0+1"),
-        (600, "write m2:0+1")
-    ]);
+    assert_eq!(
+        bench.log.iter().map(|(at, text)| (*at, text.as_str())).collect::<Vec<_>>(),
+        [(600, "write m0:0+1"), (600, "write m1:0+1"), (600, "write m2:0+1")]
+    );
     // Stripe 1 of member 0 is ready at 700, when its first destage is done, and waits a whole time-out.
     bench.finish();
     assert_eq!(bench.log[3], (1700, "write m0:1+1".into()));
@@ -253,12 +252,10 @@ fn several_destages_at_a_time_never_two_of_one_stripe() {
         bench.write(tag as u64, page, 1);
     }
     bench.finish();
-    assert_eq!(bench.log.iter().map(|(at, text)| (*at, text.as_str())).collect::<Vec<_>>(), [
-        (0, "write 0+1"),
-        (0, "write 2+1"),
-        (100, "write 4+1"),
-        (100, "write 0+1")
-    ]);
+    assert_eq!(
+        bench.log.iter().map(|(at, text)| (*at, text.as_str())).collect::<Vec<_>>(),
+        [(0, "write 0+1"), (0, "write 2+1"), (100, "write 4+1"), (100, "write 0+1")]
+    );
 }
 
 #[test]
