@@ -155,8 +155,9 @@ impl Loop {
                         return Ok(true);
                     }
                 }
-                (_, Some(event)) => {
-                    self.advance(event);
+                (arrival, Some(event)) => {
+                    // Nothing that happens before the next arrival can change it.
+                    self.advance(arrival.map_or(event, |at| at - 1));
                     let mut done = std::mem::take(&mut self.done);
                     for d in done.drain(..) {
                         self.complete(&d, watch);

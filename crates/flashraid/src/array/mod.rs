@@ -298,13 +298,16 @@ impl Array {
     /// The next moment at which the array itself acts: the end of a phase, failure and rebuilding, messages.
     #[inline]
     fn next_own_time(&self) -> Option<TimeNs> {
-        let coordination = self.coordination.as_ref().and_then(Coordination::next_time);
-        if self.stripes.is_none() && self.caching.is_none() {
-            return coordination;
+        let mut next = self.coordination.as_ref().and_then(Coordination::next_time);
+        if let Some(stripes) = &self.stripes {
+            next = earlier(next, stripes.next_time());
+        } else if self.caching.is_none() {
+            return next;
         }
-        let stripes = self.stripes.as_ref().and_then(|stripes| stripes.next_time());
-        let cache = self.caching.as_ref().and_then(|caching| caching.cache.next_time());
-        earlier(earlier(coordination, self.members.next_followed()), earlier(stripes, cache))
+        if let Some(caching) = &self.caching {
+            next = earlier(next, caching.cache.next_time());
+        }
+        earlier(next, self.members.next_followed())
     }
 
     /// Runs everything up to and including `until` and appends the requests that are done.

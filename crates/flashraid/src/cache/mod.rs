@@ -111,8 +111,8 @@ pub struct Cache {
     flushing: bool,
     /// Slots may have to rest.
     paced: bool,
-    /// When one of those is rested.
-    next_rested: Option<TimeNs>,
+    /// When [`Cache::step`] is due, or `TimeNs::MAX`.
+    next_step: TimeNs,
 }
 
 impl Cache {
@@ -143,7 +143,7 @@ impl Cache {
             room_pages: params.pages(members),
             flushing: false,
             paced: params.low > 0.0 || params.high > 0.0,
-            next_rested: None,
+            next_step: TimeNs::MAX,
         }
     }
 
@@ -308,18 +308,18 @@ impl Cache {
         if let Some(members) = &mut self.members {
             members.look(now, &mut self.common, self.flushing, &mut order_when_read(now));
         }
+        self.next_step = self.members.as_ref().and_then(|members| members.sync.as_ref()?.timer_ends()).unwrap_or(TimeNs::MAX);
         if self.paced {
             let group = self.group.as_ref().and_then(|group| group.next_rested(now, self.flushing));
             let members = self.members.as_ref().and_then(|members| members.next_rested(now, self.flushing));
-            self.next_rested = [group, members].into_iter().flatten().min();
+            self.next_step = [group, members].into_iter().flatten().fold(self.next_step, TimeNs::min);
         }
     }
 
     /// When [`Cache::step`] has to be called, after everything else that happens at that nanosecond.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
-        let timer = self.members.as_ref().and_then(|members| members.sync.as_ref()?.timer_ends());
-        [timer, self.next_rested].into_iter().flatten().min()
+        (self.next_step < TimeNs::MAX).then_some(self.next_step)
     }
 
     /// Slots are rested, or caches have waited long enough for the others.

@@ -28,7 +28,7 @@ pub struct CacheConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
     pub in_flight: Option<u32>,
-    /// How long a member cache that has something to destage waits for the others (iwc-sync, lawc); without it 10 ms.
+    /// How long a member cache that has something to destage waits for the others (iwc-sync, lawc); without it 1 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync_timeout: Option<Duration>,
     /// Time in which the memory of the cache reads a page; without it 125 ns (phase-change memory, LAWC Table 2).

@@ -14,7 +14,7 @@ const LARGEST_BYTES: u64 = 1 << 40;
 const BYTES_PER_MEMBER: u64 = 32 << 10;
 /// LAWC Fig. 6.
 const FRONT_FRACTION: Fraction = Fraction(0.25);
-const SYNC_TIMEOUT: Duration = Duration { ns: 10_000_000 };
+const SYNC_TIMEOUT: Duration = Duration { ns: 1_000_000 };
 /// LAWC Table 2.
 const NVM_READ: Duration = Duration { ns: 125 };
 const NVM_WRITE: Duration = Duration { ns: 1000 };
