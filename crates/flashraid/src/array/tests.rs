@@ -55,7 +55,7 @@ fn params(level: Level, members: u32, unit: u32) -> ArrayParams {
         channel: None,
         link: None,
     };
-    ArrayParams { level, members, stripe_unit_pages: unit, ssd, coordination: None, failure: None }
+    ArrayParams { level, members, stripe_unit_pages: unit, ssd, coordination: None, failure: None, cache: None }
 }
 
 fn failing(level: Level, members: u32, unit: u32, member: u32, at_ns: TimeNs) -> ArrayParams {
