@@ -1,7 +1,7 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
 
 use crate::TimeNs;
-use crate::array::{Array, Done, PageRequest, pages_of};
+use crate::array::{Array, Done, PageRequest, Service, StripeCounters, pages_of};
 use crate::cache::CacheCounters;
 use crate::coordination;
 use crate::metrics::{CompletedRequest, GcInterval, Metrics, MetricsParams, Skip};
@@ -60,6 +60,8 @@ pub struct Outcome {
     pub messages: BTreeMap<String, u64>,
     /// Counts of the write cache over the measured time, and the pages that fit into it, if there is one.
     pub cache: Option<(CacheCounters, u64)>,
+    /// Counts of parity, locks and rebuilding over the measured time, if the array has any of them.
+    pub stripe_counters: Option<StripeCounters>,
     /// The end, in nanoseconds.
     pub end_ns: TimeNs,
     /// Requests sent.
@@ -82,11 +84,14 @@ pub fn simulate(
     watch: &mut dyn Watch,
 ) -> Result<Outcome, SourceError> {
     let elements = array.members()[0].elements();
-    let metrics = Metrics::new(params, array.members().len() as u32, elements);
+    let may_fail = array.failure_progress().is_some();
+    let metrics = Metrics::new(params, array.members().len() as u32, elements).with_phases(if may_fail { Service::ALL.len() } else { 0 });
     let host = source.host_loop();
     let mut loop_ = Loop {
         upcoming: Upcoming::new(source, &array),
         messages_at_restart: Default::default(),
+        stripes_at_restart: StripeCounters::default(),
+        may_fail,
         at_restart: vec![MemberCounters::default(); array.members().len()],
         array,
         metrics,
@@ -113,6 +118,8 @@ struct InFlight {
     request: Request,
     index: u64,
     arrival_ns: TimeNs,
+    /// What it met.
+    service: Service,
 }
 
 struct Loop {
@@ -126,6 +133,9 @@ struct Loop {
     /// The members' counts of that moment.
     at_restart: Vec<MemberCounters>,
     messages_at_restart: [u64; coordination::KINDS],
+    stripes_at_restart: StripeCounters,
+    /// A member fails in the course of the run.
+    may_fail: bool,
     in_flight: Slab<InFlight>,
     done: Vec<Done>,
     cleans: Vec<GcInterval>,
@@ -238,7 +248,7 @@ impl Loop {
             self.measuring = true;
             self.restart(now);
         }
-        let in_flight = InFlight { request, index: self.sent, arrival_ns: now };
+        let in_flight = InFlight { request, index: self.sent, arrival_ns: now, service: self.array.service() };
         pages.tag = u64::from(self.in_flight.insert(in_flight));
         self.array.submit(now, &pages);
         self.sent += 1;
@@ -257,6 +267,7 @@ impl Loop {
         }
         self.array.restart_cache_counters(now);
         self.messages_at_restart = self.array.messages().unwrap_or_default();
+        self.stripes_at_restart = self.array.stripe_counters().unwrap_or_default();
     }
 
     #[inline]
@@ -279,9 +290,12 @@ impl Loop {
 
     #[inline]
     fn complete(&mut self, done: &Done, watch: &mut dyn Watch) {
-        let InFlight { request, index, arrival_ns } = self.in_flight.remove(done.tag as u32);
+        let InFlight { request, index, arrival_ns, service } = self.in_flight.remove(done.tag as u32);
         let completed = CompletedRequest { index, request, arrival_ns, done_ns: done.at, gc_members_met: done.gc_members_met };
         self.metrics.request(&completed);
+        if self.may_fail {
+            self.metrics.request_of_phase(service as usize, &completed);
+        }
         watch.completed(&completed);
     }
 
@@ -309,6 +323,7 @@ impl Loop {
             counters,
             cache: self.array.cache_counters(self.now),
             messages: self.array.messages().map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, self.messages_at_restart)),
+            stripe_counters: self.array.stripe_counters().map(|counters| counters.since(&self.stripes_at_restart)),
             notes: self.upcoming.source.notes(),
             array: self.array,
             metrics: self.metrics,

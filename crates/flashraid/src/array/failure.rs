@@ -38,6 +38,8 @@ pub struct FailureProgress {
     pub strips_rebuilt: u64,
     /// Strips of a member.
     pub strips: u64,
+    /// Pages of a strip.
+    pub strip_pages: u32,
 }
 
 /// What is to happen now.
@@ -75,8 +77,8 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// `members` members with `strips` strips each, and the spare behind them.
-    pub fn new(params: &FailureParams, members: u32, strips: u64) -> Self {
+    /// `members` members with `strips` strips of `strip_pages` pages each, and the spare behind them.
+    pub fn new(params: &FailureParams, members: u32, strips: u64, strip_pages: u32) -> Self {
         let progress = FailureProgress {
             member: params.member,
             spare: params.rebuild.map(|_| members),
@@ -85,6 +87,7 @@ impl Failure {
             rebuild_ended_ns: None,
             strips_rebuilt: 0,
             strips,
+            strip_pages,
         };
         Self {
             params: *params,

@@ -5,12 +5,15 @@
 mod caching;
 mod coordination;
 mod counters;
+mod demand;
 mod failure;
 mod locks;
 mod members;
 mod params;
 mod stripe_pages;
 mod stripes;
+#[cfg(test)]
+mod cache_tests;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +27,7 @@ use crate::workload::{Direction, Request};
 use caching::{Caching, Event};
 use coordination::Coordination;
 pub use counters::StripeCounters;
+pub use demand::Demand;
 use failure::Step;
 pub use failure::{FailureProgress, Service};
 use members::{Access, Members, Then, Wake};

@@ -107,8 +107,9 @@ impl Stripes {
         if params.level.parity_strips() == 0 && params.failure.is_none() {
             return None;
         }
+        let failure = params.failure.as_ref().map(|f| Failure::new(f, params.members, layout.stripes(), layout.unit_pages()));
         Some(Self {
-            route: Route { layout, failure: params.failure.as_ref().map(|f| Failure::new(f, params.members, layout.stripes())) },
+            route: Route { layout, failure },
             locks: Locks::default(),
             operations: Vec::new(),
             unused: Vec::new(),
@@ -374,7 +375,7 @@ impl Stripes {
 }
 
 /// Moves the next part of a request (rule 51) from `runs` to `pages`; returns its stripe.
-fn next_part(layout: &Layout, runs: &mut Peekable<impl Iterator<Item = Run>>, by_strip: bool, pages: &mut StripePages) -> u64 {
+pub(super) fn next_part(layout: &Layout, runs: &mut Peekable<impl Iterator<Item = Run>>, by_strip: bool, pages: &mut StripePages) -> u64 {
     let unit = layout.unit_pages();
     let by_strip = by_strip || layout.shape().parity == 0;
     let mut stripe = None;

@@ -398,6 +398,11 @@ impl Cache {
         self.common.counters = CacheCounters { occupancy_most_pages: self.common.occupancy.pages(), ..CacheCounters::default() };
     }
 
+    /// Pages in all caches now.
+    pub fn cached_pages(&self) -> u64 {
+        self.common.occupancy.pages()
+    }
+
     /// Pages that fit into all caches together.
     pub fn room_pages(&self) -> u64 {
         self.room_pages

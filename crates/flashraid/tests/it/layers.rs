@@ -22,7 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cache", &["layout", "rng", "slab"]),
     ("array", &["agenda", "cache", "coordination", "layout", "metrics", "slab", "ssd", "workload"]),
     ("simulation", &["array", "cache", "coordination", "metrics", "slab", "ssd", "workload"]),
-    ("report", &["cache", "metrics", "ssd", "workload"]),
+    ("report", &["array", "cache", "metrics", "ssd", "workload"]),
     ("config", &["array", "cache", "coordination", "flash", "layout", "metrics", "simulation", "ssd", "units", "workload"]),
     ("check", &["array", "config", "ssd", "units", "workload"]),
 ];

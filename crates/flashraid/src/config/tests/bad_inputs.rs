@@ -45,6 +45,18 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("stripe_unit_no_multiple", "[array]\nstripe_unit = \"6KiB\"\n", &[]),
     ("members_and_levels", "[array]\nlevel = \"raid10\"\nmembers = 7\n", &[]),
     ("single_with_members", "[array]\nlevel = \"single\"\nmembers = 2\n", &[]),
+    ("too_few_for_parity", "[array]\nlevel = \"raid6\"\nmembers = 3\n", &[]),
+    (
+        "failures",
+        "[array]\nlevel = \"raid5\"\nmembers = 128\n[array.failure]\nmember = 128\nat = \"1s\"\n[array.rebuild]\nrate = \"1B/s\"\ndelay = \"2h\"\n",
+        &[],
+    ),
+    ("failure_without_redundancy", "[array.failure]\nmember = 0\nat = \"1s\"\n", &[]),
+    (
+        "failure_options",
+        "[array]\nlevel = \"raid5\"\nfailure = { member = -1 }\nrebuild = { rate = 0, in_flight = 0, spare = \"cold\" }\n",
+        &[],
+    ),
     ("too_many_pages", "[ssd.geometry]\nelements = 4096\nblocks = 16384\n", &[]),
     ("page_size", "[ssd.geometry]\npage_size = 1000\n", &[]),
     ("channels", "[ssd]\ntransfer = \"channel\"\n", &[]),
