@@ -239,7 +239,12 @@ impl Cache {
     pub fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostDone> {
         match wake {
             CacheWake::Host(host) => return Some(self.host_done(host)),
-            CacheWake::Taken(destage) => self.taken(now, destage),
+            CacheWake::Taken(destage) => {
+                self.taken(now, destage);
+                if destage.cache > 0 && self.members.as_ref().is_some_and(MemberCaches::is_untouched) {
+                    return None;
+                }
+            }
             CacheWake::Down(destage) => self.destaged(now, destage),
         }
         self.look(now);
