@@ -1,6 +1,6 @@
 //! A figure or table of a paper: what to simulate and how to judge it.
 
-use crate::{Evaluation, Results};
+use crate::{Evaluation, Results, settings};
 
 /// A figure or table.
 #[derive(Debug, Clone)]
@@ -13,6 +13,13 @@ pub struct Figure {
     pub points: Vec<Point>,
     /// Judges their results.
     pub evaluate: fn(&Results, &mut Evaluation),
+}
+
+impl Figure {
+    /// It is about bandwidth; else about response times.
+    pub fn measures_bandwidth(&self) -> bool {
+        self.points.first().is_some_and(|point| point.text == settings::DRIVE)
+    }
 }
 
 /// How much to simulate.
@@ -67,9 +74,46 @@ impl Point {
         self
     }
 
-    /// The keys to set for a size, those that come later winning.
-    pub fn settings(&self, size: Size) -> Vec<(String, String)> {
+    /// The keys to set for a size, those that come later winning; a workload for which there is a trace (its name, its file) is replaced by it.
+    pub fn settings(&self, size: Size, traces: &[(String, String)]) -> Vec<(String, String)> {
         let quick = if size == Size::Quick { self.quick.as_slice() } else { &[] };
-        self.settings.iter().chain(quick).cloned().collect()
+        let replaced = |(key, value): &(String, String)| {
+            let trace = traces.iter().find(|(name, _)| key == "workload.preset" && name == value);
+            match trace {
+                Some((_, file)) => vec![("workload.kind".to_owned(), "trace".to_owned()), ("workload.path".to_owned(), file.clone())],
+                None => vec![(key.clone(), value.clone())],
+            }
+        };
+        self.settings.iter().chain(quick).flat_map(replaced).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_replaces_its_workload_only() {
+        let point = Point::new("p", "").set("workload.preset", "cello").quick("workload.requests", 10);
+        let settings = |size, name: &str| {
+            let settings = point.settings(size, &[(name.to_owned(), "c.spc".to_owned())]);
+            settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>()
+        };
+        assert_eq!(settings(Size::Full, "cello"), ["workload.kind=trace", "workload.path=c.spc"]);
+        assert_eq!(settings(Size::Quick, "tpc-c"), ["workload.preset=cello", "workload.requests=10"]);
+    }
+
+    #[test]
+    fn every_point_is_a_configuration() {
+        for figure in crate::figures() {
+            for point in &figure.points {
+                for size in [Size::Quick, Size::Full] {
+                    let loaded = flashraid::config::from_str(&point.name, point.text, &point.settings(size, &[]), Some(7));
+                    assert!(loaded.is_ok(), "{} {}: {}", figure.id, point.name, loaded.unwrap_err());
+                }
+            }
+            let names: std::collections::BTreeSet<&str> = figure.points.iter().map(|point| point.name.as_str()).collect();
+            assert_eq!(names.len(), figure.points.len(), "{}: names repeat", figure.id);
+        }
     }
 }

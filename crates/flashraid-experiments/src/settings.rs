@@ -55,7 +55,6 @@ preset = "ggc-raid0-8"
 [ssd]
 preset = "ggc2014"
 [workload]
-preset = "hpc-w"
 requests = 20000
 "#;
 
@@ -66,7 +65,6 @@ preset = "pgc-single"
 [ssd]
 preset = "pgc2011"
 [workload]
-preset = "pgc-synthetic"
 requests = 50000
 "#;
 
@@ -77,7 +75,6 @@ level = "single"
 [ssd]
 preset = "mlc-sata2"
 [workload]
-preset = "w1(60)"
 duration = "40s"
 [report]
 skip_time = "10s"
@@ -86,7 +83,7 @@ skip_time = "10s"
 /// A point on the array of GGC.
 pub fn ggc(name: impl Into<String>, workload: &str, scheme: &str) -> Point {
     let point = Point::new(name, GGC_ARRAY).set("workload.preset", workload).set("coordination.scheme", scheme);
-    point.quick("ssd.geometry.blocks", 128).quick("workload.requests", 4000)
+    point.quick("ssd.geometry.blocks", 64).quick("workload.requests", 4000)
 }
 
 /// A point on the device of PGC.
