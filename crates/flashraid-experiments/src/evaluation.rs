@@ -136,15 +136,6 @@ impl Evaluation {
         self.judge(self.fact(id), statements.into_iter().map(part).collect(), direction_holds);
     }
 
-    /// A claim about something that the model does not have.
-    pub fn not_modelled(&mut self, id: &str, what: &str) {
-        let mut fact = self.fact(id);
-        fact.reason = format!("not measured: {what}");
-        let part = |(name, paper)| Part { name, paper: Some(paper), measured: None, ci95: None, holds: false };
-        let parts = fact.numbers().into_iter().map(part).collect();
-        self.judge(fact, parts, false);
-    }
-
     fn judge(&mut self, fact: Fact, parts: Vec<Part>, direction_holds: bool) {
         let close = !parts.is_empty() && parts.iter().all(|part| part.holds);
         let verdict = Verdict::of(close, direction_holds);
@@ -222,9 +213,7 @@ mod tests {
         let mut evaluation = evaluation();
         evaluation.statement("ggc.fig10", vec![("a", 1.0, true), ("b", 2.0, false)]);
         evaluation.statement("ggc.fig12", vec![("a", 1.0, false), ("b", 2.0, true)]);
-        evaluation.not_modelled("lawc.fig11", "no cache");
         let verdicts: Vec<Verdict> = evaluation.claims.iter().map(|claim| claim.verdict).collect();
-        assert_eq!(verdicts, [Verdict::Direction, Verdict::Differs, Verdict::Differs]);
-        assert_eq!(evaluation.claims[2].note, "not measured: no cache");
+        assert_eq!(verdicts, [Verdict::Direction, Verdict::Differs]);
     }
 }

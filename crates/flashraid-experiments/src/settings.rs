@@ -44,6 +44,12 @@ pub const CHOICES: &[Choice] = &[
         value: "stand-ins",
         why: "the traces are not public or not at hand; --trace NAME=FILE replaces one",
     },
+    Choice { key: "cache.sync_timeout", value: "1ms", why: "LAWC gives no value" },
+    Choice {
+        key: "ggc in LAWC's figures",
+        value: "wow with reactive-inclusive",
+        why: "the paper compares with coordinated collection and names no cache for it",
+    },
     Choice { key: "ssd.gc.t_hard", value: "0.5", why: "where a figure does not vary it" },
     Choice { key: "mlc-sata2, slc-sata2", value: "fitted to the means of GGC Table 3", why: "the drives' insides are not published" },
 ];
@@ -68,6 +74,16 @@ preset = "pgc2011"
 requests = 50000
 "#;
 
+/// The arrays of LAWC; caches have the paper's sizes by default: 32 KiB for each member, a quarter of them in front.
+pub const LAWC_ARRAY: &str = r#"
+[array]
+preset = "lawc-raid0-8"
+[ssd]
+preset = "lawc2017"
+[workload]
+requests = 30000
+"#;
+
 /// The drives of GGC section 3 and of the poster, under a closed loop; statistics begin when collection has settled.
 pub const DRIVE: &str = r#"
 [array]
@@ -90,6 +106,17 @@ pub fn ggc(name: impl Into<String>, workload: &str, scheme: &str) -> Point {
 pub fn pgc(name: impl Into<String>, workload: &str) -> Point {
     let point = Point::new(name, PGC_DEVICE).set("workload.preset", workload);
     point.quick("ssd.geometry.blocks", 256).quick("workload.requests", 10_000)
+}
+
+/// A point on an array of LAWC with a write cache; `ggc` is `wow` with coordinated collection.
+pub fn lawc(name: impl Into<String>, level: &str, policy: &str, workload: &str) -> Point {
+    let array = if level == "raid5" { "lawc-raid5-9" } else { "lawc-raid0-8" };
+    let point = Point::new(name, LAWC_ARRAY).set("array.preset", array).set("workload.preset", workload);
+    let point = match policy {
+        "ggc" => point.set("cache.policy", "wow").set("coordination.scheme", "reactive-inclusive"),
+        _ => point.set("cache.policy", policy),
+    };
+    point.quick("workload.requests", 4000)
 }
 
 /// A point on `members` drives of the measurements.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 pub use sample::WorkloadSample;
 
-use crate::array::ArrayParams;
+use crate::array::{ArrayParams, Spare};
 use crate::config::{Scenario, address_space};
 use crate::ssd::{PlaneChoice, Pool, SsdParams, VictimPolicy};
 
@@ -32,7 +32,7 @@ pub struct CheckReport {
     pub load: Option<LoadCheck>,
     /// When collection begins.
     pub first_collection: FirstCollection,
-    /// Host pages that the warm-up overwrites on all members together.
+    /// Pages that the warm-up overwrites on all members and a warm spare together.
     pub warm_up_pages: u64,
     /// Bytes that the state of all members needs.
     pub memory_bytes: u64,
@@ -132,8 +132,10 @@ pub fn check(scenario: &Scenario) -> CheckReport {
     warn(scenario, workload.as_ref(), load.as_ref(), first_collection, &mut warnings);
     let exported_pages = array.ssd.exported_pages();
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
+    let elements = u64::from(array.ssd.geometry.elements);
     let per_element = f64::from(array.ssd.geometry.exported_pages_per_element());
-    let elements = u64::from(array.members) * u64::from(array.ssd.geometry.elements);
+    let spare = array.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
+    let warmed_up = u64::from(array.members) + u64::from(spare == Some(Spare::Warm));
     CheckReport {
         array_bytes: address_space(array).capacity_bytes,
         members: array.members,
@@ -148,8 +150,12 @@ pub fn check(scenario: &Scenario) -> CheckReport {
         workload,
         load,
         first_collection,
-        warm_up_pages: if scenario.warm_state.load.is_some() { 0 } else { (scenario.warm_up.overwrites * per_element) as u64 * elements },
-        memory_bytes: memory_bytes(&array.ssd) * u64::from(array.members),
+        warm_up_pages: if scenario.warm_state.load.is_some() {
+            0
+        } else {
+            (scenario.warm_up.overwrites * per_element) as u64 * elements * warmed_up
+        },
+        memory_bytes: memory_bytes(&array.ssd) * (u64::from(array.members) + u64::from(spare.is_some())),
         warnings,
     }
 }

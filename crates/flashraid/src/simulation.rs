@@ -1,7 +1,8 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
 
 use crate::TimeNs;
-use crate::array::{Array, Done, PageRequest, pages_of};
+use crate::array::{Array, Done, PageRequest, Service, StripeCounters, pages_of};
+use crate::cache::CacheCounters;
 use crate::coordination;
 use crate::metrics::{CompletedRequest, GcInterval, Metrics, MetricsParams, Skip};
 use crate::slab::Slab;
@@ -59,6 +60,10 @@ pub struct Outcome {
     pub counters: Vec<MemberCounters>,
     /// Messages between members and controller over the measured time, by kind; empty without a controller.
     pub messages: BTreeMap<String, u64>,
+    /// Counts of parity, locks and rebuilding over the measured time, if the array has any of them.
+    pub stripe_counters: Option<StripeCounters>,
+    /// Counts of the write cache over the measured time, and the pages that fit into it, if there is one.
+    pub cache: Option<(CacheCounters, u64)>,
     /// The end, in nanoseconds.
     pub end_ns: TimeNs,
     /// Requests sent.
@@ -81,13 +86,16 @@ pub fn simulate(
     watch: &mut dyn Watch,
 ) -> Result<Outcome, SourceError> {
     let elements = array.members()[0].elements();
-    let metrics = Metrics::new(params, array.members().len() as u32, elements);
+    let may_fail = array.failure_progress().is_some();
+    let metrics = Metrics::new(params, array.members().len() as u32, elements).with_phases(if may_fail { Service::ALL.len() } else { 0 });
     let host = source.host_loop();
     let takes_ahead = host == HostLoop::Open && array.takes_ahead();
     let mut loop_ = Loop {
         upcoming: Upcoming::new(source, &array, if takes_ahead { &[] } else { &HINTS }),
         takes_ahead,
         messages_at_restart: Default::default(),
+        stripes_at_restart: StripeCounters::default(),
+        may_fail,
         at_restart: vec![MemberCounters::default(); array.members().len()],
         array,
         metrics,
@@ -114,6 +122,8 @@ struct InFlight {
     request: Request,
     index: u64,
     arrival_ns: TimeNs,
+    /// What it met.
+    service: Service,
 }
 
 struct Loop {
@@ -129,6 +139,9 @@ struct Loop {
     /// The members' counts of that moment.
     at_restart: Vec<MemberCounters>,
     messages_at_restart: [u64; coordination::KINDS],
+    stripes_at_restart: StripeCounters,
+    /// A member fails in the course of the run.
+    may_fail: bool,
     in_flight: Slab<InFlight>,
     done: Vec<Done>,
     cleans: Vec<GcInterval>,
@@ -161,8 +174,9 @@ impl Loop {
                         return Ok(true);
                     }
                 }
-                (_, Some(event)) => {
-                    self.advance(event);
+                (arrival, Some(event)) => {
+                    // Nothing that happens before the next arrival can change it.
+                    self.advance(arrival.map_or(event, |at| at - 1));
                     let mut done = std::mem::take(&mut self.done);
                     for d in done.drain(..) {
                         self.complete(&d, watch);
@@ -289,7 +303,7 @@ impl Loop {
     #[inline]
     fn take(&mut self, now: TimeNs) -> PageRequest {
         let (request, mut pages) = self.upcoming.take();
-        let in_flight = InFlight { request, index: self.sent, arrival_ns: now };
+        let in_flight = InFlight { request, index: self.sent, arrival_ns: now, service: self.array.service() };
         pages.tag = u64::from(self.in_flight.insert(in_flight));
         self.sent += 1;
         self.now = now;
@@ -305,7 +319,9 @@ impl Loop {
         for (copy, member) in self.at_restart.iter_mut().zip(self.array.members()) {
             *copy = *member.counters();
         }
+        self.array.restart_cache_counters(now);
         self.messages_at_restart = self.array.messages().unwrap_or_default();
+        self.stripes_at_restart = self.array.stripe_counters().unwrap_or_default();
     }
 
     #[inline]
@@ -328,9 +344,12 @@ impl Loop {
 
     #[inline]
     fn complete(&mut self, done: &Done, watch: &mut dyn Watch) {
-        let InFlight { request, index, arrival_ns } = self.in_flight.remove(done.tag as u32);
+        let InFlight { request, index, arrival_ns, service } = self.in_flight.remove(done.tag as u32);
         let completed = CompletedRequest { index, request, arrival_ns, done_ns: done.at, gc_members_met: done.gc_members_met };
         self.metrics.request(&completed);
+        if self.may_fail {
+            self.metrics.request_of_phase(service as usize, &completed);
+        }
         watch.completed(&completed);
     }
 
@@ -356,7 +375,9 @@ impl Loop {
         let counters = self.array.members().iter().zip(&self.at_restart).map(|(m, before)| m.counters().since(before)).collect();
         Outcome {
             counters,
+            cache: self.array.cache_counters(self.now),
             messages: self.array.messages().map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, self.messages_at_restart)),
+            stripe_counters: self.array.stripe_counters().map(|counters| counters.since(&self.stripes_at_restart)),
             notes: self.upcoming.source.notes(),
             array: self.array,
             metrics: self.metrics,

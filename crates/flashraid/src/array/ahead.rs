@@ -37,7 +37,7 @@ pub(super) struct Ahead {
 impl Array {
     /// Whether requests may be taken before their turn.
     pub fn takes_ahead(&self) -> bool {
-        self.coordination.is_none() && self.stripes.is_none() && self.members.ssds[0].is_eager()
+        self.coordination.is_none() && self.stripes.is_none() && self.caching.is_none() && self.members.ssds[0].is_eager()
     }
 
     /// As [`Array::submit`], but its operations wait for [`Array::serve_ahead`], which must come before anything else. Arrivals

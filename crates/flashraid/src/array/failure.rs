@@ -38,6 +38,8 @@ pub struct FailureProgress {
     pub strips_rebuilt: u64,
     /// Strips of a member.
     pub strips: u64,
+    /// Pages of a strip.
+    pub strip_pages: u32,
 }
 
 /// What is to happen now.
@@ -70,11 +72,13 @@ pub(super) struct Failure {
     next_ns: TimeNs,
     /// The last request is done: nothing begins any more.
     over: bool,
+    /// The cache still holds what it held when the member failed: rebuilding does not begin (rule 86).
+    flushing: bool,
 }
 
 impl Failure {
-    /// `members` members with `strips` strips each, and the spare behind them.
-    pub fn new(params: &FailureParams, members: u32, strips: u64) -> Self {
+    /// `members` members with `strips` strips of `strip_pages` pages each, and the spare behind them.
+    pub fn new(params: &FailureParams, members: u32, strips: u64, strip_pages: u32) -> Self {
         let progress = FailureProgress {
             member: params.member,
             spare: params.rebuild.map(|_| members),
@@ -83,6 +87,7 @@ impl Failure {
             rebuild_ended_ns: None,
             strips_rebuilt: 0,
             strips,
+            strip_pages,
         };
         Self {
             params: *params,
@@ -92,6 +97,7 @@ impl Failure {
             in_progress: Vec::new(),
             next_ns: params.at_ns,
             over: false,
+            flushing: false,
         }
     }
 
@@ -133,7 +139,7 @@ impl Failure {
         let waits = match self.service {
             _ if self.over => true,
             Service::Normal => false,
-            Service::Degraded => self.params.rebuild.is_none(),
+            Service::Degraded => self.params.rebuild.is_none() || self.flushing,
             Service::Rebuilding => {
                 self.next_stripe == self.progress.strips
                     || self.params.rebuild.is_none_or(|rebuild| self.in_progress.len() >= rebuild.in_flight as usize)
@@ -176,6 +182,12 @@ impl Failure {
             self.service = Service::Rebuilt;
             self.progress.rebuild_ended_ns = Some(now);
         }
+    }
+
+    /// Whether what the cache held when the member failed has still to be destaged.
+    pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
+        self.flushing = flushing;
+        self.next_ns = self.next_ns.max(now);
     }
 
     /// The last request is done (rule 64).

@@ -126,6 +126,7 @@ pub struct Metrics {
     from_ns: TimeNs,
     first_index: u64,
     response: latency::LatencyRecorder,
+    response_by_phase: Vec<latency::LatencyRecorder>,
     requests_by_members_met: Vec<u64>,
     bandwidth: bandwidth::BandwidthRecorder,
     gc: gc::GcTracker,
@@ -141,11 +142,26 @@ impl Metrics {
             from_ns: 0,
             first_index: 0,
             response: latency::LatencyRecorder::default(),
+            response_by_phase: Vec::new(),
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
             gc: gc::GcTracker::new(members, elements_per_member, params.gc_slice_ns),
             timeline: params.timeline.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
             free_blocks: vec![free_blocks::FreeBlocksRecorder::default(); members as usize],
+        }
+    }
+
+    /// Keeps response times of so many phases of the run apart, too; see [`Metrics::request_of_phase`].
+    #[must_use]
+    pub fn with_phases(mut self, phases: usize) -> Self {
+        self.response_by_phase = vec![latency::LatencyRecorder::default(); phases];
+        self
+    }
+
+    /// A request of a phase is done; [`Metrics::request`] counts it besides.
+    pub fn request_of_phase(&mut self, phase: usize, done: &CompletedRequest) {
+        if done.index >= self.first_index {
+            self.response_by_phase[phase].record(done.request.direction, done.done_ns.saturating_sub(done.arrival_ns));
         }
     }
 
@@ -211,6 +227,7 @@ impl Metrics {
         self.from_ns = now;
         self.first_index = first_index;
         self.response = latency::LatencyRecorder::default();
+        self.response_by_phase.fill(latency::LatencyRecorder::default());
         self.requests_by_members_met.fill(0);
         self.bandwidth = bandwidth::BandwidthRecorder::new(now, self.bandwidth.initial_interval_ns());
         self.gc.restart(now);
@@ -224,6 +241,7 @@ impl Metrics {
             from_ns: self.from_ns,
             end_ns,
             response: self.response.finish(),
+            response_by_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
             requests_by_members_met: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns),
             gc: self.gc.finish(end_ns),
@@ -242,6 +260,8 @@ pub struct Measured {
     pub end_ns: TimeNs,
     /// Response times.
     pub response: ResponseTimes,
+    /// Response times of the requests of each phase, if phases are kept apart.
+    pub response_by_phase: Vec<ResponseTimes>,
     /// Requests by the number of members on which they met a collection, from 0 to the number of members.
     pub requests_by_members_met: Vec<u64>,
     /// Bandwidth.

@@ -9,7 +9,7 @@ use flashraid::workload::{Direction, HostLoop, Request};
 pub fn fast(case: &Case) -> Outcome {
     let mut array = Array::new(&case.params, case.seed);
     assert_eq!(case.warm_up.pattern, WarmUpPattern::Random);
-    for member in array.members_mut() {
+    for member in array.members_to_warm_up() {
         member.warm_up(case.warm_up.overwrites, case.seed);
     }
     let page_bytes = u64::from(case.params.ssd.geometry.page_bytes);
@@ -111,7 +111,13 @@ pub fn fast(case: &Case) -> Outcome {
             pages: (0..elements * exported).map(|slot| place(ssd.ftl().location(slot))).collect(),
         }
     });
-    Outcome { requests: outcomes, members: members.collect(), gc_intervals: runs(cleans, by_plane), messages: array.messages() }
+    Outcome {
+        requests: outcomes,
+        members: members.collect(),
+        gc_intervals: runs(cleans, by_plane),
+        messages: array.messages(),
+        stripe_counters: array.stripe_counters(),
+    }
 }
 
 /// Cleans of one element (of one plane, if only that is held) back to back are one run.

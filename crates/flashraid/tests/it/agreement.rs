@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use flashraid::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
+use flashraid::array::{ArrayParams, FailureParams, Level, RebuildParams, Spare, WarmUp, WarmUpPattern};
 use flashraid::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
 use flashraid::flash::{Geometry, Timing};
 use flashraid::rng::{self, Stream};
@@ -31,6 +31,11 @@ fn the_model_agrees_with_the_reference() {
 #[test]
 fn the_model_agrees_with_the_reference_on_preemption() {
     agree(draw_interruptible_case);
+}
+
+#[test]
+fn the_model_agrees_with_the_reference_on_parity() {
+    agree(draw_case_of_stripes);
 }
 
 #[test]
@@ -171,6 +176,45 @@ fn the_cases_of_coordination_reach_every_corner() {
     }
 }
 
+/// As above, for parity, failure and rebuild.
+#[test]
+fn the_cases_of_parity_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_case_of_stripes(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let counters = outcome.stripe_counters.expect("the case has stripes");
+        let params = &case.params;
+        let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
+        let rebuilt = counters.rebuild_pages_written > 0;
+        let mirrors = matches!(params.level, Level::Raid1 | Level::Raid10);
+        count("raid4", params.level == Level::Raid4 && met);
+        count("raid5", params.level == Level::Raid5 && met);
+        count("raid6", params.level == Level::Raid6 && met);
+        count("full-stripe writes", counters.full_stripe_writes > 0);
+        count("reconstruct-writes", counters.reconstruct_writes > 0);
+        count("read-modify-writes", counters.read_modify_writes > 0);
+        count("writes without parity", counters.no_parity_writes > 0);
+        count("waits for locks", counters.lock_waits > 0);
+        count("reads of a lost strip", counters.pages_reconstructed > 0);
+        count("rebuilt with parity", rebuilt && !mirrors);
+        count("rebuilt mirrors", rebuilt && mirrors);
+        let spare = outcome.members.get(params.members as usize).map(|spare| spare.counters);
+        count("reads of what has been rebuilt", spare.is_some_and(|spare| spare.host_pages_read > 0));
+        count("collection on the spare", spare.is_some_and(|spare| spare.erases > 0));
+        count("coordinated", params.coordination.is_some() && outcome.gc_intervals.iter().any(|gc| gc.forced));
+        count("coordinated with the spare", outcome.gc_intervals.iter().any(|gc| gc.forced && gc.member == params.members));
+        count("dynamic", params.ssd.allocation == Allocation::Dynamic && met);
+        count("closed loop", case.host != HostLoop::Open && met);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 200).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
 fn seeds() -> Vec<u64> {
     let variable = |name| std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")));
     match variable("FLASHRAID_AGREEMENT_SEED") {
@@ -220,10 +264,17 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         Level::Single | Level::Raid0 => 1,
         Level::Raid1 => u64::from(case.params.members),
         Level::Raid10 => 2,
-        Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("the cases have no parity"),
+        Level::Raid4 | Level::Raid5 | Level::Raid6 => 1,
     };
-    assert_eq!(read, page_operations(Direction::Read));
-    assert_eq!(written, copies * page_operations(Direction::Write));
+    let stripes = outcome.stripe_counters.unwrap_or_default();
+    let read_besides = stripes.data_pages_read + stripes.parity_pages_read + stripes.rebuild_pages_read + stripes.pages_read_to_reconstruct;
+    assert_eq!(read, page_operations(Direction::Read) - stripes.pages_reconstructed + read_besides);
+    let most_written = copies * page_operations(Direction::Write) + stripes.parity_pages_written + stripes.rebuild_pages_written;
+    if case.params.failure.is_none() {
+        assert_eq!(written, most_written);
+    } else {
+        assert!(written <= most_written);
+    }
     assert!(outcome.requests.iter().all(|request| request.done_ns > request.arrival_ns));
 }
 
@@ -257,6 +308,18 @@ pub fn draw_coordinated_case(seed: u64) -> Case {
     case
 }
 
+/// A case of any kind with section 12 of the rules.
+fn draw_case_of_stripes(seed: u64) -> Case {
+    let mut draw = Draw(rng::stream(seed, "agreement", 3));
+    let mut case = match draw.between(0, 2) {
+        0 => draw_case(seed),
+        1 => draw_interruptible_case(seed),
+        _ => draw_coordinated_case(seed),
+    };
+    draw.make_stripes(&mut case);
+    case
+}
+
 struct Draw(Stream);
 
 impl Draw {
@@ -285,6 +348,7 @@ impl Draw {
             ssd: self.ssd(),
             coordination: None,
             failure: None,
+            cache: None,
         }
     }
 
@@ -414,6 +478,44 @@ impl Draw {
             capable: if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) },
             latency_ns,
         });
+    }
+
+    /// Section 12 of the rules.
+    fn make_stripes(&mut self, case: &mut Case) {
+        let params = &mut case.params;
+        let (level, members) = match self.between(0, 9) {
+            0 | 1 => (Level::Raid4, self.between(3, 6)),
+            2..=4 => (Level::Raid5, self.between(3, 6)),
+            5..=7 => (Level::Raid6, self.between(4, 7)),
+            8 => (Level::Raid1, self.between(2, 4)),
+            _ => (Level::Raid10, 2 * self.between(1, 3)),
+        };
+        (params.level, params.members) = (level, members as u32);
+        if let Some(coordination) = &mut params.coordination {
+            coordination.capable = if self.chance(80) { (1 << members) - 1 } else { u128::from(self.between(0, (1 << members) - 1)) };
+        }
+        let array_bytes = reference::array_pages(params) * PAGE_BYTES;
+        for request in &mut case.requests {
+            request.offset_bytes %= array_bytes;
+            request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
+        }
+        let mirrors = matches!(level, Level::Raid1 | Level::Raid10);
+        if mirrors || self.chance(60) {
+            let (quicker, earlier) = (self.between(0, 8), self.between(0, 4));
+            let last_ns = case.requests.iter().map(|request| request.arrival_ns).max().unwrap_or(0);
+            let rebuild = self.chance(75).then(|| RebuildParams {
+                delay_ns: if self.chance(50) { self.between(0, last_ns / 4) } else { 0 },
+                strip_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
+                in_flight: self.between(1, 4) as u32,
+                spare: if self.chance(50) { Spare::Warm } else { Spare::Fresh },
+                finish: self.chance(30),
+            });
+            params.failure = Some(FailureParams {
+                member: self.between(0, members - 1) as u32,
+                at_ns: self.between(0, (last_ns * 11 / 10) >> earlier),
+                rebuild,
+            });
+        }
     }
 
     fn victim(&mut self) -> VictimPolicy {

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use flashraid::array::{ArrayParams, WarmUp};
+use flashraid::array::{ArrayParams, StripeCounters, WarmUp};
 use flashraid::coordination::KINDS;
 use flashraid::metrics::GcInterval;
 use flashraid::ssd::MemberCounters;
@@ -27,6 +27,8 @@ pub struct Outcome {
     pub members: Vec<MemberOutcome>,
     /// Sorted by member, element, start, end, victims, pages moved.
     pub gc_intervals: Vec<GcInterval>,
+    /// Of parity, locks and rebuilding.
+    pub stripe_counters: Option<StripeCounters>,
     /// Messages of coordination by kind.
     pub messages: Option<[u64; KINDS]>,
 }
@@ -82,6 +84,9 @@ impl Outcome {
             if let Some(text) = erases.or(pages) {
                 return Some(text);
             }
+        }
+        if self.stripe_counters != other.stripe_counters {
+            return Some(differs("counters of stripes", &self.stripe_counters, &other.stripe_counters));
         }
         if self.messages != other.messages {
             return Some(differs("messages", &self.messages, &other.messages));

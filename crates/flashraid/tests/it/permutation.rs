@@ -1,6 +1,6 @@
 //! Nothing depends on how members are numbered (rule 42): a case and the same case with its members renumbered have the same outcome.
 
-use flashraid::array::Level;
+use flashraid::layout::Level;
 use flashraid::rng;
 use flashraid::ssd::VictimPolicy;
 use flashraid::workload::{Direction, HostLoop, Request};

@@ -1,7 +1,8 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
-use flashraid::array::Level;
+use flashraid::array::{FailureParams, RebuildParams};
 use flashraid::coordination::{CoordinationParams, KINDS, Scheme, Work};
+use flashraid::layout::Level;
 use flashraid::ssd::{Allocation, Hold, PlaneChoice, Preemption, Trigger, VictimPolicy};
 use flashraid::workload::HostLoop;
 
@@ -20,6 +21,9 @@ pub fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
             let members = candidate.params.members;
             if let Some(coordination) = &mut candidate.params.coordination {
                 coordination.capable &= (1 << members) - 1;
+            }
+            if !is_possible(&candidate) {
+                continue;
             }
             let array_bytes = reference::array_pages(&candidate.params) * PAGE_BYTES;
             let fits = candidate.requests.iter().all(|request| request.offset_bytes + request.length_bytes <= array_bytes);
@@ -45,6 +49,25 @@ fn coordination(case: &mut Case, simplify: fn(&mut CoordinationParams)) {
     }
 }
 
+fn failure(case: &mut Case, simplify: fn(&mut FailureParams)) {
+    if let Some(failure) = &mut case.params.failure {
+        simplify(failure);
+    }
+}
+
+/// Whether a level makes sense with the members, and survives the failure.
+fn is_possible(case: &Case) -> bool {
+    let least = match case.params.level {
+        Level::Single | Level::Raid0 => 1,
+        Level::Raid1 | Level::Raid10 => 2,
+        Level::Raid4 | Level::Raid5 => 3,
+        Level::Raid6 => 4,
+    };
+    let redundant = !matches!(case.params.level, Level::Single | Level::Raid0);
+    let survives = case.params.failure.is_none_or(|failure| redundant && failure.member < case.params.members);
+    case.params.members >= least && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2)) && survives
+}
+
 /// Tries to do without ever smaller runs of requests.
 fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     let mut run = case.requests.len().next_power_of_two();
@@ -63,9 +86,13 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 41] = [
+const SIMPLER: [fn(&mut Case); 45] = [
     |case| case.warm_up.overwrites = 0.0,
     |case| case.host = HostLoop::Open,
+    |case| case.params.failure = None,
+    |case| failure(case, |failure| failure.rebuild = None),
+    |case| failure(case, |failure| failure.rebuild = failure.rebuild.map(|rebuild| RebuildParams { in_flight: 1, ..rebuild })),
+    |case| failure(case, |failure| failure.rebuild = failure.rebuild.map(|rebuild| RebuildParams { finish: false, ..rebuild })),
     |case| case.params.coordination = None,
     |case| coordination(case, |coordination| coordination.latency_ns = [0; KINDS]),
     |case| coordination(case, |coordination| coordination.delay_ns = 0),

@@ -39,6 +39,29 @@ fn an_empty_file_is_the_main_job() {
 }
 
 #[test]
+fn levels_with_parity_and_a_member_that_fails() {
+    use crate::array::{FailureParams, Level, RebuildParams, Spare};
+    let plain = |level: &str| good(&format!("array.level = \"{level}\"\n")).array;
+    assert_eq!([plain("raid4").members, plain("raid5").members, plain("raid6").members], [9, 9, 10]);
+    // Eight members for data each.
+    assert_eq!(plain("raid6").layout().exported_pages(), plain("raid0").layout().exported_pages());
+
+    let text = "[array]\npreset = \"lawc-raid5-9\"\n[array.failure]\nmember = 2\nat = \"10s\"\n";
+    let failure = good(text).array.failure.unwrap();
+    assert_eq!(failure, FailureParams { member: 2, at_ns: 10_000_000_000, rebuild: None });
+    let rebuild = |more: &str| good(&format!("{text}[array.rebuild]\n{more}")).array.failure.unwrap().rebuild.unwrap();
+    // A strip of 128 KiB at 100 MB/s.
+    let by_default = RebuildParams { delay_ns: 0, strip_ns: 1_310_720, in_flight: 1, spare: Spare::Warm, finish: false };
+    assert_eq!(rebuild(""), by_default);
+    let other = RebuildParams { delay_ns: 5, strip_ns: 131_072_000_000, in_flight: 3, spare: Spare::Fresh, finish: true };
+    assert_eq!(rebuild("rate = \"1kB/s\"\ndelay = \"5ns\"\nin_flight = 3\nspare = \"fresh\"\nfinish = true\n"), other);
+    assert_eq!(good("array.level = \"raid4\"\n").array.level, Level::Raid4);
+
+    let warnings = good("array.rebuild.rate = \"1MB/s\"\n").warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("array.rebuild has no effect")), "{warnings:?}");
+}
+
+#[test]
 fn the_papers_devices_have_the_figures_of_the_reference() {
     let device = |name: &str| good(&format!("array.level = \"single\"\nssd.preset = \"{name}\"\n")).array.ssd;
     let ggc = device("ggc2014");

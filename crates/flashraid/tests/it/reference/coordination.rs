@@ -9,6 +9,8 @@ use super::{Event, Member, Simulation};
 /// The controller and what was sent.
 pub struct Controller {
     params: CoordinationParams,
+    /// The member that has failed (rule 65).
+    lost: Option<usize>,
     sent: [u64; KINDS],
     /// Forced members whose `GcDone` has not arrived: while there are any, a cycle is in progress.
     forced: BTreeSet<usize>,
@@ -74,7 +76,7 @@ impl Message {
     }
 }
 
-const ASK_RANK: u8 = 1;
+const ASK_RANK: u8 = super::REBUILD_RANK + 1;
 const CYCLE_BEGINS_RANK: u8 = ASK_RANK + 5;
 const CHECK_RANK: u8 = CYCLE_BEGINS_RANK + 4;
 
@@ -82,6 +84,7 @@ impl Controller {
     pub fn new(params: &CoordinationParams, members: usize) -> Controller {
         Controller {
             params: params.clone(),
+            lost: None,
             sent: [0; KINDS],
             forced: BTreeSet::new(),
             uses_idle_time: false,
@@ -103,7 +106,7 @@ impl Controller {
     }
 
     fn capable(&self) -> BTreeSet<usize> {
-        (0..self.answers.len()).filter(|&member| self.is_capable(member)).collect()
+        (0..self.answers.len()).filter(|&member| self.is_capable(member) && self.lost != Some(member)).collect()
     }
 
     /// No cycle is in progress or held back.
@@ -194,9 +197,10 @@ impl Simulation<'_> {
         if !controller.params.answers {
             return;
         }
+        let is_lost = controller.lost == Some(member);
         match message {
             Message::GcRequest => {
-                if !controller.forced.is_empty() {
+                if is_lost || !controller.forced.is_empty() {
                     return;
                 }
                 controller.registered.insert(member);
@@ -206,6 +210,7 @@ impl Simulation<'_> {
                     self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
                 }
             }
+            Message::Participate if is_lost => {}
             Message::Participate => {
                 controller.registered.insert(member);
             }
@@ -216,7 +221,9 @@ impl Simulation<'_> {
                 }
             }
             Message::Answer { free_blocks_least } => {
-                controller.answers[member].push((now, free_blocks_least));
+                if !is_lost {
+                    controller.answers[member].push((now, free_blocks_least));
+                }
                 controller.asked.remove(&member);
                 let little_waits = controller.outstanding <= controller.params.shallow_depth as usize;
                 let low = controller.low();
@@ -242,6 +249,22 @@ impl Simulation<'_> {
         }
         let work = controller.params.work;
         self.force(members, work);
+    }
+
+    /// Rule 65.
+    pub fn controller_loses(&mut self, member: usize) {
+        if let Some(controller) = &mut self.controller {
+            controller.lost = Some(member);
+            controller.registered.remove(&member);
+            controller.answers[member].clear();
+        }
+    }
+
+    /// The spare takes part from now on.
+    pub fn controller_gets_spare(&mut self, failed: usize, spare: usize) {
+        if let Some(controller) = &mut self.controller {
+            controller.params.capable |= (controller.params.capable >> failed & 1) << spare;
+        }
     }
 
     fn force(&mut self, members: BTreeSet<usize>, work: Work) {

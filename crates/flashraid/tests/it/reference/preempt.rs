@@ -531,7 +531,7 @@ impl Simulation<'_> {
         let operation = self.members[member].elements[element].queue.remove(index);
         let stepper = &self.members[member].steppers[element];
         if stepper.clean.is_some() || stepper.cleans_ended.iter().any(|&end| end > operation.reached_member_ns) {
-            self.requests[operation.request].members_met.insert(member);
+            self.mark_met(member, &operation);
         }
         if let Some(refused) = operation.refused_ns {
             self.members[member].counters.exhausted += 1;
