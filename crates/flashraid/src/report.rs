@@ -394,6 +394,28 @@ pub struct TimelineReport {
     pub requests: Vec<TimelineRequest>,
     /// Collections.
     pub gc: Vec<TimelineGc>,
+    /// Destages of the write cache.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub destages: Vec<TimelineDestage>,
+}
+
+/// What one member got of a destage, on a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimelineDestage {
+    /// Member.
+    pub member: u32,
+    /// From the member's own cache; else from a cache of write groups.
+    pub own_cache: bool,
+    /// Stripe: what a write group has in common.
+    pub stripe: u64,
+    /// Pages written to the member.
+    pub pages: u32,
+    /// Begin, in nanoseconds.
+    pub begun_ns: u64,
+    /// When the member was done, in nanoseconds; of a write group with parity, when all members were.
+    pub ended_ns: u64,
+    /// When all members were done, in nanoseconds.
+    pub done_ns: u64,
 }
 
 /// A request on a timeline.

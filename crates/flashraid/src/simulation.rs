@@ -109,6 +109,9 @@ pub fn simulate(
         now: 0,
         idle_is_over: false,
     };
+    if params.timeline.is_some() {
+        loop_.array.record_destages();
+    }
     let stopped = match host {
         HostLoop::Open => loop_.run_open(watch)?,
         HostLoop::Closed { depth, think_ns } => loop_.run_closed(depth, think_ns, watch)?,
@@ -329,6 +332,9 @@ impl Loop {
         self.array.advance(until, &mut self.done);
         self.now = until;
         self.take_cleans();
+        if self.params.timeline.is_some() {
+            self.array.take_destages(|destage| self.metrics.destage(destage));
+        }
     }
 
     #[inline]

@@ -8,6 +8,7 @@ pub mod number;
 pub mod page;
 pub mod parquet;
 pub mod picture;
+pub mod reproduction;
 pub mod run;
 pub mod sheet;
 pub mod text;

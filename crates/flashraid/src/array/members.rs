@@ -82,6 +82,8 @@ pub(super) struct Members {
     ends: Vec<OpEnd>,
     pub cleans: Vec<GcInterval>,
     pub notices: Vec<Notice>,
+    /// Ends of the page operations that the cache waits for, if they are recorded: what it waits for, the member, when.
+    cache_ends: Option<Vec<(u32, u32, TimeNs)>>,
 }
 
 impl Members {
@@ -94,6 +96,7 @@ impl Members {
             ends: Vec::new(),
             cleans: Vec::new(),
             notices: Vec::new(),
+            cache_ends: None,
         }
     }
 
@@ -139,9 +142,27 @@ impl Members {
     pub fn settle(&mut self) {
         let mut ends = std::mem::take(&mut self.ends);
         for end in ends.drain(..) {
+            if let Some(cache_ends) = &mut self.cache_ends
+                && let Then::Cache { event, .. } = self.joins[end.join].then
+            {
+                cache_ends.push((event, end.member, end.at));
+            }
             self.end(end.join, end.at, u128::from(end.met_gc) << end.member);
         }
         self.ends = ends;
+    }
+
+    /// Records what [`Members::take_cache_ends`] returns.
+    pub fn record_ends(&mut self) {
+        self.cache_ends = Some(Vec::new());
+    }
+
+    /// When a member was done with its part of what the cache waited for, if it is known; forgets it.
+    pub fn take_cache_ends(&mut self, of: u32) -> Vec<(u32, TimeNs)> {
+        let Some(ends) = &mut self.cache_ends else { return Vec::new() };
+        let taken = ends.iter().filter(|(event, ..)| *event == of).map(|&(_, member, at)| (member, at)).collect();
+        ends.retain(|(event, ..)| *event != of);
+        taken
     }
 
     /// Something that `join` waits for ends at `at`.

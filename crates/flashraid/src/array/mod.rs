@@ -14,17 +14,19 @@ mod params;
 mod stripe_pages;
 mod stripes;
 #[cfg(test)]
+mod cache_tests;
+#[cfg(test)]
 mod tests;
 
 use crate::TimeNs;
 use crate::cache::{Cache, CacheCounters, MemberRun, Order};
 use crate::coordination::KINDS;
 pub use crate::layout::{Layout, Level, PageRequest, Run};
-use crate::metrics::GcInterval;
+use crate::metrics::{DestageInterval, GcInterval};
 use crate::ssd::{Effects, Hint, Ssd};
 use crate::workload::{Direction, Request};
 use ahead::Ahead;
-use caching::{Caching, Event};
+use caching::{Caching, Event, Record};
 use coordination::Coordination;
 pub use counters::StripeCounters;
 pub use demand::Demand;
@@ -195,17 +197,22 @@ impl Array {
                 Order::Array { runs: (from, to), write, token } => {
                     self.operation_begins(now);
                     let layout = self.layout;
-                    let runs = orders.array_runs[from as usize..to as usize].iter().flat_map(|run| {
-                        let (first_page, pages) = (run.first_page, run.pages);
-                        layout.runs(&PageRequest { tag: 0, first_page, pages, write, high_priority: false, one_member: false })
-                    });
+                    let runs = || {
+                        orders.array_runs[from as usize..to as usize].iter().flat_map(|run| {
+                            let (first_page, pages) = (run.first_page, run.pages);
+                            layout.runs(&PageRequest { tag: 0, first_page, pages, write, high_priority: false, one_member: false })
+                        })
+                    };
                     let access = Access { now, write, high_priority: false, moment_is_over };
-                    self.issue(&access, runs, false, caching.then(Event::Done(token)));
+                    caching.begins(now, token, runs().map(|run| (run.first_member, run.first_page, run.pages, run.copies)), &layout);
+                    self.issue(&access, runs(), false, caching.then(Event::Done(token)));
                 }
                 Order::Members { runs: (from, to), write, token } => {
                     self.operation_begins(now);
                     let access = Access { now, write, high_priority: false, moment_is_over };
-                    self.issue_on_members(&access, &orders.member_runs[from as usize..to as usize], caching.then(Event::Done(token)));
+                    let runs = &orders.member_runs[from as usize..to as usize];
+                    caching.begins(now, token, runs.iter().map(|run| (run.member, run.first_page, run.pages, 1)), &self.layout);
+                    self.issue_on_members(&access, runs, caching.then(Event::Done(token)));
                 }
             }
         }
@@ -378,7 +385,7 @@ impl Array {
     fn cache_event(&mut self, now: TimeNs, event: u32, gc_members: u128, done: &mut Vec<Done>) {
         let Some(caching) = &mut self.caching else { return };
         let was_flushing = caching.cache.is_flushing();
-        let (is_operation, host) = caching.ended(now, event, gc_members);
+        let (is_operation, host) = caching.ended(now, event, gc_members, &mut self.members);
         if was_flushing
             && caching.cache.is_flushed()
             && let Some(stripes) = &mut self.stripes
@@ -395,6 +402,22 @@ impl Array {
     /// What the cache has counted until `now`, and the pages that fit into it; `None` without a cache.
     pub fn cache_counters(&mut self, now: TimeNs) -> Option<(CacheCounters, u64)> {
         self.caching.as_mut().map(|caching| (caching.cache.counters(now), caching.cache.room_pages()))
+    }
+
+    /// Keeps what every member gets of every destage, for [`Array::take_destages`].
+    pub fn record_destages(&mut self) {
+        if let Some(caching) = &mut self.caching {
+            caching.record = Some(Record::default());
+            self.members.record_ends();
+        }
+    }
+
+    /// Takes the destages that are done since the last call.
+    pub fn take_destages(&mut self, act: impl FnMut(&DestageInterval)) {
+        if let Some(record) = self.caching.as_mut().and_then(|caching| caching.record.as_mut()) {
+            record.done.iter().for_each(act);
+            record.done.clear();
+        }
     }
 
     /// The cache counts from here on.

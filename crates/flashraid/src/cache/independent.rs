@@ -286,6 +286,12 @@ impl MemberCaches {
         self.touched |= 1 << member;
     }
 
+    /// Whether nothing has changed since the last look.
+    #[inline]
+    pub fn is_untouched(&self) -> bool {
+        self.touched == 0
+    }
+
     /// Looks at all caches at the next opportunity.
     pub fn touch_all(&mut self) {
         self.touched = u128::MAX >> (128 - self.stores.len());

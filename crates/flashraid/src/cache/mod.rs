@@ -239,7 +239,12 @@ impl Cache {
     pub fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostDone> {
         match wake {
             CacheWake::Host(host) => return Some(self.host_done(host)),
-            CacheWake::Taken(destage) => self.taken(now, destage),
+            CacheWake::Taken(destage) => {
+                self.taken(now, destage);
+                if destage.cache > 0 && self.members.as_ref().is_some_and(MemberCaches::is_untouched) {
+                    return None;
+                }
+            }
             CacheWake::Down(destage) => self.destaged(now, destage),
         }
         self.look(now);
@@ -396,6 +401,11 @@ impl Cache {
     pub fn restart_counters(&mut self, now: TimeNs) {
         self.common.occupancy.catch_up(now, &mut self.common.counters);
         self.common.counters = CacheCounters { occupancy_most_pages: self.common.occupancy.pages(), ..CacheCounters::default() };
+    }
+
+    /// Pages in all caches now.
+    pub fn cached_pages(&self) -> u64 {
+        self.common.occupancy.pages()
     }
 
     /// Pages that fit into all caches together.

@@ -27,7 +27,7 @@ pub use gc::GcActivity;
 pub use interval::Estimate;
 pub use latency::{CdfPoint, Latency, ResponseTimes};
 pub use moments::Moments;
-pub use timeline::Timeline;
+pub use timeline::{DestageInterval, Timeline};
 
 /// A request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,6 +218,13 @@ impl Metrics {
     #[inline]
     pub fn free_blocks(&mut self, member: u32, now: TimeNs, free: u32, start_threshold: u32) {
         self.free_blocks[member as usize].record(now, free, start_threshold);
+    }
+
+    /// A destage of the write cache is done.
+    pub fn destage(&mut self, destage: &DestageInterval) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.destage(destage);
+        }
     }
 
     /// Forgets the statistics so far and measures from `now` on, counting the requests from `first_index` on; collections in progress go on.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::array::{FailureProgress, Service, StripeCounters};
-use crate::metrics::{CompletedRequest, GcInterval, Latency, Measured, ResponseTimes};
+use crate::metrics::{CompletedRequest, DestageInterval, GcInterval, Latency, Measured, ResponseTimes};
 use crate::ssd::{MemberCounters, Wear};
 use crate::workload::Direction;
 
@@ -304,7 +304,17 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         pages_moved: gc.pages_moved,
         forced: gc.forced,
     };
+    let destage = |destage: &DestageInterval| TimelineDestage {
+        member: destage.member,
+        own_cache: destage.own_cache,
+        stripe: destage.stripe,
+        pages: destage.pages,
+        begun_ns: destage.begun_ns,
+        ended_ns: destage.ended_ns,
+        done_ns: destage.done_ns,
+    };
     Some(TimelineReport {
+        destages: timeline.destages.iter().map(destage).collect(),
         from_ns: timeline.from_ns,
         to_ns: timeline.to_ns,
         omitted: timeline.omitted,
