@@ -3,6 +3,8 @@
 //! Three verbs drive it: [`Array::submit`], [`Array::next_time`], [`Array::advance`]. Time comes from the caller.
 
 mod ahead;
+#[cfg(test)]
+mod cache_tests;
 mod caching;
 mod coordination;
 mod counters;
@@ -13,8 +15,6 @@ mod members;
 mod params;
 mod stripe_pages;
 mod stripes;
-#[cfg(test)]
-mod cache_tests;
 #[cfg(test)]
 mod tests;
 
