@@ -13,6 +13,7 @@
 pub mod agenda;
 pub mod array;
 pub mod bench;
+pub mod cache;
 pub mod check;
 pub mod config;
 pub mod coordination;

@@ -4,6 +4,7 @@
 //! The same inputs give the same bytes, but for `wall_s` and the rates and memory in `perf`: see [`Report::without_wall_clock`].
 
 mod build;
+mod cache;
 mod table;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use build::ReportInputs;
+pub use cache::cache;
 pub use table::{Row, Section, format_figure};
 
 /// Name and version of the format of a report.

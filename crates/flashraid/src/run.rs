@@ -3,7 +3,7 @@
 use crate::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
 use crate::config::{Scenario, address_space};
 use crate::metrics::CompletedRequest;
-use crate::report::{Perf, Report, ReportInputs};
+use crate::report::{self, Perf, Report, ReportInputs};
 use crate::simulation::{self, Outcome, Watch};
 use crate::ssd::MemberCounters;
 use crate::warm_state;
@@ -106,7 +106,7 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
     let outcome = simulation::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
     let run_s = run_begin.elapsed().as_secs_f64();
 
-    let Outcome { array, metrics, counters, messages, end_ns, requests, stopped, notes } = outcome;
+    let Outcome { array, metrics, counters, messages, cache, end_ns, requests, stopped, notes } = outcome;
     let totals: MemberCounters = counters.iter().copied().sum();
     let measured = metrics.finish(end_ns);
     let wear: Vec<_> = array.members().iter().map(|m| m.ftl().wear()).collect();
@@ -121,7 +121,10 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
         blocks_per_member: u64::from(g.elements) * u64::from(g.blocks_per_element()),
         endurance_cycles: Some(scenario.endurance_erases),
         messages,
-        cache: Default::default(),
+        cache: cache.map_or_else(Default::default, |(counters, room_pages)| {
+            let page_bytes = u64::from(array.page_bytes());
+            report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, end_ns - measured.from_ns)
+        }),
         partial_reason: stopped.then(|| format!("interrupted after {requests} requests")),
         workload_note: workload_note(scenario),
         trace_notes: notes,

@@ -2,6 +2,7 @@
 
 use crate::TimeNs;
 use crate::array::{Array, Done, PageRequest, pages_of};
+use crate::cache::CacheCounters;
 use crate::coordination;
 use crate::metrics::{CompletedRequest, GcInterval, Metrics, MetricsParams, Skip};
 use crate::slab::Slab;
@@ -57,6 +58,8 @@ pub struct Outcome {
     pub counters: Vec<MemberCounters>,
     /// Messages between members and controller over the measured time, by kind; empty without a controller.
     pub messages: BTreeMap<String, u64>,
+    /// Counts of the write cache over the measured time, and the pages that fit into it, if there is one.
+    pub cache: Option<(CacheCounters, u64)>,
     /// The end, in nanoseconds.
     pub end_ns: TimeNs,
     /// Requests sent.
@@ -152,8 +155,9 @@ impl Loop {
                         return Ok(true);
                     }
                 }
-                (_, Some(event)) => {
-                    self.advance(event);
+                (arrival, Some(event)) => {
+                    // Nothing that happens before the next arrival can change it.
+                    self.advance(arrival.map_or(event, |at| at - 1));
                     let mut done = std::mem::take(&mut self.done);
                     for d in done.drain(..) {
                         self.complete(&d, watch);
@@ -251,6 +255,7 @@ impl Loop {
         for (copy, member) in self.at_restart.iter_mut().zip(self.array.members()) {
             *copy = *member.counters();
         }
+        self.array.restart_cache_counters(now);
         self.messages_at_restart = self.array.messages().unwrap_or_default();
     }
 
@@ -302,6 +307,7 @@ impl Loop {
         let counters = self.array.members().iter().zip(&self.at_restart).map(|(m, before)| m.counters().since(before)).collect();
         Outcome {
             counters,
+            cache: self.array.cache_counters(self.now),
             messages: self.array.messages().map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, self.messages_at_restart)),
             notes: self.upcoming.source.notes(),
             array: self.array,

@@ -70,6 +70,8 @@ pub(super) struct Failure {
     next_ns: TimeNs,
     /// The last request is done: nothing begins any more.
     over: bool,
+    /// The cache still holds what it held when the member failed: rebuilding does not begin (rule 86).
+    flushing: bool,
 }
 
 impl Failure {
@@ -92,6 +94,7 @@ impl Failure {
             in_progress: Vec::new(),
             next_ns: params.at_ns,
             over: false,
+            flushing: false,
         }
     }
 
@@ -133,7 +136,7 @@ impl Failure {
         let waits = match self.service {
             _ if self.over => true,
             Service::Normal => false,
-            Service::Degraded => self.params.rebuild.is_none(),
+            Service::Degraded => self.params.rebuild.is_none() || self.flushing,
             Service::Rebuilding => {
                 self.next_stripe == self.progress.strips
                     || self.params.rebuild.is_none_or(|rebuild| self.in_progress.len() >= rebuild.in_flight as usize)
@@ -176,6 +179,12 @@ impl Failure {
             self.service = Service::Rebuilt;
             self.progress.rebuild_ended_ns = Some(now);
         }
+    }
+
+    /// Whether what the cache held when the member failed has still to be destaged.
+    pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
+        self.flushing = flushing;
+        self.next_ns = self.next_ns.max(now);
     }
 
     /// The last request is done (rule 64).

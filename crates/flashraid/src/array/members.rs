@@ -30,6 +30,13 @@ pub(super) enum Then {
         /// Its place among what ends at the same nanosecond (rule 55).
         order: u64,
     },
+    /// Something that the cache waits for has ended.
+    Cache {
+        /// What.
+        event: u32,
+        /// Its place among what ends at the same nanosecond (rule 85).
+        order: u64,
+    },
 }
 
 /// How pages are read or written.
@@ -136,9 +143,16 @@ impl Members {
         if entry.remaining == 0 {
             match entry.then {
                 Then::Host(_) => self.agenda.schedule(entry.last_end, Wake::Joined(join)),
-                Then::Stripe { order, .. } => self.followed.push(Reverse((entry.last_end, order, join))),
+                Then::Stripe { order, .. } | Then::Cache { order, .. } => self.followed.push(Reverse((entry.last_end, order, join))),
             }
         }
+    }
+
+    /// Something follows at `at`, without an operation.
+    #[inline]
+    pub fn follow_at(&mut self, at: TimeNs, then: Then) {
+        let join = self.joins.insert(Join { then, remaining: 1, last_end: 0, gc_members: 0 });
+        self.end(join, at, 0);
     }
 
     /// When the next join ends from which something follows.

@@ -2,6 +2,7 @@
 //!
 //! Three verbs drive it: [`Array::submit`], [`Array::next_time`], [`Array::advance`]. Time comes from the caller.
 
+mod caching;
 mod coordination;
 mod counters;
 mod failure;
@@ -14,11 +15,13 @@ mod stripes;
 mod tests;
 
 use crate::TimeNs;
+use crate::cache::{Cache, CacheCounters, MemberRun, Order};
 use crate::coordination::KINDS;
 pub use crate::layout::{Layout, Level, PageRequest, Run};
 use crate::metrics::GcInterval;
 use crate::ssd::{Effects, Ssd};
 use crate::workload::{Direction, Request};
+use caching::{Caching, Event};
 use coordination::Coordination;
 pub use counters::StripeCounters;
 use failure::Step;
@@ -67,6 +70,7 @@ pub struct Array {
     coordination: Option<Coordination>,
     /// What parity, or a member that fails, needs; without them it does not exist.
     stripes: Option<Box<Stripes>>,
+    caching: Option<Box<Caching>>,
     /// The spare that stays as filled.
     fresh_spare: bool,
     /// All events before this moment have happened.
@@ -94,6 +98,7 @@ impl Array {
             members: Members::new((0..params.members + u32::from(spare.is_some())).map(member).collect()),
             coordination: params.coordination.as_ref().map(Coordination::new),
             stripes: Stripes::of(params).map(Box::new),
+            caching: params.cache.map(|cache| Box::new(Caching::new(Cache::new(&cache, params.layout(), params.members)))),
             fresh_spare: spare == Some(Spare::Fresh),
             advanced_before: 0,
         }
@@ -149,6 +154,11 @@ impl Array {
     /// Takes a request; may start flash operations.
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
         let moment_is_over = now < self.advanced_before;
+        if let Some(caching) = &mut self.caching {
+            caching.cache.submit(now, request);
+            self.carry_out(now, moment_is_over);
+            return;
+        }
         if let Some(coordination) = &mut self.coordination {
             coordination.request_arrives(now);
         }
@@ -167,6 +177,60 @@ impl Array {
             _ => self.issue_directly(access, runs, join),
         };
         self.members.close_join(join, ends);
+    }
+
+    /// Carries out what the cache has ordered.
+    fn carry_out(&mut self, now: TimeNs, moment_is_over: bool) {
+        let Some(mut caching) = self.caching.take() else { return };
+        let orders = caching.cache.take_orders();
+        for order in &orders.list {
+            match *order {
+                Order::Wake { at, wake } => caching.wake_at(at, wake, &mut self.members),
+                Order::Array { runs: (from, to), write, token } => {
+                    self.operation_begins(now);
+                    let layout = self.layout;
+                    let runs = orders.array_runs[from as usize..to as usize].iter().flat_map(|run| {
+                        let (first_page, pages) = (run.first_page, run.pages);
+                        layout.runs(&PageRequest { tag: 0, first_page, pages, write, high_priority: false, one_member: false })
+                    });
+                    let access = Access { now, write, high_priority: false, moment_is_over };
+                    self.issue(&access, runs, false, caching.then(Event::Done(token)));
+                }
+                Order::Members { runs: (from, to), write, token } => {
+                    self.operation_begins(now);
+                    let access = Access { now, write, high_priority: false, moment_is_over };
+                    self.issue_on_members(&access, &orders.member_runs[from as usize..to as usize], caching.then(Event::Done(token)));
+                }
+            }
+        }
+        caching.cache.return_orders(orders);
+        self.caching = Some(caching);
+        self.settle();
+    }
+
+    /// The controller counts what goes to the members: with a cache, its operations.
+    fn operation_begins(&mut self, now: TimeNs) {
+        if let Some(coordination) = &mut self.coordination {
+            coordination.request_arrives(now);
+        }
+    }
+
+    /// Reads or writes pages of members, without parity.
+    fn issue_on_members(&mut self, access: &Access, runs: &[MemberRun], then: Then) {
+        let join = self.members.open_join(then);
+        let mut operations = 0;
+        for run in runs {
+            operations += match &self.stripes {
+                Some(stripes) => stripes.issue_on_members(access, run, join, &mut self.members),
+                None => {
+                    for page in run.first_page..run.first_page + run.pages {
+                        self.members.submit(access, run.member, page, join);
+                    }
+                    run.pages
+                }
+            };
+        }
+        self.members.close_join(join, operations);
     }
 
     /// Page operations on the members that the layout names; returns their number.
@@ -234,9 +298,16 @@ impl Array {
     /// The next moment at which the array itself acts: the end of a phase, failure and rebuilding, messages.
     #[inline]
     fn next_own_time(&self) -> Option<TimeNs> {
-        let coordination = self.coordination.as_ref().and_then(Coordination::next_time);
-        let Some(stripes) = &self.stripes else { return coordination };
-        earlier(coordination, earlier(self.members.next_followed(), stripes.next_time()))
+        let mut next = self.coordination.as_ref().and_then(Coordination::next_time);
+        if let Some(stripes) = &self.stripes {
+            next = earlier(next, stripes.next_time());
+        } else if self.caching.is_none() {
+            return next;
+        }
+        if let Some(caching) = &self.caching {
+            next = earlier(next, caching.cache.next_time());
+        }
+        earlier(next, self.members.next_followed())
     }
 
     /// Runs everything up to and including `until` and appends the requests that are done.
@@ -261,7 +332,7 @@ impl Array {
                     }
                 }
             } else if let Some(now) = own_at {
-                self.act(now);
+                self.act(now, done);
             } else {
                 break;
             }
@@ -269,14 +340,26 @@ impl Array {
         self.advanced_before = until.saturating_add(1);
     }
 
-    /// What the array itself does next, now: ends of phases first, messages last.
-    fn act(&mut self, now: TimeNs) {
+    /// What the array itself does next, now: ends of phases first, then the cache's events, messages last.
+    fn act(&mut self, now: TimeNs, done: &mut Vec<Done>) {
         if let Some(join) = self.members.pop_followed(now) {
-            if let (Then::Stripe { operation, .. }, Some(stripes)) = (join.then, &mut self.stripes) {
-                stripes.phase_ended(now, operation, &join, &mut self.members);
+            match join.then {
+                Then::Stripe { operation, .. } => {
+                    let stripes = self.stripes.as_mut();
+                    let rebuilt = stripes.and_then(|stripes| stripes.phase_ended(now, operation, &join, &mut self.members));
+                    if let (Some(stripe), Some(caching)) = (rebuilt, &mut self.caching) {
+                        caching.cache.strip_rebuilt(stripe);
+                    }
+                }
+                Then::Cache { event, .. } => self.cache_event(now, event, join.gc_members, done),
+                Then::Host(_) => unreachable!("the end of a host request is an event of the agenda"),
             }
         } else if let Some(stripes) = self.stripes.as_mut().filter(|stripes| stripes.next_time() == Some(now)) {
             let step = stripes.step(now, &mut self.members);
+            if let (Some(Step::Fails(member)), Some(caching)) = (step, &mut self.caching) {
+                caching.cache.member_failed(now, member);
+                stripes.set_flushing(now, !caching.cache.is_flushed());
+            }
             if let Some(coordination) = &mut self.coordination {
                 match step {
                     Some(Step::Fails(member)) => coordination.controller.lose(member),
@@ -284,12 +367,46 @@ impl Array {
                     _ => {}
                 }
             }
+            self.carry_out(now, true);
+        } else if let Some(caching) = self.caching.as_mut().filter(|caching| caching.cache.next_time() == Some(now)) {
+            caching.cache.step(now);
+            self.carry_out(now, true);
         } else if let Some(coordination) = &mut self.coordination
             && let Some((member, message)) = coordination.step(now)
         {
             self.members.with(member, true, |ssd, fx| ssd.receive(now, message, fx));
         }
         self.settle();
+    }
+
+    /// Something that the cache waited for has ended.
+    fn cache_event(&mut self, now: TimeNs, event: u32, gc_members: u128, done: &mut Vec<Done>) {
+        let Some(caching) = &mut self.caching else { return };
+        let was_flushing = caching.cache.is_flushing();
+        let (is_operation, host) = caching.ended(now, event, gc_members);
+        if was_flushing
+            && caching.cache.is_flushed()
+            && let Some(stripes) = &mut self.stripes
+        {
+            stripes.set_flushing(now, false);
+        }
+        if is_operation && let Some(coordination) = &mut self.coordination {
+            coordination.controller.request_done(now);
+        }
+        done.extend(host.map(|host| Done { tag: host.tag, at: now, gc_members_met: host.gc_members.count_ones() }));
+        self.carry_out(now, true);
+    }
+
+    /// What the cache has counted until `now`, and the pages that fit into it; `None` without a cache.
+    pub fn cache_counters(&mut self, now: TimeNs) -> Option<(CacheCounters, u64)> {
+        self.caching.as_mut().map(|caching| (caching.cache.counters(now), caching.cache.room_pages()))
+    }
+
+    /// The cache counts from here on.
+    pub fn restart_cache_counters(&mut self, now: TimeNs) {
+        if let Some(caching) = &mut self.caching {
+            caching.cache.restart_counters(now);
+        }
     }
 
     /// Brings everything that has happened before `now` into the counters and the cleans: what nothing waits for is computed late.
@@ -354,6 +471,9 @@ impl Array {
     /// # Errors
     /// A sentence that names the member and the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
+        if let Some(caching) = &self.caching {
+            caching.cache.verify().map_err(|error| format!("the cache: {error}"))?;
+        }
         self.members.ssds.iter().enumerate().try_for_each(|(m, ssd)| ssd.ftl().verify().map_err(|e| format!("member {m}: {e}")))
     }
 }

@@ -1,6 +1,7 @@
 //! What an array is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
 
 use crate::TimeNs;
+use crate::cache::CacheParams;
 use crate::coordination::CoordinationParams;
 use crate::layout::{Layout, Level};
 use crate::ssd::SsdParams;
@@ -20,6 +21,8 @@ pub struct ArrayParams {
     pub coordination: Option<CoordinationParams>,
     /// The member that fails, if one does; needs a level that survives it.
     pub failure: Option<FailureParams>,
+    /// The write cache, if there is one.
+    pub cache: Option<CacheParams>,
 }
 
 /// A member that fails.

@@ -10,6 +10,7 @@ use super::members::{Access, Join, Members, Then};
 use super::stripe_pages::{StripePages, WriteKind, plan_read, plan_rebuild, plan_write};
 use super::{ArrayParams, FailureProgress, Service, StripeCounters};
 use crate::TimeNs;
+use crate::cache::MemberRun;
 use crate::layout::{Layout, PageRequest, Run};
 use crate::ssd::Ssd;
 use std::iter::Peekable;
@@ -304,16 +305,17 @@ impl Stripes {
         layout.unit_pages()
     }
 
-    /// A phase of the operation is over.
-    pub fn phase_ended(&mut self, now: TimeNs, id: u32, phase: &Join, members: &mut Members) {
+    /// A phase of the operation is over; returns the stripe whose lost strip has been rebuilt with it.
+    pub fn phase_ended(&mut self, now: TimeNs, id: u32, phase: &Join, members: &mut Members) -> Option<u64> {
         let operation = &mut self.operations[id as usize];
         operation.gc_members |= phase.gc_members;
         if operation.reading {
             operation.reading = false;
             self.issue_phase(now, id, members, true);
-            return;
+            return None;
         }
         let stripe = operation.stripe;
+        let rebuilt = operation.join.is_none().then_some(stripe);
         match operation.join {
             Some(join) => members.end(join, now, operation.gc_members),
             None => self.route.failure.as_mut().expect("what is rebuilt has failed").rebuilt(now, stripe),
@@ -322,6 +324,27 @@ impl Stripes {
         self.locks.release(stripe);
         while let Some(next) = self.locks.next(stripe) {
             self.begin(now, next, members, true);
+        }
+        rebuilt
+    }
+
+    /// Reads or writes pages of members as they are, on those that serve for them; returns the number of page operations.
+    pub fn issue_on_members(&self, access: &Access, run: &MemberRun, join: u32, members: &mut Members) -> u32 {
+        let mut issued = 0;
+        for page in run.first_page..run.first_page + run.pages {
+            let stripe = u64::from(page / self.route.layout.unit_pages());
+            if let Some(member) = self.route.serving(run.member, stripe) {
+                members.submit(access, member, page, join);
+                issued += 1;
+            }
+        }
+        issued
+    }
+
+    /// Whether the cache still holds what it held when a member failed.
+    pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
+        if let Some(failure) = &mut self.route.failure {
+            failure.set_flushing(now, flushing);
         }
     }
 

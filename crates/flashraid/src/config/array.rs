@@ -1,4 +1,4 @@
-//! What users write about the array: `[array]`, `[cache]`.
+//! What users write about the array: `[array]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -124,26 +124,4 @@ impl Level {
             Self::Raid6 => "raid6",
         }
     }
-}
-
-/// The write cache of the array.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CacheConfig {
-    /// The policy.
-    pub policy: CachePolicy,
-}
-
-impl Default for CacheConfig {
-    fn default() -> Self {
-        Self { policy: CachePolicy::None }
-    }
-}
-
-/// The policy of the write cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CachePolicy {
-    /// No cache: a write completes when it is on flash.
-    None,
 }

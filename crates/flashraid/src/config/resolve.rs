@@ -100,6 +100,9 @@ fn warnings(config: &Config, array: &ArrayParams) -> Vec<String> {
     if config.array.rebuild.is_some() && config.array.failure.is_none() {
         warnings.push("array.rebuild has no effect, since no member fails (array.failure)".into());
     }
+    for key in super::resolve_cache::without_effect(&config.cache) {
+        warnings.push(format!("cache.{key} is set, but policy \"{}\" does not use it", config.cache.policy.name()));
+    }
     if config.ssd.warm_up.load.is_some() && config.ssd.warm_up.save.is_some() {
         warnings.push("ssd.warm_up.load and save are both set: the state that is loaded is saved again".into());
     }
@@ -448,6 +451,7 @@ impl Resolver<'_> {
             Level::Raid6 => array::Level::Raid6,
         };
         let failure = self.failure(config, level, members, stripe_unit);
+        let cache = self.cache(config, members, page_bytes);
         if self.problems.len() > before {
             return None;
         }
@@ -459,6 +463,7 @@ impl Resolver<'_> {
             stripe_unit_pages: u32::try_from(stripe_unit.bytes / page_bytes).expect("a member's pages fit 32 bits"),
             coordination,
             failure,
+            cache,
             ssd,
         })
     }

@@ -57,7 +57,7 @@ fn params(members: u32, elements: u32, mut coordination: CoordinationParams) -> 
         channel: None,
         link: None,
     };
-    ArrayParams { level: Level::Raid0, members, stripe_unit_pages: 1, ssd, coordination: Some(coordination), failure: None }
+    ArrayParams { level: Level::Raid0, members, stripe_unit_pages: 1, ssd, coordination: Some(coordination), failure: None, cache: None }
 }
 
 fn scheme(scheme: Scheme) -> CoordinationParams {

@@ -1,5 +1,7 @@
 //! The figures of a report as sections of rows, for a terminal to lay out.
 
+use serde_json::Value;
+
 use super::{Member, Report, ResponseTime};
 
 /// Most members that get a column each.
@@ -75,17 +77,25 @@ impl Report {
         let mut sections =
             vec![self.run_section(), self.response_section(), self.bandwidth_section(), self.flash_section(), self.gc_section()];
         if !self.cache.is_empty() {
-            let rows = self.cache.iter().map(|(name, value)| {
-                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                Row::new(name.replace('_', " "), [value], "")
-            });
-            sections.push(Section { title: "Cache", columns: Vec::new(), rows: rows.collect() });
+            sections.push(self.cache_section());
         }
         if self.members.len() > 1 {
             sections.push(self.members_section());
         }
         sections.push(self.perf_section());
         sections
+    }
+
+    fn cache_section(&self) -> Section {
+        let shown = |value: &Value| value.as_str().map_or_else(|| format_figure(value.as_f64()), str::to_owned);
+        let rows = self.cache.iter().flat_map(|(name, value)| match value {
+            Value::Object(parts) => {
+                let part = |(part, value): (&String, &Value)| Row::new(format!("{name}, {part}").replace('_', " "), [shown(value)], "");
+                parts.iter().map(part).collect()
+            }
+            value => vec![Row::new(name.replace('_', " "), [shown(value)], "")],
+        });
+        Section { title: "Cache", columns: Vec::new(), rows: rows.collect() }
     }
 
     fn run_section(&self) -> Section {

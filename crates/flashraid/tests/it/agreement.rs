@@ -348,6 +348,7 @@ impl Draw {
             ssd: self.ssd(),
             coordination: None,
             failure: None,
+            cache: None,
         }
     }
 

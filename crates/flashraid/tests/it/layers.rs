@@ -19,10 +19,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Of `coordination` only the messages.
     ("ssd", &["agenda", "coordination", "flash", "ftl", "metrics", "rng", "slab"]),
     ("coordination", &["agenda"]),
-    ("array", &["agenda", "coordination", "layout", "metrics", "slab", "ssd", "workload"]),
-    ("simulation", &["array", "coordination", "metrics", "slab", "ssd", "workload"]),
-    ("report", &["metrics", "ssd", "workload"]),
-    ("config", &["array", "coordination", "flash", "layout", "metrics", "simulation", "ssd", "units", "workload"]),
+    ("cache", &["layout", "rng", "slab"]),
+    ("array", &["agenda", "cache", "coordination", "layout", "metrics", "slab", "ssd", "workload"]),
+    ("simulation", &["array", "cache", "coordination", "metrics", "slab", "ssd", "workload"]),
+    ("report", &["cache", "metrics", "ssd", "workload"]),
+    ("config", &["array", "cache", "coordination", "flash", "layout", "metrics", "simulation", "ssd", "units", "workload"]),
     ("check", &["array", "config", "ssd", "units", "workload"]),
 ];
 
