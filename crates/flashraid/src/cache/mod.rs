@@ -299,6 +299,12 @@ impl Cache {
                 members.touch_all();
             }
         }
+        if self.next_step <= now
+            && let Some(members) = &mut self.members
+        {
+            // A slot has become rested at this very moment.
+            members.touch_all();
+        }
         while let Some(group) = &mut self.group
             && let Some((destage, pages, read_at)) = group.begin_destage(now, &mut self.common, self.flushing)
         {
