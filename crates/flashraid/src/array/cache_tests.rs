@@ -170,7 +170,7 @@ fn levels() -> impl Strategy<Value = (Level, u32)> {
     ]
 }
 
-fn coordination(scheme: Scheme) -> CoordinationParams {
+fn coordination(scheme: Scheme, members: u32) -> CoordinationParams {
     CoordinationParams {
         scheme,
         work: Work::OneVictim,
@@ -181,7 +181,7 @@ fn coordination(scheme: Scheme) -> CoordinationParams {
         shallow_depth: 0,
         delay_ns: 0,
         answers: true,
-        capable: u128::MAX,
+        capable: (1 << members) - 1,
         latency_ns: [0; KINDS],
     }
 }
@@ -202,7 +202,7 @@ proptest! {
         asked in prop::collection::vec((0..700_u64, any::<u64>(), 1..14_u32, 0..10_u32), 1..150),
     ) {
         let mut params = params(level, members, unit, spare_blocks, cache);
-        params.coordination = scheme.map(coordination);
+        params.coordination = scheme.map(|scheme| coordination(scheme, members));
         params.ssd.gc.preemption = preempts.then_some(Preemption {
             poll_ns: 3, t_hard: 0.5, pipeline: false, merge: true, reorder: false, suspension: None,
         });
