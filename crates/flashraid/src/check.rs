@@ -22,6 +22,9 @@ pub struct CheckReport {
     pub array_bytes: u64,
     /// Members of the array.
     pub members: u32,
+    /// The write cache, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheCheck>,
     /// One member.
     pub member: MemberCheck,
     /// Garbage collection in one pool (a plane or an element).
@@ -38,6 +41,17 @@ pub struct CheckReport {
     pub memory_bytes: u64,
     /// What is allowed, but probably not meant.
     pub warnings: Vec<String>,
+}
+
+/// The caches that a write cache comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CacheCheck {
+    /// Bytes of the cache of write groups: all of it, or the front.
+    pub group_bytes: u64,
+    /// Bytes of the cache of each member.
+    pub member_bytes: u64,
+    /// Bytes of a stripe, without parity: a write group at most.
+    pub stripe_bytes: u64,
 }
 
 /// Capacity of one member.
@@ -138,6 +152,11 @@ pub fn check(scenario: &Scenario) -> CheckReport {
     let warmed_up = u64::from(array.members) + u64::from(spare == Some(Spare::Warm));
     CheckReport {
         array_bytes: address_space(array).capacity_bytes,
+        cache: array.cache.map(|cache| CacheCheck {
+            group_bytes: u64::from(cache.group_pages) * page_bytes,
+            member_bytes: u64::from(cache.member_pages) * page_bytes,
+            stripe_bytes: u64::from(array.layout().columns()) * u64::from(array.stripe_unit_pages) * page_bytes,
+        }),
         members: array.members,
         member: MemberCheck {
             raw_bytes: array.ssd.geometry.physical_pages() * page_bytes,
