@@ -8,9 +8,17 @@ use flashraid::workload::{Direction, HostLoop, Request};
 /// The outcome of a case by the model.
 pub fn fast(case: &Case) -> Outcome {
     let mut array = Array::new(&case.params, case.seed);
-    assert_eq!(case.warm_up.pattern, WarmUpPattern::Random);
-    for member in array.members_to_warm_up() {
-        member.warm_up(case.warm_up.overwrites, case.seed);
+    match case.warm_up.pattern {
+        WarmUpPattern::Random => {
+            for member in array.members_to_warm_up() {
+                member.warm_up(case.warm_up.overwrites, case.seed);
+            }
+        }
+        WarmUpPattern::Workload => {
+            for request in case.requests.iter().filter(|request| request.direction == Direction::Write) {
+                array.overwrite_untimed(request);
+            }
+        }
     }
     let page_bytes = u64::from(case.params.ssd.geometry.page_bytes);
     let pages = |tag: usize, request: &Request| {

@@ -3,6 +3,8 @@
 mod adapter;
 mod agreement;
 mod cases;
+mod corners;
+mod draw;
 mod layers;
 mod outcome;
 mod permutation;

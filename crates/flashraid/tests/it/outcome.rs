@@ -13,6 +13,7 @@ use flashraid::workload::{HostLoop, Request};
 #[derive(Debug, Clone)]
 pub struct Case {
     pub params: ArrayParams,
+    /// By the workload's addresses: all writes of the case, once.
     pub warm_up: WarmUp,
     pub seed: u64,
     pub host: HostLoop,

@@ -6,8 +6,8 @@ use flashraid::ssd::VictimPolicy;
 use flashraid::workload::{Direction, HostLoop, Request};
 
 use crate::adapter;
-use crate::agreement::draw_coordinated_case;
 use crate::cases::PAGE_BYTES;
+use crate::draw::draw_coordinated_case;
 use crate::outcome::{Case, Outcome};
 use crate::reference;
 

@@ -1,6 +1,6 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
-use flashraid::array::{FailureParams, RebuildParams};
+use flashraid::array::{FailureParams, RebuildParams, WarmUp, WarmUpPattern};
 use flashraid::cache::CacheParams;
 use flashraid::coordination::{CoordinationParams, KINDS, Scheme, Work};
 use flashraid::layout::Level;
@@ -95,7 +95,7 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
 }
 
 const SIMPLER: [fn(&mut Case); 55] = [
-    |case| case.warm_up.overwrites = 0.0,
+    |case| case.warm_up = WarmUp { overwrites: 0.0, pattern: WarmUpPattern::Random },
     |case| case.host = HostLoop::Open,
     |case| case.params.cache = None,
     |case| cache(case, |cache| (cache.low, cache.high) = (0.0, 0.0)),

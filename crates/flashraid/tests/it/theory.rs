@@ -8,8 +8,9 @@ use flashraid::ssd::{Pool, VictimPolicy};
 use flashraid::workload::{Direction, Request};
 
 use crate::adapter;
-use crate::agreement::{check_conservation, draw_case};
 use crate::cases::{PAGE_BYTES, one_plane};
+use crate::corners::check_conservation;
+use crate::draw::draw_case;
 use crate::outcome::{Case, Outcome};
 use crate::reference;
 

@@ -129,11 +129,17 @@ impl Flash {
             let mut stream = rng::stream(seed, "warm-up", (member as u64) << 32 | element as u64);
             for _ in 0..(overwrites * exported as f64).floor() as u64 {
                 let page = element as u64 * exported + rng::below(&mut stream, exported);
-                while self.look(element).is_some() {}
-                let pool = self.pool_for_write(element, page, &[]).expect("a pool has room after the looks");
-                self.write(element, pool, page);
+                self.overwrite(page);
             }
         }
+    }
+
+    /// A write without time.
+    pub fn overwrite(&mut self, page: Page) {
+        let element = self.places[&page].element;
+        while self.look(element).is_some() {}
+        let pool = self.pool_for_write(element, page, &[]).expect("a pool has room after the looks");
+        self.write(element, pool, page);
     }
 
     /// Looks at the pools of an element and cleans one block of the first pool that needs it (rule 12).

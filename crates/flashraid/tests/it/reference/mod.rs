@@ -13,7 +13,7 @@ mod preempt;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid::array::Spare;
+use flashraid::array::{Spare, WarmUpPattern};
 use flashraid::metrics::GcInterval;
 use flashraid::ssd::{Allocation, Hold, MemberCounters, SsdParams, Trigger};
 use flashraid::workload::{Direction, HostLoop};
@@ -31,7 +31,8 @@ pub fn simulate(case: &Case) -> Outcome {
     let ssd = &case.params.ssd;
     let spare = case.params.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
     let count = case.params.members as usize + usize::from(spare.is_some());
-    let is_fresh = |member: usize| member == case.params.members as usize && spare == Some(Spare::Fresh);
+    let by_workload = case.warm_up.pattern == WarmUpPattern::Workload;
+    let is_fresh = |member: usize| by_workload || (member == case.params.members as usize && spare == Some(Spare::Fresh));
     let mut simulation = Simulation {
         case,
         ssd,
@@ -47,6 +48,9 @@ pub fn simulate(case: &Case) -> Outcome {
         jobs: Vec::new(),
         cache_orders: 0,
     };
+    if by_workload {
+        simulation.warm_up_by_workload();
+    }
     simulation.start_checks();
     simulation.expect_failure();
     if simulation.is_stepped() {

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid::array::{ArrayParams, StripeCounters};
+use flashraid::array::{ArrayParams, Spare, StripeCounters};
 use flashraid::layout::Level;
+use flashraid::workload::Direction;
 
 use super::cache::Caches;
 use super::{Event, Operation, Simulation, layout};
@@ -267,6 +268,39 @@ impl Simulation<'_> {
 
 fn in_order(places: &Places) -> Vec<(usize, u64)> {
     places.iter().flat_map(|(&strip, places)| places.iter().map(move |&place| (strip, place))).collect()
+}
+
+// Rules 24 and 66.
+impl Simulation<'_> {
+    pub fn warm_up_by_workload(&mut self) {
+        let params = &self.case.params;
+        let unit = u64::from(params.stripe_unit_pages);
+        for request in self.case.requests.iter().filter(|request| request.direction == Direction::Write) {
+            for part in self.parts(layout::pages_of(params, request), true) {
+                match part {
+                    Part::Free(pages) => pages.into_iter().for_each(|(member, page)| self.overwrite(member, page)),
+                    Part::Locked { stripe, what: What::Write(mut places) } => {
+                        let rows: BTreeSet<u64> = places.values().flatten().copied().collect();
+                        let columns = data_columns(params);
+                        places.extend((columns..columns + parities(params)).map(|strip| (strip, rows.clone())));
+                        for (member, place) in self.on_members(stripe, &in_order(&places)) {
+                            self.overwrite(member, stripe * unit + place);
+                        }
+                    }
+                    Part::Locked { .. } => unreachable!("nothing is lost yet"),
+                }
+            }
+        }
+    }
+
+    fn overwrite(&mut self, member: usize, logical_page: u64) {
+        let page = layout::home(self.ssd, logical_page);
+        self.members[member].flash.overwrite(page);
+        let failure = self.case.params.failure.filter(|failure| failure.member as usize == member);
+        if failure.and_then(|failure| failure.rebuild).is_some_and(|rebuild| rebuild.spare == Spare::Warm) {
+            self.members[self.case.params.members as usize].flash.overwrite(page);
+        }
+    }
 }
 
 // Locks (rule 52).

@@ -1,0 +1,261 @@
+//! The random cases reach every corner of the rules, and nothing is lost in any of them.
+
+use std::collections::BTreeMap;
+
+use flashraid::array::{Level, WarmUpPattern};
+use flashraid::cache::Policy;
+use flashraid::coordination::{Kind, Scheme, Work};
+use flashraid::ssd::{Allocation, Hold, MemberCounters, Pool, VictimPolicy};
+use flashraid::workload::{Direction, HostLoop, Request};
+
+use crate::agreement::{CASES, seeds};
+use crate::cases::PAGE_BYTES;
+use crate::draw::{draw_cached_case, draw_case, draw_case_of_stripes, draw_coordinated_case, draw_interruptible_case};
+use crate::outcome::{Case, Outcome};
+use crate::reference;
+
+/// Without these tests the model could agree with the reference on cases in which nothing happens.
+#[test]
+fn the_cases_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_case(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let ssd = &case.params.ssd;
+        let collected = !outcome.gc_intervals.is_empty();
+        let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
+        count("collection", collected);
+        count("requests that met it", met);
+        count("met on several members", outcome.requests.iter().any(|request| request.gc_members_met > 1));
+        count("runs of several victims", outcome.gc_intervals.iter().any(|gc| gc.victims > 1));
+        count("plane held", ssd.gc.hold == Hold::Plane && met);
+        count("instantaneous", ssd.gc.instantaneous && collected);
+        count("element-wide pool", ssd.gc.pool == Pool::Element && collected);
+        count("separate open block", ssd.gc.separate_open_block && collected);
+        count("dynamic", ssd.allocation == Allocation::Dynamic && collected);
+        count("dynamic, channel, no copy-back", ssd.allocation == Allocation::Dynamic && ssd.channel.is_some() && !ssd.gc.copy_back && met);
+        count("last block left unsealed", !ssd.fill_seals_last_block && collected);
+        count("channel", ssd.channel.is_some() && met);
+        count("last block left unsealed", !ssd.fill_seals_last_block && collected);
+        count("dynamic, plane held", ssd.allocation == Allocation::Dynamic && ssd.gc.hold == Hold::Plane && met);
+        count("half-duplex link", ssd.link.is_some_and(|link| !link.full_duplex));
+        count("full-duplex link", ssd.link.is_some_and(|link| link.full_duplex));
+        count("cost-benefit", ssd.gc.victim == VictimPolicy::CostBenefit && collected);
+        count("fifo", ssd.gc.victim == VictimPolicy::Fifo && collected);
+        count("random", ssd.gc.victim == VictimPolicy::Random && collected);
+        count("d-choices", matches!(ssd.gc.victim, VictimPolicy::DChoices { .. }) && collected);
+        count("wear-aware", matches!(ssd.gc.victim, VictimPolicy::GreedyWearAware { .. }) && collected);
+        count("warm-up by the workload", case.warm_up.pattern == WarmUpPattern::Workload && collected);
+        count("raid1", case.params.level == Level::Raid1);
+        count("raid10", case.params.level == Level::Raid10);
+        count("closed loop", case.host != HostLoop::Open && met);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 50).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
+/// As above, for preemption.
+#[test]
+fn the_cases_of_preemption_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_interruptible_case(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let ssd = &case.params.ssd;
+        let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
+        let preemption = ssd.gc.preemption;
+        count("preempted", sum(|c| c.preemptions));
+        count("merged", sum(|c| c.merges));
+        count("merged writes", sum(|c| c.merged_moves));
+        count("reordered", preemption.is_some_and(|preemption| preemption.reorder) && sum(|c| c.merges));
+        count("pipelined", sum(|c| c.pipelined));
+        count("suspended", sum(|c| c.suspensions));
+        count("dropped", sum(|c| c.gc_pages_dropped));
+        count("exhausted", sum(|c| c.exhausted));
+        count("state 2", preemption.is_some() && sum(|c| c.gc_writes_wait_ns));
+        count("state 3", preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_free_for_all_ns - c.gc_writes_wait_ns));
+        count("idle", sum(|c| c.idle_cleans));
+        count("idle without preemption", preemption.is_none() && sum(|c| c.idle_cleans));
+        count("preemption in an array with a link", sum(|c| c.preemptions) && case.params.members > 1 && ssd.link.is_some());
+        count("preemption in a closed loop", sum(|c| c.preemptions) && case.host != HostLoop::Open);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 100).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
+/// As above, for coordination.
+#[test]
+fn the_cases_of_coordination_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_coordinated_case(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let coordination = case.params.coordination.as_ref().expect("the case is coordinated");
+        let sent = outcome.messages.expect("the case is coordinated");
+        let is_sent = |kind: Kind| sent[kind as usize] > 0;
+        let forced = outcome.gc_intervals.iter().any(|gc| gc.forced);
+        let several = outcome.gc_intervals.iter().filter(|gc| gc.forced).any(|gc| gc.victims > 1);
+        let scheme = coordination.scheme;
+        count("inclusive", scheme == Scheme::ReactiveInclusive && forced);
+        count("selective", scheme == Scheme::ReactiveSelective && forced);
+        count("proactive-idle", scheme == Scheme::ProactiveIdle && forced);
+        count("idle time used", scheme == Scheme::ProactiveIdle && is_sent(Kind::ForceGc) && !is_sent(Kind::GcRequest));
+        count("idle time over", is_sent(Kind::StopGc));
+        count("soft limit", scheme == Scheme::ProactiveSoftLimit && forced);
+        count("soft limit without being asked", scheme == Scheme::ProactiveSoftLimit && forced && !is_sent(Kind::GcRequest));
+        count("one victim", coordination.work == Work::OneVictim && forced);
+        count("up to a watermark", coordination.work == Work::Watermark && several);
+        count("no answer", !coordination.answers && is_sent(Kind::GcRequest));
+        count("held back", coordination.delay_ns > 0 && forced);
+        count("slow messages", coordination.latency_ns.iter().any(|&ns| ns > 0) && forced);
+        let incapable = coordination.capable.count_ones() < case.params.members;
+        count("not all capable", incapable && forced);
+        let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
+        count("forced and preempted", forced && sum(|c| c.preemptions));
+        count("forced and suspended", forced && sum(|c| c.suspensions));
+        count("closed loop", case.host != HostLoop::Open && forced);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 100).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
+/// As above, for parity, failure and rebuild.
+#[test]
+fn the_cases_of_parity_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_case_of_stripes(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let counters = outcome.stripe_counters.expect("the case has stripes");
+        let params = &case.params;
+        let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
+        let rebuilt = counters.rebuild_pages_written > 0;
+        let mirrors = matches!(params.level, Level::Raid1 | Level::Raid10);
+        count("raid4", params.level == Level::Raid4 && met);
+        count("raid5", params.level == Level::Raid5 && met);
+        count("raid6", params.level == Level::Raid6 && met);
+        count("full-stripe writes", counters.full_stripe_writes > 0);
+        count("reconstruct-writes", counters.reconstruct_writes > 0);
+        count("read-modify-writes", counters.read_modify_writes > 0);
+        count("writes without parity", counters.no_parity_writes > 0);
+        count("waits for locks", counters.lock_waits > 0);
+        count("reads of a lost strip", counters.pages_reconstructed > 0);
+        count("rebuilt with parity", rebuilt && !mirrors);
+        count("rebuilt mirrors", rebuilt && mirrors);
+        let spare = outcome.members.get(params.members as usize).map(|spare| spare.counters);
+        count("reads of what has been rebuilt", spare.is_some_and(|spare| spare.host_pages_read > 0));
+        count("collection on the spare", spare.is_some_and(|spare| spare.erases > 0));
+        count("coordinated", params.coordination.is_some() && outcome.gc_intervals.iter().any(|gc| gc.forced));
+        count("coordinated with the spare", outcome.gc_intervals.iter().any(|gc| gc.forced && gc.member == params.members));
+        count("dynamic", params.ssd.allocation == Allocation::Dynamic && met);
+        count("closed loop", case.host != HostLoop::Open && met);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 200).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
+/// As above, for caches.
+#[test]
+fn the_cases_of_caches_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_cached_case(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let params = &case.params;
+        let cache = params.cache.expect("the case has a cache");
+        let counters = outcome.cache_counters.expect("the case has a cache");
+        let stripes = outcome.stripe_counters.unwrap_or_default();
+        let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
+        let hits = counters.host.page_hits + counters.host.group_hits > 0;
+        count("wow", cache.policy == Policy::Wow && hits);
+        count("stow", cache.policy == Policy::Stow && hits);
+        count("iwc", cache.policy == Policy::Independent { synchronised: false } && hits);
+        count("iwc-sync", cache.policy == Policy::Independent { synchronised: true } && hits);
+        count("lawc", cache.policy == Policy::Lawc && hits);
+        count("reads that hit", counters.reads_full > 0);
+        count("reads that hit in part", counters.reads_partial > 0);
+        count("waits for room", counters.waits > 0);
+        count("bypasses", counters.bypasses > 0);
+        count("dependent writes", counters.dependent > 0);
+        count("pre-parity reads", counters.parity_reads > 0);
+        count("front", counters.front_destages.count > 0);
+        count("common destages", counters.common_all_ready > 0);
+        count("common destages by the timer", counters.common_timeouts > 0);
+        count("rates", cache.high > cache.low && counters.destages.count > 0);
+        count("several slots", cache.in_flight > 1 && counters.destages.count > 0);
+        count("rebuilt", stripes.rebuild_pages_written > 0);
+        count("reconstructed", stripes.pages_reconstructed > 0);
+        count("met collection", met);
+        count("forced collection", outcome.gc_intervals.iter().any(|gc| gc.forced));
+        count("one member", case.requests.iter().any(|request| request.one_member));
+        count("closed loop", case.host != HostLoop::Open && hits);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 200).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
+/// Every request is done once, every page lies in one place, and what was counted adds up.
+pub fn check_conservation(case: &Case, outcome: &Outcome) {
+    let mut read = 0;
+    let mut written = 0;
+    for (member, result) in outcome.members.iter().enumerate() {
+        let counters = result.counters;
+        read += counters.host_pages_read;
+        written += counters.host_pages_written;
+        let runs: Vec<_> = outcome.gc_intervals.iter().filter(|gc| gc.member as usize == member).collect();
+        assert_eq!(counters.erases, runs.iter().map(|gc| u64::from(gc.victims)).sum::<u64>());
+        assert_eq!(counters.gc_pages_moved, runs.iter().map(|gc| u64::from(gc.pages_moved)).sum::<u64>());
+        let mut places: Vec<_> = result.pages.iter().map(|page| (page.element, page.plane, page.block, page.page)).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(
+            places.len() as u64,
+            u64::from(case.params.ssd.geometry.elements * case.params.ssd.geometry.exported_pages_per_element()),
+            "every page lies in a place of its own"
+        );
+    }
+    let page_operations = |direction| {
+        let pages =
+            |request: &Request| (request.offset_bytes + request.length_bytes - 1) / PAGE_BYTES - request.offset_bytes / PAGE_BYTES + 1;
+        case.requests.iter().filter(|request| request.direction == direction).map(pages).sum::<u64>()
+    };
+    let copies = match case.params.level {
+        Level::Single | Level::Raid0 => 1,
+        Level::Raid1 => u64::from(case.params.members),
+        Level::Raid10 => 2,
+        Level::Raid4 | Level::Raid5 | Level::Raid6 => 1,
+    };
+    if case.params.cache.is_some() {
+        return;
+    }
+    let stripes = outcome.stripe_counters.unwrap_or_default();
+    let read_besides = stripes.data_pages_read + stripes.parity_pages_read + stripes.rebuild_pages_read + stripes.pages_read_to_reconstruct;
+    assert_eq!(read, page_operations(Direction::Read) - stripes.pages_reconstructed + read_besides);
+    let most_written = copies * page_operations(Direction::Write) + stripes.parity_pages_written + stripes.rebuild_pages_written;
+    if case.params.failure.is_none() {
+        assert_eq!(written, most_written);
+    } else {
+        assert!(written <= most_written);
+    }
+    assert!(outcome.requests.iter().all(|request| request.done_ns > request.arrival_ns));
+}

@@ -1,0 +1,391 @@
+//! Random small arrays and loads.
+
+use flashraid::array::{ArrayParams, FailureParams, Level, RebuildParams, Spare, WarmUp, WarmUpPattern};
+use flashraid::cache::{CacheParams, Policy};
+use flashraid::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
+use flashraid::flash::{Geometry, Timing};
+use flashraid::rng::{self, Stream};
+use flashraid::ssd::{
+    Allocation, ChannelParams, GcParams, Hold, LinkParams, PlaneChoice, Pool, Preemption, SsdParams, Suspension, Trigger, VictimPolicy,
+};
+use flashraid::workload::{Direction, HostLoop, Request};
+
+use crate::cases::PAGE_BYTES;
+use crate::outcome::Case;
+use crate::reference;
+
+/// Draws a small array and a load for it. Features are switched on and off by the case, so that they meet in every combination.
+pub fn draw_case(seed: u64) -> Case {
+    let mut draw = Draw(rng::stream(seed, "agreement", 0));
+    let params = loop {
+        let params = draw.array();
+        let physical_pages = u64::from(params.members) * params.ssd.geometry.physical_pages();
+        if physical_pages <= 5000 && reference::array_pages(&params) > 0 {
+            break params;
+        }
+    };
+    let overwrites = if draw.chance(25) { 0.0 } else { draw.between(0, 2000) as f64 / 1000.0 };
+    let pattern = if draw.chance(15) { WarmUpPattern::Workload } else { WarmUpPattern::Random };
+    let host = if draw.chance(25) { HostLoop::Closed { depth: draw.between(1, 32) as u32, think_ns: 0 } } else { HostLoop::Open };
+    let requests = draw.requests(&params);
+    let mut case = Case { params, warm_up: WarmUp { overwrites, pattern }, seed, host, requests };
+    draw.aim_at_members(&mut case);
+    case
+}
+
+/// The same with section 10 of the rules.
+pub fn draw_interruptible_case(seed: u64) -> Case {
+    let mut case = draw_case(seed);
+    Draw(rng::stream(seed, "agreement", 1)).make_interruptible(&mut case);
+    case
+}
+
+/// The same with section 11 of the rules.
+pub fn draw_coordinated_case(seed: u64) -> Case {
+    let mut case = draw_interruptible_case(seed);
+    Draw(rng::stream(seed, "agreement", 2)).coordinate(&mut case);
+    case
+}
+
+/// A case of any kind with section 12 of the rules.
+pub fn draw_case_of_stripes(seed: u64) -> Case {
+    let mut draw = Draw(rng::stream(seed, "agreement", 3));
+    let mut case = match draw.between(0, 2) {
+        0 => draw_case(seed),
+        1 => draw_interruptible_case(seed),
+        _ => draw_coordinated_case(seed),
+    };
+    draw.make_stripes(&mut case);
+    case
+}
+
+/// A case of any kind with section 13 of the rules.
+pub fn draw_cached_case(seed: u64) -> Case {
+    let mut draw = Draw(rng::stream(seed, "agreement", 4));
+    let mut case = match draw.between(0, 5) {
+        0 => draw_case(seed),
+        1 => draw_interruptible_case(seed),
+        2 => draw_coordinated_case(seed),
+        _ => draw_case_of_stripes(seed),
+    };
+    draw.put_cache(&mut case);
+    case
+}
+
+struct Draw(Stream);
+
+impl Draw {
+    /// Uniform over `low..=high`.
+    fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + rng::below(&mut self.0, high - low + 1)
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        rng::below(&mut self.0, 100) < percent
+    }
+
+    fn array(&mut self) -> ArrayParams {
+        let level = [Level::Single, Level::Raid0, Level::Raid1, Level::Raid10][self.between(0, 3) as usize];
+        let members = match level {
+            Level::Single => 1,
+            Level::Raid0 => self.between(1, 6),
+            Level::Raid1 => self.between(2, 6),
+            Level::Raid10 => 2 * self.between(1, 3),
+            Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("none of those drawn from"),
+        };
+        ArrayParams {
+            level,
+            members: members as u32,
+            stripe_unit_pages: self.between(1, 8) as u32,
+            ssd: self.ssd(),
+            coordination: None,
+            failure: None,
+            cache: None,
+        }
+    }
+
+    fn ssd(&mut self) -> SsdParams {
+        let planes = self.between(1, 4);
+        let dynamic = self.chance(35);
+        let pool = if self.chance(60) { Pool::Plane } else { Pool::Element };
+        let hold = if pool == Pool::Plane && self.chance(40) { Hold::Plane } else { Hold::Element };
+        let separate_open_block = self.chance(30);
+        let planes_per_pool = if pool == Pool::Plane { 1 } else { planes };
+        let start = self.between(1, 3 * planes_per_pool);
+        // The least that never runs dry (rules.md), and up to two blocks more.
+        let fill_seals_last_block = self.chance(70);
+        let more = u64::from(separate_open_block) + u64::from(dynamic) + u64::from(!fill_seals_last_block);
+        let least_reserved = (start + 2 + more).div_ceil(planes_per_pool);
+        let reserved = least_reserved + self.between(0, 2);
+        let blocks = self.between(6.max(reserved + 1), 24);
+        let gc = GcParams {
+            pool,
+            hold,
+            start_free_blocks: start as u32,
+            stop_free_blocks: (start + self.between(1, 3)) as u32,
+            trigger: if self.chance(70) { Trigger::Request } else { Trigger::Write },
+            victim: self.victim(),
+            separate_open_block,
+            copy_back: self.chance(60),
+            instantaneous: self.chance(10),
+            preemption: None,
+            idle_ns: None,
+        };
+        let geometry = Geometry {
+            elements: self.between(1, 4) as u32,
+            planes: planes as u32,
+            blocks_per_plane: blocks as u32,
+            pages_per_block: self.between(4, 16) as u32,
+            page_bytes: PAGE_BYTES as u32,
+            reserved_blocks_per_plane: reserved as u32,
+            summary_page: self.chance(50),
+        };
+        let channel = self.chance(30).then(|| ChannelParams { elements_per_channel: self.between(1, u64::from(geometry.elements)) as u32 });
+        let hold = if channel.is_some() { Hold::Element } else { hold };
+        let link = self.chance(30).then(|| LinkParams { page_ns: self.between(4_001, 60_000), full_duplex: self.chance(50) });
+        SsdParams {
+            geometry,
+            timing: self.timing(channel.is_some()),
+            element_stride_pages: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
+            allocation: if dynamic { Allocation::Dynamic } else { Allocation::Static },
+            plane_choice: if self.chance(70) { PlaneChoice::MostFree } else { PlaneChoice::Rotate },
+            gc: GcParams { hold, ..gc },
+            fill_seals_last_block,
+            channel,
+            link,
+        }
+    }
+
+    /// Some requests take pages of one member only (rule 50).
+    fn aim_at_members(&mut self, case: &mut Case) {
+        let percent = if self.chance(25) { self.between(10, 90) } else { 0 };
+        for request in &mut case.requests {
+            request.one_member = self.chance(percent) && reference::fits_one_member(&case.params, request);
+        }
+    }
+
+    /// Section 10 of the rules: preemption, idle collection, requests of high priority.
+    fn make_interruptible(&mut self, case: &mut Case) {
+        let ssd = &mut case.params.ssd;
+        ssd.channel = None;
+        ssd.allocation = Allocation::Static;
+        ssd.gc.hold = Hold::Element;
+        ssd.gc.instantaneous = false;
+        let merge = self.chance(40);
+        let suspension = self.chance(30).then(|| Suspension {
+            suspend_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
+            resume_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
+            times_max: self.between(1, 4) as u32,
+        });
+        ssd.gc.preemption = self.chance(90).then(|| Preemption {
+            poll_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
+            t_hard: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
+            pipeline: self.chance(50),
+            merge,
+            reorder: merge && self.chance(70),
+            suspension,
+        });
+        let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
+        ssd.gc.idle_ns = with_idle.then(|| 50_021 << self.between(0, 8));
+        if with_idle {
+            // Elements that go idle together end together, and rule 38 leaves their order on the link to how the model works.
+            ssd.link = None;
+        }
+        // Few pages are wanted again and again, so that some are wanted while they move.
+        if self.chance(35) {
+            let few_bytes = self.between(2, 30) * PAGE_BYTES;
+            let array_bytes = reference::array_pages(&case.params) * PAGE_BYTES;
+            for request in &mut case.requests {
+                request.offset_bytes %= few_bytes.min(array_bytes);
+                request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
+            }
+        }
+        let high_priority_percent = if self.chance(30) { self.between(2, 60) } else { 0 };
+        for request in &mut case.requests {
+            request.high_priority = self.chance(high_priority_percent);
+        }
+    }
+
+    /// Section 11 of the rules.
+    fn coordinate(&mut self, case: &mut Case) {
+        let ssd = &mut case.params.ssd;
+        ssd.gc.idle_ns = None;
+        if self.chance(50) {
+            ssd.gc.preemption = None;
+        }
+        let members = u64::from(case.params.members);
+        let scheme = [Scheme::ReactiveInclusive, Scheme::ReactiveSelective, Scheme::ProactiveIdle, Scheme::ProactiveSoftLimit]
+            [self.between(0, 3) as usize];
+        let start = u64::from(ssd.gc.start_free_blocks);
+        let slow = self.chance(50);
+        let mut latency_ns = [0; KINDS];
+        if slow {
+            latency_ns = std::array::from_fn(|_| if self.chance(70) { self.between(1_003, 900_000) } else { 0 });
+        }
+        latency_ns[Kind::StopGc as usize] = latency_ns[Kind::ForceGc as usize];
+        let all = (1 << members) - 1;
+        case.params.coordination = Some(CoordinationParams {
+            scheme,
+            work: if self.chance(50) { Work::OneVictim } else { Work::Watermark },
+            t_soft_free_blocks: matches!(scheme, Scheme::ReactiveSelective | Scheme::ProactiveIdle)
+                .then(|| (start + self.between(1, 4)) as u32),
+            check_interval_ns: 100_003 << self.between(0, 6),
+            idle_threshold_ns: if self.chance(80) { 100_019 << self.between(0, 6) } else { 0 },
+            soft_limit_free_blocks: (start + self.between(1, 4)) as u32,
+            shallow_depth: self.between(0, 4) as u32,
+            delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
+            answers: self.chance(90),
+            capable: if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) },
+            latency_ns,
+        });
+    }
+
+    /// Section 12 of the rules.
+    fn make_stripes(&mut self, case: &mut Case) {
+        let params = &mut case.params;
+        let (level, members) = match self.between(0, 9) {
+            0 | 1 => (Level::Raid4, self.between(3, 6)),
+            2..=4 => (Level::Raid5, self.between(3, 6)),
+            5..=7 => (Level::Raid6, self.between(4, 7)),
+            8 => (Level::Raid1, self.between(2, 4)),
+            _ => (Level::Raid10, 2 * self.between(1, 3)),
+        };
+        (params.level, params.members) = (level, members as u32);
+        if let Some(coordination) = &mut params.coordination {
+            coordination.capable = if self.chance(80) { (1 << members) - 1 } else { u128::from(self.between(0, (1 << members) - 1)) };
+        }
+        let array_bytes = reference::array_pages(params) * PAGE_BYTES;
+        for request in &mut case.requests {
+            request.offset_bytes %= array_bytes;
+            request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
+            request.one_member &= reference::fits_one_member(params, request);
+        }
+        let mirrors = matches!(level, Level::Raid1 | Level::Raid10);
+        if mirrors || self.chance(60) {
+            let (quicker, earlier) = (self.between(0, 8), self.between(0, 4));
+            let last_ns = case.requests.iter().map(|request| request.arrival_ns).max().unwrap_or(0);
+            let rebuild = self.chance(75).then(|| RebuildParams {
+                delay_ns: if self.chance(50) { self.between(0, last_ns / 4) } else { 0 },
+                strip_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
+                in_flight: self.between(1, 4) as u32,
+                spare: if self.chance(50) { Spare::Warm } else { Spare::Fresh },
+                finish: self.chance(30),
+            });
+            params.failure = Some(FailureParams {
+                member: self.between(0, members - 1) as u32,
+                at_ns: self.between(0, (last_ns * 11 / 10) >> earlier),
+                rebuild,
+            });
+        }
+    }
+
+    /// Section 13 of the rules.
+    fn put_cache(&mut self, case: &mut Case) {
+        let policies = [
+            Policy::Wow,
+            Policy::Stow,
+            Policy::Independent { synchronised: false },
+            Policy::Independent { synchronised: true },
+            Policy::Lawc,
+        ];
+        let policy = policies[self.between(0, 4) as usize];
+        let size = self.between(1, 6);
+        let (mut group_pages, mut member_pages) = (self.between(1, 1 << size) as u32, self.between(1, 1 << size) as u32);
+        match policy {
+            Policy::Wow | Policy::Stow => member_pages = 0,
+            Policy::Independent { .. } => group_pages = 0,
+            Policy::Lawc => {}
+        }
+        let high = if self.chance(50) { 0.0 } else { self.between(0, 1000) as f64 / 1000.0 };
+        let memory = self.between(0, 2);
+        case.params.cache = Some(CacheParams {
+            policy,
+            group_pages,
+            member_pages,
+            low: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
+            high,
+            in_flight: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
+            sync_timeout_ns: 10_007 << self.between(0, 12),
+            nvm_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
+            nvm_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
+        });
+    }
+
+    fn victim(&mut self) -> VictimPolicy {
+        match self.between(0, 7) {
+            0 => VictimPolicy::GreedyWearAware {
+                threshold: self.between(500, 990) as f64 / 1000.0,
+                endurance_erases: self.between(2, 60) as u32,
+            },
+            1 => VictimPolicy::CostBenefit,
+            2 => VictimPolicy::DChoices { d: self.between(1, 5) as u32 },
+            3 => VictimPolicy::Fifo,
+            4 => VictimPolicy::Random,
+            _ => VictimPolicy::Greedy,
+        }
+    }
+
+    /// Odd figures, so that sums of them are seldom equal by accident.
+    fn timing(&mut self, channels: bool) -> Timing {
+        Timing {
+            page_read_ns: self.between(20_011, 90_000),
+            page_program_ns: self.between(150_001, 900_000),
+            block_erase_ns: self.between(1_000_001, 4_000_000),
+            page_transfer_ns: if channels || self.chance(70) { self.between(5_003, 120_000) } else { 0 },
+            summary_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
+            command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
+        }
+    }
+
+    fn requests(&mut self, params: &ArrayParams) -> Vec<Request> {
+        let array_bytes = reference::array_pages(params) * PAGE_BYTES;
+        let count = self.between(20, 200);
+        let longest_pages = self.between(1, 20);
+        let write_percent = [0, 20, 50, 80, 100, 100][self.between(0, 5) as usize];
+        let hot_percent = if self.chance(50) { self.between(30, 95) } else { 0 };
+        let hot_bytes = (array_bytes / self.between(2, 20)).max(1);
+        let sequential_percent = if self.chance(50) { self.between(10, 80) } else { 0 };
+        let burst_percent = if self.chance(50) { self.between(10, 95) } else { 0 };
+        let together_percent = if self.chance(30) { 30 } else { 0 };
+        let mean_gap_ns = 10_007 << self.between(0, 11);
+        let partial = self.chance(50);
+        let mut now = 0;
+        let mut end_of_last = 0;
+        let mut requests = Vec::new();
+        for _ in 0..count {
+            let mut length = self.between(1, longest_pages) * PAGE_BYTES;
+            let mut offset = if self.chance(sequential_percent) {
+                end_of_last
+            } else if self.chance(hot_percent) {
+                self.between(0, hot_bytes - 1)
+            } else {
+                self.between(0, array_bytes - 1)
+            };
+            if partial {
+                length = self.between(1, length);
+            } else {
+                offset = offset / PAGE_BYTES * PAGE_BYTES;
+            }
+            offset %= array_bytes;
+            length = length.min(array_bytes - offset);
+            end_of_last = offset + length;
+            now += if self.chance(together_percent) {
+                0
+            } else if self.chance(burst_percent) {
+                self.between(1, mean_gap_ns / 10)
+            } else {
+                self.between(1, 2 * mean_gap_ns)
+            };
+            requests.push(Request {
+                arrival_ns: now,
+                offset_bytes: offset,
+                length_bytes: length,
+                direction: if self.chance(write_percent) { Direction::Write } else { Direction::Read },
+                high_priority: false,
+                stream: 0,
+                one_member: false,
+            });
+        }
+        requests
+    }
+}
