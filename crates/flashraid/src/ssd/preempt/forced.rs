@@ -21,6 +21,8 @@ pub(in super::super) struct Agent {
     participates: bool,
     /// The idle time that it was to use is over.
     stopped: bool,
+    /// So is the run: no idle time is used any more.
+    run_is_over: bool,
 }
 
 impl Ssd {
@@ -33,6 +35,7 @@ impl Ssd {
             request: (NEVER, 0),
             participates: false,
             stopped: false,
+            run_is_over: false,
         };
         self.agent = Some(agent);
     }
@@ -50,7 +53,7 @@ impl Ssd {
     /// The end of the run: idle time is not used any more.
     pub(super) fn stop_idle_work(&mut self) {
         if let Some(agent) = &mut self.agent {
-            agent.stopped = true;
+            (agent.stopped, agent.run_is_over) = (true, true);
         }
     }
 
@@ -81,7 +84,7 @@ impl Ssd {
         let agent = self.agent_mut();
         debug_assert_eq!(agent.elements_left, 0, "the controller waits for GcDone");
         agent.elements_left = elements;
-        (agent.request, agent.participates, agent.stopped) = ((NEVER, 0), false, false);
+        (agent.request, agent.participates, agent.stopped) = ((NEVER, 0), false, agent.run_is_over);
         for element in 0..elements {
             let state = &mut self.stepped[element as usize];
             state.forced = Some(work);
