@@ -176,7 +176,7 @@ impl Array {
     }
 
     /// Reads or writes pages of the array, with all that parity and a lost member make of it; [`Array::settle`] must follow.
-    /// Runs that follow one another in the same stripe are written together, with `by_strip` each for itself.
+    /// Runs that follow one another in the same stripe are written together, with `by_strip` each strip for itself.
     #[inline]
     fn issue(&mut self, access: &Access, runs: impl Iterator<Item = Run>, by_strip: bool, then: Then) {
         let join = self.members.open_join(then);

@@ -138,7 +138,7 @@ impl Stripes {
         (access.write && self.has_parity()) || self.service() != Service::Normal
     }
 
-    /// Takes the runs of a request, each of them a part with `by_strip`; returns how many ends `join` waits for.
+    /// Takes the runs of a request, each strip a part with `by_strip`; returns how many ends `join` waits for.
     pub fn submit(&mut self, access: &Access, runs: impl Iterator<Item = Run>, by_strip: bool, join: u32, members: &mut Members) -> u32 {
         let mut runs = runs.peekable();
         let mut ends = 0;
@@ -383,11 +383,13 @@ impl Stripes {
 pub(super) fn next_part(layout: &Layout, runs: &mut Peekable<impl Iterator<Item = Run>>, by_strip: bool, pages: &mut StripePages) -> u64 {
     let unit = layout.unit_pages();
     let by_strip = by_strip || layout.shape().parity == 0;
-    let mut stripe = None;
-    while let Some(run) = runs.next_if(|run| stripe.is_none_or(|stripe| !by_strip && stripe == run.first_page / unit)) {
-        let of = run.first_page / unit;
-        pages.insert(layout.position(u64::from(of), run.first_member), run.first_page % unit, run.pages);
-        stripe = Some(of);
+    let mut part = None;
+    let belongs = |run: &Run, (stripe, member): (u32, u32)| run.first_page / unit == stripe && (!by_strip || run.first_member == member);
+    while let Some(run) = runs.next_if(|run| part.is_none_or(|part| belongs(run, part))) {
+        let stripe = run.first_page / unit;
+        pages.insert(layout.position(u64::from(stripe), run.first_member), run.first_page % unit, run.pages);
+        part = Some((stripe, run.first_member));
     }
-    u64::from(stripe.expect("there is a run left"))
+    let (stripe, _) = part.expect("there is a run left");
+    u64::from(stripe)
 }
