@@ -1,9 +1,11 @@
 //! The command line.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use flashraid::units::Duration;
 use flashraid::workload::trace::write::WRITABLE;
 use flashraid::workload::trace::{Devices, Format, Reorder, TimeUnit, TraceSpec};
 
@@ -48,6 +50,9 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<PresetCommand>,
     },
+    /// Simulate the papers' figures and tables and compare each of their claims with the results
+    #[command(after_help = REPRODUCE_HELP)]
+    Reproduce(ReproduceArgs),
     /// Measure the speed of the simulator on this machine
     Bench(BenchArgs),
     /// Print the JSON Schema of the configuration
@@ -79,7 +84,10 @@ pub struct RunArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Write report.json, report.html and requests.parquet (every request) into this folder
+    /// Keep single requests and collections of this window of simulated time, for instance 1s..1300ms; --out draws them
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_window)]
+    pub timeline: Option<Range<Duration>>,
+    /// Write report.json, report.html, requests.parquet (every request) and pictures (*.svg) into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -114,7 +122,40 @@ pub struct CompareArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Folder of the points, report.json and report.html [default: flashraid-out/compare-HASH]
+    /// Folder of the points, report.json, report.html and pictures (*.svg) [default: flashraid-out/compare-HASH]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+const REPRODUCE_HELP: &str = "\
+Writes the ledger of all claims (reproduction.md, reproduction.json), the measured values (rows.csv), report.html and
+pictures (*.svg). Each point is saved as it ends, and the same command goes on where it stopped.
+
+Exit status: 0 success, 1 a simulation or the writing of its results failed, 2 bad input,
+130 stopped by Ctrl-C: the points that are done are kept.";
+
+/// Arguments of `reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// `list`, `all`, figures such as ggc.fig6, or papers such as pgc
+    #[arg(value_name = "list|all|ID", default_value = "list")]
+    pub figures: Vec<String>,
+    /// Smaller devices, fewer requests, two seeds instead of three
+    #[arg(long)]
+    pub quick: bool,
+    /// First seed
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 62))]
+    pub seed: u64,
+    /// Use a real trace in place of a named workload, for instance --trace financial=Financial1.spc (repeatable)
+    #[arg(long, value_name = "NAME=FILE")]
+    pub trace: Vec<Setting>,
+    /// Simulations at a time; changes no result [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Folder of the results [default: flashraid-out/reproduce, with --quick flashraid-out/reproduce-quick]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -222,6 +263,13 @@ fn parse_reorder(text: &str) -> Result<Reorder, String> {
         "sort" => Ok(Reorder::Sort),
         number => number.parse().map(Reorder::Window).map_err(|_| "write a number of requests, or sort".to_owned()),
     }
+}
+
+/// A window of simulated time. Its order is the configuration's to check.
+fn parse_window(text: &str) -> Result<Range<Duration>, String> {
+    let (from, to) = text.split_once("..").ok_or("write FROM..TO, for instance 1s..1300ms")?;
+    let time = |text: &str| text.trim().parse::<Duration>().map_err(|error| error.to_string());
+    Ok(time(from)?..time(to)?)
 }
 
 /// Commands on presets.

@@ -1,5 +1,7 @@
 //! RAID arithmetic: where a page of the array lies, and what belongs together (rules 2 and 50). Pure.
 
+use std::ops::Range;
+
 /// How addresses spread over the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
@@ -167,6 +169,18 @@ pub struct Run {
     pub first_page: u32,
     /// Pages.
     pub pages: u32,
+}
+
+impl Run {
+    /// Members that a write goes to or a read comes from.
+    #[inline]
+    pub fn members(&self, write: bool) -> Range<u32> {
+        if write {
+            self.first_member..self.first_member + self.copies
+        } else {
+            self.first_member + self.read_copy..self.first_member + self.read_copy + 1
+        }
+    }
 }
 
 impl Layout {

@@ -388,6 +388,8 @@ pub struct TimelineReport {
     pub to_ns: u64,
     /// Entries left out because there were too many.
     pub omitted: u64,
+    /// Free blocks of a pool at or below which it is collected: T_soft of PGC.
+    pub t_soft_free_blocks: u32,
     /// Requests.
     pub requests: Vec<TimelineRequest>,
     /// Collections.
@@ -442,10 +444,20 @@ pub struct TimelineGc {
     pub member: u32,
     /// Element of the member.
     pub element: u32,
-    /// Begin, in nanoseconds.
+    /// Pool of the element: its plane, where pools are planes.
+    pub pool: u32,
+    /// Begin, in nanoseconds: state 0 of PGC until here, then state 1.
     pub start_ns: u64,
+    /// From here on writes wait (state 2), in nanoseconds.
+    pub writes_wait_from_ns: u64,
+    /// From here on all requests wait (state 3), in nanoseconds.
+    pub all_wait_from_ns: u64,
     /// End, in nanoseconds.
     pub end_ns: u64,
+    /// Free blocks of the pool at the begin.
+    pub free_blocks_before: u32,
+    /// Free blocks of the pool before the victim was erased, the fewest of the collection.
+    pub free_blocks_least: u32,
     /// Blocks erased.
     pub victims: u32,
     /// Valid pages moved.

@@ -106,7 +106,7 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
     let outcome = simulation::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
     let run_s = run_begin.elapsed().as_secs_f64();
 
-    let Outcome { array, metrics, counters, messages, cache, stripe_counters, end_ns, requests, stopped, notes } = outcome;
+    let Outcome { array, metrics, counters, messages, stripe_counters, cache, end_ns, requests, stopped, notes } = outcome;
     let totals: MemberCounters = counters.iter().copied().sum();
     let measured = metrics.finish(end_ns);
     let wear: Vec<_> = array.members().iter().map(|m| m.ftl().wear()).collect();
@@ -119,16 +119,17 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
         counters: &counters,
         wear: &wear,
         blocks_per_member: u64::from(g.elements) * u64::from(g.blocks_per_element()),
+        start_free_blocks: scenario.array.ssd.gc.start_free_blocks,
         endurance_cycles: Some(scenario.endurance_erases),
         messages,
-        cache: cache.map_or_else(Default::default, |(counters, room_pages)| {
-            let page_bytes = u64::from(array.page_bytes());
-            report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, end_ns - measured.from_ns)
-        }),
         stripes: stripe_counters,
         has_parity: scenario.array.level.parity_strips() > 0,
         failure: array.failure_progress(),
         page_bytes: g.page_bytes,
+        cache: cache.map_or_else(Default::default, |(counters, room_pages)| {
+            let page_bytes = u64::from(array.page_bytes());
+            report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, end_ns - measured.from_ns)
+        }),
         partial_reason: stopped.then(|| format!("interrupted after {requests} requests")),
         workload_note: workload_note(scenario),
         trace_notes: notes,

@@ -37,6 +37,8 @@ fn sheet(report: &BenchReport, quick: bool) -> Sheet {
         ("device", "requests", rate(report.device.requests_per_s)),
         ("", "flash page operations", rate(report.device.flash_page_ops_per_s)),
         ("", "time over that of the floor", number::three_digits(report.device.time_over_floor)),
+        ("device, semi", "requests", rate(report.device_semi.requests_per_s)),
+        ("", "time over that of the device", number::three_digits(report.device_semi.time_over_device)),
         ("floor", "requests", rate(report.floor.requests_per_s)),
         ("warm-up", "physical pages", number::grouped(report.warm_up.pages)),
         ("", "time", number::duration_us(report.warm_up.seconds * 1e6)),

@@ -120,11 +120,7 @@ fn ends(outcome: &Outcome) -> Vec<TimeNs> {
 
 #[test]
 fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_destaged() {
-    let got = run(&params(Level::Raid0, 2, 1, 300, cache(Policy::Wow, 8, 0)), &[
-        (0, 0, 2, true),
-        (30, 0, 3, false),
-        (1000, 0, 2, false),
-    ]);
+    let got = run(&params(Level::Raid0, 2, 1, 300, cache(Policy::Wow, 8, 0)), &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)]);
     // Written until 20, taken out until 24, on flash at 232. The first read finds two of three pages until 34.
     assert_eq!(ends(&got), [20, 30 + READ, 1000 + READ]);
     assert_eq!(got.pages, [(2, 1), (1, 1)]);

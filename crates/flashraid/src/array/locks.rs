@@ -44,6 +44,12 @@ impl Locks {
         has_it
     }
 
+    /// Whether none is held.
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// A holder gives it back; [`Locks::next`] must be called until it finds none.
     pub fn release(&mut self, stripe: u64) {
         let lock = self.held.get_mut(&stripe).expect("it is held");

@@ -54,9 +54,20 @@ pub(super) struct Access {
 pub(super) struct Join {
     pub then: Then,
     remaining: u32,
-    last_end: TimeNs,
+    pub last_end: TimeNs,
     /// Members on which a page of it waited for garbage collection.
     pub gc_members: u128,
+}
+
+impl Join {
+    /// Books an end; says whether it was the last.
+    #[inline]
+    pub fn book(&mut self, at: TimeNs, gc_members: u128) -> bool {
+        self.remaining -= 1;
+        self.last_end = self.last_end.max(at);
+        self.gc_members |= gc_members;
+        self.remaining == 0
+    }
 }
 
 /// The members, their agenda and the joins.
@@ -158,10 +169,7 @@ impl Members {
     #[inline]
     pub fn end(&mut self, join: u32, at: TimeNs, gc_members: u128) {
         let entry = &mut self.joins[join];
-        entry.remaining -= 1;
-        entry.last_end = entry.last_end.max(at);
-        entry.gc_members |= gc_members;
-        if entry.remaining == 0 {
+        if entry.book(at, gc_members) {
             match entry.then {
                 Then::Host(_) => self.agenda.schedule(entry.last_end, Wake::Joined(join)),
                 Then::Stripe { order, .. } | Then::Cache { order, .. } => self.followed.push(Reverse((entry.last_end, order, join))),

@@ -2,6 +2,9 @@
 //!
 //! Three verbs drive it: [`Array::submit`], [`Array::next_time`], [`Array::advance`]. Time comes from the caller.
 
+mod ahead;
+#[cfg(test)]
+mod cache_tests;
 mod caching;
 mod coordination;
 mod counters;
@@ -13,8 +16,6 @@ mod params;
 mod stripe_pages;
 mod stripes;
 #[cfg(test)]
-mod cache_tests;
-#[cfg(test)]
 mod tests;
 
 use crate::TimeNs;
@@ -22,8 +23,9 @@ use crate::cache::{Cache, CacheCounters, MemberRun, Order};
 use crate::coordination::KINDS;
 pub use crate::layout::{Layout, Level, PageRequest, Run};
 use crate::metrics::{DestageInterval, GcInterval};
-use crate::ssd::{Effects, Ssd};
+use crate::ssd::{Effects, Hint, Ssd};
 use crate::workload::{Direction, Request};
+use ahead::Ahead;
 use caching::{Caching, Event, Record};
 use coordination::Coordination;
 pub use counters::StripeCounters;
@@ -71,6 +73,7 @@ pub struct Done {
 pub struct Array {
     layout: Layout,
     members: Members,
+    ahead: Ahead,
     coordination: Option<Coordination>,
     /// What parity, or a member that fails, needs; without them it does not exist.
     stripes: Option<Box<Stripes>>,
@@ -100,6 +103,7 @@ impl Array {
         Self {
             layout: params.layout(),
             members: Members::new((0..params.members + u32::from(spare.is_some())).map(member).collect()),
+            ahead: Ahead::default(),
             coordination: params.coordination.as_ref().map(Coordination::new),
             stripes: Stripes::of(params).map(Box::new),
             caching: params.cache.map(|cache| Box::new(Caching::new(Cache::new(&cache, params.layout(), params.members)))),
@@ -245,13 +249,12 @@ impl Array {
     /// Page operations on the members that the layout names; returns their number.
     #[inline]
     fn issue_directly(&mut self, access: &Access, runs: impl Iterator<Item = Run>, join: u32) -> u32 {
-        let copies = |run: &Run| if access.write { run.copies } else { 1 };
         let mut operations = 0;
         for run in runs {
-            operations += run.pages * copies(&run);
-            let from = run.first_member + if access.write { 0 } else { run.read_copy };
+            let members = run.members(access.write);
+            operations += run.pages * members.len() as u32;
             for page in run.first_page..run.first_page + run.pages {
-                for member in from..from + copies(&run) {
+                for member in members.clone() {
                     self.members.submit(access, member, page, join);
                 }
             }
@@ -278,22 +281,12 @@ impl Array {
         u64::from(pages.pages)
     }
 
-    /// Hints that `request` comes soon: brings near what it reads first.
+    /// Hints that `request` comes soon.
     #[inline]
-    pub fn prefetch_map(&self, request: &PageRequest) {
+    pub fn prefetch(&self, hint: Hint, request: &PageRequest) {
         for run in self.layout.runs(request) {
             for page in run.first_page..run.first_page + run.pages {
-                self.members.ssds[run.first_member as usize].prefetch_map(page);
-            }
-        }
-    }
-
-    /// Hints that `request` comes very soon, and that [`Array::prefetch_map`] has had time.
-    #[inline]
-    pub fn prefetch_block(&self, request: &PageRequest) {
-        for run in self.layout.runs(request) {
-            for page in run.first_page..run.first_page + run.pages {
-                self.members.ssds[run.first_member as usize].prefetch_block(page);
+                self.members.ssds[run.first_member as usize].prefetch(hint, page);
             }
         }
     }

@@ -72,12 +72,11 @@ impl Route {
         for (position, place) in pages.iter() {
             let first_member = self.layout.strip_member(stripe, position);
             let page = self.layout.first_page(stripe) + place;
-            let mut left = (0..copies).filter_map(|copy| {
+            let left = (0..copies).filter_map(|copy| {
                 let copy = if write { copy } else { (read_copy + copy) % copies };
                 self.serving(first_member + copy, stripe)
             });
-            let wanted = if write { copies as usize } else { 1 };
-            for member in left.by_ref().take(wanted) {
+            for member in left.take(if write { copies as usize } else { 1 }) {
                 members.submit(access, member, page, join);
                 issued += 1;
             }
@@ -364,6 +363,12 @@ impl Stripes {
             self.ask(now, id, Work::Rebuild, members, true);
         }
         Some(step)
+    }
+
+    /// Whether no operation is left and no lock is held.
+    #[cfg(test)]
+    pub fn is_idle(&self) -> bool {
+        self.locks.is_empty() && self.unused.len() == self.operations.len()
     }
 
     /// The last request is done (rule 64).

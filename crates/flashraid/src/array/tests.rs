@@ -112,6 +112,8 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
         array.advance(event, &mut done);
     }
     array.verify().expect("the state is consistent");
+    assert!(array.stripes.as_ref().is_none_or(|stripes| stripes.is_idle()));
+    assert!(array.members.joins.is_empty());
     assert_eq!(done.len(), asked.len(), "every request is done once");
     done.sort_by_key(|done| done.tag);
     assert!(done.iter().enumerate().all(|(tag, done)| done.tag == tag as u64));

@@ -163,11 +163,11 @@ impl Controller {
 
     /// A message from a member has arrived.
     pub fn receive(&mut self, now: TimeNs, member: u32, message: ToController) {
-        if !self.params.answers || (self.is_lost(member) && matches!(message, ToController::GcRequest | ToController::Participate)) {
+        if !self.params.answers || (self.is_lost(member) && matches!(message, ToController::GcRequest { .. } | ToController::Participate)) {
             return;
         }
         match message {
-            ToController::GcRequest => self.cycle_requested(now, member),
+            ToController::GcRequest { .. } => self.cycle_requested(now, member),
             ToController::Participate => self.registered |= 1 << member,
             ToController::GcState(state) => self.state_told(now, member, state),
             ToController::GcDone => self.collecting &= !(1 << member),

@@ -29,6 +29,8 @@ pub struct ReportInputs<'a> {
     pub wear: &'a [Wear],
     /// Blocks of a member.
     pub blocks_per_member: u64,
+    /// Free blocks of a pool at or below which it is collected.
+    pub start_free_blocks: u32,
     /// Erases that a block endures, if known.
     pub endurance_cycles: Option<u32>,
     /// Messages between controller and members, by kind.
@@ -84,7 +86,7 @@ impl Report {
             measured_from_ns: measured.from_ns,
             partial: inputs.partial_reason.is_some(),
             free_blocks: free_blocks(measured),
-            timeline: timeline(measured),
+            timeline: timeline(&inputs),
             config_hash: inputs.config_hash,
             config: inputs.config,
             cache: inputs.cache,
@@ -277,8 +279,8 @@ fn free_blocks(measured: &Measured) -> Vec<Vec<(f64, f64, f64, f64)>> {
     points.collect()
 }
 
-fn timeline(measured: &Measured) -> Option<TimelineReport> {
-    let timeline = measured.timeline.as_ref()?;
+fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
+    let timeline = inputs.measured.timeline.as_ref()?;
     let request = |done: &CompletedRequest| TimelineRequest {
         index: done.index,
         arrival_ns: done.arrival_ns,
@@ -291,8 +293,13 @@ fn timeline(measured: &Measured) -> Option<TimelineReport> {
     let gc = |gc: &GcInterval| TimelineGc {
         member: gc.member,
         element: gc.element,
+        pool: gc.pool,
         start_ns: gc.start_ns,
+        writes_wait_from_ns: gc.writes_wait_from_ns,
+        all_wait_from_ns: gc.all_wait_from_ns,
         end_ns: gc.end_ns,
+        free_blocks_before: gc.free_blocks_before,
+        free_blocks_least: gc.free_blocks_least,
         victims: gc.victims,
         pages_moved: gc.pages_moved,
         forced: gc.forced,
@@ -311,6 +318,7 @@ fn timeline(measured: &Measured) -> Option<TimelineReport> {
         from_ns: timeline.from_ns,
         to_ns: timeline.to_ns,
         omitted: timeline.omitted,
+        t_soft_free_blocks: inputs.start_free_blocks,
         requests: timeline.requests.iter().map(request).collect(),
         gc: timeline.gc.iter().map(gc).collect(),
     })
@@ -339,6 +347,7 @@ pub(super) mod tests {
             counters,
             wear,
             blocks_per_member: 1000,
+            start_free_blocks: 12,
             endurance_cycles: Some(3000),
             messages: BTreeMap::from([("ForceGc".to_owned(), 2)]),
             cache: serde_json::Map::new(),
@@ -364,11 +373,11 @@ pub(super) mod tests {
         metrics.request(&completed(1, Direction::Write, 0, 4_000, 1));
         metrics.request(&completed(2, Direction::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
         metrics.gc(&GcInterval {
-            pool: 0,
-            free_blocks_before: 0,
-            free_blocks_least: 0,
-            writes_wait_from_ns: SECOND,
-            all_wait_from_ns: SECOND,
+            pool: 2,
+            free_blocks_before: 12,
+            free_blocks_least: 11,
+            writes_wait_from_ns: SECOND + 1_000_000,
+            all_wait_from_ns: SECOND + 2_000_000,
             member: 1,
             element: 3,
             start_ns: SECOND,
@@ -437,6 +446,13 @@ pub(super) mod tests {
         assert_eq!(report.free_blocks, [vec![], vec![(1008.0, 2.0, 2.0, 2.0)]]);
         let timeline = report.timeline.unwrap();
         assert_eq!((timeline.requests.len(), timeline.gc.len(), timeline.omitted), (2, 1, 0));
+        let gc = timeline.gc[0];
+        assert_eq!((gc.member, gc.element, gc.pool), (1, 3, 2));
+        assert_eq!((timeline.t_soft_free_blocks, gc.free_blocks_before, gc.free_blocks_least), (12, 12, 11));
+        assert_eq!(
+            [gc.start_ns, gc.writes_wait_from_ns, gc.all_wait_from_ns, gc.end_ns].map(|ns| ns / 1_000_000),
+            [1000, 1001, 1002, 1008]
+        );
         // 3000 cycles × 1000 blocks at 2 erases in 4 s: 6 000 000 s, and half of that for a block worn twice as much as the mean.
         let lifetime = report.flash.lifetime.unwrap();
         assert!((lifetime.days_levelled - 6e6 / 86_400.0).abs() < 1e-9 && (lifetime.days_worst_block - 3e6 / 86_400.0).abs() < 1e-9);

@@ -48,9 +48,10 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("too_few_for_parity", "[array]\nlevel = \"raid6\"\nmembers = 3\n", &[]),
     (
         "failures",
-        "[array]\nlevel = \"raid5\"\nmembers = 128\n[array.failure]\nmember = 128\nat = \"1s\"\n[array.rebuild]\nrate = \"1B/s\"\ndelay = \"2h\"\n",
+        "[array]\nlevel = \"raid5\"\nmembers = 128\n[array.failure]\nmember = 3\nat = \"1s\"\n[array.rebuild]\nrate = \"1B/s\"\ndelay = \"2h\"\n",
         &[],
     ),
+    ("failure_beyond_the_array", "[array]\nlevel = \"raid5\"\n[array.failure]\nmember = 9\nat = \"1s\"\n", &[]),
     ("failure_without_redundancy", "[array.failure]\nmember = 0\nat = \"1s\"\n", &[]),
     (
         "failure_options",

@@ -292,6 +292,32 @@ fn writes_wait_when_free_blocks_fall_below_t_hard() {
 }
 
 #[test]
+fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
+    // T_soft is 3 and T_hard 2.7. The fourth write opens a block and the first move another: two are left after the erase.
+    let mut params = params(1, 2, Some(Preemption { t_hard: 0.9, ..SEMI }));
+    params.ssd.gc.separate_open_block = true;
+    let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
+    let outcome = run(&params, &writes);
+    assert_eq!((outcome.cleans[0].writes_wait_from_ns, outcome.cleans[0].end_ns), (T + 857, T + 857 + 1460));
+    // The last write waits from the begin of the second clean, whose victim has no valid page, until the third, which begins with
+    // three free blocks and lets it in at its first look.
+    let second = outcome.cleans[1];
+    assert_eq!((second.free_blocks_before, second.start_ns, second.writes_wait_from_ns), (2, T + 2317, T + 2317));
+    assert_eq!((second.pages_moved, second.end_ns, second.all_wait_from_ns), (0, T + 3322, T + 3322));
+    assert_eq!((outcome.cleans[2].free_blocks_before, outcome.done[4]), (3, 3322 + 5 + 208));
+    assert_eq!((outcome.counters.gc_writes_wait_ns, outcome.counters.exhausted), (1460 + 1005, 0));
+    // A read goes in at the first look of the second clean.
+    let with_read: Vec<_> = writes.iter().copied().chain([(2320, Read(3))]).collect();
+    let with_read = run(&params, &with_read);
+    assert_eq!(with_read.done[4..], [3322 + 33 + 5 + 208, 2322 + 28]);
+    // A high-priority write ends the looks: state 3 from the first of them on, and the write right after the erase.
+    let urgent: Vec<_> = writes[..4].iter().copied().chain([(2320, Urgent(1)), (2321, Read(3))]).collect();
+    let urgent = run(&params, &urgent);
+    assert_eq!((urgent.cleans[1].writes_wait_from_ns, urgent.cleans[1].all_wait_from_ns), (T + 2317, T + 2322));
+    assert_eq!(urgent.done[4], 3322 + 208);
+}
+
+#[test]
 fn a_high_priority_write_stops_all_looks_until_the_erase() {
     let outcome = semi(SEMI, &[(0, Read(9)), (45, Urgent(10)), (46, Read(11)), (47, Write(0))]);
     // At the look (–63) the state becomes 3: program –263, read –283, program –483, erase –1483, then the write.

@@ -1,0 +1,149 @@
+//! Requests and collections of a window of time, a lane for each member (GGC Figs. 10 and 13).
+
+use std::collections::BTreeSet;
+use std::error::Error;
+
+use plotters::prelude::*;
+
+use super::{Area, BLUE, Drawn, FONT, GRID, INK, Mark, ORANGE, SKY, TITLE, VERMILLION, WIDTH, legend, svg, tick};
+use crate::output::chart::Timeline;
+
+const RESPONSES_HEIGHT: u32 = 280;
+const LANE_HEIGHT: u32 = 34;
+const LEFT: u32 = 90;
+/// What the lanes need beside themselves: margins, times, description.
+const LANES_FRAME: u32 = 74;
+/// Room for the legend above the lanes.
+const LANES_TOP: u32 = 24;
+
+/// Draws a timeline.
+pub fn draw(title: &str, timeline: &Timeline) -> Result<String, Box<dyn Error>> {
+    // A single member has room for its elements.
+    let lane_height = if timeline.members == 1 { (timeline.elements * 16).clamp(LANE_HEIGHT, 320) } else { LANE_HEIGHT };
+    svg(RESPONSES_HEIGHT + lane_height * timeline.members + LANES_FRAME, |area| {
+        let (upper, lower) = area.split_vertically(RESPONSES_HEIGHT);
+        draw_responses(&upper, title, timeline)?;
+        draw_lanes(&lower, timeline)
+    })
+}
+
+fn draw_responses(area: &Area, title: &str, Timeline { window_ms: window, unit, requests, .. }: &Timeline) -> Drawn {
+    let longest = requests.iter().map(|request| request.1).fold(f64::MIN_POSITIVE, f64::max);
+    let mut chart = ChartBuilder::on(area)
+        .margin_right(20)
+        .margin_top(34)
+        .x_label_area_size(8)
+        .y_label_area_size(LEFT)
+        .build_cartesian_2d(window.clone(), 0.0..longest * 1.05)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .x_labels(0)
+        .bold_line_style(GRID)
+        .light_line_style(TRANSPARENT)
+        .axis_style(INK)
+        .label_style(FONT)
+        .y_label_formatter(&tick)
+        .y_desc(format!("response, {unit}"))
+        .draw()?;
+    for (write, colour) in [(false, SKY), (true, VERMILLION)] {
+        // Marks on the same pixel would only make the file longer.
+        let mut seen = BTreeSet::new();
+        let pixel = |(done_ms, response, _): &(f64, f64, bool)| {
+            let x = (done_ms - window.start) / (window.end - window.start) * f64::from(WIDTH);
+            let y = response / longest * f64::from(RESPONSES_HEIGHT);
+            seen.insert((x as i64, y as i64))
+        };
+        let marks = requests.iter().copied().filter(|request| request.2 == write).filter(pixel);
+        let marks = marks.map(|(done_ms, response, _)| (done_ms, response));
+        match write {
+            true => chart.draw_series(marks.map(|at| Cross::new(at, 3, colour.stroke_width(1))))?,
+            false => chart.draw_series(marks.map(|at| Circle::new(at, 2, colour.filled())))?,
+        };
+    }
+    area.draw_text(title, &TITLE.into_font().color(&INK), (LEFT as i32, 8))?;
+    legend(area, 18, &[("read", Mark::Dot, SKY), ("write", Mark::Cross, VERMILLION)])
+}
+
+fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
+    let Timeline { window_ms: window, members, elements, collections, .. } = timeline;
+    let (members, elements) = (*members, *elements);
+    let mut chart = ChartBuilder::on(area)
+        .margin_right(20)
+        .margin_top(LANES_TOP)
+        .x_label_area_size(46)
+        .y_label_area_size(LEFT)
+        .build_cartesian_2d(window.clone(), f64::from(members)..0.0)?;
+    chart
+        .configure_mesh()
+        .disable_mesh()
+        .axis_style(INK)
+        .label_style(FONT)
+        .y_labels(0)
+        .x_label_formatter(&tick)
+        .x_desc(format!("time, ms; one lane for each member, in it a row for each of {elements} elements"))
+        .draw()?;
+    let pixel_ms = (window.end - window.start) / f64::from(WIDTH);
+    // Rows of one pixel at least, or a lane of many elements would look empty.
+    let least_row = 1.0 / f64::from((area.dim_in_pixel().1 / members).max(1));
+    for (forced, colour) in [(false, ORANGE), (true, BLUE)] {
+        let rectangles = joined(collections.iter().filter(|collection| collection.4 == forced), pixel_ms / 2.0);
+        let rectangles = rectangles.into_iter().map(|(member, element, start_ms, end_ms)| {
+            let top = f64::from(member) + 0.08 + 0.84 * f64::from(element) / f64::from(elements);
+            let bottom = top + (0.84 / f64::from(elements)).max(least_row);
+            Rectangle::new([(start_ms, top), (end_ms.max(start_ms + pixel_ms / 2.0), bottom)], colour.filled())
+        });
+        chart.draw_series(rectangles)?;
+    }
+    let lines = (0..=members).map(|lane| PathElement::new([(window.start, f64::from(lane)), (window.end, f64::from(lane))], GRID));
+    chart.draw_series(lines)?;
+    let above = area.get_base_pixel().1;
+    for member in 0..members {
+        let (_, y) = chart.plotting_area().map_coordinate(&(window.start, f64::from(member) + 0.5));
+        area.draw_text(&format!("member {member}"), &FONT.into_font().color(&INK), (10, y - above - 7))?;
+    }
+    legend(area, 10, &[("collection of the member's own", Mark::Bar, ORANGE), ("forced by the controller", Mark::Bar, BLUE)])
+}
+
+/// Collections of an element that follow each other within `gap_ms` as one rectangle: (member, element, start, end).
+fn joined<'a>(collections: impl Iterator<Item = &'a (u32, u32, f64, f64, bool)>, gap_ms: f64) -> Vec<(u32, u32, f64, f64)> {
+    let mut sorted: Vec<_> = collections.collect();
+    sorted.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
+    let mut rectangles: Vec<(u32, u32, f64, f64)> = Vec::new();
+    for &(member, element, start_ms, end_ms, _) in sorted {
+        match rectangles.last_mut() {
+            Some(last) if (last.0, last.1) == (member, element) && start_ms - last.3 < gap_ms => last.3 = last.3.max(end_ms),
+            _ => rectangles.push((member, element, start_ms, end_ms)),
+        }
+    }
+    rectangles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_collection_and_request_is_drawn() {
+        let timeline = Timeline {
+            window_ms: 0.0..10.0,
+            members: 2,
+            elements: 2,
+            unit: "ms",
+            requests: vec![(3.0, 2.0, true), (4.0, 1.0, false)],
+            collections: vec![(1, 1, 2.0, 4.0, true), (0, 0, 5.0, 6.0, false)],
+        };
+        let picture = draw("t", &timeline).unwrap();
+        let marks = |colour: &str| picture.matches(colour).count();
+        // Each has one mark, and one in the legend; a cross consists of two lines.
+        assert_eq!((marks("fill=\"#0072B2\""), marks("fill=\"#E69F00\"")), (2, 2));
+        assert_eq!((marks("stroke=\"#D55E00\""), marks("fill=\"#56B4E9\"")), (4, 2));
+        assert!(picture.contains("member 1") && !picture.contains("member 2"));
+    }
+
+    #[test]
+    fn collections_closer_than_a_pixel_are_one_rectangle() {
+        let collections = [(0, 0, 4.0, 5.0, false), (0, 0, 0.0, 1.0, false), (0, 0, 1.01, 2.0, false)];
+        assert_eq!(joined(collections.iter(), 0.1), [(0, 0, 0.0, 2.0), (0, 0, 4.0, 5.0)]);
+    }
+}
