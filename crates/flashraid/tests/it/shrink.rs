@@ -1,6 +1,7 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
 use flashraid::array::{FailureParams, RebuildParams};
+use flashraid::cache::CacheParams;
 use flashraid::coordination::{CoordinationParams, KINDS, Scheme, Work};
 use flashraid::layout::Level;
 use flashraid::ssd::{Allocation, Hold, PlaneChoice, Preemption, Trigger, VictimPolicy};
@@ -49,6 +50,12 @@ fn coordination(case: &mut Case, simplify: fn(&mut CoordinationParams)) {
     }
 }
 
+fn cache(case: &mut Case, simplify: fn(&mut CacheParams)) {
+    if let Some(cache) = &mut case.params.cache {
+        simplify(cache);
+    }
+}
+
 fn failure(case: &mut Case, simplify: fn(&mut FailureParams)) {
     if let Some(failure) = &mut case.params.failure {
         simplify(failure);
@@ -86,9 +93,18 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 45] = [
+const SIMPLER: [fn(&mut Case); 54] = [
     |case| case.warm_up.overwrites = 0.0,
     |case| case.host = HostLoop::Open,
+    |case| case.params.cache = None,
+    |case| cache(case, |cache| (cache.low, cache.high) = (0.0, 0.0)),
+    |case| cache(case, |cache| cache.in_flight = 1),
+    |case| cache(case, |cache| cache.nvm_read_ns = 0),
+    |case| cache(case, |cache| cache.nvm_write_ns = 0),
+    |case| cache(case, |cache| cache.group_pages = cache.group_pages.min(1)),
+    |case| cache(case, |cache| cache.member_pages = cache.member_pages.min(1)),
+    |case| cache(case, |cache| cache.member_pages = cache.member_pages.min(4)),
+    |case| cache(case, |cache| cache.sync_timeout_ns = 10_000_000),
     |case| case.params.failure = None,
     |case| failure(case, |failure| failure.rebuild = None),
     |case| failure(case, |failure| failure.rebuild = failure.rebuild.map(|rebuild| RebuildParams { in_flight: 1, ..rebuild })),
