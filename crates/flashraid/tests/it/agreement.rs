@@ -221,6 +221,50 @@ fn the_cases_of_parity_reach_every_corner() {
     }
 }
 
+/// As above, for caches.
+#[test]
+fn the_cases_of_caches_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_cached_case(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let params = &case.params;
+        let cache = params.cache.expect("the case has a cache");
+        let counters = outcome.cache_counters.expect("the case has a cache");
+        let stripes = outcome.stripe_counters.unwrap_or_default();
+        let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
+        let hits = counters.host.page_hits + counters.host.group_hits > 0;
+        count("wow", cache.policy == Policy::Wow && hits);
+        count("stow", cache.policy == Policy::Stow && hits);
+        count("iwc", cache.policy == Policy::Independent { synchronised: false } && hits);
+        count("iwc-sync", cache.policy == Policy::Independent { synchronised: true } && hits);
+        count("lawc", cache.policy == Policy::Lawc && hits);
+        count("reads that hit", counters.reads_full > 0);
+        count("reads that hit in part", counters.reads_partial > 0);
+        count("waits for room", counters.waits > 0);
+        count("bypasses", counters.bypasses > 0);
+        count("dependent writes", counters.dependent > 0);
+        count("pre-parity reads", counters.parity_reads > 0);
+        count("front", counters.front_destages.count > 0);
+        count("common destages", counters.common_all_ready > 0);
+        count("common destages by the timer", counters.common_timeouts > 0);
+        count("rates", cache.high > cache.low && counters.destages.count > 0);
+        count("several slots", cache.in_flight > 1 && counters.destages.count > 0);
+        count("rebuilt", stripes.rebuild_pages_written > 0);
+        count("reconstructed", stripes.pages_reconstructed > 0);
+        count("met collection", met);
+        count("forced collection", outcome.gc_intervals.iter().any(|gc| gc.forced));
+        count("one member", case.requests.iter().any(|request| request.one_member));
+        count("closed loop", case.host != HostLoop::Open && hits);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 200).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
 fn seeds() -> Vec<u64> {
     let variable = |name| std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")));
     match variable("FLASHRAID_AGREEMENT_SEED") {
@@ -233,10 +277,11 @@ fn description(case: &Case) -> String {
     let Case { params, warm_up, seed, host, requests } = case;
     let mut text = format!("{params:#?}\n{warm_up:?} {host:?} seed {seed}");
     for (index, request) in requests.iter().enumerate() {
-        let Request { arrival_ns, offset_bytes, length_bytes, direction, high_priority, .. } = request;
+        let Request { arrival_ns, offset_bytes, length_bytes, direction, high_priority, one_member, .. } = request;
         let (first_page, last_page) = (offset_bytes / PAGE_BYTES, (offset_bytes + length_bytes - 1) / PAGE_BYTES);
         text += &format!("\nrequest {index}: at {arrival_ns} {direction:?} pages {first_page} to {last_page}");
         text += if *high_priority { " of high priority" } else { "" };
+        text += if *one_member { " of one member" } else { "" };
     }
     text
 }
@@ -300,7 +345,9 @@ pub fn draw_case(seed: u64) -> Case {
     let overwrites = if draw.chance(25) { 0.0 } else { draw.between(0, 2000) as f64 / 1000.0 };
     let host = if draw.chance(25) { HostLoop::Closed { depth: draw.between(1, 32) as u32, think_ns: 0 } } else { HostLoop::Open };
     let requests = draw.requests(&params);
-    Case { params, warm_up: WarmUp { overwrites, pattern: WarmUpPattern::Random }, seed, host, requests }
+    let mut case = Case { params, warm_up: WarmUp { overwrites, pattern: WarmUpPattern::Random }, seed, host, requests };
+    draw.aim_at_members(&mut case);
+    case
 }
 
 /// The same with section 10 of the rules.
@@ -426,6 +473,14 @@ impl Draw {
         }
     }
 
+    /// Some requests take pages of one member only (rule 50).
+    fn aim_at_members(&mut self, case: &mut Case) {
+        let percent = if self.chance(25) { self.between(10, 90) } else { 0 };
+        for request in &mut case.requests {
+            request.one_member = self.chance(percent) && reference::fits_one_member(&case.params, request);
+        }
+    }
+
     /// Section 10 of the rules: preemption, idle collection, requests of high priority.
     fn make_interruptible(&mut self, case: &mut Case) {
         let ssd = &mut case.params.ssd;
@@ -520,6 +575,7 @@ impl Draw {
         for request in &mut case.requests {
             request.offset_bytes %= array_bytes;
             request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
+            request.one_member &= reference::fits_one_member(params, request);
         }
         let mirrors = matches!(level, Level::Raid1 | Level::Raid10);
         if mirrors || self.chance(60) {

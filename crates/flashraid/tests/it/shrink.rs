@@ -72,7 +72,8 @@ fn is_possible(case: &Case) -> bool {
     };
     let redundant = !matches!(case.params.level, Level::Single | Level::Raid0);
     let survives = case.params.failure.is_none_or(|failure| redundant && failure.member < case.params.members);
-    case.params.members >= least && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2)) && survives
+    let fits = case.requests.iter().all(|request| !request.one_member || reference::fits_one_member(&case.params, request));
+    fits && case.params.members >= least && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2)) && survives
 }
 
 /// Tries to do without ever smaller runs of requests.
@@ -93,7 +94,7 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 54] = [
+const SIMPLER: [fn(&mut Case); 55] = [
     |case| case.warm_up.overwrites = 0.0,
     |case| case.host = HostLoop::Open,
     |case| case.params.cache = None,
@@ -144,6 +145,7 @@ const SIMPLER: [fn(&mut Case); 54] = [
     |case| preemption(case, |preemption| preemption.poll_ns = 0),
     |case| preemption(case, |preemption| preemption.poll_ns = 600),
     |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
+    |case| case.requests.iter_mut().for_each(|request| request.one_member = false),
     |case| case.params.ssd.timing.page_transfer_ns = 0,
     |case| case.params.ssd.geometry.summary_page = false,
     |case| case.params.ssd.timing.command_overhead_ns = 0,

@@ -575,9 +575,13 @@ impl Simulation<'_> {
 
     /// Rule 77.
     fn write_to_member_caches(&mut self, writer: usize) {
-        let mut by_stripe: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let mut by_stripe: Vec<(u64, Vec<u64>)> = Vec::new();
         for page in self.caches().writers[writer].pages.clone() {
-            by_stripe.entry(self.stripe_of(page)).or_default().push(page);
+            let stripe = self.stripe_of(page);
+            match by_stripe.last_mut() {
+                Some((last, pages)) if *last == stripe => pages.push(page),
+                _ => by_stripe.push((stripe, vec![page])),
+            }
         }
         self.caches().writers[writer].parts_not_joined = by_stripe.len();
         for (stripe, pages) in by_stripe {

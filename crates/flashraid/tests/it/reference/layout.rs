@@ -4,6 +4,8 @@ use flashraid::array::{ArrayParams, Level};
 use flashraid::ssd::SsdParams;
 use flashraid::workload::Request;
 
+use super::parity::{data_columns, member_of, parities};
+
 /// Pages that the array exports (rule 3).
 pub fn array_pages(params: &ArrayParams) -> u64 {
     let member = member_pages(params);
@@ -25,10 +27,58 @@ pub fn member_pages(params: &ArrayParams) -> u64 {
     u64::from(params.ssd.geometry.elements) * element / unit * unit
 }
 
-/// The pages of the array that a request touches (rule 1).
+/// The pages of the array that a request touches (rule 1), or those that it takes of one member (rule 50).
 pub fn pages_of(params: &ArrayParams, request: &Request) -> Vec<u64> {
+    let first = request.offset_bytes / u64::from(params.ssd.geometry.page_bytes);
+    let pages = pages_touched(params, request);
+    if !request.one_member {
+        return (first..first + pages).collect();
+    }
+    let unit = u64::from(params.stripe_unit_pages);
+    let columns = data_columns(params);
+    let (mut stripe, mut column, mut place) = (first / unit / columns as u64, (first / unit % columns as u64) as usize, first % unit);
+    let mut taken = Vec::new();
+    while (taken.len() as u64) < pages {
+        taken.push((stripe * columns as u64 + column as u64) * unit + place);
+        place += 1;
+        if place == unit {
+            place = 0;
+            (stripe, column) = next_data_strip(params, stripe, column);
+        }
+    }
+    taken
+}
+
+fn pages_touched(params: &ArrayParams, request: &Request) -> u64 {
     let page_bytes = u64::from(params.ssd.geometry.page_bytes);
-    (request.offset_bytes / page_bytes..=(request.offset_bytes + request.length_bytes - 1) / page_bytes).collect()
+    (request.offset_bytes + request.length_bytes - 1) / page_bytes - request.offset_bytes / page_bytes + 1
+}
+
+/// The next data strip of the member that holds this one, as stripe and column.
+fn next_data_strip(params: &ArrayParams, stripe: u64, column: usize) -> (u64, usize) {
+    let columns = data_columns(params);
+    let mut next = stripe;
+    loop {
+        next = (next + 1) % stripes(params);
+        if parities(params) == 0 {
+            return (next, column);
+        }
+        let member = member_of(params, stripe, column);
+        if let Some(column) = (0..columns).find(|&column| member_of(params, next, column) == member) {
+            return (next, column);
+        }
+    }
+}
+
+/// Stripes of the array.
+pub fn stripes(params: &ArrayParams) -> u64 {
+    member_pages(params) / u64::from(params.stripe_unit_pages)
+}
+
+/// Whether a member has room for all of a request that is aimed at it.
+pub fn fits_one_member(params: &ArrayParams, request: &Request) -> bool {
+    let data_strips = stripes(params) / u64::from(params.members) * (params.members as usize - parities(params)) as u64;
+    pages_touched(params, request) < data_strips.saturating_sub(1) * u64::from(params.stripe_unit_pages)
 }
 
 /// A logical page by its home element and that element's logical page (rule 7), `element × exported pages per element + page`.

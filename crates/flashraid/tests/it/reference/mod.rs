@@ -22,7 +22,7 @@ use crate::outcome::{Case, MemberOutcome, Outcome, RequestOutcome};
 use cache::{Awaited, Caches};
 use coordination::{Controller, Message, Protocol};
 use flash::{Clean, Flash, Page};
-pub use layout::array_pages;
+pub use layout::{array_pages, fits_one_member};
 use parity::Stripes;
 use preempt::Stepper;
 

@@ -160,8 +160,7 @@ impl Simulation<'_> {
 
     /// Whether some strip of a member is lost.
     pub fn is_not_all_rebuilt(&self, member: usize) -> bool {
-        let stripes = layout::member_pages(&self.case.params) / u64::from(self.case.params.stripe_unit_pages);
-        (0..stripes).any(|stripe| self.server(stripe, member).is_none())
+        (0..layout::stripes(&self.case.params)).any(|stripe| self.server(stripe, member).is_none())
     }
 
     /// Rule 51: takes the parts of an operation on the array one after another.
@@ -201,10 +200,13 @@ impl Simulation<'_> {
         let params = &self.case.params;
         let unit = u64::from(params.stripe_unit_pages);
         let columns = data_columns(params) as u64;
-        let mut by_stripe: BTreeMap<u64, Places> = BTreeMap::new();
+        let mut by_stripe: Vec<(u64, Places)> = Vec::new();
         for page in pages {
             let strip = page / unit;
-            let places = by_stripe.entry(strip / columns).or_default();
+            if by_stripe.last().is_none_or(|&(stripe, _)| stripe != strip / columns) {
+                by_stripe.push((strip / columns, Places::new()));
+            }
+            let (_, places) = by_stripe.last_mut().expect("it has just begun");
             places.entry((strip % columns) as usize).or_default().insert(page % unit);
         }
         let part = |(stripe, places): (u64, Places)| {
@@ -224,9 +226,12 @@ impl Simulation<'_> {
 
     fn parts_on_mirrors(&self, pages: Vec<u64>, write: bool) -> Vec<Part> {
         let unit = u64::from(self.case.params.stripe_unit_pages);
-        let mut by_strip: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let mut by_strip: Vec<(u64, Vec<u64>)> = Vec::new();
         for page in pages {
-            by_strip.entry(page / unit).or_default().push(page % unit);
+            match by_strip.last_mut() {
+                Some((strip, places)) if *strip == page / unit => places.push(page % unit),
+                _ => by_strip.push((page / unit, vec![page % unit])),
+            }
         }
         let part = |(strip, places): (u64, Vec<u64>)| {
             let (stripe, copies) = self.copies(strip);
@@ -528,7 +533,7 @@ impl Simulation<'_> {
         let params = &self.case.params;
         let failure = params.failure.expect("a member has failed");
         let rebuild = failure.rebuild.expect("it is rebuilt");
-        let all = layout::member_pages(params) / u64::from(params.stripe_unit_pages);
+        let all = layout::stripes(params);
         let spare = params.members as usize;
         let now = self.now;
         let delayed = now < failure.at_ns + rebuild.delay_ns || self.caches.as_ref().is_some_and(Caches::are_flushed);
