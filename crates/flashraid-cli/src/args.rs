@@ -1,9 +1,11 @@
 //! The command line.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use flashraid::units::Duration;
 use flashraid::workload::trace::write::WRITABLE;
 use flashraid::workload::trace::{Devices, Format, Reorder, TimeUnit, TraceSpec};
 
@@ -79,7 +81,10 @@ pub struct RunArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Write report.json, report.html and requests.parquet (every request) into this folder
+    /// Keep single requests and collections of this window of simulated time, for instance 1s..1300ms; --out draws them
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_window)]
+    pub timeline: Option<Range<Duration>>,
+    /// Write report.json, report.html, requests.parquet (every request) and pictures (*.svg) into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -114,7 +119,7 @@ pub struct CompareArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Folder of the points, report.json and report.html [default: flashraid-out/compare-HASH]
+    /// Folder of the points, report.json, report.html and pictures (*.svg) [default: flashraid-out/compare-HASH]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -222,6 +227,13 @@ fn parse_reorder(text: &str) -> Result<Reorder, String> {
         "sort" => Ok(Reorder::Sort),
         number => number.parse().map(Reorder::Window).map_err(|_| "write a number of requests, or sort".to_owned()),
     }
+}
+
+/// A window of simulated time. Its order is the configuration's to check.
+fn parse_window(text: &str) -> Result<Range<Duration>, String> {
+    let (from, to) = text.split_once("..").ok_or("write FROM..TO, for instance 1s..1300ms")?;
+    let time = |text: &str| text.trim().parse::<Duration>().map_err(|error| error.to_string());
+    Ok(time(from)?..time(to)?)
 }
 
 /// Commands on presets.

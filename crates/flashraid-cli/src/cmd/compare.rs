@@ -6,7 +6,7 @@ use crate::args::{CompareArgs, DEFAULT_OUT};
 use crate::failure::Outcome;
 use crate::files;
 use crate::grid::{Grid, Plan, Store, default_threads};
-use crate::output::{html, json, text};
+use crate::output::{html, json, picture, text};
 use crate::scenario;
 
 /// Runs the command.
@@ -27,17 +27,18 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
     }
 }
 
-/// Writes report.json and report.html.
+/// Writes report.json, report.html and the pictures.
 pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
     files::write(&out.join("report.json"), json::text(&grid.document()).as_bytes())?;
     let facts: Vec<String> = std::iter::once(grid.legend()).chain(grid.notes()).collect();
     let page = html::page(title, &facts, &grid.sheets(), &grid.points[0].reports[0]["config"]);
-    files::write(&out.join("report.html"), page.as_bytes())
+    files::write(&out.join("report.html"), page.as_bytes())?;
+    picture::write_grid(grid, out)
 }
 
 /// The tables for standard output, and where the rest is.
 pub fn tables(grid: &Grid, out: &Path) -> String {
     let (tables, legend) = (text::render(&grid.sheets()), grid.legend());
     let notes: String = grid.notes().into_iter().map(|note| note + "\n").collect();
-    format!("{tables}{legend}\n{notes}written: {0}/report.html, {0}/report.json\n", out.display())
+    format!("{tables}{legend}\n{notes}written: {0}/report.html, {0}/report.json, {0}/*.svg\n", out.display())
 }

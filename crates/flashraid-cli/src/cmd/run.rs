@@ -1,21 +1,24 @@
 //! `flashraid run`: one simulation.
 
+use std::ops::Range;
 use std::path::Path;
 
 use flashraid::report::Report;
+use flashraid::units::Duration;
 use serde_json::Value;
 
 use crate::args::RunArgs;
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::grid::Setting;
 use crate::output::parquet::RequestFile;
-use crate::output::{html, json, run as tables, text};
+use crate::output::{html, json, picture, run as tables, text};
 use crate::progress::Board;
 use crate::{interrupt, scenario, simulate};
 
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
-    let scenario = scenario::load(&arguments.scenario, &[], arguments.seed)?;
+    let scenario = scenario::load(&arguments.scenario, &window(arguments.timeline.as_ref()), arguments.seed)?;
     let mut requests = arguments.out.as_deref().map(|out| RequestFile::begin(&out.join("requests.parquet"))).transpose()?;
 
     interrupt::stop_at_next_step()?;
@@ -42,9 +45,16 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     }
 }
 
+/// The settings that ask for a timeline.
+fn window(timeline: Option<&Range<Duration>>) -> Vec<Setting> {
+    let setting = |key: &str, value: Duration| Setting { key: format!("report.timeline.{key}"), value: value.to_string() };
+    timeline.map_or(Vec::new(), |window| vec![setting("from", window.start), setting("to", window.end)])
+}
+
 fn write_reports(report: &Report, document: &Value, file: &Path, out: &Path) -> Outcome {
     files::write(&out.join("report.json"), json::text(document).as_bytes())?;
     let page =
         html::page(&format!("flashraid run {}", file.display()), &tables::notes(report), &tables::sheets(report), &document["config"]);
-    files::write(&out.join("report.html"), page.as_bytes())
+    files::write(&out.join("report.html"), page.as_bytes())?;
+    picture::write_run(document, out)
 }

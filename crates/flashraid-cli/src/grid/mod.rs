@@ -35,6 +35,14 @@ pub struct Point {
 }
 
 impl Point {
+    /// The values of the varied keys.
+    pub fn label(&self) -> String {
+        match self.settings.as_slice() {
+            [] => "as given".to_owned(),
+            settings => settings.iter().map(|setting| setting.value.as_str()).collect::<Vec<_>>().join(" · "),
+        }
+    }
+
     /// A figure of every seed's report; `None` if a report lacks it.
     pub fn figure(&self, pointer: &str) -> Option<Vec<f64>> {
         self.reports.iter().map(|report| report.pointer(pointer)?.as_f64()).collect()

@@ -6,6 +6,7 @@ pub mod html;
 pub mod json;
 pub mod number;
 pub mod parquet;
+pub mod picture;
 pub mod run;
 pub mod sheet;
 pub mod text;

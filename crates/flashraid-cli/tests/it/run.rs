@@ -90,7 +90,8 @@ fn seed_wins_over_the_file() {
 fn out_keeps_the_report_and_every_request() {
     let place = Place::new();
     let report = place.run_json(&["run", "small.toml", "--json", "--out", "results/small"]);
-    assert_eq!(place.files(), ["results/small/report.html", "results/small/report.json", "results/small/requests.parquet"]);
+    let files = ["cdf.svg", "free-blocks.svg", "report.html", "report.json", "requests.parquet"];
+    assert_eq!(place.files(), files.map(|name| format!("results/small/{name}")));
     assert_eq!(place.json("results/small/report.json"), report);
 
     use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -126,4 +127,18 @@ fn out_keeps_the_report_and_every_request() {
     assert_eq!(reads, report["requests"]["read"]);
     let mean_us = report["response_us"]["all"]["mean"].as_f64().unwrap();
     assert!((response_ns as f64 / 1e3 / rows as f64 - mean_us).abs() < 1e-6 * mean_us);
+}
+
+#[test]
+fn a_window_is_drawn_and_a_bad_one_refused() {
+    let place = Place::new();
+    let report = place.run_json(&["run", "small.toml", "--json", "--timeline", "1s..1.2s", "--out", "results"]);
+    assert_eq!(report["timeline"]["to_ns"], 1_200_000_000);
+    let picture = std::fs::read_to_string(place.path("results/timeline.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("member 1"));
+    for (window, part) in [("1s", "FROM..TO"), ("1s..2parsec", "parsec"), ("2s..1s", "ends before it begins")] {
+        let ended = place.run(&["run", "small.toml", "--timeline", window]);
+        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains(part), "{}", ended.stderr);
+    }
 }
