@@ -354,7 +354,8 @@ pub(crate) fn changed_workload_keys(config: &WorkloadConfig, preset: &WorkloadSp
     let (own, of_preset) = (base_json(config), base_json(&to_config(preset)));
     let (Value::Object(own), Value::Object(of_preset)) = (own, of_preset) else { return Vec::new() };
     let names = own.keys().chain(of_preset.keys()).collect::<std::collections::BTreeSet<_>>();
-    let is_changed = |key: &&String| !["preset", "kind", "requests", "duration"].contains(&key.as_str()) && own.get(*key) != of_preset.get(*key);
+    let is_changed =
+        |key: &&String| !["preset", "kind", "requests", "duration"].contains(&key.as_str()) && own.get(*key) != of_preset.get(*key);
     names.into_iter().filter(is_changed).cloned().collect()
 }
 

@@ -382,7 +382,10 @@ pub(super) mod tests {
         let gc = timeline.gc[0];
         assert_eq!((gc.member, gc.element, gc.pool), (1, 3, 2));
         assert_eq!((timeline.t_soft_free_blocks, gc.free_blocks_before, gc.free_blocks_least), (12, 12, 11));
-        assert_eq!([gc.start_ns, gc.writes_wait_from_ns, gc.all_wait_from_ns, gc.end_ns].map(|ns| ns / 1_000_000), [1000, 1001, 1002, 1008]);
+        assert_eq!(
+            [gc.start_ns, gc.writes_wait_from_ns, gc.all_wait_from_ns, gc.end_ns].map(|ns| ns / 1_000_000),
+            [1000, 1001, 1002, 1008]
+        );
         // 3000 cycles × 1000 blocks at 2 erases in 4 s: 6 000 000 s, and half of that for a block worn twice as much as the mean.
         let lifetime = report.flash.lifetime.unwrap();
         assert!((lifetime.days_levelled - 6e6 / 86_400.0).abs() < 1e-9 && (lifetime.days_worst_block - 3e6 / 86_400.0).abs() < 1e-9);

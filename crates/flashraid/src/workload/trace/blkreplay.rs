@@ -25,7 +25,8 @@ impl Blkreplay {
 
     /// What to tell when the trace has been read.
     pub fn remark(&self) -> Option<String> {
-        (self.read_aheads > 0).then(|| format!("directions: {} marked RA (read ahead), counted as reads", counted(self.read_aheads, "request")))
+        (self.read_aheads > 0)
+            .then(|| format!("directions: {} marked RA (read ahead), counted as reads", counted(self.read_aheads, "request")))
     }
 
     pub fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
