@@ -2,18 +2,22 @@
 
 CARGO ?= cargo
 
-.PHONY: all build test setup format lint unit doc bench validate
+.PHONY: all build test setup setup-tests format lint unit doc bench validate
 
 all: build
 
 build: setup
 	$(CARGO) build --release --locked
 
-test: setup format lint unit doc
+test: setup-tests format lint unit doc
 
 # Installs what is missing: rustfmt, clippy, a C compiler (for zstd).
 setup:
 	@scripts/setup
+
+# The same, and a browser (for the tests of reports).
+setup-tests:
+	@scripts/setup browser
 
 format:
 	$(CARGO) fmt --all --check

@@ -50,6 +50,9 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<PresetCommand>,
     },
+    /// Simulate the papers' figures and tables and compare each of their claims with the results
+    #[command(after_help = REPRODUCE_HELP)]
+    Reproduce(ReproduceArgs),
     /// Measure the speed of the simulator on this machine
     Bench(BenchArgs),
     /// Print the JSON Schema of the configuration
@@ -120,6 +123,39 @@ pub struct CompareArgs {
     #[arg(long)]
     pub json: bool,
     /// Folder of the points, report.json, report.html and pictures (*.svg) [default: flashraid-out/compare-HASH]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+const REPRODUCE_HELP: &str = "\
+Writes the ledger of all claims (reproduction.md, reproduction.json), the measured values (rows.csv), report.html and
+pictures (*.svg). Each point is saved as it ends, and the same command goes on where it stopped.
+
+Exit status: 0 success, 1 a simulation or the writing of its results failed, 2 bad input,
+130 stopped by Ctrl-C: the points that are done are kept.";
+
+/// Arguments of `reproduce`.
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// `list`, `all`, figures such as ggc.fig6, or papers such as pgc
+    #[arg(value_name = "list|all|ID", default_value = "list")]
+    pub figures: Vec<String>,
+    /// Smaller devices, fewer requests, two seeds instead of three
+    #[arg(long)]
+    pub quick: bool,
+    /// First seed
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 62))]
+    pub seed: u64,
+    /// Use a real trace in place of a named workload, for instance --trace financial=Financial1.spc (repeatable)
+    #[arg(long, value_name = "NAME=FILE")]
+    pub trace: Vec<Setting>,
+    /// Simulations at a time; changes no result [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Folder of the results [default: flashraid-out/reproduce, with --quick flashraid-out/reproduce-quick]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

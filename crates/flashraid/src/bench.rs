@@ -21,6 +21,8 @@ pub struct BenchReport {
     pub device: DeviceSpeed,
     /// `device` with semi-preemptive collection.
     pub device_semi: SemiSpeed,
+    /// `exchange` on 8 × `lawc2017` behind the write cache `lawc`.
+    pub lawc: Speed,
     /// Filling and twice overwriting 8 × `ggc2014`.
     pub warm_up: WarmUpSpeed,
     /// The mapping and the collection of `device` without time.
@@ -40,6 +42,16 @@ pub struct Speed {
     pub flash_page_ops_per_s: f64,
     /// Requests per second.
     pub requests_per_s: f64,
+}
+
+impl Speed {
+    fn of(seconds: f64, totals: &MemberCounters, requests: u64) -> Self {
+        Self {
+            host_page_ops_per_s: totals.host_page_ops() as f64 / seconds,
+            flash_page_ops_per_s: totals.flash_page_ops() as f64 / seconds,
+            requests_per_s: requests as f64 / seconds,
+        }
+    }
 }
 
 /// Speed of a device.
@@ -83,6 +95,8 @@ pub struct FloorSpeed {
 pub struct BenchSize {
     /// Requests to the array.
     pub array_requests: u64,
+    /// Requests to the array with a write cache.
+    pub lawc_requests: u64,
     /// Requests to the device and to the floor.
     pub device_requests: u64,
     /// Elements as a share of the full geometry, one in so many; 1 is full size.
@@ -91,14 +105,19 @@ pub struct BenchSize {
 
 impl BenchSize {
     /// Full size: a minute or less.
-    pub const FULL: Self = Self { array_requests: 150_000, device_requests: 20_000_000, shrink: 1 };
+    pub const FULL: Self = Self { array_requests: 150_000, lawc_requests: 3_000_000, device_requests: 20_000_000, shrink: 1 };
     /// A smoke test: a second or less.
-    pub const SMOKE: Self = Self { array_requests: 200, device_requests: 20_000, shrink: 16 };
+    pub const SMOKE: Self = Self { array_requests: 200, lawc_requests: 2_000, device_requests: 20_000, shrink: 16 };
 }
 
 const ARRAY: &str = "array = { level = \"raid0\", members = 8, stripe_unit = \"4KiB\" }
 ssd.preset = \"ggc2014\"
 workload.preset = \"hpc-w\"
+";
+const LAWC: &str = "array.preset = \"lawc-raid0-8\"
+ssd.preset = \"lawc2017\"
+cache.policy = \"lawc\"
+workload.preset = \"exchange\"
 ";
 const DEVICE: &str = "array = { level = \"single\", members = 1 }
 ssd.preset = \"pgc2011\"
@@ -121,11 +140,14 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
 
     report("hpc-w on 8 × ggc2014");
     let (array_s, totals) = timed(array, &scenario, size.array_requests)?;
-    let array_speed = Speed {
-        host_page_ops_per_s: totals.host_page_ops() as f64 / array_s,
-        flash_page_ops_per_s: totals.flash_page_ops() as f64 / array_s,
-        requests_per_s: size.array_requests as f64 / array_s,
-    };
+    let array_speed = Speed::of(array_s, &totals, size.array_requests);
+
+    report("exchange on 8 × lawc2017 with a write cache");
+    let cached = self::scenario(LAWC, size)?;
+    let mut cached_array = Array::new(&cached.array, cached.seed);
+    warm(&mut cached_array, &cached);
+    let (cached_s, totals) = timed(cached_array, &cached, size.lawc_requests)?;
+    let lawc = Speed::of(cached_s, &totals, size.lawc_requests);
 
     report("random writes to one pgc2011");
     let scenario = self::scenario(DEVICE, size)?;
@@ -144,6 +166,7 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
     let floor_s = Floor::new(&scenario.array).warm_and_time(size.device_requests);
     Ok(BenchReport {
         array: array_speed,
+        lawc,
         device: DeviceSpeed {
             requests_per_s: size.device_requests as f64 / device_s,
             flash_page_ops_per_s: totals.flash_page_ops() as f64 / device_s,

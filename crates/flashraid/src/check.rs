@@ -11,7 +11,7 @@ use serde::Serialize;
 
 pub use sample::WorkloadSample;
 
-use crate::array::ArrayParams;
+use crate::array::{ArrayParams, Spare};
 use crate::config::{Scenario, address_space};
 use crate::ssd::{PlaneChoice, Pool, SsdParams, VictimPolicy};
 
@@ -22,6 +22,9 @@ pub struct CheckReport {
     pub array_bytes: u64,
     /// Members of the array.
     pub members: u32,
+    /// The write cache, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheCheck>,
     /// One member.
     pub member: MemberCheck,
     /// Garbage collection in one pool (a plane or an element).
@@ -32,12 +35,23 @@ pub struct CheckReport {
     pub load: Option<LoadCheck>,
     /// When collection begins.
     pub first_collection: FirstCollection,
-    /// Host pages that the warm-up overwrites on all members together.
+    /// Pages that the warm-up overwrites on all members and a warm spare together.
     pub warm_up_pages: u64,
     /// Bytes that the state of all members needs.
     pub memory_bytes: u64,
     /// What is allowed, but probably not meant.
     pub warnings: Vec<String>,
+}
+
+/// The caches that a write cache comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CacheCheck {
+    /// Bytes of the cache of write groups: all of it, or the front.
+    pub group_bytes: u64,
+    /// Bytes of the cache of each member.
+    pub member_bytes: u64,
+    /// Bytes of a stripe, without parity: a write group at most.
+    pub stripe_bytes: u64,
 }
 
 /// Capacity of one member.
@@ -132,10 +146,17 @@ pub fn check(scenario: &Scenario) -> CheckReport {
     warn(scenario, workload.as_ref(), load.as_ref(), first_collection, &mut warnings);
     let exported_pages = array.ssd.exported_pages();
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
+    let elements = u64::from(array.ssd.geometry.elements);
     let per_element = f64::from(array.ssd.geometry.exported_pages_per_element());
-    let elements = u64::from(array.members) * u64::from(array.ssd.geometry.elements);
+    let spare = array.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
+    let warmed_up = u64::from(array.members) + u64::from(spare == Some(Spare::Warm));
     CheckReport {
         array_bytes: address_space(array).capacity_bytes,
+        cache: array.cache.map(|cache| CacheCheck {
+            group_bytes: u64::from(cache.group_pages) * page_bytes,
+            member_bytes: u64::from(cache.member_pages) * page_bytes,
+            stripe_bytes: u64::from(array.layout().columns()) * u64::from(array.stripe_unit_pages) * page_bytes,
+        }),
         members: array.members,
         member: MemberCheck {
             raw_bytes: array.ssd.geometry.physical_pages() * page_bytes,
@@ -148,8 +169,12 @@ pub fn check(scenario: &Scenario) -> CheckReport {
         workload,
         load,
         first_collection,
-        warm_up_pages: if scenario.warm_state.load.is_some() { 0 } else { (scenario.warm_up.overwrites * per_element) as u64 * elements },
-        memory_bytes: memory_bytes(&array.ssd) * u64::from(array.members),
+        warm_up_pages: if scenario.warm_state.load.is_some() {
+            0
+        } else {
+            (scenario.warm_up.overwrites * per_element) as u64 * elements * warmed_up
+        },
+        memory_bytes: memory_bytes(&array.ssd) * (u64::from(array.members) + u64::from(spare.is_some())),
         warnings,
     }
 }

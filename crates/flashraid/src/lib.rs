@@ -13,11 +13,13 @@
 pub mod agenda;
 pub mod array;
 pub mod bench;
+pub mod cache;
 pub mod check;
 pub mod config;
 pub mod coordination;
 pub mod flash;
 pub mod ftl;
+pub mod layout;
 pub mod metrics;
 pub mod report;
 pub mod rng;

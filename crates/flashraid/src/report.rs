@@ -4,6 +4,7 @@
 //! The same inputs give the same bytes, but for `wall_s` and the rates and memory in `perf`: see [`Report::without_wall_clock`].
 
 mod build;
+mod cache;
 mod table;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use build::ReportInputs;
+pub use cache::cache;
 pub use table::{Row, Section, format_figure};
 
 /// Name and version of the format of a report.
@@ -46,7 +48,13 @@ pub struct Report {
     pub gc: Gc,
     /// Write cache: its policy and counts; empty without a cache.
     pub cache: serde_json::Map<String, Value>,
-    /// The members in order.
+    /// Parity; `None` for levels without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parity: Option<Parity>,
+    /// The failure of a member and its rebuilding, if one was to fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// The members in order, the spare behind them.
     pub members: Vec<Member>,
     /// Speed of the simulator.
     pub perf: Perf,
@@ -236,6 +244,71 @@ pub struct Gc {
     pub state_ms: [f64; 3],
 }
 
+/// What parity costs. A request is one part for every stripe that it writes to; pages are counted when their operations are issued.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parity {
+    /// Parts that needed no reads.
+    pub full_stripe_writes: u64,
+    /// Parts that read the rest of the stripe's data.
+    pub reconstruct_writes: u64,
+    /// Parts that read old data and old parity.
+    pub read_modify_writes: u64,
+    /// Parts that wrote to a stripe without its parity, which a failed member held.
+    pub no_parity_writes: u64,
+    /// Data pages read by writes.
+    pub data_pages_read: u64,
+    /// Parity pages read by writes.
+    pub parity_pages_read: u64,
+    /// Parity pages written.
+    pub parity_pages_written: u64,
+    /// Parts, also of reads, that waited for the lock of their stripe.
+    pub lock_waits: u64,
+    /// Mean of these waits, in microseconds.
+    pub lock_wait_mean_us: Option<f64>,
+}
+
+/// The failure of a member, and its rebuilding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The member.
+    pub member: u32,
+    /// The member that takes its place.
+    pub spare: Option<u32>,
+    /// When it failed, in milliseconds; `None` if the run was over before.
+    pub failed_ms: Option<f64>,
+    /// When rebuilding began, in milliseconds.
+    pub rebuild_began_ms: Option<f64>,
+    /// When the last strip was rebuilt, in milliseconds.
+    pub rebuild_ended_ms: Option<f64>,
+    /// Share of the strips that have been rebuilt.
+    pub rebuilt_fraction: f64,
+    /// Pages read to rebuild.
+    pub rebuild_pages_read: u64,
+    /// Pages written to rebuild.
+    pub rebuild_pages_written: u64,
+    /// What was brought to the spare, in MB/s (10^6).
+    pub rebuild_mb_s: Option<f64>,
+    /// Pages of the failed member that reads asked for.
+    pub pages_reconstructed: u64,
+    /// Pages read for these beyond what was asked for.
+    pub pages_read_to_reconstruct: u64,
+    /// Response times, in microseconds, by what the array was doing when the request arrived.
+    pub response_us: ByService,
+}
+
+/// Response times by what the array was doing about a failed member when the request arrived.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ByService {
+    /// No member had failed.
+    pub normal: ByDirection<ResponseTime>,
+    /// One had, and was not being rebuilt.
+    pub degraded: ByDirection<ResponseTime>,
+    /// It was being rebuilt.
+    pub rebuilding: ByDirection<ResponseTime>,
+    /// The spare had taken its place.
+    pub rebuilt: ByDirection<ResponseTime>,
+}
+
 /// One member.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Member {
@@ -321,6 +394,28 @@ pub struct TimelineReport {
     pub requests: Vec<TimelineRequest>,
     /// Collections.
     pub gc: Vec<TimelineGc>,
+    /// Destages of the write cache.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub destages: Vec<TimelineDestage>,
+}
+
+/// What one member got of a destage, on a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimelineDestage {
+    /// Member.
+    pub member: u32,
+    /// From the member's own cache; else from a cache of write groups.
+    pub own_cache: bool,
+    /// Stripe: what a write group has in common.
+    pub stripe: u64,
+    /// Pages written to the member.
+    pub pages: u32,
+    /// Begin, in nanoseconds.
+    pub begun_ns: u64,
+    /// When the member was done, in nanoseconds; of a write group with parity, when all members were.
+    pub ended_ns: u64,
+    /// When all members were done, in nanoseconds.
+    pub done_ns: u64,
 }
 
 /// A request on a timeline.

@@ -3,7 +3,7 @@
 use crate::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
 use crate::config::{Scenario, address_space, changed_workload_keys};
 use crate::metrics::CompletedRequest;
-use crate::report::{Perf, Report, ReportInputs};
+use crate::report::{self, Perf, Report, ReportInputs};
 use crate::simulation::{self, Outcome, Watch};
 use crate::ssd::MemberCounters;
 use crate::units::counted;
@@ -107,7 +107,7 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
     let outcome = simulation::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
     let run_s = run_begin.elapsed().as_secs_f64();
 
-    let Outcome { array, metrics, counters, messages, end_ns, requests, stopped, notes } = outcome;
+    let Outcome { array, metrics, counters, messages, stripe_counters, cache, end_ns, requests, stopped, notes } = outcome;
     let totals: MemberCounters = counters.iter().copied().sum();
     let measured = metrics.finish(end_ns);
     let wear: Vec<_> = array.members().iter().map(|m| m.ftl().wear()).collect();
@@ -123,7 +123,14 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
         start_free_blocks: scenario.array.ssd.gc.start_free_blocks,
         endurance_cycles: Some(scenario.endurance_erases),
         messages,
-        cache: Default::default(),
+        stripes: stripe_counters,
+        has_parity: scenario.array.level.parity_strips() > 0,
+        failure: array.failure_progress(),
+        page_bytes: g.page_bytes,
+        cache: cache.map_or_else(Default::default, |(counters, room_pages)| {
+            let page_bytes = u64::from(array.page_bytes());
+            report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, end_ns - measured.from_ns)
+        }),
         partial_reason: stopped.then(|| format!("interrupted after {}", counted(requests, "request"))),
         workload_note: workload_note(scenario),
         trace_notes: notes,
@@ -200,10 +207,11 @@ fn warm_up(
 ) -> Result<(), RunError> {
     match warm_up.pattern {
         WarmUpPattern::Random => {
-            let members = array.members().len() as f64;
-            for (index, member) in array.members_mut().iter_mut().enumerate() {
+            let members = array.members_to_warm_up();
+            let count = members.len() as f64;
+            for (index, member) in members.iter_mut().enumerate() {
                 member.warm_up(warm_up.overwrites, seed);
-                go_on((index + 1) as f64 / members)?;
+                go_on((index + 1) as f64 / count)?;
             }
             Ok(())
         }

@@ -1,18 +1,21 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
 
 use crate::TimeNs;
-use crate::array::{Array, Done, PageRequest};
+use crate::array::{Array, Done, PageRequest, Service, StripeCounters, pages_of};
+use crate::cache::CacheCounters;
 use crate::coordination;
 use crate::metrics::{CompletedRequest, GcInterval, Metrics, MetricsParams, Skip};
 use crate::slab::Slab;
-use crate::ssd::MemberCounters;
+use crate::ssd::{Hint, MemberCounters};
 use crate::workload::{HostLoop, Request, Source, SourceError};
 use std::collections::{BTreeMap, VecDeque};
 
-/// How far ahead map entries are fetched into the cache, and how far the blocks they lead to: pages and requests, at least.
-const AHEAD: [(u64, usize); 2] = [(96, 2), (48, 1)];
+/// How far ahead each hint is given: pages and requests, at least.
+const HINTS: [(Hint, u64, usize); 2] = [(Hint::Map, 96, 2), (Hint::Block, 48, 1)];
 /// Requests taken from the source at a time.
 const BATCH: usize = 256;
+/// Requests, and about how many pages, that are taken ahead of their turn.
+const AHEAD: (u64, u64) = (1 << 14, 1 << 18);
 /// Requests between two looks at the observer, unless they are large.
 const REQUESTS_PER_LOOK: u64 = 4096;
 /// Pages between two looks at the observer.
@@ -57,6 +60,10 @@ pub struct Outcome {
     pub counters: Vec<MemberCounters>,
     /// Messages between members and controller over the measured time, by kind; empty without a controller.
     pub messages: BTreeMap<String, u64>,
+    /// Counts of parity, locks and rebuilding over the measured time, if the array has any of them.
+    pub stripe_counters: Option<StripeCounters>,
+    /// Counts of the write cache over the measured time, and the pages that fit into it, if there is one.
+    pub cache: Option<(CacheCounters, u64)>,
     /// The end, in nanoseconds.
     pub end_ns: TimeNs,
     /// Requests sent.
@@ -79,11 +86,16 @@ pub fn simulate(
     watch: &mut dyn Watch,
 ) -> Result<Outcome, SourceError> {
     let elements = array.members()[0].elements();
-    let metrics = Metrics::new(params, array.members().len() as u32, elements);
+    let may_fail = array.failure_progress().is_some();
+    let metrics = Metrics::new(params, array.members().len() as u32, elements).with_phases(if may_fail { Service::ALL.len() } else { 0 });
     let host = source.host_loop();
+    let takes_ahead = host == HostLoop::Open && array.takes_ahead();
     let mut loop_ = Loop {
-        upcoming: Upcoming::new(source, &array),
+        upcoming: Upcoming::new(source, &array, if takes_ahead { &[] } else { &HINTS }),
+        takes_ahead,
         messages_at_restart: Default::default(),
+        stripes_at_restart: StripeCounters::default(),
+        may_fail,
         at_restart: vec![MemberCounters::default(); array.members().len()],
         array,
         metrics,
@@ -97,6 +109,9 @@ pub fn simulate(
         now: 0,
         idle_is_over: false,
     };
+    if params.timeline.is_some() {
+        loop_.array.record_destages();
+    }
     let stopped = match host {
         HostLoop::Open => loop_.run_open(watch)?,
         HostLoop::Closed { depth, think_ns } => loop_.run_closed(depth, think_ns, watch)?,
@@ -110,6 +125,8 @@ struct InFlight {
     request: Request,
     index: u64,
     arrival_ns: TimeNs,
+    /// What it met.
+    service: Service,
 }
 
 struct Loop {
@@ -118,11 +135,16 @@ struct Loop {
     metrics: Metrics,
     params: MetricsParams,
     limit: Limit,
+    /// The array takes requests ahead of their turn, and the host sends them so.
+    takes_ahead: bool,
     /// The part of the run that the statistics leave out is over.
     measuring: bool,
     /// The members' counts of that moment.
     at_restart: Vec<MemberCounters>,
     messages_at_restart: [u64; coordination::KINDS],
+    stripes_at_restart: StripeCounters,
+    /// A member fails in the course of the run.
+    may_fail: bool,
     in_flight: Slab<InFlight>,
     done: Vec<Done>,
     cleans: Vec<GcInterval>,
@@ -137,8 +159,7 @@ impl Loop {
     fn run_open(&mut self, watch: &mut dyn Watch) -> Result<bool, SourceError> {
         let mut last_arrival = 0;
         loop {
-            let arrival = if self.may_send() { self.upcoming.next_arrival(&self.array)? } else { None };
-            let arrival = arrival.filter(|&at| self.limit.duration_ns.is_none_or(|end| at < end));
+            let arrival = self.next_arrival()?;
             if arrival.is_none() {
                 self.end_idle_collection();
             }
@@ -147,13 +168,18 @@ impl Loop {
                 (Some(at), event) if event.is_none_or(|event| at <= event) => {
                     // The sources promise order; a clock that stood still is safer than one that runs back.
                     last_arrival = at.max(last_arrival);
-                    self.send(last_arrival)?;
+                    if self.takes_ahead {
+                        last_arrival = self.send_ahead(last_arrival)?;
+                    } else {
+                        self.send(last_arrival)?;
+                    }
                     if self.looks_now() && !self.look(watch) {
                         return Ok(true);
                     }
                 }
-                (_, Some(event)) => {
-                    self.advance(event);
+                (arrival, Some(event)) => {
+                    // Nothing that happens before the next arrival can change it.
+                    self.advance(arrival.map_or(event, |at| at - 1));
                     let mut done = std::mem::take(&mut self.done);
                     for d in done.drain(..) {
                         self.complete(&d, watch);
@@ -216,6 +242,13 @@ impl Loop {
         self.limit.requests.is_none_or(|limit| self.sent < limit)
     }
 
+    /// When the next request of an open loop comes, if one does.
+    #[inline]
+    fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
+        let arrival = if self.may_send() { self.upcoming.next_arrival(&self.array)? } else { None };
+        Ok(arrival.filter(|&at| self.limit.duration_ns.is_none_or(|end| at < end)))
+    }
+
     /// Sends the next request of a closed loop, if there is one.
     #[inline]
     fn send_next(&mut self, now: TimeNs) -> Result<(), SourceError> {
@@ -229,21 +262,59 @@ impl Loop {
     /// Sends the request that [`Upcoming::next_arrival`] has shown.
     #[inline]
     fn send(&mut self, now: TimeNs) -> Result<(), SourceError> {
-        let (request, mut pages) = self.upcoming.take();
-        if !self.measuring && self.params.skip.is_over(self.sent, now) {
-            self.measuring = true;
+        if self.begins_to_measure(now) {
             self.restart(now);
         }
-        let in_flight = InFlight { request, index: self.sent, arrival_ns: now };
-        pages.tag = u64::from(self.in_flight.insert(in_flight));
+        let pages = self.take(now);
         self.array.submit(now, &pages);
-        self.sent += 1;
-        self.now = now;
         self.take_cleans();
         Ok(())
     }
 
+    /// Sends the request that comes at `now` and many that follow it; returns when the last of them comes.
+    fn send_ahead(&mut self, now: TimeNs) -> Result<TimeNs, SourceError> {
+        if self.begins_to_measure(now) {
+            self.restart(now);
+        }
+        let mut last_arrival = now;
+        let (sent_max, pages_max) = (self.sent + AHEAD.0, self.upcoming.pages_since_look + AHEAD.1);
+        loop {
+            let pages = self.take(last_arrival);
+            self.array.submit_ahead(last_arrival, &pages);
+            if self.sent == sent_max || self.upcoming.pages_since_look >= pages_max {
+                break;
+            }
+            let Some(arrival) = self.next_arrival()?.map(|at| at.max(last_arrival)) else { break };
+            // The counts at the beginning of the measured time are those of all requests before it and of no other.
+            if self.begins_to_measure(arrival) {
+                break;
+            }
+            last_arrival = arrival;
+        }
+        self.array.serve_ahead();
+        self.take_cleans();
+        Ok(last_arrival)
+    }
+
+    /// Whether the next request, which comes at `now`, is the first that the statistics do not leave out.
+    #[inline]
+    fn begins_to_measure(&self, now: TimeNs) -> bool {
+        !self.measuring && self.params.skip.is_over(self.sent, now)
+    }
+
+    /// Takes the next request on its way at `now`.
+    #[inline]
+    fn take(&mut self, now: TimeNs) -> PageRequest {
+        let (request, mut pages) = self.upcoming.take();
+        let in_flight = InFlight { request, index: self.sent, arrival_ns: now, service: self.array.service() };
+        pages.tag = u64::from(self.in_flight.insert(in_flight));
+        self.sent += 1;
+        self.now = now;
+        pages
+    }
+
     fn restart(&mut self, now: TimeNs) {
+        self.measuring = true;
         self.array.catch_up(now);
         self.take_cleans();
         self.metrics.advance(self.array.cleans_known_until(now));
@@ -251,7 +322,9 @@ impl Loop {
         for (copy, member) in self.at_restart.iter_mut().zip(self.array.members()) {
             *copy = *member.counters();
         }
+        self.array.restart_cache_counters(now);
         self.messages_at_restart = self.array.messages().unwrap_or_default();
+        self.stripes_at_restart = self.array.stripe_counters().unwrap_or_default();
     }
 
     #[inline]
@@ -259,6 +332,9 @@ impl Loop {
         self.array.advance(until, &mut self.done);
         self.now = until;
         self.take_cleans();
+        if self.params.timeline.is_some() {
+            self.array.take_destages(|destage| self.metrics.destage(destage));
+        }
     }
 
     #[inline]
@@ -274,9 +350,12 @@ impl Loop {
 
     #[inline]
     fn complete(&mut self, done: &Done, watch: &mut dyn Watch) {
-        let InFlight { request, index, arrival_ns } = self.in_flight.remove(done.tag as u32);
+        let InFlight { request, index, arrival_ns, service } = self.in_flight.remove(done.tag as u32);
         let completed = CompletedRequest { index, request, arrival_ns, done_ns: done.at, gc_members_met: done.gc_members_met };
         self.metrics.request(&completed);
+        if self.may_fail {
+            self.metrics.request_of_phase(service as usize, &completed);
+        }
         watch.completed(&completed);
     }
 
@@ -302,7 +381,9 @@ impl Loop {
         let counters = self.array.members().iter().zip(&self.at_restart).map(|(m, before)| m.counters().since(before)).collect();
         Outcome {
             counters,
+            cache: self.array.cache_counters(self.now),
             messages: self.array.messages().map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, self.messages_at_restart)),
+            stripe_counters: self.array.stripe_counters().map(|counters| counters.since(&self.stripes_at_restart)),
             notes: self.upcoming.source.notes(),
             array: self.array,
             metrics: self.metrics,
@@ -319,7 +400,8 @@ struct Upcoming {
     batch: Vec<Request>,
     queue: VecDeque<(Request, PageRequest)>,
     /// How many of the queue have been hinted at, by kind of hint, and their pages.
-    hinted: [(usize, u64); 2],
+    hinted: [(usize, u64); HINTS.len()],
+    hints: &'static [(Hint, u64, usize)],
     page_bytes: u64,
     exported_pages: u64,
     ended: bool,
@@ -330,12 +412,13 @@ struct Upcoming {
 }
 
 impl Upcoming {
-    fn new(source: Box<dyn Source>, array: &Array) -> Self {
+    fn new(source: Box<dyn Source>, array: &Array, hints: &'static [(Hint, u64, usize)]) -> Self {
         Self {
             source,
             batch: Vec::with_capacity(BATCH),
             queue: VecDeque::with_capacity(2 * BATCH),
-            hinted: [(0, 0); 2],
+            hinted: [(0, 0); HINTS.len()],
+            hints,
             page_bytes: u64::from(array.page_bytes()),
             exported_pages: array.layout().exported_pages(),
             ended: false,
@@ -378,20 +461,15 @@ impl Upcoming {
     #[inline]
     fn hint(&mut self, array: &Array) {
         let mapped_before = self.hinted[0].0;
-        for (kind, (count, pages)) in self.hinted.iter_mut().enumerate() {
+        for (&(hint, pages_ahead, requests_ahead), (count, pages)) in self.hints.iter().zip(&mut self.hinted) {
             if *count == 0 {
                 (*count, *pages) = (1, self.queue.front().map_or(0, |(_, request)| u64::from(request.pages)));
             }
-            let (pages_ahead, requests_ahead) = AHEAD[kind];
             while (*pages < pages_ahead || *count <= requests_ahead)
-                && (kind == 0 || *count < mapped_before)
+                && (hint == Hint::Map || *count < mapped_before)
                 && let Some((_, request)) = self.queue.get(*count)
             {
-                if kind == 0 {
-                    array.prefetch_map(request);
-                } else {
-                    array.prefetch_block(request);
-                }
+                array.prefetch(hint, request);
                 *count += 1;
                 *pages += u64::from(request.pages);
             }
@@ -405,7 +483,7 @@ impl Upcoming {
             Err(error) => (self.ended, self.error) = (true, Some(error)),
         }
         for request in &self.batch {
-            let Some(pages) = PageRequest::of(request, self.page_bytes, self.exported_pages) else {
+            let Some(pages) = pages_of(request, self.page_bytes, self.exported_pages) else {
                 let text = format!(
                     "a request of {} bytes at byte {} does not fit the {} bytes of the array",
                     request.length_bytes,

@@ -13,9 +13,10 @@ const MAGIC: &str = "flashraid.warm-state/1";
 fn fingerprint(params: &ArrayParams) -> String {
     let ssd = &params.ssd;
     let gc = &ssd.gc;
+    let spare = params.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
+    let members = spare.map_or_else(|| params.members.to_string(), |spare| format!("{} and a {spare:?} spare:", params.members));
     format!(
-        "{} members of {:?}, pools {:?}, start {} stop {} free blocks, separate open block {}, victim {:?}, allocation {:?}, stride {}, last block sealed {}",
-        params.members,
+        "{members} members of {:?}, pools {:?}, start {} stop {} free blocks, separate open block {}, victim {:?}, allocation {:?}, stride {}, last block sealed {}",
         ssd.geometry,
         gc.pool,
         gc.start_free_blocks,

@@ -32,6 +32,8 @@ fn sheet(report: &BenchReport, quick: bool) -> Sheet {
         ("array", "requests", rate(report.array.requests_per_s)),
         ("", "host page operations", rate(report.array.host_page_ops_per_s)),
         ("", "flash page operations", rate(report.array.flash_page_ops_per_s)),
+        ("lawc", "requests", rate(report.lawc.requests_per_s)),
+        ("", "flash page operations", rate(report.lawc.flash_page_ops_per_s)),
         ("device", "requests", rate(report.device.requests_per_s)),
         ("", "flash page operations", rate(report.device.flash_page_ops_per_s)),
         ("", "time over that of the floor", number::three_digits(report.device.time_over_floor)),

@@ -6,7 +6,8 @@ use crate::args::{CompareArgs, DEFAULT_OUT};
 use crate::failure::Outcome;
 use crate::files;
 use crate::grid::{Grid, Plan, Store, default_threads};
-use crate::output::{html, json, picture, text};
+use crate::output::page::Page;
+use crate::output::{chart, json, picture, text};
 use crate::scenario;
 
 /// Runs the command.
@@ -31,9 +32,12 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
 pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
     files::write(&out.join("report.json"), json::text(&grid.document()).as_bytes())?;
     let facts: Vec<String> = std::iter::once(grid.legend()).chain(grid.notes()).collect();
-    let page = html::page(title, &facts, &grid.sheets(), &grid.points[0].reports[0]["config"]);
-    files::write(&out.join("report.html"), page.as_bytes())?;
-    picture::write_grid(grid, out)
+    let (sheets, charts) = (grid.sheets(), chart::of_grid(grid));
+    let (summary, details) = sheets.split_at(1);
+    let configuration = &grid.points[0].reports[0]["config"];
+    let page = Page { title, facts: &facts, summary, details, charts: &charts, configuration };
+    files::write(&out.join("report.html"), page.html().as_bytes())?;
+    picture::write(&charts, out)
 }
 
 /// The tables for standard output, and where the rest is.

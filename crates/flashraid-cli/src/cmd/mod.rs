@@ -5,6 +5,7 @@ mod check;
 mod compare;
 pub mod main_job;
 mod preset;
+mod reproduce;
 mod run;
 mod schema;
 mod trace;
@@ -20,6 +21,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Check(arguments) => check::run(&arguments),
         Command::Trace(command) => trace::run(&command),
         Command::Preset { command } => preset::run(command.as_ref()),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Schema => schema::run(),
     }

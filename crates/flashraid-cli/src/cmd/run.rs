@@ -11,8 +11,9 @@ use crate::args::RunArgs;
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::grid::Setting;
+use crate::output::page::Page;
 use crate::output::parquet::RequestFile;
-use crate::output::{html, json, picture, run as tables, text};
+use crate::output::{chart, json, picture, run as tables, text};
 use crate::progress::Board;
 use crate::{interrupt, scenario, simulate};
 
@@ -53,8 +54,11 @@ fn window(timeline: Option<&Range<Duration>>) -> Vec<Setting> {
 
 fn write_reports(report: &Report, document: &Value, file: &Path, out: &Path) -> Outcome {
     files::write(&out.join("report.json"), json::text(document).as_bytes())?;
-    let page =
-        html::page(&format!("flashraid run {}", file.display()), &tables::notes(report), &tables::sheets(report), &document["config"]);
-    files::write(&out.join("report.html"), page.as_bytes())?;
-    picture::write_run(document, out)
+    let (facts, sheets, charts) = (tables::notes(report), tables::sheets(report), chart::of_run(document));
+    let title = format!("flashraid run {}", file.display());
+    // What was run, and its response times.
+    let (summary, details) = sheets.split_at(2);
+    let page = Page { title: &title, facts: &facts, summary, details, charts: &charts, configuration: &document["config"] };
+    files::write(&out.join("report.html"), page.html().as_bytes())?;
+    picture::write(&charts, out)
 }

@@ -1,12 +1,14 @@
 //! How results are shown and kept.
 
+pub mod chart;
 pub mod figures;
 pub mod grid;
-pub mod html;
 pub mod json;
 pub mod number;
+pub mod page;
 pub mod parquet;
 pub mod picture;
+pub mod reproduction;
 pub mod run;
 pub mod sheet;
 pub mod text;

@@ -1,6 +1,7 @@
 //! The program from outside: what it prints, writes and returns. One file for each topic.
 
 mod bad_input;
+mod browser;
 mod compare;
 mod help;
 mod program;

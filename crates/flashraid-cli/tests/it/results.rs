@@ -100,7 +100,7 @@ fn an_interrupted_run_reports_what_was_done() {
     let done = report["requests"]["all"].as_u64().unwrap();
     assert!(0 < done && done < 1_000_000_000);
     assert_eq!(place.json("results/report.json"), report);
-    let files = ["cdf.svg", "free-blocks.svg", "report.html", "report.json", "requests.parquet"];
+    let files = ["bandwidth.svg", "free-blocks.svg", "report.html", "report.json", "requests.parquet", "response-cdf.svg"];
     assert_eq!(place.files(), files.map(|name| format!("results/{name}")));
 }
 

@@ -53,6 +53,32 @@ fn tables_without_a_terminal_are_plain() {
     insta::assert_snapshot!("run", model);
 }
 
+/// A member fails under load and is rebuilt: every request belongs to one stage, and all strips come to the spare.
+#[test]
+fn a_rebuild_is_reported_stage_by_stage() {
+    let place = Place::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/raid5-rebuild.toml");
+    let sped_up =
+        ["array.failure.at=2s", "array.rebuild.delay=1s", "ssd.geometry.blocks=32", "ssd.gc.start=1 blocks", "ssd.warm_up.overwrites=0.5"];
+    let sets = sped_up.iter().chain(&["workload.requests=2500"]).flat_map(|set| ["--set", set]);
+    let arguments: Vec<&str> = ["run", example, "--json"].into_iter().chain(sets).collect();
+    let report = place.run_json(&arguments);
+    let count = |pointer: &str| report.pointer(pointer).and_then(Value::as_u64).unwrap_or_else(|| panic!("{pointer}"));
+    let stages = ["normal", "degraded", "rebuilding", "rebuilt"].map(|stage| count(&format!("/failure/response_us/{stage}/all/count")));
+    assert!(stages.iter().all(|&requests| requests > 0), "{stages:?}");
+    assert_eq!(stages.iter().sum::<u64>(), 2500);
+    assert_eq!((count("/failure/member"), count("/failure/spare")), (2, 5));
+    assert_eq!((&report["failure"]["failed_ms"], &report["failure"]["rebuild_began_ms"]), (&2000.0.into(), &3000.0.into()));
+    assert_eq!(report["failure"]["rebuilt_fraction"], 1.0);
+    // Four elements of two planes, of 28 blocks of 64 pages.
+    let member_pages = 4 * 2 * 28 * 64;
+    assert_eq!((count("/failure/rebuild_pages_written"), count("/failure/rebuild_pages_read")), (member_pages, 4 * member_pages));
+    assert!(count("/parity/read_modify_writes") > 0 && count("/parity/no_parity_writes") > 0);
+
+    let table = place.run(&arguments.iter().copied().filter(|&argument| argument != "--json").collect::<Vec<_>>()).stdout;
+    assert!(table.contains("Parity\n") && table.contains("Response time around the failure\n"), "{table}");
+}
+
 #[test]
 fn set_replaces_any_key() {
     let place = Place::new();
@@ -90,7 +116,7 @@ fn seed_wins_over_the_file() {
 fn out_keeps_the_report_and_every_request() {
     let place = Place::new();
     let report = place.run_json(&["run", "small.toml", "--json", "--out", "results/small"]);
-    let files = ["cdf.svg", "free-blocks.svg", "report.html", "report.json", "requests.parquet"];
+    let files = ["bandwidth.svg", "free-blocks.svg", "report.html", "report.json", "requests.parquet", "response-cdf.svg"];
     assert_eq!(place.files(), files.map(|name| format!("results/small/{name}")));
     assert_eq!(place.json("results/small/report.json"), report);
 

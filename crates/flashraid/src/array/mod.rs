@@ -2,59 +2,59 @@
 //!
 //! Three verbs drive it: [`Array::submit`], [`Array::next_time`], [`Array::advance`]. Time comes from the caller.
 
+mod ahead;
+#[cfg(test)]
+mod cache_tests;
+mod caching;
 mod coordination;
-mod layout;
+mod counters;
+mod demand;
+mod failure;
+mod locks;
+mod members;
 mod params;
+mod stripe_pages;
+mod stripes;
+#[cfg(test)]
+mod tests;
 
 use crate::TimeNs;
-use crate::agenda::Agenda;
-use crate::coordination::{KINDS, Notice};
-use crate::metrics::GcInterval;
-use crate::slab::Slab;
-use crate::ssd::{Effects, OpEnd, PageOp, Ssd, SsdWake};
+use crate::cache::{Cache, CacheCounters, MemberRun, Order};
+use crate::coordination::KINDS;
+pub use crate::layout::{Layout, Level, PageRequest, Run};
+use crate::metrics::{DestageInterval, GcInterval};
+use crate::ssd::{Effects, Hint, Ssd};
 use crate::workload::{Direction, Request};
+use ahead::Ahead;
+use caching::{Caching, Event, Record};
 use coordination::Coordination;
-pub use layout::{Layout, Run};
+pub use counters::StripeCounters;
+pub use demand::Demand;
+use failure::Step;
+pub use failure::{FailureProgress, Service};
+use members::{Access, Members, Then, Wake};
 pub use params::*;
+use stripes::Stripes;
 
-/// Members that an array may have: the members that a request met in collection are kept as bits.
+/// Members that an array may have, the spare included: the members that a request met in collection are kept as bits.
 pub const MEMBERS_MAX: u32 = 128;
 
-/// A request in pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageRequest {
-    /// Comes back with the completion.
-    pub tag: u64,
-    /// First page of the array.
-    pub first_page: u64,
-    /// Pages, at least 1.
-    pub pages: u32,
-    /// Write rather than read.
-    pub write: bool,
-    /// A write that must not wait for garbage collection.
-    pub high_priority: bool,
-    /// All pages lie one behind the other on the member of the first.
-    pub one_member: bool,
-}
-
-impl PageRequest {
-    /// The pages that `request` touches, or `None` if it is empty or reaches beyond `exported_pages`.
-    #[inline]
-    pub fn of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<Self> {
-        let first_page = request.offset_bytes / page_bytes;
-        let end_page = request.offset_bytes.checked_add(request.length_bytes)?.div_ceil(page_bytes);
-        if request.length_bytes == 0 || end_page > exported_pages {
-            return None;
-        }
-        Some(Self {
-            tag: 0,
-            first_page,
-            pages: u32::try_from(end_page - first_page).ok()?,
-            write: request.direction == Direction::Write,
-            high_priority: request.high_priority,
-            one_member: request.one_member,
-        })
+/// The pages that `request` touches, or `None` if it is empty or reaches beyond `exported_pages`.
+#[inline]
+pub fn pages_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<PageRequest> {
+    let first_page = request.offset_bytes / page_bytes;
+    let end_page = request.offset_bytes.checked_add(request.length_bytes)?.div_ceil(page_bytes);
+    if request.length_bytes == 0 || end_page > exported_pages {
+        return None;
     }
+    Some(PageRequest {
+        tag: 0,
+        first_page,
+        pages: u32::try_from(end_page - first_page).ok()?,
+        write: request.direction == Direction::Write,
+        high_priority: request.high_priority,
+        one_member: request.one_member,
+    })
 }
 
 /// A request that is done.
@@ -68,71 +68,58 @@ pub struct Done {
     pub gc_members_met: u32,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Wake {
-    /// All pages of a join are done.
-    Joined(u32),
-    /// A member has to look again.
-    Member(u32, SsdWake),
-}
-
-/// Page operations that are waited for together.
-#[derive(Debug, Clone, Copy)]
-struct Join {
-    tag: u64,
-    remaining: u32,
-    last_end: TimeNs,
-    gc_members: u128,
-}
-
 /// An array of SSDs.
 #[derive(Debug, Clone)]
 pub struct Array {
     layout: Layout,
-    members: Vec<Ssd>,
-    agenda: Agenda<Wake>,
-    joins: Slab<Join>,
-    ends: Vec<OpEnd>,
-    cleans: Vec<GcInterval>,
-    notices: Vec<Notice>,
+    members: Members,
+    ahead: Ahead,
     coordination: Option<Coordination>,
+    /// What parity, or a member that fails, needs; without them it does not exist.
+    stripes: Option<Box<Stripes>>,
+    caching: Option<Box<Caching>>,
+    /// The spare that stays as filled.
+    fresh_spare: bool,
     /// All events before this moment have happened.
     advanced_before: TimeNs,
 }
 
 impl Array {
-    /// An array of filled members; `seed` names the random streams of victim policies that draw.
+    /// An array of filled members, a spare behind them if one is to be rebuilt; `seed` names the random streams of victim policies
+    /// that draw.
     pub fn new(params: &ArrayParams, seed: u64) -> Self {
         let member = |number| {
             let mut member = Ssd::new(&params.ssd, seed, number, params.coordination.is_some());
+            // The spare knows the protocol if the member does whose place it takes.
+            let place = params.failure.filter(|_| number == params.members).map_or(number, |failure| failure.member);
             if let Some(coordination) = &params.coordination
-                && coordination.capable >> number & 1 == 1
+                && coordination.capable >> place & 1 == 1
             {
                 member.join_protocol(coordination.t_soft_free_blocks);
             }
             member
         };
+        let spare = params.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
         Self {
-            layout: Layout::new(params),
-            members: (0..params.members).map(member).collect(),
-            agenda: Agenda::default(),
-            joins: Slab::default(),
-            ends: Vec::new(),
-            cleans: Vec::new(),
-            notices: Vec::new(),
+            layout: params.layout(),
+            members: Members::new((0..params.members + u32::from(spare.is_some())).map(member).collect()),
+            ahead: Ahead::default(),
             coordination: params.coordination.as_ref().map(Coordination::new),
+            stripes: Stripes::of(params).map(Box::new),
+            caching: params.cache.map(|cache| Box::new(Caching::new(Cache::new(&cache, params.layout(), params.members)))),
+            fresh_spare: spare == Some(Spare::Fresh),
             advanced_before: 0,
         }
     }
 
     /// Bytes of a page.
     pub fn page_bytes(&self) -> u32 {
-        self.members[0].ftl().geometry.page_bytes
+        self.members.ssds[0].ftl().geometry.page_bytes
     }
 
     /// Free blocks of a pool at which it is collected.
     pub fn start_free_blocks(&self) -> u32 {
-        self.members[0].ftl().start_free_blocks
+        self.members.ssds[0].ftl().start_free_blocks
     }
 
     /// How addresses spread over the members.
@@ -140,81 +127,166 @@ impl Array {
         &self.layout
     }
 
-    /// The members.
+    /// The members, the spare behind them.
     pub fn members(&self) -> &[Ssd] {
-        &self.members
+        &self.members.ssds
     }
 
-    /// The members, for warming them up and loading warm states before the first request.
+    /// The members, for loading warm states before the first request.
     pub fn members_mut(&mut self) -> &mut [Ssd] {
-        &mut self.members
+        &mut self.members.ssds
+    }
+
+    /// The members that are to be warmed up before the first request: all but a fresh spare.
+    pub fn members_to_warm_up(&mut self) -> &mut [Ssd] {
+        let count = self.members.ssds.len() - usize::from(self.fresh_spare);
+        &mut self.members.ssds[..count]
+    }
+
+    /// What the array does about a failed member.
+    #[inline]
+    pub fn service(&self) -> Service {
+        self.stripes.as_ref().map_or(Service::Normal, |stripes| stripes.service())
+    }
+
+    /// How far the failure of a member and its rebuilding have come, if one is to fail.
+    pub fn failure_progress(&self) -> Option<FailureProgress> {
+        self.stripes.as_ref().and_then(|stripes| stripes.progress())
+    }
+
+    /// Counts of parity, locks and rebuilding; `None` for an array that has none of them.
+    pub fn stripe_counters(&self) -> Option<StripeCounters> {
+        self.stripes.as_ref().map(|stripes| stripes.counters)
     }
 
     /// Takes a request; may start flash operations.
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
         let moment_is_over = now < self.advanced_before;
+        if let Some(caching) = &mut self.caching {
+            caching.cache.submit(now, request);
+            self.carry_out(now, moment_is_over);
+            return;
+        }
         if let Some(coordination) = &mut self.coordination {
             coordination.request_arrives(now);
         }
-        let copies = |run: &Run| if request.write { run.copies } else { 1 };
-        let join = self.joins.insert(Join { tag: request.tag, remaining: 0, last_end: 0, gc_members: 0 });
-        let mut operations = 0;
-        for run in self.layout.runs(request) {
-            operations += run.pages * copies(&run);
-            let from = run.first_member + if request.write { 0 } else { run.read_copy };
-            for page in run.first_page..run.first_page + run.pages {
-                let op = PageOp { page, write: request.write, high_priority: request.high_priority, join };
-                for member in from..from + copies(&run) {
-                    self.members[member as usize].submit(
-                        now,
-                        op,
-                        &mut Effects {
-                            agenda: &mut self.agenda,
-                            ends: &mut self.ends,
-                            cleans: &mut self.cleans,
-                            notices: &mut self.notices,
-                            wake: Wake::Member,
-                            moment_is_over,
-                        },
-                    );
+        let access = Access { now, write: request.write, high_priority: request.high_priority, moment_is_over };
+        self.issue(&access, self.layout.runs(request), request.one_member, Then::Host(request.tag));
+        self.settle();
+    }
+
+    /// Reads or writes pages of the array, with all that parity and a lost member make of it; [`Array::settle`] must follow.
+    /// Runs that follow one another in the same stripe are written together, with `by_strip` each for itself.
+    #[inline]
+    fn issue(&mut self, access: &Access, runs: impl Iterator<Item = Run>, by_strip: bool, then: Then) {
+        let join = self.members.open_join(then);
+        let ends = match &mut self.stripes {
+            Some(stripes) if stripes.concern(access) => stripes.submit(access, runs, by_strip, join, &mut self.members),
+            _ => self.issue_directly(access, runs, join),
+        };
+        self.members.close_join(join, ends);
+    }
+
+    /// Carries out what the cache has ordered.
+    fn carry_out(&mut self, now: TimeNs, moment_is_over: bool) {
+        let Some(mut caching) = self.caching.take() else { return };
+        let orders = caching.cache.take_orders();
+        for order in &orders.list {
+            match *order {
+                Order::Wake { at, wake } => caching.wake_at(at, wake, &mut self.members),
+                Order::Array { runs: (from, to), write, token } => {
+                    self.operation_begins(now);
+                    let layout = self.layout;
+                    let runs = || {
+                        orders.array_runs[from as usize..to as usize].iter().flat_map(|run| {
+                            let (first_page, pages) = (run.first_page, run.pages);
+                            layout.runs(&PageRequest { tag: 0, first_page, pages, write, high_priority: false, one_member: false })
+                        })
+                    };
+                    let access = Access { now, write, high_priority: false, moment_is_over };
+                    caching.begins(now, token, runs().map(|run| (run.first_member, run.first_page, run.pages, run.copies)), &layout);
+                    self.issue(&access, runs(), false, caching.then(Event::Done(token)));
+                }
+                Order::Members { runs: (from, to), write, token } => {
+                    self.operation_begins(now);
+                    let access = Access { now, write, high_priority: false, moment_is_over };
+                    let runs = &orders.member_runs[from as usize..to as usize];
+                    caching.begins(now, token, runs.iter().map(|run| (run.member, run.first_page, run.pages, 1)), &self.layout);
+                    self.issue_on_members(&access, runs, caching.then(Event::Done(token)));
                 }
             }
         }
-        self.joins[join].remaining = operations;
+        caching.cache.return_orders(orders);
+        self.caching = Some(caching);
         self.settle();
+    }
+
+    /// The controller counts what goes to the members: with a cache, its operations.
+    fn operation_begins(&mut self, now: TimeNs) {
+        if let Some(coordination) = &mut self.coordination {
+            coordination.request_arrives(now);
+        }
+    }
+
+    /// Reads or writes pages of members, without parity.
+    fn issue_on_members(&mut self, access: &Access, runs: &[MemberRun], then: Then) {
+        let join = self.members.open_join(then);
+        let mut operations = 0;
+        for run in runs {
+            operations += match &self.stripes {
+                Some(stripes) => stripes.issue_on_members(access, run, join, &mut self.members),
+                None => {
+                    for page in run.first_page..run.first_page + run.pages {
+                        self.members.submit(access, run.member, page, join);
+                    }
+                    run.pages
+                }
+            };
+        }
+        self.members.close_join(join, operations);
+    }
+
+    /// Page operations on the members that the layout names; returns their number.
+    #[inline]
+    fn issue_directly(&mut self, access: &Access, runs: impl Iterator<Item = Run>, join: u32) -> u32 {
+        let mut operations = 0;
+        for run in runs {
+            let members = run.members(access.write);
+            operations += run.pages * members.len() as u32;
+            for page in run.first_page..run.first_page + run.pages {
+                for member in members.clone() {
+                    self.members.submit(access, member, page, join);
+                }
+            }
+        }
+        operations
     }
 
     /// Overwrites the pages of a request without time, for a warm-up by the workload's own addresses; returns their number.
     /// A request that does not fit the array writes nothing.
     pub fn overwrite_untimed(&mut self, request: &Request) -> u64 {
-        let Some(pages) = PageRequest::of(request, u64::from(self.page_bytes()), self.layout.exported_pages()) else { return 0 };
-        let layout = self.layout;
-        for run in layout.runs(&pages) {
+        let Some(pages) = pages_of(request, u64::from(self.page_bytes()), self.layout.exported_pages()) else { return 0 };
+        if let Some(stripes) = &mut self.stripes {
+            let spare = stripes.progress().and_then(|failure| Some((failure.member, failure.spare?)));
+            stripes.overwrite_untimed(&pages, &mut self.members.ssds, spare.filter(|_| !self.fresh_spare));
+            return u64::from(pages.pages);
+        }
+        for run in self.layout.runs(&pages) {
             for member in run.first_member..run.first_member + run.copies {
                 for page in run.first_page..run.first_page + run.pages {
-                    self.members[member as usize].overwrite_page_untimed(page);
+                    self.members.ssds[member as usize].overwrite_page_untimed(page);
                 }
             }
         }
         u64::from(pages.pages)
     }
 
-    /// Hints that `request` comes soon: brings near what it reads first.
+    /// Hints that `request` comes soon.
     #[inline]
-    pub fn prefetch_map(&self, request: &PageRequest) {
+    pub fn prefetch(&self, hint: Hint, request: &PageRequest) {
         for run in self.layout.runs(request) {
             for page in run.first_page..run.first_page + run.pages {
-                self.members[run.first_member as usize].prefetch_map(page);
-            }
-        }
-    }
-
-    /// Hints that `request` comes very soon, and that [`Array::prefetch_map`] has had time.
-    #[inline]
-    pub fn prefetch_block(&self, request: &PageRequest) {
-        for run in self.layout.runs(request) {
-            for page in run.first_page..run.first_page + run.pages {
-                self.members[run.first_member as usize].prefetch_block(page);
+                self.members.ssds[run.first_member as usize].prefetch(hint, page);
             }
         }
     }
@@ -222,46 +294,47 @@ impl Array {
     /// The earliest pending moment.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
-        let agenda = self.agenda.next_time();
-        match self.coordination.as_ref().and_then(Coordination::next_time) {
-            Some(at) => Some(agenda.map_or(at, |agenda| at.min(agenda))),
-            None => agenda,
+        earlier(self.members.agenda.next_time(), self.next_own_time())
+    }
+
+    /// The next moment at which the array itself acts: the end of a phase, failure and rebuilding, messages.
+    #[inline]
+    fn next_own_time(&self) -> Option<TimeNs> {
+        let mut next = self.coordination.as_ref().and_then(Coordination::next_time);
+        if let Some(stripes) = &self.stripes {
+            next = earlier(next, stripes.next_time());
+        } else if self.caching.is_none() {
+            return next;
         }
+        if let Some(caching) = &self.caching {
+            next = earlier(next, caching.cache.next_time());
+        }
+        earlier(next, self.members.next_followed())
     }
 
     /// Runs everything up to and including `until` and appends the requests that are done.
     #[inline]
     pub fn advance(&mut self, until: TimeNs, done: &mut Vec<Done>) {
         loop {
-            // What members and controller say to each other at a nanosecond comes after all else (rule 42).
-            let coordinated_at = self.coordination.as_ref().and_then(Coordination::next_time).filter(|&at| at <= until);
-            if let Some((now, wake)) = self.agenda.pop_due(coordinated_at.unwrap_or(until)) {
+            // What the array does at a nanosecond comes after what happens in the members (rules 42 and 55).
+            let own_at = self.next_own_time().filter(|&at| at <= until);
+            if let Some((now, wake)) = self.members.agenda.pop_due(own_at.unwrap_or(until)) {
                 match wake {
                     Wake::Joined(join) => {
-                        let join = self.joins.remove(join);
+                        let join = self.members.joins.remove(join);
                         if let Some(coordination) = &mut self.coordination {
                             coordination.controller.request_done(now);
                         }
-                        done.push(Done { tag: join.tag, at: now, gc_members_met: join.gc_members.count_ones() });
+                        let Then::Host(tag) = join.then else { unreachable!("what follows in the array is no event of the agenda") };
+                        done.push(Done { tag, at: now, gc_members_met: join.gc_members.count_ones() });
                     }
                     Wake::Member(member, wake) => {
-                        self.members[member as usize].wake(
-                            now,
-                            wake,
-                            &mut Effects {
-                                agenda: &mut self.agenda,
-                                ends: &mut self.ends,
-                                cleans: &mut self.cleans,
-                                notices: &mut self.notices,
-                                wake: Wake::Member,
-                                moment_is_over: false,
-                            },
-                        );
+                        self.members.with(member, false, |ssd, fx| ssd.wake(now, wake, fx));
                         self.settle();
                     }
                 }
-            } else if let Some(now) = coordinated_at {
-                self.coordinate(now);
+            } else if let Some(now) = own_at {
+                self.act(now, done);
             } else {
                 break;
             }
@@ -269,29 +342,94 @@ impl Array {
         self.advanced_before = until.saturating_add(1);
     }
 
+    /// What the array itself does next, now: ends of phases first, then the cache's events, messages last.
+    fn act(&mut self, now: TimeNs, done: &mut Vec<Done>) {
+        if let Some(join) = self.members.pop_followed(now) {
+            match join.then {
+                Then::Stripe { operation, .. } => {
+                    let stripes = self.stripes.as_mut();
+                    let rebuilt = stripes.and_then(|stripes| stripes.phase_ended(now, operation, &join, &mut self.members));
+                    if let (Some(stripe), Some(caching)) = (rebuilt, &mut self.caching) {
+                        caching.cache.strip_rebuilt(stripe);
+                    }
+                }
+                Then::Cache { event, .. } => self.cache_event(now, event, join.gc_members, done),
+                Then::Host(_) => unreachable!("the end of a host request is an event of the agenda"),
+            }
+        } else if let Some(stripes) = self.stripes.as_mut().filter(|stripes| stripes.next_time() == Some(now)) {
+            let step = stripes.step(now, &mut self.members);
+            if let (Some(Step::Fails(member)), Some(caching)) = (step, &mut self.caching) {
+                caching.cache.member_failed(now, member);
+                stripes.set_flushing(now, !caching.cache.is_flushed());
+            }
+            if let Some(coordination) = &mut self.coordination {
+                match step {
+                    Some(Step::Fails(member)) => coordination.controller.lose(member),
+                    Some(Step::Replaced { failed, spare }) => coordination.controller.replace(failed, spare),
+                    _ => {}
+                }
+            }
+            self.carry_out(now, true);
+        } else if let Some(caching) = self.caching.as_mut().filter(|caching| caching.cache.next_time() == Some(now)) {
+            caching.cache.step(now);
+            self.carry_out(now, true);
+        } else if let Some(coordination) = &mut self.coordination
+            && let Some((member, message)) = coordination.step(now)
+        {
+            self.members.with(member, true, |ssd, fx| ssd.receive(now, message, fx));
+        }
+        self.settle();
+    }
+
+    /// Something that the cache waited for has ended.
+    fn cache_event(&mut self, now: TimeNs, event: u32, gc_members: u128, done: &mut Vec<Done>) {
+        let Some(caching) = &mut self.caching else { return };
+        let was_flushing = caching.cache.is_flushing();
+        let (is_operation, host) = caching.ended(now, event, gc_members, &mut self.members);
+        if was_flushing
+            && caching.cache.is_flushed()
+            && let Some(stripes) = &mut self.stripes
+        {
+            stripes.set_flushing(now, false);
+        }
+        if is_operation && let Some(coordination) = &mut self.coordination {
+            coordination.controller.request_done(now);
+        }
+        done.extend(host.map(|host| Done { tag: host.tag, at: now, gc_members_met: host.gc_members.count_ones() }));
+        self.carry_out(now, true);
+    }
+
+    /// What the cache has counted until `now`, and the pages that fit into it; `None` without a cache.
+    pub fn cache_counters(&mut self, now: TimeNs) -> Option<(CacheCounters, u64)> {
+        self.caching.as_mut().map(|caching| (caching.cache.counters(now), caching.cache.room_pages()))
+    }
+
+    /// Keeps what every member gets of every destage, for [`Array::take_destages`].
+    pub fn record_destages(&mut self) {
+        if let Some(caching) = &mut self.caching {
+            caching.record = Some(Record::default());
+            self.members.record_ends();
+        }
+    }
+
+    /// Takes the destages that are done since the last call.
+    pub fn take_destages(&mut self, act: impl FnMut(&DestageInterval)) {
+        if let Some(record) = self.caching.as_mut().and_then(|caching| caching.record.as_mut()) {
+            record.done.iter().for_each(act);
+            record.done.clear();
+        }
+    }
+
+    /// The cache counts from here on.
+    pub fn restart_cache_counters(&mut self, now: TimeNs) {
+        if let Some(caching) = &mut self.caching {
+            caching.cache.restart_counters(now);
+        }
+    }
+
     /// Brings everything that has happened before `now` into the counters and the cleans: what nothing waits for is computed late.
     pub fn catch_up(&mut self, now: TimeNs) {
         self.for_each_member(|member, fx| member.catch_up_all(now, fx));
-    }
-
-    /// What comes next between members and controller, now.
-    fn coordinate(&mut self, now: TimeNs) {
-        let Some(coordination) = &mut self.coordination else { return };
-        if let Some((member, message)) = coordination.step(now) {
-            self.members[member as usize].receive(
-                now,
-                message,
-                &mut Effects {
-                    agenda: &mut self.agenda,
-                    ends: &mut self.ends,
-                    cleans: &mut self.cleans,
-                    notices: &mut self.notices,
-                    wake: Wake::Member,
-                    moment_is_over: true,
-                },
-            );
-        }
-        self.settle();
     }
 
     /// What members and controller have sent, and when.
@@ -305,8 +443,12 @@ impl Array {
         self.coordination.as_ref().map(|coordination| coordination.mailbox.sent())
     }
 
-    /// The last request is done: after `now` no collection begins because an element or the array is idle (rules 38 and 46).
+    /// The last request is done: after `now` no collection begins because an element or the array is idle (rules 38 and 46), no
+    /// member fails, and as a rule no stripe begins to be rebuilt (rule 64).
     pub fn end_idle_collection(&mut self, now: TimeNs) {
+        if let Some(stripes) = &mut self.stripes {
+            stripes.requests_are_over();
+        }
         if let Some(coordination) = &mut self.coordination {
             coordination.controller.end_checks();
         }
@@ -314,18 +456,8 @@ impl Array {
     }
 
     fn for_each_member(&mut self, mut act: impl FnMut(&mut Ssd, &mut Effects<Wake>)) {
-        for member in &mut self.members {
-            act(
-                member,
-                &mut Effects {
-                    agenda: &mut self.agenda,
-                    ends: &mut self.ends,
-                    cleans: &mut self.cleans,
-                    notices: &mut self.notices,
-                    wake: Wake::Member,
-                    moment_is_over: false,
-                },
-            );
+        for member in 0..self.members.ssds.len() as u32 {
+            self.members.with(member, false, &mut act);
         }
         self.settle();
     }
@@ -333,31 +465,23 @@ impl Array {
     /// Books what the members have reported.
     #[inline]
     fn settle(&mut self) {
-        if !self.notices.is_empty()
+        if !self.members.notices.is_empty()
             && let Some(coordination) = &mut self.coordination
         {
-            self.notices.drain(..).for_each(|notice| coordination.mailbox.post(&notice));
+            self.members.notices.drain(..).for_each(|notice| coordination.mailbox.post(&notice));
         }
-        for end in self.ends.drain(..) {
-            let join = &mut self.joins[end.join];
-            join.remaining -= 1;
-            join.last_end = join.last_end.max(end.at);
-            join.gc_members |= u128::from(end.met_gc) << end.member;
-            if join.remaining == 0 {
-                self.agenda.schedule(join.last_end, Wake::Joined(end.join));
-            }
-        }
+        self.members.settle();
     }
 
     /// Moves the cleans recorded since the last call to `out`. Those of eager members are reported before they start.
     #[inline]
     pub fn take_cleans(&mut self, out: &mut Vec<GcInterval>) {
-        out.append(&mut self.cleans);
+        out.append(&mut self.members.cleans);
     }
 
     /// Every clean that starts before this moment, or before `now` if nothing is open, has been reported.
     pub fn cleans_known_until(&self, now: TimeNs) -> TimeNs {
-        self.members.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min)
+        self.members.ssds.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min)
     }
 
     /// Verifies the whole state; used by tests and `--check`.
@@ -365,6 +489,17 @@ impl Array {
     /// # Errors
     /// A sentence that names the member and the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
-        self.members.iter().enumerate().try_for_each(|(m, ssd)| ssd.ftl().verify().map_err(|e| format!("member {m}: {e}")))
+        if let Some(caching) = &self.caching {
+            caching.cache.verify().map_err(|error| format!("the cache: {error}"))?;
+        }
+        self.members.ssds.iter().enumerate().try_for_each(|(m, ssd)| ssd.ftl().verify().map_err(|e| format!("member {m}: {e}")))
+    }
+}
+
+#[inline]
+fn earlier(one: Option<TimeNs>, other: Option<TimeNs>) -> Option<TimeNs> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::array::{ArrayParams, Level};
+use crate::array::{ArrayParams, Demand, pages_of};
 use crate::config::address_space;
-use crate::workload::{self, Direction, HostLoop, SourceError, SourceSpec, WorkloadSpec};
+use crate::workload::{self, Direction, HostLoop, Request, SourceError, SourceSpec, WorkloadSpec};
 
 /// Requests looked at.
 const REQUESTS: u64 = 20_000;
@@ -22,9 +22,9 @@ pub struct WorkloadSample {
     pub mean_request_bytes: f64,
     /// Share of reads among the requests.
     pub read_fraction: f64,
-    /// Pages that a request reads on all members together, on average over all requests.
+    /// Pages that a request reads on all members together, for parity too, on average over all requests.
     pub pages_read_per_request: f64,
-    /// Pages that a request writes on all members together, mirrors included, on average over all requests.
+    /// Pages that a request writes on all members together, mirrors and parity included, on average over all requests.
     pub pages_written_per_request: f64,
     /// Share of the written pages that a request covers only in part; each costs a whole page.
     pub partial_page_writes: f64,
@@ -38,14 +38,10 @@ pub struct WorkloadSample {
 pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Result<WorkloadSample, SourceError> {
     let space = address_space(array);
     let mut source = workload::open(spec, seed, &space)?;
-    let copies = match array.level {
-        Level::Single | Level::Raid0 => 1,
-        Level::Raid1 => u64::from(array.members),
-        Level::Raid10 => 2,
-    };
-    let mut columns = vec![0_u64; space.members_data as usize];
+    let mut demand = Demand::new(array.layout());
+    let mut by_member = vec![0_u64; array.members as usize];
     let (mut requests, mut reads, mut bytes, mut last_ns, mut extent_bytes) = (0_u64, 0_u64, 0_u128, 0_u64, 0_u64);
-    let (mut pages_read, mut pages_written, mut partial) = (0_u64, 0_u64, 0_u64);
+    let (mut pages_read, mut pages_written, mut pages, mut partial) = (0_u64, 0_u64, 0_u64, 0_u64);
     while requests < REQUESTS {
         let Some(request) = source.next_request()? else { break };
         let end = request.offset_bytes.saturating_add(request.length_bytes);
@@ -56,15 +52,21 @@ pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Resul
         extent_bytes = extent_bytes.max(end);
         if request.direction == Direction::Read {
             reads += 1;
-            pages_read += past - first;
         } else {
-            pages_written += (past - first) * copies;
             let ragged =
                 u64::from(!request.offset_bytes.is_multiple_of(space.page_bytes)) + u64::from(!end.is_multiple_of(space.page_bytes));
-            partial += ragged.min(past - first) * copies;
+            partial += ragged.min(past - first);
+            pages += past - first;
         }
-        let unit_pages = space.stripe_unit_bytes / space.page_bytes;
-        spread(&mut columns, first, past, unit_pages, request.one_member);
+        // Beyond the array it is folded; where to is not known here.
+        let within = Request { offset_bytes: request.offset_bytes % space.capacity_bytes, ..request };
+        if let Some(request) = pages_of(&within, space.page_bytes, u64::MAX) {
+            demand.of(&request, |member, read, written| {
+                by_member[member as usize] += u64::from(read + written);
+                pages_read += u64::from(read);
+                pages_written += u64::from(written);
+            });
+        }
     }
     let count = requests.max(1) as f64;
     let timed = match source.host_loop() {
@@ -74,8 +76,7 @@ pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Resul
         }),
         HostLoop::Closed { .. } => None,
     };
-    let total: u64 = columns.iter().sum();
-    let mirrored = space.members_data as f64 / f64::from(array.members);
+    let total: u64 = by_member.iter().sum();
     Ok(WorkloadSample {
         requests,
         requests_per_s: timed,
@@ -87,29 +88,10 @@ pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Resul
         read_fraction: reads as f64 / count,
         pages_read_per_request: pages_read as f64 / count,
         pages_written_per_request: pages_written as f64 / count,
-        partial_page_writes: partial as f64 / pages_written.max(1) as f64,
-        busiest_member_share: columns.iter().max().copied().unwrap_or(0) as f64 / total.max(1) as f64 * mirrored,
+        partial_page_writes: partial as f64 / pages.max(1) as f64,
+        busiest_member_share: by_member.iter().max().copied().unwrap_or(0) as f64 / total.max(1) as f64,
         extent_bytes,
     })
-}
-
-/// Adds the pages `[first, past)` to the columns of the stripe that they lie in.
-fn spread(columns: &mut [u64], first: u64, past: u64, unit_pages: u64, one_member: bool) {
-    let count = columns.len() as u64;
-    if one_member {
-        columns[(first / unit_pages % count) as usize] += past - first;
-        return;
-    }
-    let stripe_pages = unit_pages * count;
-    let whole = (past - first) / stripe_pages;
-    columns.iter_mut().for_each(|column| *column += whole * unit_pages);
-    let mut page = first + whole * stripe_pages;
-    while page < past {
-        let strip_end = (page / unit_pages + 1) * unit_pages;
-        let end = strip_end.min(past);
-        columns[(page / unit_pages % count) as usize] += end - page;
-        page = end;
-    }
 }
 
 /// The mean rate where the specification says it, so that bursts do not blur it.

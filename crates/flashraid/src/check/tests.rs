@@ -64,6 +64,25 @@ fn mirrors_and_skew_count() {
     assert!((skewed.busiest_member_share - (0.5 + 0.5 / 8.0)).abs() < 0.03, "{}", skewed.busiest_member_share);
 }
 
+/// Single pages of a RAID-5 of five: reads cost one, writes two reads and two writes; a warm spare is warmed up, too.
+#[test]
+fn parity_and_spares_count() {
+    let text = |fraction: f64, more: &str| {
+        format!(
+            "[array]\nlevel = \"raid5\"\nmembers = 5\n{more}[workload]\nkind = \"synthetic\"\nsize = \"4KiB\"\nread_fraction = {fraction}\narrivals = {{ process = \"fixed\", gap = \"1ms\" }}\n"
+        )
+    };
+    let pages = |fraction| checked(&text(fraction, "")).workload.map(|w| (w.pages_read_per_request, w.pages_written_per_request)).unwrap();
+    assert_eq!((pages(1.0), pages(0.0)), ((1.0, 0.0), (2.0, 2.0)));
+    let failing = |spare: &str| {
+        let report = checked(&text(0.0, &format!("failure = {{ member = 0, at = \"1s\" }}\n{spare}")));
+        (report.warm_up_pages, report.memory_bytes)
+    };
+    let (pages, bytes) = failing("");
+    assert_eq!(failing("rebuild = { spare = \"fresh\" }\n"), (pages, bytes / 5 * 6));
+    assert_eq!(failing("rebuild = { }\n"), (pages / 5 * 6, bytes / 5 * 6));
+}
+
 #[test]
 fn warnings() {
     let saturated = checked("array.level = \"single\"\nssd.geometry.elements = 2");

@@ -9,6 +9,14 @@ impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let members = if self.members == 1 { "1 SSD".to_string() } else { format!("{} SSDs", self.members) };
         line(f, "array", &format!("{} on {members}", size(self.array_bytes)))?;
+        if let Some(cache) = &self.cache {
+            let parts = match (cache.group_bytes, cache.member_bytes) {
+                (group, 0) => format!("{} for write groups", size(group)),
+                (0, member) => format!("{} for each member", size(member)),
+                (group, member) => format!("{} in front, {} for each member", size(group), size(member)),
+            };
+            line(f, "cache", &format!("{parts}; a stripe is {}", size(cache.stripe_bytes)))?;
+        }
         let m = &self.member;
         let text = format!(
             "{} raw, {} exported; {} blocks of each plane in reserve",

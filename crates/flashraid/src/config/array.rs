@@ -1,9 +1,9 @@
-//! What users write about the array: `[array]`, `[cache]`.
+//! What users write about the array: `[array]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::Size;
+use crate::units::{Duration, Rate, Size};
 
 /// The array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,19 +14,70 @@ pub struct ArrayConfig {
     pub preset: Option<String>,
     /// How addresses spread over the members.
     pub level: Level,
-    /// Number of members; without it the least that is common for the level (1, 2 or 8).
+    /// Number of members; without it what is common for the level: 1, 2, or 8 for data and those for parity.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 128))]
     pub members: Option<u32>,
     /// Consecutive bytes of the array that stay on one member, a multiple of the page size; without it a page, at least 4 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Size>,
+    /// A member that fails during the run; without it none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<FailureConfig>,
+    /// How the failed member is rebuilt on a spare; without it the array stays degraded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<RebuildConfig>,
 }
 
 impl Default for ArrayConfig {
     fn default() -> Self {
-        Self { preset: None, level: Level::Raid0, members: None, stripe_unit: None }
+        Self { preset: None, level: Level::Raid0, members: None, stripe_unit: None, failure: None, rebuild: None }
     }
+}
+
+/// A member that fails: it gets no operations any more, and what it has been given is still served.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FailureConfig {
+    /// The member, from 0.
+    #[schemars(range(min = 0, max = 127))]
+    pub member: u32,
+    /// When it fails, in simulated time since the start of the run. If the last request is done before, it does not.
+    pub at: Duration,
+}
+
+/// The rebuilding of a failed member, strip by strip, while the load goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RebuildConfig {
+    /// The most bytes per second that are brought to the spare; it is less if members are busy.
+    pub rate: Rate,
+    /// From the failure to the begin of rebuilding.
+    pub delay: Duration,
+    /// Strips that are rebuilt at a time.
+    #[schemars(range(min = 1, max = 1024))]
+    pub in_flight: u32,
+    /// The state of the spare when it is needed.
+    pub spare: Spare,
+    /// Goes on to the end of rebuilding after the last request; else rebuilding ends with the load.
+    pub finish: bool,
+}
+
+impl Default for RebuildConfig {
+    fn default() -> Self {
+        let rate = Rate { bytes_per_s: 100_000_000 };
+        Self { rate, delay: Duration { ns: 0 }, in_flight: 1, spare: Spare::Warm, finish: false }
+    }
+}
+
+/// The state of a spare when it is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spare {
+    /// Used before: filled and warmed up like the members.
+    Warm,
+    /// Filled in order of address and never overwritten.
+    Fresh,
 }
 
 /// How addresses spread over the members.
@@ -41,6 +92,12 @@ pub enum Level {
     Raid1,
     /// Stripes over mirrored pairs.
     Raid10,
+    /// Stripes with parity on the last member.
+    Raid4,
+    /// Stripes with parity on each member in turn (left-symmetric).
+    Raid5,
+    /// Stripes with two parities on each pair of neighbours in turn.
+    Raid6,
 }
 
 impl Level {
@@ -50,6 +107,8 @@ impl Level {
             Self::Single => 1,
             Self::Raid1 => 2,
             Self::Raid0 | Self::Raid10 => 8,
+            Self::Raid4 | Self::Raid5 => 9,
+            Self::Raid6 => 10,
         }
     }
 
@@ -60,28 +119,9 @@ impl Level {
             Self::Raid0 => "raid0",
             Self::Raid1 => "raid1",
             Self::Raid10 => "raid10",
+            Self::Raid4 => "raid4",
+            Self::Raid5 => "raid5",
+            Self::Raid6 => "raid6",
         }
     }
-}
-
-/// The write cache of the array.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CacheConfig {
-    /// The policy.
-    pub policy: CachePolicy,
-}
-
-impl Default for CacheConfig {
-    fn default() -> Self {
-        Self { policy: CachePolicy::None }
-    }
-}
-
-/// The policy of the write cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CachePolicy {
-    /// No cache: a write completes when it is on flash.
-    None,
 }

@@ -10,6 +10,7 @@
 //! After `resolve` nothing a user typed can fail any more, except for files that are read while the simulation runs.
 
 mod array;
+mod cache;
 mod compose;
 mod coordination;
 mod device;
@@ -19,7 +20,9 @@ mod problems;
 mod quantities;
 mod report;
 mod resolve;
+mod resolve_cache;
 mod resolve_coordination;
+mod resolve_failure;
 mod tree;
 mod validate;
 mod workload;
@@ -40,7 +43,8 @@ use crate::metrics::MetricsParams;
 use crate::simulation::Limit;
 use crate::workload::WorkloadSpec;
 
-pub use array::{ArrayConfig, CacheConfig, CachePolicy, Level};
+pub use array::{ArrayConfig, Level};
+pub use cache::{CacheConfig, CachePolicy};
 pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, Scheme};
 pub use device::{
     Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, PlaneChoice, SsdConfig, TimingConfig, Transfer,

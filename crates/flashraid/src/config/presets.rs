@@ -41,6 +41,7 @@ const DEVICES: &[(&str, &str)] = &[
 const ARRAYS: &[(&str, &str)] = &[
     ("ggc-raid0-8", include_str!("../../../../presets/arrays/ggc-raid0-8.toml")),
     ("lawc-raid0-8", include_str!("../../../../presets/arrays/lawc-raid0-8.toml")),
+    ("lawc-raid5-9", include_str!("../../../../presets/arrays/lawc-raid5-9.toml")),
     ("pgc-single", include_str!("../../../../presets/arrays/pgc-single.toml")),
 ];
 

@@ -11,7 +11,7 @@ use super::tree::Tree;
 use super::validate::show;
 use super::workload::Kind;
 use super::{Config, Limit, Scenario, WarmState, workload_spec};
-use crate::array::{self, ArrayParams, Layout, MEMBERS_MAX, WarmUp};
+use crate::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
 use crate::flash::{Geometry, Timing};
 use crate::metrics::{MetricsParams, Skip};
 use crate::ssd::{self, ChannelParams, GcParams, LinkParams, SsdParams, VictimPolicy};
@@ -70,16 +70,12 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, problems: &mut Vec<Proble
 /// What a workload has to know of an array.
 pub fn address_space(array: &ArrayParams) -> AddressSpace {
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
-    let members_data = match array.level {
-        array::Level::Single | array::Level::Raid1 => 1,
-        array::Level::Raid0 => array.members,
-        array::Level::Raid10 => array.members / 2,
-    };
+    let layout = array.layout();
     AddressSpace {
-        capacity_bytes: Layout::new(array).exported_pages() * page_bytes,
+        capacity_bytes: layout.exported_pages() * page_bytes,
         page_bytes,
         stripe_unit_bytes: u64::from(array.stripe_unit_pages) * page_bytes,
-        members_data,
+        shape: layout.shape(),
     }
 }
 
@@ -100,6 +96,12 @@ fn warnings(config: &Config, array: &ArrayParams) -> Vec<String> {
     }
     for key in super::resolve_coordination::without_effect(&config.coordination) {
         warnings.push(format!("coordination.{key} is set, but this scheme does not use it"));
+    }
+    if config.array.rebuild.is_some() && config.array.failure.is_none() {
+        warnings.push("array.rebuild has no effect, since no member fails (array.failure)".into());
+    }
+    for key in super::resolve_cache::without_effect(&config.cache) {
+        warnings.push(format!("cache.{key} is set, but policy \"{}\" does not use it", config.cache.policy.name()));
     }
     if config.ssd.warm_up.load.is_some() && config.ssd.warm_up.save.is_some() {
         warnings.push("ssd.warm_up.load and save are both set: the state that is loaded is saved again".into());
@@ -405,6 +407,8 @@ impl Resolver<'_> {
             Level::Raid0 => (1, MEMBERS_MAX, false),
             Level::Raid1 => (2, MEMBERS_MAX, false),
             Level::Raid10 => (2, MEMBERS_MAX, true),
+            Level::Raid4 | Level::Raid5 => (3, MEMBERS_MAX, false),
+            Level::Raid6 => (4, MEMBERS_MAX, false),
         };
         if members < least || members > most || (even && members % 2 == 1) {
             let allowed = match (least == most, even) {
@@ -437,21 +441,29 @@ impl Resolver<'_> {
             let message = format!("`array.stripe_unit` is {stripe_unit}, more than a member exports ({})", Size { bytes: member_bytes });
             self.problem("array.stripe_unit", message, None);
         }
+        let level = match level {
+            Level::Single => array::Level::Single,
+            Level::Raid0 => array::Level::Raid0,
+            Level::Raid1 => array::Level::Raid1,
+            Level::Raid10 => array::Level::Raid10,
+            Level::Raid4 => array::Level::Raid4,
+            Level::Raid5 => array::Level::Raid5,
+            Level::Raid6 => array::Level::Raid6,
+        };
+        let failure = self.failure(config, level, members, stripe_unit);
+        let cache = self.cache(config, members, page_bytes);
         if self.problems.len() > before {
             return None;
         }
         config.array.members = Some(members);
         config.array.stripe_unit = Some(stripe_unit);
         Some(ArrayParams {
-            level: match level {
-                Level::Single => array::Level::Single,
-                Level::Raid0 => array::Level::Raid0,
-                Level::Raid1 => array::Level::Raid1,
-                Level::Raid10 => array::Level::Raid10,
-            },
+            level,
             members,
             stripe_unit_pages: u32::try_from(stripe_unit.bytes / page_bytes).expect("a member's pages fit 32 bits"),
             coordination,
+            failure,
+            cache,
             ssd,
         })
     }

@@ -2,7 +2,6 @@
 
 use super::{CoordinationParams, KIND_NAMES, KINDS, Kind, NEVER, Notice, Order, ToController, ToMember};
 use crate::TimeNs;
-use crate::agenda::Agenda;
 use std::collections::BTreeMap;
 
 /// What arrives.
@@ -16,11 +15,30 @@ pub enum Mail {
     BeginCycle,
 }
 
-/// Messages on their way. Those that arrive at the same nanosecond do so in the order in which they were sent.
+impl Mail {
+    /// What comes first among that which arrives at the same nanosecond (rule 42): in this order it is the same whoever sent first,
+    /// and so whatever the numbers of the members.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::ToController(_, ToController::GcDone) => 0,
+            Self::ToController(_, ToController::Participate) => 1,
+            Self::ToController(_, ToController::GcState(_)) => 2,
+            Self::ToController(_, ToController::GcRequest { .. }) => 3,
+            Self::BeginCycle => 4,
+            Self::ToMember(_, ToMember::ForceGc(_)) => 5,
+            Self::ToMember(_, ToMember::StopGc) => 6,
+            Self::ToMember(_, ToMember::GcState) => 7,
+        }
+    }
+}
+
+/// Messages on their way.
 #[derive(Debug, Clone)]
 pub struct Mailbox {
     latency_ns: [u64; KINDS],
-    under_way: Agenda<Mail>,
+    /// By time, rank and order of sending.
+    under_way: BTreeMap<(TimeNs, u8, u64), Mail>,
+    scheduled: u64,
     sent: [u64; KINDS],
     /// What was sent, and when.
     #[cfg(test)]
@@ -32,7 +50,8 @@ impl Mailbox {
     pub fn new(params: &CoordinationParams) -> Self {
         Self {
             latency_ns: params.latency_ns,
-            under_way: Agenda::default(),
+            under_way: BTreeMap::new(),
+            scheduled: 0,
             sent: [0; KINDS],
             #[cfg(test)]
             log: Vec::new(),
@@ -42,12 +61,14 @@ impl Mailbox {
     /// When something arrives next; [`TimeNs::MAX`] for never.
     #[inline]
     pub fn next_time(&self) -> TimeNs {
-        self.under_way.next_time().unwrap_or(NEVER)
+        self.under_way.first_key_value().map_or(NEVER, |(&(at, ..), _)| at)
     }
 
     /// Takes what arrives next if it is due by `until`.
     pub fn pop_due(&mut self, until: TimeNs) -> Option<(TimeNs, Mail)> {
-        self.under_way.pop_due(until)
+        let next = self.under_way.first_entry()?;
+        let at = next.key().0;
+        (at <= until).then(|| (at, next.remove()))
     }
 
     /// Takes a message of a member.
@@ -59,7 +80,7 @@ impl Mailbox {
     pub fn carry_out(&mut self, now: TimeNs, order: Order) {
         match order {
             Order::Tell(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
-            Order::BeginCycleAt(at) => self.under_way.schedule(at, Mail::BeginCycle),
+            Order::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
         }
     }
 
@@ -67,7 +88,12 @@ impl Mailbox {
         self.sent[kind as usize] += 1;
         #[cfg(test)]
         self.log.push((now, mail));
-        self.under_way.schedule(now + self.latency_ns[kind as usize], mail);
+        self.schedule(now + self.latency_ns[kind as usize], mail);
+    }
+
+    fn schedule(&mut self, at: TimeNs, mail: Mail) {
+        self.under_way.insert((at, mail.rank(), self.scheduled), mail);
+        self.scheduled += 1;
     }
 
     /// Messages sent so far, by [`Kind`].

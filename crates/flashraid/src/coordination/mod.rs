@@ -87,6 +87,8 @@ pub struct Controller {
     pending: bool,
     /// Members that will take part in the next cycle.
     registered: u128,
+    /// Members that have failed.
+    lost: u128,
     outstanding: u32,
     idle_since: TimeNs,
     next_check: TimeNs,
@@ -103,6 +105,7 @@ impl Controller {
             work: params.work,
             pending: false,
             registered: 0,
+            lost: 0,
             outstanding: 0,
             idle_since: 0,
             next_check: if checks { params.check_interval_ns } else { NEVER },
@@ -142,13 +145,29 @@ impl Controller {
         }
     }
 
+    /// A member has failed (rule 65): it takes no part in cycles to come.
+    pub fn lose(&mut self, member: u32) {
+        self.lost |= 1 << member;
+        self.registered &= !self.lost;
+        self.poll.forget(member);
+    }
+
+    fn is_lost(&self, member: u32) -> bool {
+        self.lost >> member & 1 == 1
+    }
+
+    /// A spare takes the place of a failed member.
+    pub fn replace(&mut self, failed: u32, spare: u32) {
+        self.params.capable |= (self.params.capable >> failed & 1) << spare;
+    }
+
     /// A message from a member has arrived.
     pub fn receive(&mut self, now: TimeNs, member: u32, message: ToController) {
-        if !self.params.answers {
+        if !self.params.answers || (self.is_lost(member) && matches!(message, ToController::GcRequest { .. } | ToController::Participate)) {
             return;
         }
         match message {
-            ToController::GcRequest => self.cycle_requested(now, member),
+            ToController::GcRequest { .. } => self.cycle_requested(now, member),
             ToController::Participate => self.registered |= 1 << member,
             ToController::GcState(state) => self.state_told(now, member, state),
             ToController::GcDone => self.collecting &= !(1 << member),
@@ -195,6 +214,7 @@ impl Controller {
 
     fn force(&mut self, targets: u128, work: Work) {
         debug_assert_eq!(self.collecting, 0, "cycles don't overlap");
+        let targets = targets & !self.lost;
         self.collecting = targets;
         self.work = work;
         self.registered &= !targets;

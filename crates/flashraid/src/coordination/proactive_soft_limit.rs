@@ -14,6 +14,13 @@ pub(super) struct Poll {
 }
 
 impl Poll {
+    /// What a member has told does not count any more.
+    pub fn forget(&mut self, member: u32) {
+        if let Some(answers) = self.answers.get_mut(member as usize) {
+            *answers = [None; 2];
+        }
+    }
+
     /// Members whose last answer tells of at most `free_blocks` free blocks in some pool.
     pub fn at_or_below(&self, free_blocks: u32) -> u128 {
         let is_low = |[_, last]: &[Option<(TimeNs, MemberState)>; 2]| last.is_some_and(|(_, s)| s.free_blocks_least <= free_blocks);
@@ -36,18 +43,19 @@ impl Controller {
     /// Asks every member that knows the protocol, unless an answer is still on its way.
     pub(super) fn ask_for_states(&mut self) {
         if self.poll.awaited == 0 {
-            self.poll.awaited = self.params.capable;
-            self.tell(self.params.capable, ToMember::GcState);
+            self.poll.awaited = self.everyone();
+            self.tell(self.poll.awaited, ToMember::GcState);
         }
     }
 
     /// Decides when the last answer is in.
     pub(super) fn state_told(&mut self, now: TimeNs, member: u32, state: MemberState) {
+        let is_lost = self.is_lost(member);
         let poll = &mut self.poll;
         let length = poll.answers.len().max(member as usize + 1);
         poll.answers.resize(length, [None; 2]);
         let answers = &mut poll.answers[member as usize];
-        *answers = [answers[1], Some((now, state))];
+        *answers = if is_lost { [None; 2] } else { [answers[1], Some((now, state))] };
         poll.awaited &= !(1 << member);
         let low = poll.at_or_below(self.params.soft_limit_free_blocks);
         if poll.awaited == 0 && low != 0 && self.is_free() {

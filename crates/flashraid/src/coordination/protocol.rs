@@ -36,11 +36,15 @@ pub enum Work {
     UntilReserved,
 }
 
-/// What a member tells of itself when it is asked. Correctable errors are not modelled.
+/// What a member tells of itself when it is asked (rule 47).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemberState {
     /// Free blocks over used ones.
     pub fragmentation: f64,
+    /// Free blocks of all pools.
+    pub free_blocks: u32,
+    /// Errors that had to be corrected, per page read; flash without errors is simulated, so always 0.
+    pub correctable_error_rate: f64,
     /// Free blocks of the pool that has fewest.
     pub free_blocks_least: u32,
     /// So many of them are above its start threshold.
@@ -51,7 +55,10 @@ pub struct MemberState {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ToController {
     /// One of my pools has reached its start threshold; I collect there.
-    GcRequest,
+    GcRequest {
+        /// Pages that I can still program for the host without erasing a block (rule 43).
+        pages_left: u64,
+    },
     /// One of my pools has come down to T_soft.
     Participate,
     /// The answer to [`ToMember::GcState`].
@@ -75,7 +82,7 @@ impl ToController {
     /// What it is about.
     pub fn kind(&self) -> Kind {
         match self {
-            Self::GcRequest => Kind::GcRequest,
+            Self::GcRequest { .. } => Kind::GcRequest,
             Self::Participate => Kind::Participate,
             Self::GcState(_) => Kind::GcState,
             Self::GcDone => Kind::GcDone,

@@ -3,8 +3,8 @@
 use super::Controller;
 
 impl Controller {
-    /// Every member that knows the protocol.
+    /// Every member that knows the protocol and has not failed.
     pub(super) fn everyone(&self) -> u128 {
-        self.params.capable
+        self.params.capable & !self.lost
     }
 }

@@ -5,13 +5,12 @@
 //! Five writes bring an element to its start threshold with two valid pages in the best victim (1440); after one write the best
 //! victim has three (1660).
 
-use super::{CoordinationParams, KINDS, Kind, Mail, Scheme, ToController, ToMember, Work};
+use super::{CoordinationParams, KINDS, Kind, Mail, MemberState, Scheme, ToController, ToMember, Work};
 use crate::TimeNs;
 use crate::array::{Array, ArrayParams, Done, Level, PageRequest};
 use crate::flash::{Geometry, Timing};
 use crate::metrics::GcInterval;
 use crate::ssd::{Allocation, GcParams, Hold, MemberCounters, PlaneChoice, Pool, Preemption, SsdParams, Trigger, VictimPolicy};
-use rand::RngExt as _;
 
 const T: TimeNs = 10_000;
 
@@ -58,7 +57,7 @@ fn params(members: u32, elements: u32, mut coordination: CoordinationParams) -> 
         channel: None,
         link: None,
     };
-    ArrayParams { level: Level::Raid0, members, stripe_unit_pages: 1, ssd, coordination: Some(coordination) }
+    ArrayParams { level: Level::Raid0, members, stripe_unit_pages: 1, ssd, coordination: Some(coordination), failure: None, cache: None }
 }
 
 fn scheme(scheme: Scheme) -> CoordinationParams {
@@ -89,6 +88,7 @@ fn touched(member: u32) -> Vec<Op> {
 struct Outcome {
     /// Messages sent, with the time.
     log: Vec<String>,
+    mail: Vec<Mail>,
     done: Vec<TimeNs>,
     cleans: Vec<GcInterval>,
     counters: Vec<MemberCounters>,
@@ -124,6 +124,7 @@ fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
     });
     Outcome {
         log: log.collect(),
+        mail: array.message_log().into_iter().map(|(_, mail)| mail).collect(),
         done: done.iter().map(|done| done.at).collect(),
         cleans,
         counters: array.members().iter().map(|member| *member.counters()).collect(),
@@ -320,29 +321,20 @@ fn a_forced_clean_may_be_preempted() {
 }
 
 #[test]
-fn nothing_depends_on_the_numbers_of_the_members() {
-    const ORDER: [u32; 4] = [2, 0, 3, 1];
-    let mut draws = crate::rng::stream(7, "permutation", 0);
-    let mut at = 0;
-    let operations: Vec<Op> = (0..600)
-        .map(|_| {
-            at += draws.random_range(0..4) * 104;
-            (at, draws.random_range(0..4_u32), draws.random_range(0..24), draws.random_range(0..4) > 0)
-        })
-        .collect();
-    let renumbered: Vec<Op> = operations.iter().map(|&(at, member, page, write)| (at, ORDER[member as usize], page, write)).collect();
-    for kind in [Scheme::ReactiveInclusive, Scheme::ReactiveSelective, Scheme::ProactiveIdle, Scheme::ProactiveSoftLimit] {
-        for work in [Work::OneVictim, Work::Watermark] {
-            for slow in [0, 150] {
-                let coordination = CoordinationParams { work, latency_ns: [slow; KINDS], ..scheme(kind) };
-                let params = params(4, 2, coordination);
-                let (one, other) = (run(&params, &operations), run(&params, &renumbered));
-                assert_eq!(one.done, other.done, "{kind:?} {work:?} {slow}");
-                assert!(one.counters.iter().zip(ORDER).all(|(counters, to)| *counters == other.counters[to as usize]));
-                assert!(one.log.iter().any(|line| line.contains("ForceGc")));
-            }
-        }
-    }
+fn members_tell_what_is_left_and_how_they_are() {
+    let sent = |scheme_kind, operations: &[Op]| run(&params(2, 1, scheme(scheme_kind)), operations).mail;
+    let asks = sent(Scheme::ReactiveInclusive, &[worn(0), vec![(T, 0, 11, false)]].concat());
+    // Three pages of the open block; the free block is for collection.
+    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest { pages_left: 3 })));
+    let answers = sent(Scheme::ProactiveSoftLimit, &worn(0));
+    let tells = |member, free_blocks, blocks_above_start, fragmentation| {
+        let correctable_error_rate = 0.0;
+        let free_blocks_least = free_blocks;
+        let state = MemberState { fragmentation, free_blocks, correctable_error_rate, free_blocks_least, blocks_above_start };
+        answers.contains(&Mail::ToController(member, ToController::GcState(state)))
+    };
+    assert!(tells(0, 1, 0, 0.2), "one free block, five used ones");
+    assert!(tells(1, 2, 1, 0.5), "two free blocks, four used ones");
 }
 
 #[test]

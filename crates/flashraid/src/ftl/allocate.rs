@@ -33,16 +33,18 @@ impl Ftl {
     #[inline]
     fn most_free(&self, element: u32, start: u32, held: u64, oldest_allowed: u32) -> Option<u32> {
         let first = (element * self.pools_per_element) as usize;
-        let pools = &self.rooms[first..first + self.pools_per_element as usize];
-        let (before, from) = pools.split_at(start as usize);
-        let mut best = (self.room_floor(), u32::MAX);
-        // Nothing here is predictable: selected rather than branched.
-        for (p, room) in (start..).zip(from).chain((0..).zip(before)) {
-            let better = (room.free_pages > best.0) & (room.sequence >= oldest_allowed) & (held >> p & 1 == 0);
-            best.0 = select_unpredictable(better, room.free_pages, best.0);
-            best.1 = select_unpredictable(better, p, best.1);
+        let rooms = &self.rooms[first..first + self.pools_per_element as usize];
+        let floor = self.room_floor();
+        // The most free pages, then the first in rotation, as one number. Nothing here is predictable: computed rather than branched.
+        let mut best = 0;
+        for (pool, room) in (0_u32..).zip(rooms) {
+            let turn = pool.wrapping_sub(start).wrapping_add(select_unpredictable(pool < start, self.pools_per_element, 0));
+            let allowed = (room.free_pages > floor) & (room.sequence >= oldest_allowed) & (held >> pool & 1 == 0);
+            let rank = u64::from(room.free_pages) << 32 | u64::from(self.pools_per_element - turn);
+            best = best.max(select_unpredictable(allowed, rank, 0));
         }
-        (best.1 != u32::MAX).then_some(best.1)
+        let pool = start + self.pools_per_element - best as u32;
+        (best != 0).then_some(if pool >= self.pools_per_element { pool - self.pools_per_element } else { pool })
     }
 
     /// Whether the pool (counted over the device) can take a host write: the last free block is for collection.

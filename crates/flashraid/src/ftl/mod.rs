@@ -301,6 +301,14 @@ impl Ftl {
         self.pools[(element * self.pools_per_element + pool) as usize].free_blocks
     }
 
+    /// Pages that host writes can still program before every pool is down to its last free block, which is for collection.
+    pub fn pages_left(&self) -> u64 {
+        let left = |pool: &PoolState| {
+            u64::from((pool.free_blocks * self.data_pages + self.data_pages - pool.open.next_page).saturating_sub(self.data_pages))
+        };
+        self.pools.iter().map(left).sum()
+    }
+
     /// Free blocks of the element's fullest pool and of all its pools together.
     pub fn free_blocks(&self, element: u32) -> (u32, u32) {
         let pools = &self.pools[(element * self.pools_per_element) as usize..((element + 1) * self.pools_per_element) as usize];

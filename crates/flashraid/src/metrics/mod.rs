@@ -27,7 +27,7 @@ pub use gc::GcActivity;
 pub use interval::Estimate;
 pub use latency::{CdfPoint, Latency, ResponseTimes};
 pub use moments::Moments;
-pub use timeline::Timeline;
+pub use timeline::{DestageInterval, Timeline};
 
 /// A request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +126,7 @@ pub struct Metrics {
     from_ns: TimeNs,
     first_index: u64,
     response: latency::LatencyRecorder,
+    response_by_phase: Vec<latency::LatencyRecorder>,
     requests_by_members_met: Vec<u64>,
     bandwidth: bandwidth::BandwidthRecorder,
     gc: gc::GcTracker,
@@ -141,11 +142,26 @@ impl Metrics {
             from_ns: 0,
             first_index: 0,
             response: latency::LatencyRecorder::default(),
+            response_by_phase: Vec::new(),
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
             gc: gc::GcTracker::new(members, elements_per_member, params.gc_slice_ns),
             timeline: params.timeline.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
             free_blocks: vec![free_blocks::FreeBlocksRecorder::default(); members as usize],
+        }
+    }
+
+    /// Keeps response times of so many phases of the run apart, too; see [`Metrics::request_of_phase`].
+    #[must_use]
+    pub fn with_phases(mut self, phases: usize) -> Self {
+        self.response_by_phase = vec![latency::LatencyRecorder::default(); phases];
+        self
+    }
+
+    /// A request of a phase is done; [`Metrics::request`] counts it besides.
+    pub fn request_of_phase(&mut self, phase: usize, done: &CompletedRequest) {
+        if done.index >= self.first_index {
+            self.response_by_phase[phase].record(done.request.direction, done.done_ns.saturating_sub(done.arrival_ns));
         }
     }
 
@@ -204,6 +220,13 @@ impl Metrics {
         self.free_blocks[member as usize].record(now, free, start_threshold);
     }
 
+    /// A destage of the write cache is done.
+    pub fn destage(&mut self, destage: &DestageInterval) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.destage(destage);
+        }
+    }
+
     /// Forgets the statistics so far and measures from `now` on, counting the requests from `first_index` on; collections in progress go on.
     ///
     /// Every start before `now` must have been reported, as for [`Metrics::advance`]. The timeline and the free blocks are kept: they have absolute times.
@@ -211,6 +234,7 @@ impl Metrics {
         self.from_ns = now;
         self.first_index = first_index;
         self.response = latency::LatencyRecorder::default();
+        self.response_by_phase.fill(latency::LatencyRecorder::default());
         self.requests_by_members_met.fill(0);
         self.bandwidth = bandwidth::BandwidthRecorder::new(now, self.bandwidth.initial_interval_ns());
         self.gc.restart(now);
@@ -224,6 +248,7 @@ impl Metrics {
             from_ns: self.from_ns,
             end_ns,
             response: self.response.finish(),
+            response_by_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
             requests_by_members_met: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns),
             gc: self.gc.finish(end_ns),
@@ -242,6 +267,8 @@ pub struct Measured {
     pub end_ns: TimeNs,
     /// Response times.
     pub response: ResponseTimes,
+    /// Response times of the requests of each phase, if phases are kept apart.
+    pub response_by_phase: Vec<ResponseTimes>,
     /// Requests by the number of members on which they met a collection, from 0 to the number of members.
     pub requests_by_members_met: Vec<u64>,
     /// Bandwidth.

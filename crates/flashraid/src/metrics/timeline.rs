@@ -6,6 +6,25 @@ use crate::TimeNs;
 /// Most requests, and most collections, that a timeline keeps.
 pub const TIMELINE_ENTRIES_MAX: usize = 200_000;
 
+/// What one member got of a destage of the write cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DestageInterval {
+    /// The member.
+    pub member: u32,
+    /// It came from the member's own cache rather than from one of write groups.
+    pub own_cache: bool,
+    /// The stripe.
+    pub stripe: u64,
+    /// Data and parity pages written to the member; of a write group with parity, its data pages.
+    pub pages: u32,
+    /// When the pages went to the members.
+    pub begun_ns: TimeNs,
+    /// When the member was done with its part; of a write group with parity, when all members were.
+    pub ended_ns: TimeNs,
+    /// When all members were: then the next destage may begin.
+    pub done_ns: TimeNs,
+}
+
 /// What overlaps a window of simulated time, in order of report.
 ///
 /// A request overlaps from its arrival until it is done, a collection from its start to its end.
@@ -19,13 +38,15 @@ pub struct Timeline {
     pub requests: Vec<CompletedRequest>,
     /// Collections of all members.
     pub gc: Vec<GcInterval>,
-    /// Requests and collections left out because [`TIMELINE_ENTRIES_MAX`] of their kind were there already.
+    /// Destages of the write cache, by member.
+    pub destages: Vec<DestageInterval>,
+    /// Requests, collections and destages left out because [`TIMELINE_ENTRIES_MAX`] of their kind were there already.
     pub omitted: u64,
 }
 
 impl Timeline {
     pub(super) fn new(from_ns: TimeNs, to_ns: TimeNs) -> Self {
-        Self { from_ns, to_ns, requests: Vec::new(), gc: Vec::new(), omitted: 0 }
+        Self { from_ns, to_ns, requests: Vec::new(), gc: Vec::new(), destages: Vec::new(), omitted: 0 }
     }
 
     #[inline]
@@ -39,6 +60,12 @@ impl Timeline {
     pub(super) fn gc(&mut self, interval: &GcInterval) {
         if interval.start_ns < self.to_ns && interval.end_ns >= self.from_ns {
             self.omitted += push_bounded(&mut self.gc, *interval);
+        }
+    }
+
+    pub(super) fn destage(&mut self, destage: &DestageInterval) {
+        if destage.begun_ns < self.to_ns && destage.done_ns >= self.from_ns {
+            self.omitted += push_bounded(&mut self.destages, *destage);
         }
     }
 }

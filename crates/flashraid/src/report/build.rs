@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::*;
-use crate::metrics::{CompletedRequest, GcInterval, Latency, Measured};
+use crate::array::{FailureProgress, Service, StripeCounters};
+use crate::metrics::{CompletedRequest, DestageInterval, GcInterval, Latency, Measured, ResponseTimes};
 use crate::ssd::{MemberCounters, Wear};
 use crate::workload::Direction;
 
@@ -36,6 +37,14 @@ pub struct ReportInputs<'a> {
     pub messages: BTreeMap<String, u64>,
     /// Policy and counts of the write cache; empty without one.
     pub cache: serde_json::Map<String, Value>,
+    /// Counts of parity, locks and rebuilding over the measured time.
+    pub stripes: Option<StripeCounters>,
+    /// The array has parity.
+    pub has_parity: bool,
+    /// How far the failure of a member and its rebuilding have come, if one was to fail.
+    pub failure: Option<FailureProgress>,
+    /// Bytes of a page.
+    pub page_bytes: u32,
     /// Why the run was stopped before its end, if it was.
     pub partial_reason: Option<String>,
     /// What the workload stands for.
@@ -55,7 +64,6 @@ impl Report {
     #[must_use]
     pub fn build(inputs: ReportInputs) -> Self {
         let measured = inputs.measured;
-        let response = &measured.response;
         Self {
             schema: REPORT_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -63,19 +71,17 @@ impl Report {
             simulated_ns: measured.end_ns,
             wall_s: inputs.wall_s,
             requests: Requests {
-                all: response.all.moments().count(),
-                read: response.read.moments().count(),
-                write: response.write.moments().count(),
+                all: measured.response.all.moments().count(),
+                read: measured.response.read.moments().count(),
+                write: measured.response.write.moments().count(),
             },
-            response_us: ByDirection {
-                all: response_time(&response.all),
-                read: response_time(&response.read),
-                write: response_time(&response.write),
-            },
+            response_us: response_times(&measured.response),
             bandwidth_mb_s: bandwidth(measured),
             flash: flash(&inputs),
             gc: gc(&inputs),
             members: (0..inputs.counters.len()).map(|index| member(&inputs, index)).collect(),
+            parity: parity(&inputs),
+            failure: failure(&inputs),
             perf: inputs.perf,
             measured_from_ns: measured.from_ns,
             partial: inputs.partial_reason.is_some(),
@@ -99,6 +105,53 @@ fn rounded(value: f64, per_unit: f64) -> f64 {
 
 fn us(ns: u64) -> f64 {
     ns as f64 / 1e3
+}
+
+fn response_times(times: &ResponseTimes) -> ByDirection<ResponseTime> {
+    ByDirection { all: response_time(&times.all), read: response_time(&times.read), write: response_time(&times.write) }
+}
+
+fn parity(inputs: &ReportInputs) -> Option<Parity> {
+    let counters = inputs.stripes.filter(|_| inputs.has_parity)?;
+    Some(Parity {
+        full_stripe_writes: counters.full_stripe_writes,
+        reconstruct_writes: counters.reconstruct_writes,
+        read_modify_writes: counters.read_modify_writes,
+        no_parity_writes: counters.no_parity_writes,
+        data_pages_read: counters.data_pages_read,
+        parity_pages_read: counters.parity_pages_read,
+        parity_pages_written: counters.parity_pages_written,
+        lock_waits: counters.lock_waits,
+        lock_wait_mean_us: (counters.lock_waits > 0).then(|| us(counters.lock_wait_ns) / counters.lock_waits as f64),
+    })
+}
+
+fn failure(inputs: &ReportInputs) -> Option<Failure> {
+    let (progress, counters) = (inputs.failure?, inputs.stripes?);
+    let ms = |ns: u64| ns as f64 / 1e6;
+    // The spare's pages over the whole run, unlike those of the measured time.
+    let rebuild_ns = progress.rebuild_began_ns.map(|began| progress.rebuild_ended_ns.unwrap_or(inputs.measured.end_ns) - began);
+    let rebuilt_bytes = progress.strips_rebuilt as f64 * f64::from(progress.strip_pages) * f64::from(inputs.page_bytes);
+    let of = |service: Service| response_times(&inputs.measured.response_by_phase[service as usize]);
+    Some(Failure {
+        member: progress.member,
+        spare: progress.spare,
+        failed_ms: progress.failed_ns.map(ms),
+        rebuild_began_ms: progress.rebuild_began_ns.map(ms),
+        rebuild_ended_ms: progress.rebuild_ended_ns.map(ms),
+        rebuilt_fraction: progress.strips_rebuilt as f64 / progress.strips as f64,
+        rebuild_pages_read: counters.rebuild_pages_read,
+        rebuild_pages_written: counters.rebuild_pages_written,
+        rebuild_mb_s: rebuild_ns.filter(|&ns| ns > 0).map(|ns| rebuilt_bytes * 1e3 / ns as f64),
+        pages_reconstructed: counters.pages_reconstructed,
+        pages_read_to_reconstruct: counters.pages_read_to_reconstruct,
+        response_us: ByService {
+            normal: of(Service::Normal),
+            degraded: of(Service::Degraded),
+            rebuilding: of(Service::Rebuilding),
+            rebuilt: of(Service::Rebuilt),
+        },
+    })
 }
 
 fn response_time(latency: &Latency) -> ResponseTime {
@@ -251,7 +304,17 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         pages_moved: gc.pages_moved,
         forced: gc.forced,
     };
+    let destage = |destage: &DestageInterval| TimelineDestage {
+        member: destage.member,
+        own_cache: destage.own_cache,
+        stripe: destage.stripe,
+        pages: destage.pages,
+        begun_ns: destage.begun_ns,
+        ended_ns: destage.ended_ns,
+        done_ns: destage.done_ns,
+    };
     Some(TimelineReport {
+        destages: timeline.destages.iter().map(destage).collect(),
         from_ns: timeline.from_ns,
         to_ns: timeline.to_ns,
         omitted: timeline.omitted,
@@ -288,6 +351,10 @@ pub(super) mod tests {
             endurance_cycles: Some(3000),
             messages: BTreeMap::from([("ForceGc".to_owned(), 2)]),
             cache: serde_json::Map::new(),
+            stripes: None,
+            has_parity: false,
+            failure: None,
+            page_bytes: 4096,
             partial_reason: None,
             workload_note: Some("a stand-in".to_owned()),
             trace_notes: Vec::new(),

@@ -1,6 +1,8 @@
 //! The figures of a report as sections of rows, for a terminal to lay out.
 
-use super::{Member, Report, ResponseTime};
+use serde_json::Value;
+
+use super::{ByDirection, Failure, Member, Parity, Report, ResponseTime};
 
 /// Most members that get a column each.
 const MEMBER_COLUMNS_MAX: usize = 8;
@@ -74,18 +76,30 @@ impl Report {
     pub fn table(&self) -> Vec<Section> {
         let mut sections =
             vec![self.run_section(), self.response_section(), self.bandwidth_section(), self.flash_section(), self.gc_section()];
+        sections.extend(self.parity.as_ref().map(parity_section));
+        if let Some(failure) = &self.failure {
+            sections.extend(failure_sections(failure));
+        }
         if !self.cache.is_empty() {
-            let rows = self.cache.iter().map(|(name, value)| {
-                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                Row::new(name.replace('_', " "), [value], "")
-            });
-            sections.push(Section { title: "Cache", columns: Vec::new(), rows: rows.collect() });
+            sections.push(self.cache_section());
         }
         if self.members.len() > 1 {
             sections.push(self.members_section());
         }
         sections.push(self.perf_section());
         sections
+    }
+
+    fn cache_section(&self) -> Section {
+        let shown = |value: &Value| value.as_str().map_or_else(|| format_figure(value.as_f64()), str::to_owned);
+        let rows = self.cache.iter().flat_map(|(name, value)| match value {
+            Value::Object(parts) => {
+                let part = |(part, value): (&String, &Value)| Row::new(format!("{name}, {part}").replace('_', " "), [shown(value)], "");
+                parts.iter().map(part).collect()
+            }
+            value => vec![Row::new(name.replace('_', " "), [shown(value)], "")],
+        });
+        Section { title: "Cache", columns: Vec::new(), rows: rows.collect() }
     }
 
     fn run_section(&self) -> Section {
@@ -219,6 +233,60 @@ impl Report {
         ];
         Section { title: "Simulator", columns: Vec::new(), rows }
     }
+}
+
+fn parity_section(parity: &Parity) -> Section {
+    let mut rows = vec![
+        Row::new("full-stripe writes", [count(parity.full_stripe_writes)], ""),
+        Row::new("reconstruct writes", [count(parity.reconstruct_writes)], ""),
+        Row::new("read-modify writes", [count(parity.read_modify_writes)], ""),
+        Row::new("data pages read for parity", [count(parity.data_pages_read)], "pages"),
+        Row::new("parity pages read", [count(parity.parity_pages_read)], "pages"),
+        Row::new("parity pages written", [count(parity.parity_pages_written)], "pages"),
+        Row::new("waits for a stripe", [count(parity.lock_waits)], ""),
+        Row::new("mean wait for a stripe", [format_figure(parity.lock_wait_mean_us)], "µs"),
+    ];
+    if parity.no_parity_writes > 0 {
+        rows.insert(3, Row::new("writes without parity", [count(parity.no_parity_writes)], ""));
+    }
+    Section { title: "Parity", columns: Vec::new(), rows }
+}
+
+fn failure_sections(failure: &Failure) -> [Section; 2] {
+    let mut rows = vec![
+        Row::new("member", [failure.member.to_string()], ""),
+        Row::new("failed at", [format_figure(failure.failed_ms.map(|ms| ms / 1e3))], "s"),
+        Row::new("pages reconstructed", [count(failure.pages_reconstructed)], "pages"),
+        Row::new("pages read for these", [count(failure.pages_read_to_reconstruct)], "pages"),
+    ];
+    if failure.spare.is_some() {
+        rows.extend([
+            Row::new("rebuilding began at", [format_figure(failure.rebuild_began_ms.map(|ms| ms / 1e3))], "s"),
+            Row::new("rebuilding ended at", [format_figure(failure.rebuild_ended_ms.map(|ms| ms / 1e3))], "s"),
+            Row::new("rebuilt", [format_figure(Some(failure.rebuilt_fraction * 100.0))], "%"),
+            Row::new("rate of rebuilding", [format_figure(failure.rebuild_mb_s)], "MB/s"),
+            Row::new("pages read to rebuild", [count(failure.rebuild_pages_read)], "pages"),
+            Row::new("pages written to rebuild", [count(failure.rebuild_pages_written)], "pages"),
+        ]);
+    }
+    let by = &failure.response_us;
+    let services = [&by.normal, &by.degraded, &by.rebuilding, &by.rebuilt];
+    let figures = |name: &str, figure: fn(&ByDirection<ResponseTime>) -> Option<f64>| {
+        Row::new(name, services.map(|times| format_figure(figure(times))), "µs")
+    };
+    let responses = vec![
+        Row::new("requests", services.map(|times| count(times.all.count)), ""),
+        figures("mean", |times| times.all.mean),
+        figures("mean of reads", |times| times.read.mean),
+        figures("mean of writes", |times| times.write.mean),
+        figures("99 %", |times| times.all.p99),
+        figures("greatest", |times| times.all.max),
+    ];
+    let columns = ["normal", "degraded", "rebuilding", "rebuilt"].map(str::to_owned).to_vec();
+    [
+        Section { title: "Failure", columns: Vec::new(), rows },
+        Section { title: "Response time around the failure", columns, rows: responses },
+    ]
 }
 
 #[cfg(test)]

@@ -189,7 +189,7 @@ impl Ssd {
     /// Serves an operation that arrives now behind everything that the element has taken before; returns its end and whether it
     /// waited for garbage collection.
     #[inline]
-    pub(super) fn serve_now(&mut self, now: TimeNs, element: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
+    pub(crate) fn serve_now(&mut self, now: TimeNs, element: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
         if self.holds_plane() {
             return self.serve_beside_cleans(now, element, slot, write, cleans);
         }

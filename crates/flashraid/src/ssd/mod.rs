@@ -101,6 +101,15 @@ struct Pending {
 
 const NONE: u32 = u32::MAX;
 
+/// What can be brought near before an operation comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hint {
+    /// The map entry of its page.
+    Map,
+    /// The block that the map entry leads to, given that the first hint has had time.
+    Block,
+}
+
 /// One member SSD.
 #[derive(Debug, Clone)]
 pub struct Ssd {
@@ -190,7 +199,7 @@ impl Ssd {
 
     /// Element and logical slot of logical page `page` (rule 7).
     #[inline]
-    fn home(&self, page: u32) -> (u32, u32) {
+    pub(crate) fn home(&self, page: u32) -> (u32, u32) {
         // Every page comes here three times (twice to hint), and divisions would be a tenth of its cost.
         if let Some(shift) = self.element_shift {
             let element = page & ((1 << shift) - 1);
@@ -202,19 +211,27 @@ impl Ssd {
         (element, self.ftl.slot(element, page_of_element))
     }
 
-    /// Brings near what serving logical page `page` reads first; a hint.
-    #[inline]
-    pub fn prefetch_map(&self, page: u32) {
-        self.ftl.prefetch_map(self.home(page).1);
+    /// Every operation is served when it comes, see above.
+    pub fn is_eager(&self) -> bool {
+        self.eager
     }
 
-    /// Brings near what serving logical page `page` reads next, given that [`Ssd::prefetch_map`] has had time; a hint.
+    /// Brings near what serving logical page `page` will read.
     #[inline]
-    pub fn prefetch_block(&self, page: u32) {
+    pub fn prefetch(&self, hint: Hint, page: u32) {
         let (element, slot) = self.home(page);
-        self.ftl.prefetch_block(slot);
-        if self.eager && self.ftl.needs_clean(element) {
+        self.prefetch_slot(hint, slot);
+        if hint == Hint::Block && self.eager && self.ftl.needs_clean(element) {
             self.ftl.prefetch_clean(element);
+        }
+    }
+
+    /// As [`Ssd::prefetch`], but for the clean before it.
+    #[inline]
+    pub(crate) fn prefetch_slot(&self, hint: Hint, slot: u32) {
+        match hint {
+            Hint::Map => self.ftl.prefetch_map(slot),
+            Hint::Block => self.ftl.prefetch_block(slot),
         }
     }
 

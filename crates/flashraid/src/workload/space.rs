@@ -1,5 +1,6 @@
 //! The address space that a workload is aimed at, and the units that its sizes and addresses come in.
 
+use crate::layout::StripeShape;
 use serde::{Deserialize, Serialize};
 
 /// What a workload has to know of the array below it.
@@ -11,14 +12,14 @@ pub struct AddressSpace {
     pub page_bytes: u64,
     /// Consecutive bytes that stay on one member.
     pub stripe_unit_bytes: u64,
-    /// Members (or mirrored pairs) that hold the data of a stripe.
-    pub members_data: u32,
+    /// How a stripe lies on the members (or mirrored pairs).
+    pub shape: StripeShape,
 }
 
 impl AddressSpace {
     /// Bytes of data in a stripe.
     pub fn stripe_bytes(&self) -> u64 {
-        self.stripe_unit_bytes * u64::from(self.members_data)
+        self.stripe_unit_bytes * u64::from(self.shape.columns)
     }
 }
 

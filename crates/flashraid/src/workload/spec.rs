@@ -133,10 +133,12 @@ fn open_source(source: &SourceSpec, seed: u64, space: &AddressSpace) -> Result<B
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::StripeShape;
     use crate::workload::AddressFit;
     use crate::workload::synthetic::{ArrivalSpec, SizeSpec};
 
-    const SPACE: AddressSpace = AddressSpace { capacity_bytes: 1 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, members_data: 4 };
+    const SPACE: AddressSpace =
+        AddressSpace { capacity_bytes: 1 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(4) };
 
     fn poisson(per_second: f64) -> WorkloadSpec {
         SyntheticSpec { arrivals: ArrivalSpec::poisson(per_second), ..SyntheticSpec::random_writes() }.into()

@@ -245,8 +245,10 @@ fn extent_of(source: &mut dyn Source, spec: &TransformSpec) -> Result<u64, Sourc
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::StripeShape;
 
-    const SPACE: AddressSpace = AddressSpace { capacity_bytes: 1 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, members_data: 1 };
+    const SPACE: AddressSpace =
+        AddressSpace { capacity_bytes: 1 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(1) };
 
     /// Ten requests, one every 100 ns from 50 ns on, 4 KiB each, 1 MiB / 4 apart.
     struct Ten(u64);

@@ -9,7 +9,7 @@ use flashraid::workload::{Direction, HostLoop, Request};
 pub fn fast(case: &Case) -> Outcome {
     let mut array = Array::new(&case.params, case.seed);
     assert_eq!(case.warm_up.pattern, WarmUpPattern::Random);
-    for member in array.members_mut() {
+    for member in array.members_to_warm_up() {
         member.warm_up(case.warm_up.overwrites, case.seed);
     }
     let page_bytes = u64::from(case.params.ssd.geometry.page_bytes);
@@ -28,10 +28,23 @@ pub fn fast(case: &Case) -> Outcome {
     let mut outcomes = vec![RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0 }; case.requests.len()];
     let mut done: Vec<Done> = Vec::new();
     let mut next = 0;
+    // Some cases hand requests over ahead of their turn, as many at a time as their seed says.
+    let ahead = if case.host == HostLoop::Open && array.takes_ahead() { case.seed as usize % 7 } else { 0 };
     let issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
         outcomes[*next].arrival_ns = now;
-        array.submit(now, &pages(*next, &case.requests[*next]));
-        *next += 1;
+        if ahead == 0 {
+            array.submit(now, &pages(*next, &case.requests[*next]));
+            *next += 1;
+            return;
+        }
+        let mut arrival = now;
+        for request in case.requests.iter().skip(*next).take(ahead) {
+            arrival = arrival.max(request.arrival_ns);
+            outcomes[*next].arrival_ns = arrival;
+            array.submit_ahead(arrival, &pages(*next, request));
+            *next += 1;
+        }
+        array.serve_ahead();
     };
     if let HostLoop::Closed { depth, .. } = case.host {
         while next < case.requests.len().min(depth as usize) {
@@ -98,7 +111,13 @@ pub fn fast(case: &Case) -> Outcome {
             pages: (0..elements * exported).map(|slot| place(ssd.ftl().location(slot))).collect(),
         }
     });
-    Outcome { requests: outcomes, members: members.collect(), gc_intervals: runs(cleans, by_plane) }
+    Outcome {
+        requests: outcomes,
+        members: members.collect(),
+        gc_intervals: runs(cleans, by_plane),
+        messages: array.messages(),
+        stripe_counters: array.stripe_counters(),
+    }
 }
 
 /// Cleans of one element (of one plane, if only that is held) back to back are one run.

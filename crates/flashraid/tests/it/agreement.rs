@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use flashraid::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
+use flashraid::array::{ArrayParams, FailureParams, Level, RebuildParams, Spare, WarmUp, WarmUpPattern};
+use flashraid::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
 use flashraid::flash::{Geometry, Timing};
 use flashraid::rng::{self, Stream};
 use flashraid::ssd::{
@@ -32,14 +33,22 @@ fn the_model_agrees_with_the_reference_on_preemption() {
     agree(draw_interruptible_case);
 }
 
+#[test]
+fn the_model_agrees_with_the_reference_on_parity() {
+    agree(draw_case_of_stripes);
+}
+
+#[test]
+fn the_model_agrees_with_the_reference_on_coordination() {
+    agree(draw_coordinated_case);
+}
+
 fn agree(draw: fn(u64) -> Case) {
-    for seed in seeds() {
-        let case = draw(seed);
-        if difference(&case).is_some() {
-            let case = shrink(case, |case| difference(case).is_some());
-            let difference = difference(&case).expect("it still fails");
-            panic!("FLASHRAID_AGREEMENT_SEED={seed}, made smaller:\n{}\n{difference}", description(&case));
-        }
+    let failing: Vec<u64> = seeds().into_iter().filter(|&seed| difference(&draw(seed)).is_some()).collect();
+    if let Some(&seed) = failing.first() {
+        let case = shrink(draw(seed), |case| difference(case).is_some());
+        let difference = difference(&case).expect("it still fails");
+        panic!("differ: {failing:?}\nFLASHRAID_AGREEMENT_SEED={seed}, made smaller:\n{}\n{difference}", description(&case));
     }
 }
 
@@ -127,6 +136,85 @@ fn the_cases_of_preemption_reach_every_corner() {
     }
 }
 
+/// As above, for coordination.
+#[test]
+fn the_cases_of_coordination_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_coordinated_case(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let coordination = case.params.coordination.as_ref().expect("the case is coordinated");
+        let sent = outcome.messages.expect("the case is coordinated");
+        let is_sent = |kind: Kind| sent[kind as usize] > 0;
+        let forced = outcome.gc_intervals.iter().any(|gc| gc.forced);
+        let several = outcome.gc_intervals.iter().filter(|gc| gc.forced).any(|gc| gc.victims > 1);
+        let scheme = coordination.scheme;
+        count("inclusive", scheme == Scheme::ReactiveInclusive && forced);
+        count("selective", scheme == Scheme::ReactiveSelective && forced);
+        count("proactive-idle", scheme == Scheme::ProactiveIdle && forced);
+        count("idle time used", scheme == Scheme::ProactiveIdle && is_sent(Kind::ForceGc) && !is_sent(Kind::GcRequest));
+        count("idle time over", is_sent(Kind::StopGc));
+        count("soft limit", scheme == Scheme::ProactiveSoftLimit && forced);
+        count("soft limit without being asked", scheme == Scheme::ProactiveSoftLimit && forced && !is_sent(Kind::GcRequest));
+        count("one victim", coordination.work == Work::OneVictim && forced);
+        count("up to a watermark", coordination.work == Work::Watermark && several);
+        count("no answer", !coordination.answers && is_sent(Kind::GcRequest));
+        count("held back", coordination.delay_ns > 0 && forced);
+        count("slow messages", coordination.latency_ns.iter().any(|&ns| ns > 0) && forced);
+        let incapable = coordination.capable.count_ones() < case.params.members;
+        count("not all capable", incapable && forced);
+        let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
+        count("forced and preempted", forced && sum(|c| c.preemptions));
+        count("forced and suspended", forced && sum(|c| c.suspensions));
+        count("closed loop", case.host != HostLoop::Open && forced);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 100).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
+/// As above, for parity, failure and rebuild.
+#[test]
+fn the_cases_of_parity_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_case_of_stripes(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let counters = outcome.stripe_counters.expect("the case has stripes");
+        let params = &case.params;
+        let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
+        let rebuilt = counters.rebuild_pages_written > 0;
+        let mirrors = matches!(params.level, Level::Raid1 | Level::Raid10);
+        count("raid4", params.level == Level::Raid4 && met);
+        count("raid5", params.level == Level::Raid5 && met);
+        count("raid6", params.level == Level::Raid6 && met);
+        count("full-stripe writes", counters.full_stripe_writes > 0);
+        count("reconstruct-writes", counters.reconstruct_writes > 0);
+        count("read-modify-writes", counters.read_modify_writes > 0);
+        count("writes without parity", counters.no_parity_writes > 0);
+        count("waits for locks", counters.lock_waits > 0);
+        count("reads of a lost strip", counters.pages_reconstructed > 0);
+        count("rebuilt with parity", rebuilt && !mirrors);
+        count("rebuilt mirrors", rebuilt && mirrors);
+        let spare = outcome.members.get(params.members as usize).map(|spare| spare.counters);
+        count("reads of what has been rebuilt", spare.is_some_and(|spare| spare.host_pages_read > 0));
+        count("collection on the spare", spare.is_some_and(|spare| spare.erases > 0));
+        count("coordinated", params.coordination.is_some() && outcome.gc_intervals.iter().any(|gc| gc.forced));
+        count("coordinated with the spare", outcome.gc_intervals.iter().any(|gc| gc.forced && gc.member == params.members));
+        count("dynamic", params.ssd.allocation == Allocation::Dynamic && met);
+        count("closed loop", case.host != HostLoop::Open && met);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 200).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
 fn seeds() -> Vec<u64> {
     let variable = |name| std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")));
     match variable("FLASHRAID_AGREEMENT_SEED") {
@@ -176,9 +264,17 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         Level::Single | Level::Raid0 => 1,
         Level::Raid1 => u64::from(case.params.members),
         Level::Raid10 => 2,
+        Level::Raid4 | Level::Raid5 | Level::Raid6 => 1,
     };
-    assert_eq!(read, page_operations(Direction::Read));
-    assert_eq!(written, copies * page_operations(Direction::Write));
+    let stripes = outcome.stripe_counters.unwrap_or_default();
+    let read_besides = stripes.data_pages_read + stripes.parity_pages_read + stripes.rebuild_pages_read + stripes.pages_read_to_reconstruct;
+    assert_eq!(read, page_operations(Direction::Read) - stripes.pages_reconstructed + read_besides);
+    let most_written = copies * page_operations(Direction::Write) + stripes.parity_pages_written + stripes.rebuild_pages_written;
+    if case.params.failure.is_none() {
+        assert_eq!(written, most_written);
+    } else {
+        assert!(written <= most_written);
+    }
     assert!(outcome.requests.iter().all(|request| request.done_ns > request.arrival_ns));
 }
 
@@ -205,6 +301,25 @@ fn draw_interruptible_case(seed: u64) -> Case {
     case
 }
 
+/// The same with section 11 of the rules.
+pub fn draw_coordinated_case(seed: u64) -> Case {
+    let mut case = draw_interruptible_case(seed);
+    Draw(rng::stream(seed, "agreement", 2)).coordinate(&mut case);
+    case
+}
+
+/// A case of any kind with section 12 of the rules.
+fn draw_case_of_stripes(seed: u64) -> Case {
+    let mut draw = Draw(rng::stream(seed, "agreement", 3));
+    let mut case = match draw.between(0, 2) {
+        0 => draw_case(seed),
+        1 => draw_interruptible_case(seed),
+        _ => draw_coordinated_case(seed),
+    };
+    draw.make_stripes(&mut case);
+    case
+}
+
 struct Draw(Stream);
 
 impl Draw {
@@ -224,8 +339,17 @@ impl Draw {
             Level::Raid0 => self.between(1, 6),
             Level::Raid1 => self.between(2, 6),
             Level::Raid10 => 2 * self.between(1, 3),
+            Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("none of those drawn from"),
         };
-        ArrayParams { level, members: members as u32, stripe_unit_pages: self.between(1, 8) as u32, ssd: self.ssd(), coordination: None }
+        ArrayParams {
+            level,
+            members: members as u32,
+            stripe_unit_pages: self.between(1, 8) as u32,
+            ssd: self.ssd(),
+            coordination: None,
+            failure: None,
+            cache: None,
+        }
     }
 
     fn ssd(&mut self) -> SsdParams {
@@ -319,6 +443,78 @@ impl Draw {
         let high_priority_percent = if self.chance(30) { self.between(2, 60) } else { 0 };
         for request in &mut case.requests {
             request.high_priority = self.chance(high_priority_percent);
+        }
+    }
+
+    /// Section 11 of the rules.
+    fn coordinate(&mut self, case: &mut Case) {
+        let ssd = &mut case.params.ssd;
+        ssd.gc.idle_ns = None;
+        if self.chance(50) {
+            ssd.gc.preemption = None;
+        }
+        let members = u64::from(case.params.members);
+        let scheme = [Scheme::ReactiveInclusive, Scheme::ReactiveSelective, Scheme::ProactiveIdle, Scheme::ProactiveSoftLimit]
+            [self.between(0, 3) as usize];
+        let start = u64::from(ssd.gc.start_free_blocks);
+        let slow = self.chance(50);
+        let mut latency_ns = [0; KINDS];
+        if slow {
+            latency_ns = std::array::from_fn(|_| if self.chance(70) { self.between(1_003, 900_000) } else { 0 });
+        }
+        latency_ns[Kind::StopGc as usize] = latency_ns[Kind::ForceGc as usize];
+        let all = (1 << members) - 1;
+        case.params.coordination = Some(CoordinationParams {
+            scheme,
+            work: if self.chance(50) { Work::OneVictim } else { Work::Watermark },
+            t_soft_free_blocks: matches!(scheme, Scheme::ReactiveSelective | Scheme::ProactiveIdle)
+                .then(|| (start + self.between(1, 4)) as u32),
+            check_interval_ns: 100_003 << self.between(0, 6),
+            idle_threshold_ns: if self.chance(80) { 100_019 << self.between(0, 6) } else { 0 },
+            soft_limit_free_blocks: (start + self.between(1, 4)) as u32,
+            shallow_depth: self.between(0, 4) as u32,
+            delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
+            answers: self.chance(90),
+            capable: if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) },
+            latency_ns,
+        });
+    }
+
+    /// Section 12 of the rules.
+    fn make_stripes(&mut self, case: &mut Case) {
+        let params = &mut case.params;
+        let (level, members) = match self.between(0, 9) {
+            0 | 1 => (Level::Raid4, self.between(3, 6)),
+            2..=4 => (Level::Raid5, self.between(3, 6)),
+            5..=7 => (Level::Raid6, self.between(4, 7)),
+            8 => (Level::Raid1, self.between(2, 4)),
+            _ => (Level::Raid10, 2 * self.between(1, 3)),
+        };
+        (params.level, params.members) = (level, members as u32);
+        if let Some(coordination) = &mut params.coordination {
+            coordination.capable = if self.chance(80) { (1 << members) - 1 } else { u128::from(self.between(0, (1 << members) - 1)) };
+        }
+        let array_bytes = reference::array_pages(params) * PAGE_BYTES;
+        for request in &mut case.requests {
+            request.offset_bytes %= array_bytes;
+            request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
+        }
+        let mirrors = matches!(level, Level::Raid1 | Level::Raid10);
+        if mirrors || self.chance(60) {
+            let (quicker, earlier) = (self.between(0, 8), self.between(0, 4));
+            let last_ns = case.requests.iter().map(|request| request.arrival_ns).max().unwrap_or(0);
+            let rebuild = self.chance(75).then(|| RebuildParams {
+                delay_ns: if self.chance(50) { self.between(0, last_ns / 4) } else { 0 },
+                strip_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
+                in_flight: self.between(1, 4) as u32,
+                spare: if self.chance(50) { Spare::Warm } else { Spare::Fresh },
+                finish: self.chance(30),
+            });
+            params.failure = Some(FailureParams {
+                member: self.between(0, members - 1) as u32,
+                at_ns: self.between(0, (last_ns * 11 / 10) >> earlier),
+                rebuild,
+            });
         }
     }
 

@@ -57,7 +57,7 @@ pub fn one_plane() -> Case {
         link: None,
     };
     Case {
-        params: ArrayParams { level: Level::Single, members: 1, stripe_unit_pages: 1, ssd, coordination: None },
+        params: ArrayParams { level: Level::Single, members: 1, stripe_unit_pages: 1, ssd, coordination: None, failure: None, cache: None },
         warm_up: WarmUp { overwrites: 0.0, pattern: WarmUpPattern::Random },
         seed: 1,
         host: HostLoop::Open,

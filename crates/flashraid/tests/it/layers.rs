@@ -11,17 +11,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("slab", &[]),
     ("units", &[]),
     ("flash", &[]),
+    ("layout", &[]),
     // Of `ssd` only the parameters.
     ("ftl", &["flash", "rng", "ssd"]),
-    ("workload", &["rng"]),
+    ("workload", &["layout", "rng"]),
     ("metrics", &["workload"]),
     // Of `coordination` only the messages.
     ("ssd", &["agenda", "coordination", "flash", "ftl", "metrics", "rng", "slab"]),
     ("coordination", &["agenda"]),
-    ("array", &["agenda", "coordination", "metrics", "slab", "ssd", "workload"]),
-    ("simulation", &["array", "coordination", "metrics", "slab", "ssd", "workload"]),
-    ("report", &["metrics", "ssd", "workload"]),
-    ("config", &["array", "coordination", "flash", "metrics", "simulation", "ssd", "units", "workload"]),
+    ("cache", &["layout", "rng", "slab"]),
+    ("array", &["agenda", "cache", "coordination", "layout", "metrics", "slab", "ssd", "workload"]),
+    ("simulation", &["array", "cache", "coordination", "metrics", "slab", "ssd", "workload"]),
+    ("report", &["array", "cache", "metrics", "ssd", "workload"]),
+    ("config", &["array", "cache", "coordination", "flash", "layout", "metrics", "simulation", "ssd", "units", "workload"]),
     ("check", &["array", "config", "ssd", "units", "workload"]),
 ];
 

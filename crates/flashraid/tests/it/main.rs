@@ -5,6 +5,7 @@ mod agreement;
 mod cases;
 mod layers;
 mod outcome;
+mod permutation;
 mod reference;
 mod shrink;
 mod theory;

@@ -2,7 +2,8 @@
 
 use std::fmt::Debug;
 
-use flashraid::array::{ArrayParams, WarmUp};
+use flashraid::array::{ArrayParams, StripeCounters, WarmUp};
+use flashraid::coordination::KINDS;
 use flashraid::metrics::GcInterval;
 use flashraid::ssd::MemberCounters;
 use flashraid::workload::{HostLoop, Request};
@@ -26,6 +27,10 @@ pub struct Outcome {
     pub members: Vec<MemberOutcome>,
     /// Sorted by member, element, start, end, victims, pages moved.
     pub gc_intervals: Vec<GcInterval>,
+    /// Of parity, locks and rebuilding.
+    pub stripe_counters: Option<StripeCounters>,
+    /// Messages of coordination by kind.
+    pub messages: Option<[u64; KINDS]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +84,12 @@ impl Outcome {
             if let Some(text) = erases.or(pages) {
                 return Some(text);
             }
+        }
+        if self.stripe_counters != other.stripe_counters {
+            return Some(differs("counters of stripes", &self.stripe_counters, &other.stripe_counters));
+        }
+        if self.messages != other.messages {
+            return Some(differs("messages", &self.messages, &other.messages));
         }
         (self.members.len() != other.members.len()).then(|| differs("number of members", &self.members.len(), &other.members.len()))
     }

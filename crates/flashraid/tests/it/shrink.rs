@@ -1,6 +1,8 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
-use flashraid::array::Level;
+use flashraid::array::{FailureParams, RebuildParams};
+use flashraid::coordination::{CoordinationParams, KINDS, Scheme, Work};
+use flashraid::layout::Level;
 use flashraid::ssd::{Allocation, Hold, PlaneChoice, Preemption, Trigger, VictimPolicy};
 use flashraid::workload::HostLoop;
 
@@ -16,6 +18,13 @@ pub fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
         for simpler in SIMPLER {
             let mut candidate = case.clone();
             simpler(&mut candidate);
+            let members = candidate.params.members;
+            if let Some(coordination) = &mut candidate.params.coordination {
+                coordination.capable &= (1 << members) - 1;
+            }
+            if !is_possible(&candidate) {
+                continue;
+            }
             let array_bytes = reference::array_pages(&candidate.params) * PAGE_BYTES;
             let fits = candidate.requests.iter().all(|request| request.offset_bytes + request.length_bytes <= array_bytes);
             if fits && format!("{candidate:?}") != format!("{case:?}") && fails(&candidate) {
@@ -32,6 +41,31 @@ fn preemption(case: &mut Case, simplify: fn(&mut Preemption)) {
     if let Some(preemption) = &mut case.params.ssd.gc.preemption {
         simplify(preemption);
     }
+}
+
+fn coordination(case: &mut Case, simplify: fn(&mut CoordinationParams)) {
+    if let Some(coordination) = &mut case.params.coordination {
+        simplify(coordination);
+    }
+}
+
+fn failure(case: &mut Case, simplify: fn(&mut FailureParams)) {
+    if let Some(failure) = &mut case.params.failure {
+        simplify(failure);
+    }
+}
+
+/// Whether a level makes sense with the members, and survives the failure.
+fn is_possible(case: &Case) -> bool {
+    let least = match case.params.level {
+        Level::Single | Level::Raid0 => 1,
+        Level::Raid1 | Level::Raid10 => 2,
+        Level::Raid4 | Level::Raid5 => 3,
+        Level::Raid6 => 4,
+    };
+    let redundant = !matches!(case.params.level, Level::Single | Level::Raid0);
+    let survives = case.params.failure.is_none_or(|failure| redundant && failure.member < case.params.members);
+    case.params.members >= least && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2)) && survives
 }
 
 /// Tries to do without ever smaller runs of requests.
@@ -52,9 +86,19 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 35] = [
+const SIMPLER: [fn(&mut Case); 45] = [
     |case| case.warm_up.overwrites = 0.0,
     |case| case.host = HostLoop::Open,
+    |case| case.params.failure = None,
+    |case| failure(case, |failure| failure.rebuild = None),
+    |case| failure(case, |failure| failure.rebuild = failure.rebuild.map(|rebuild| RebuildParams { in_flight: 1, ..rebuild })),
+    |case| failure(case, |failure| failure.rebuild = failure.rebuild.map(|rebuild| RebuildParams { finish: false, ..rebuild })),
+    |case| case.params.coordination = None,
+    |case| coordination(case, |coordination| coordination.latency_ns = [0; KINDS]),
+    |case| coordination(case, |coordination| coordination.delay_ns = 0),
+    |case| coordination(case, |coordination| coordination.capable = u128::MAX),
+    |case| coordination(case, |coordination| coordination.work = Work::OneVictim),
+    |case| coordination(case, |coordination| coordination.scheme = Scheme::ReactiveInclusive),
     |case| case.params.members = 1,
     |case| {
         case.params.level = Level::Single;

@@ -1,8 +1,8 @@
 //! Results that queueing theory and published analysis predict; each check takes the simulation as a function, so that the reference and
 //! the model go through the same one.
 
-use flashraid::array::Level;
 use flashraid::flash::{Geometry, Timing};
+use flashraid::layout::Level;
 use flashraid::rng;
 use flashraid::ssd::{Pool, VictimPolicy};
 use flashraid::workload::{Direction, Request};

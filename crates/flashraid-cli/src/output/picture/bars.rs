@@ -1,82 +1,113 @@
-//! Mean response times side by side, with their deviations (GGC Figs. 6 and 11).
+//! Groups of bars, lying on their sides so that their names can be read (GGC Figs. 6 and 11).
 
 use std::error::Error;
+use std::ops::Range;
 
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-use super::{BLUE, FONT, GRID, INK, TITLE, svg, tick, unit_of};
-use crate::grid::{Grid, estimate};
+use super::{Area, Drawn, FONT, GRID, INK, PALETTE, TITLE, svg, tick};
+use crate::output::chart::Bars;
+use crate::output::number::three_digits;
 
-const ROW_HEIGHT: u32 = 30;
+const BAR_HEIGHT: u32 = 20;
+/// Between groups.
+const GAP: u32 = 12;
 /// Height of what is not bars.
-const FRAME: u32 = 90;
+const FRAME: u32 = 94;
 
-/// One bar for each point; lines show 95 % confidence intervals where there are several seeds.
-pub fn draw(grid: &Grid) -> Result<Option<String>, Box<dyn Error>> {
-    let bar = |(index, point): (usize, &crate::grid::Point)| {
-        let estimate = estimate(&point.figure("/response_us/all/mean")?)?;
-        Some((index, point.label(), estimate))
-    };
-    let bars: Vec<_> = grid.points.iter().enumerate().filter_map(bar).collect();
-    let longest = bars.iter().map(|(_, _, estimate)| estimate.mean + estimate.half_width.unwrap_or(0.0)).fold(0.0, f64::max);
-    if longest == 0.0 {
-        return Ok(None);
-    }
-    let (unit, scale) = unit_of(longest);
-    let count = grid.points.len();
-    let label_width = bars.iter().map(|(_, label, _)| label.chars().count() as u32 * 8).max().unwrap_or(0).clamp(60, 420) + 20;
-    svg(FRAME + ROW_HEIGHT * count as u32, |area| {
-        let mut chart = ChartBuilder::on(area)
-            .caption("Mean response time", TITLE.into_font().color(&INK))
-            .margin_right(60)
-            .margin_top(6)
-            .x_label_area_size(46)
-            .y_label_area_size(label_width)
-            .build_cartesian_2d(0.0..longest / scale * 1.05, count as f64..0.0)?;
-        chart
-            .configure_mesh()
-            .disable_y_mesh()
-            .bold_line_style(GRID)
-            .light_line_style(TRANSPARENT)
-            .axis_style(INK)
-            .label_style(FONT)
-            .y_labels(0)
-            .x_label_formatter(&tick)
-            .x_desc(format!("mean response, {unit}"))
-            .draw()?;
-        for (index, label, estimate) in &bars {
-            let (row, mean) = (*index as f64, estimate.mean / scale);
-            chart.draw_series([Rectangle::new([(0.0, row + 0.18), (mean, row + 0.82)], BLUE.filled())])?;
-            let text = crate::output::number::three_digits(mean);
-            let end = mean + estimate.half_width.unwrap_or(0.0) / scale;
-            chart.draw_series([Text::new(format!(" {text}"), (end, row + 0.28), FONT.into_font().color(&INK))])?;
-            if let Some(half_width) = estimate.half_width.map(|width| width / scale) {
-                let ends = [((mean - half_width).max(0.0), row + 0.5), (mean + half_width, row + 0.5)];
+/// Draws bars with their values; lines show 95 % confidence intervals where there are several seeds.
+pub fn draw(title: &str, bars: &Bars) -> Result<String, Box<dyn Error>> {
+    let values = || bars.series.iter().flat_map(|series| series.values.iter().zip(&series.half_widths));
+    let most = values().filter_map(|(value, width)| Some((*value)? + width.unwrap_or(0.0))).fold(f64::MIN_POSITIVE, f64::max);
+    let least = values().filter_map(|(value, _)| *value).fold(most, f64::min);
+    let range = if bars.y.log { least * 0.5..most * 1.2 } else { 0.0..most * 1.05 };
+    let group_height = BAR_HEIGHT * bars.series.len() as u32 + GAP;
+    svg(FRAME + group_height * bars.groups.len() as u32, |area| match bars.y.log {
+        true => draw_in(area, title, bars, range.start, range.clone().log_scale()),
+        false => draw_in(area, title, bars, range.start, range.clone()),
+    })
+}
+
+fn draw_in<X>(area: &Area, title: &str, bars: &Bars, from: f64, x: X) -> Drawn
+where
+    X: AsRangedCoord<Value = f64>,
+    X::CoordDescType: ValueFormatter<f64>,
+{
+    let longest_name = bars.groups.iter().map(|name| name.chars().count() as u32 * 7).max().unwrap_or(0);
+    let mut chart = ChartBuilder::on(area)
+        .caption(title, TITLE.into_font().color(&INK))
+        .margin_right(60)
+        .margin_top(6)
+        .x_label_area_size(46)
+        .y_label_area_size(longest_name.clamp(50, 400) + 30)
+        .build_cartesian_2d(x, bars.groups.len() as f64..0.0)?;
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .bold_line_style(GRID)
+        .light_line_style(TRANSPARENT)
+        .axis_style(INK)
+        .label_style(FONT)
+        .y_labels(0)
+        .x_label_formatter(&tick)
+        .x_desc(&bars.y.label)
+        .draw()?;
+    let gap = f64::from(GAP) / f64::from(BAR_HEIGHT * bars.series.len() as u32 + GAP);
+    let thickness = (1.0 - gap) / bars.series.len() as f64;
+    for (index, series) in bars.series.iter().enumerate() {
+        let colour = PALETTE[index % PALETTE.len()];
+        let row = |group: usize| -> Range<f64> {
+            let top = group as f64 + gap / 2.0 + thickness * index as f64;
+            top + thickness * 0.06..top + thickness * 0.94
+        };
+        let drawn = series
+            .values
+            .iter()
+            .zip(&series.half_widths)
+            .enumerate()
+            .filter_map(|(group, (value, width))| Some((row(group), (*value)?, *width)));
+        let drawn: Vec<_> = drawn.collect();
+        let rectangles = drawn.iter().map(|(row, value, _)| Rectangle::new([(from, row.start), (*value, row.end)], colour.filled()));
+        let legend = chart.draw_series(rectangles)?;
+        if bars.series.len() > 1 {
+            legend.label(&series.name).legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 16, y + 5)], colour.filled()));
+        }
+        for (row, value, width) in drawn {
+            let middle = (row.start + row.end) / 2.0;
+            if let Some(width) = width {
+                let ends = [((value - width).max(from), middle), (value + width, middle)];
                 chart.draw_series([PathElement::new(ends, INK.stroke_width(2))])?;
             }
-            let (_, y) = chart.plotting_area().map_coordinate(&(0.0, row + 0.5));
-            area.draw_text(label, &FONT.into_font().color(&INK), (10, y - 7))?;
+            let (right, height) = chart.plotting_area().map_coordinate(&(value + width.unwrap_or(0.0), middle));
+            area.draw_text(&three_digits(value), &FONT.into_font().color(&INK), (right + 5, height - 7))?;
         }
-        Ok(())
-    })
+    }
+    for (group, name) in bars.groups.iter().enumerate() {
+        let (_, y) = chart.plotting_area().map_coordinate(&(from.max(f64::MIN_POSITIVE), group as f64 + 0.5));
+        area.draw_text(name, &FONT.into_font().color(&INK), (10, y - 7))?;
+    }
+    if bars.series.len() > 1 {
+        let mut labels = chart.configure_series_labels();
+        labels.position(SeriesLabelPosition::LowerRight).label_font(FONT).background_style(WHITE.mix(0.85)).draw()?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::{Axis, Point, combinations};
-    use serde_json::json;
+    use crate::output::chart::{Axis, BarSeries};
 
     #[test]
-    fn every_point_has_a_bar_and_its_number() {
-        let axes = vec!["coordination.scheme=local,ideal".parse::<Axis>().unwrap()];
-        let reports = |mean: f64| vec![json!({ "response_us": { "all": { "mean": mean } } })];
-        let points = combinations(&axes).into_iter().zip([8000.0, 200.0]);
-        let points = points.map(|(settings, mean)| Point { settings, reports: reports(mean) }).collect();
-        let picture = draw(&Grid { axes, points, baselines: vec![0, 0] }).unwrap().unwrap();
-        assert_eq!(picture.matches("fill=\"#0072B2\"").count(), 2);
-        for text in ["local", "ideal", "8.00", "0.200"] {
-            assert!(picture.contains(text), "{text}");
+    fn every_value_has_a_bar_and_its_number() {
+        let series =
+            BarSeries { name: "mean".to_owned(), values: vec![Some(8.0), Some(0.2), None], half_widths: vec![None, Some(0.1), None] };
+        for y in [Axis::linear("ms"), Axis::log("ms")] {
+            let bars = Bars { groups: ["local", "ideal", "none"].map(str::to_owned).to_vec(), y, series: vec![series.clone()] };
+            let picture = draw("title", &bars).unwrap();
+            assert_eq!(picture.matches("fill=\"#0072B2\"").count(), 2);
+            assert!(["local", "ideal", "8.00", "0.200"].iter().all(|text| picture.contains(text)));
         }
     }
 }

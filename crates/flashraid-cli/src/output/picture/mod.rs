@@ -1,22 +1,17 @@
 //! Pictures for papers and pages, as SVG files.
-//!
-//! They are drawn from the document of a report, so that one saved earlier, or by an earlier version, gives a picture too.
 
 mod bars;
-mod cdf;
-mod free_blocks;
+mod lines;
 mod timeline;
 
 use std::error::Error;
 use std::path::Path;
 
-use plotters::coord::Shift;
-use plotters::prelude::*;
-use serde_json::Value;
-
+use super::chart::{Chart, Content};
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use crate::grid::Grid;
+use plotters::coord::Shift;
+use plotters::prelude::*;
 
 /// Colours that stay apart for all kinds of colour vision (Okabe and Ito, "Color Universal Design", 2008), readable on white.
 const PALETTE: [RGBColor; 7] = [
@@ -42,30 +37,25 @@ const WIDTH: u32 = 960;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn Error>>;
 
-/// Writes the pictures of one run: those that its report has data for.
-pub fn write_run(report: &Value, out: &Path) -> Outcome {
-    let label = report.pointer("/config/coordination/scheme").and_then(Value::as_str).unwrap_or("all requests");
-    write(out, "cdf", cdf::draw(&[(label.to_owned(), report)]))?;
-    write(out, "free-blocks", free_blocks::draw(report))?;
-    write(out, "timeline", timeline::draw(report))
+/// Writes each chart as a file of its name.
+pub fn write(charts: &[Chart], out: &Path) -> Outcome {
+    for chart in charts {
+        let svg = draw(chart).map_err(|error| Failure::Run(format!("can't draw the picture {}: {error}", chart.id)))?;
+        files::write(&out.join(format!("{}.svg", chart.id)), svg.as_bytes())?;
+    }
+    Ok(())
 }
 
-/// Writes the pictures of a grid.
-pub fn write_grid(grid: &Grid, out: &Path) -> Outcome {
-    let points: Vec<(String, &Value)> = grid.points.iter().map(|point| (point.label(), &point.reports[0])).collect();
-    write(out, "cdf", cdf::draw(&points))?;
-    write(out, "bars", bars::draw(grid))
-}
-
-fn write(out: &Path, name: &str, picture: Result<Option<String>, Box<dyn Error>>) -> Outcome {
-    match picture.map_err(|error| Failure::Run(format!("can't draw the picture {name}: {error}")))? {
-        Some(svg) => files::write(&out.join(format!("{name}.svg")), svg.as_bytes()),
-        None => Ok(()),
+fn draw(chart: &Chart) -> Result<String, Box<dyn Error>> {
+    match &chart.content {
+        Content::Lines(lines) => lines::draw(&chart.title, lines),
+        Content::Bars(bars) => bars::draw(&chart.title, bars),
+        Content::Timeline(timeline) => timeline::draw(&chart.title, timeline),
     }
 }
 
 /// An SVG document of this height.
-fn svg(height: u32, draw: impl FnOnce(&Area) -> Drawn) -> Result<Option<String>, Box<dyn Error>> {
+fn svg(height: u32, draw: impl FnOnce(&Area) -> Drawn) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
@@ -73,7 +63,7 @@ fn svg(height: u32, draw: impl FnOnce(&Area) -> Drawn) -> Result<Option<String>,
         draw(&area)?;
         area.present()?;
     }
-    Ok(Some(text))
+    Ok(text)
 }
 
 /// A mark in a legend.
@@ -88,7 +78,7 @@ enum Mark {
 fn legend(area: &Area, y: i32, entries: &[(&str, Mark, RGBColor)]) -> Drawn {
     let mut x = WIDTH as i32 - 20;
     for (name, mark, colour) in entries.iter().rev() {
-        x -= 8 * name.chars().count() as i32 + 34;
+        x -= 7 * name.chars().count() as i32 + 40;
         match mark {
             Mark::Dot => area.draw(&Circle::new((x + 8, y), 3, colour.filled()))?,
             Mark::Cross => area.draw(&Cross::new((x + 8, y), 3, colour.stroke_width(1)))?,
@@ -102,9 +92,4 @@ fn legend(area: &Area, y: i32, entries: &[(&str, Mark, RGBColor)]) -> Drawn {
 /// A number on an axis: no digits that say nothing.
 fn tick(value: &f64) -> String {
     ((value * 1e4).round() / 1e4).to_string()
-}
-
-/// The unit in which durations up to this many microseconds read best, and its length in microseconds.
-fn unit_of(longest_us: f64) -> (&'static str, f64) {
-    crate::output::number::time_unit(longest_us)
 }

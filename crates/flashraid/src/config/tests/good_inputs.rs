@@ -39,6 +39,57 @@ fn an_empty_file_is_the_main_job() {
 }
 
 #[test]
+fn caches_share_out_their_size_as_the_paper_does() {
+    use crate::cache::Policy;
+    let cache = |array: &str, policy: &str, more: &str| {
+        good(&format!("array.preset = \"{array}\"\n[cache]\npolicy = \"{policy}\"\n{more}")).array.cache.unwrap()
+    };
+    // LAWC Table 2, in pages of 4 KiB: 64 KiB in front and 24 KiB for each of eight members, 72 KiB and 24 KiB for nine.
+    let pages = |array, policy| {
+        let cache = cache(array, policy, "");
+        (cache.group_pages, cache.member_pages)
+    };
+    assert_eq!([pages("lawc-raid0-8", "lawc"), pages("lawc-raid5-9", "lawc")], [(16, 6), (18, 6)]);
+    assert_eq!([pages("lawc-raid0-8", "wow"), pages("lawc-raid5-9", "stow")], [(64, 0), (72, 0)]);
+    assert_eq!([pages("lawc-raid0-8", "iwc"), pages("lawc-raid5-9", "iwc-sync")], [(0, 8); 2]);
+
+    let by_default = cache("lawc-raid0-8", "lawc", "");
+    assert_eq!((by_default.policy, by_default.low, by_default.high, by_default.in_flight), (Policy::Lawc, 0.0, 0.0, 1));
+    assert_eq!((by_default.nvm_read_ns, by_default.nvm_write_ns, by_default.sync_timeout_ns), (125, 1000, 1_000_000));
+    let other = cache("lawc-raid0-8", "wow", "size = \"1MiB\"\nlow = \"80%\"\nhigh = 0.9\nin_flight = 20\nnvm_write = \"0ns\"\n");
+    assert_eq!((other.group_pages, other.low, other.high, other.in_flight, other.nvm_write_ns), (256, 0.8, 0.9, 20, 0));
+    assert_eq!(cache("lawc-raid0-8", "wow", "low = 0.5\n").high, 0.5, "at its full rate above");
+
+    assert!(good("").array.cache.is_none());
+    let warnings = good("[cache]\npolicy = \"iwc\"\nfront_fraction = 0.1\nsync_timeout = \"1ms\"\n").warnings;
+    assert_eq!(warnings.iter().filter(|warning| warning.contains("does not use it")).count(), 2, "{warnings:?}");
+    assert_eq!(good("cache.size = \"1MiB\"\n").warnings.len(), 1);
+}
+
+#[test]
+fn levels_with_parity_and_a_member_that_fails() {
+    use crate::array::{FailureParams, Level, RebuildParams, Spare};
+    let plain = |level: &str| good(&format!("array.level = \"{level}\"\n")).array;
+    assert_eq!([plain("raid4").members, plain("raid5").members, plain("raid6").members], [9, 9, 10]);
+    // Eight members for data each.
+    assert_eq!(plain("raid6").layout().exported_pages(), plain("raid0").layout().exported_pages());
+
+    let text = "[array]\npreset = \"lawc-raid5-9\"\n[array.failure]\nmember = 2\nat = \"10s\"\n";
+    let failure = good(text).array.failure.unwrap();
+    assert_eq!(failure, FailureParams { member: 2, at_ns: 10_000_000_000, rebuild: None });
+    let rebuild = |more: &str| good(&format!("{text}[array.rebuild]\n{more}")).array.failure.unwrap().rebuild.unwrap();
+    // A strip of 128 KiB at 100 MB/s.
+    let by_default = RebuildParams { delay_ns: 0, strip_ns: 1_310_720, in_flight: 1, spare: Spare::Warm, finish: false };
+    assert_eq!(rebuild(""), by_default);
+    let other = RebuildParams { delay_ns: 5, strip_ns: 131_072_000_000, in_flight: 3, spare: Spare::Fresh, finish: true };
+    assert_eq!(rebuild("rate = \"1kB/s\"\ndelay = \"5ns\"\nin_flight = 3\nspare = \"fresh\"\nfinish = true\n"), other);
+    assert_eq!(good("array.level = \"raid4\"\n").array.level, Level::Raid4);
+
+    let warnings = good("array.rebuild.rate = \"1MB/s\"\n").warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("array.rebuild has no effect")), "{warnings:?}");
+}
+
+#[test]
 fn the_papers_devices_have_the_figures_of_the_reference() {
     let device = |name: &str| good(&format!("array.level = \"single\"\nssd.preset = \"{name}\"\n")).array.ssd;
     let ggc = device("ggc2014");

@@ -1,7 +1,7 @@
 //! Collection on the controller's order, and what a member tells the controller (rules 41 to 46).
 
-use super::super::{Effects, NONE, Ssd};
-use super::{Cause, NEVER, Phase};
+use super::super::{Effects, Ssd};
+use super::{Cause, Clean, NEVER, Phase};
 use crate::TimeNs;
 use crate::coordination::{MemberState, Notice, ToController, ToMember, Work};
 
@@ -12,8 +12,11 @@ pub(in super::super) struct Agent {
     t_soft_free_blocks: Option<u32>,
     /// Elements that have not done yet what they were forced to do.
     elements_left: u32,
-    /// The element whose clean is the reason for the last request, while that clean goes on.
-    requested_by: u32,
+    /// When cleans that pools needed began last, and how many of them at that nanosecond.
+    own_cleans_began: (TimeNs, u32),
+    /// When it sent its last request, and how many of the cleans that began at that nanosecond go on. While there are any, and
+    /// until the member is forced, the request is outstanding.
+    request: (TimeNs, u32),
     /// It has registered since it was forced last.
     participates: bool,
     /// The idle time that it was to use is over.
@@ -23,7 +26,14 @@ pub(in super::super) struct Agent {
 impl Ssd {
     /// From now on the member speaks the protocol; it must be stepwise.
     pub fn join_protocol(&mut self, t_soft_free_blocks: Option<u32>) {
-        let agent = Agent { t_soft_free_blocks, elements_left: 0, requested_by: NONE, participates: false, stopped: false };
+        let agent = Agent {
+            t_soft_free_blocks,
+            elements_left: 0,
+            own_cleans_began: (NEVER, 0),
+            request: (NEVER, 0),
+            participates: false,
+            stopped: false,
+        };
         self.agent = Some(agent);
     }
 
@@ -59,6 +69,8 @@ impl Ssd {
         let free_blocks_least = pools.min().unwrap_or(0);
         MemberState {
             fragmentation: f64::from(free) / f64::from(blocks - free),
+            free_blocks: free,
+            correctable_error_rate: 0.0,
             free_blocks_least,
             blocks_above_start: free_blocks_least.saturating_sub(self.params.gc.start_free_blocks),
         }
@@ -69,7 +81,7 @@ impl Ssd {
         let agent = self.agent_mut();
         debug_assert_eq!(agent.elements_left, 0, "the controller waits for GcDone");
         agent.elements_left = elements;
-        (agent.requested_by, agent.participates, agent.stopped) = (NONE, false, false);
+        (agent.request, agent.participates, agent.stopped) = ((NEVER, 0), false, false);
         for element in 0..elements {
             let state = &mut self.stepped[element as usize];
             state.forced = Some(work);
@@ -105,26 +117,44 @@ impl Ssd {
         agent.elements_left -= 1;
         if agent.elements_left == 0 {
             self.tell(at, ToController::GcDone, fx);
+            self.ask(at, fx);
         }
     }
 
     /// A clean of the element, forced or not, is over.
-    pub(super) fn note_clean_over<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) {
+    pub(super) fn note_clean_over<W>(&mut self, at: TimeNs, element: u32, clean: &Clean, fx: &mut Effects<W>) {
         let Some(agent) = &mut self.agent else { return };
-        if agent.requested_by == element {
-            agent.requested_by = NONE;
+        if clean.cause == Cause::Needed && clean.began == agent.request.0 {
+            agent.request.1 -= 1;
+            self.ask(at, fx);
         }
         if self.stepped[element as usize].forced == Some(Work::OneVictim) {
             self.forced_over(at, element, fx);
         }
     }
 
-    /// An element begins a clean because a pool needs one.
-    pub(super) fn note_own_clean<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) {
+    /// An element is about to begin a clean because a pool needs one.
+    pub(super) fn note_own_clean<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
         let Some(agent) = &mut self.agent else { return };
-        if agent.elements_left == 0 && agent.requested_by == NONE {
-            agent.requested_by = element;
-            self.tell(at, ToController::GcRequest, fx);
+        if agent.own_cleans_began.0 != at {
+            agent.own_cleans_began = (at, 0);
+        }
+        agent.own_cleans_began.1 += 1;
+        if agent.request.0 == at {
+            agent.request.1 += 1;
+        } else {
+            self.ask(at, fx);
+        }
+    }
+
+    /// Asks for collection if there is reason to. Its elements come to the same nanosecond in any order: this is tried whenever
+    /// something has happened that lets the member ask, and comes to the same as if it were tried once at the end (rule 43).
+    fn ask<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
+        let agent = self.agent_mut();
+        if agent.elements_left == 0 && agent.request.1 == 0 && agent.own_cleans_began.0 == at {
+            agent.request = agent.own_cleans_began;
+            let pages_left = self.ftl.pages_left();
+            self.tell(at, ToController::GcRequest { pages_left }, fx);
         }
     }
 

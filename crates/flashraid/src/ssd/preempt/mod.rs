@@ -296,8 +296,8 @@ impl Ssd {
         }
         let found = self.ftl.next_clean(element, 0);
         if let Some((pool, victim)) = found {
+            self.note_own_clean(at, fx);
             self.begin_stepped_clean(at, element, pool, victim, cause, fx);
-            self.note_own_clean(at, element, fx);
         }
         found.is_some()
     }
@@ -385,7 +385,7 @@ impl Ssd {
             all_wait_from_ns: all_wait_from,
             forced: clean.cause == Cause::Forced,
         });
-        self.note_clean_over(at, element, fx);
+        self.note_clean_over(at, element, &clean, fx);
         if self.params.gc.preemption.is_some()
             && clean.state == State::AllWait
             && let Some(id) = self.stepped[element as usize].queue.first_high_priority_write(&self.pending)
@@ -482,8 +482,8 @@ impl Ssd {
             None if !state.queue.is_empty() => (state.ends, true),
             None if state.look_follows || state.forced.is_some() => (state.ends, false),
             None => return,
-            // It will look again.
-            Some(_) if state.queue.is_empty() && state.far_wake != NEVER => return,
+            // It will look again. Whoever speaks with a controller must not be late, as where a write has made the clean shorter.
+            Some(_) if state.queue.is_empty() && state.far_wake != NEVER && self.agent.is_none() => return,
             Some(clean) if state.queue.is_empty() || !self.may_let_in(clean, &state.queue) => {
                 (self.clean_ends_at_earliest(element, state, clean), !state.queue.is_empty())
             }
@@ -493,7 +493,7 @@ impl Ssd {
             },
         };
         let state = &mut self.stepped[element as usize];
-        let missing = if near { state.near_wake != at } else { at < state.near_wake };
+        let missing = if near { state.near_wake != at } else { at < state.near_wake && at != state.far_wake };
         if missing {
             *(if near { &mut state.near_wake } else { &mut state.far_wake }) = at;
             fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Element(element)));

@@ -79,7 +79,7 @@ fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> Arr
         channel: None,
         link: None,
     };
-    ArrayParams { level: Level::Single, members: 1, stripe_unit_pages: 1, ssd, coordination: None }
+    ArrayParams { level: Level::Single, members: 1, stripe_unit_pages: 1, ssd, coordination: None, failure: None, cache: None }
 }
 
 /// Operations at times counted from `T`, after the writes that bring a pool to its start threshold.

@@ -1,13 +1,15 @@
 //! The named workloads against their published statistics.
 
 use super::*;
+use crate::layout::StripeShape;
 use crate::workload::{AddressSpace, Direction, HostLoop, Request, open};
 
 /// 8 × `ggc2014` as RAID-0.
 const SPACE: AddressSpace =
-    AddressSpace { capacity_bytes: 8 * 7_025_760 * 4096, page_bytes: 4096, stripe_unit_bytes: 4096, members_data: 8 };
+    AddressSpace { capacity_bytes: 8 * 7_025_760 * 4096, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(8) };
 /// A small array: no workload may need more.
-const SMALL: AddressSpace = AddressSpace { capacity_bytes: 64 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, members_data: 2 };
+const SMALL: AddressSpace =
+    AddressSpace { capacity_bytes: 64 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(2) };
 
 /// Every name, with numbers where they are needed.
 fn all() -> Vec<NamedWorkload> {

@@ -64,7 +64,7 @@ pub enum Pattern {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemberSkew {
-    /// The member, counted by its place in the stripe.
+    /// The member, or the pair of mirrors.
     pub member: u32,
     /// Share of requests aimed at it, 0 to 1.
     pub request_share: f64,
@@ -110,12 +110,14 @@ impl AddressSpec {
         self.check_pattern(&mut problems, footprint_bytes, align_bytes);
         if let Some(skew) = self.member_skew {
             check_share(&mut problems, "member_skew.request_share", skew.request_share);
-            if skew.member >= space.members_data {
-                let text = format!("is {}; 0 to {} is allowed", skew.member, space.members_data.saturating_sub(1));
+            if skew.member >= space.shape.members_with_data() {
+                let text = format!("is {}; 0 to {} is allowed", skew.member, space.shape.members_with_data().saturating_sub(1));
                 problems.push(SpecProblem::new("member_skew.member", text));
-            }
-            if footprint_bytes < space.stripe_bytes() {
-                let text = format!("needs a footprint of at least one stripe, {} bytes; it is {footprint_bytes}", space.stripe_bytes());
+            } else if space.shape.data_strips(skew.member, footprint_bytes / space.stripe_bytes()) == 0 {
+                let text = format!(
+                    "needs a footprint in which the member holds data, of several stripes of {} bytes; it is {footprint_bytes}",
+                    space.stripe_bytes()
+                );
                 problems.push(SpecProblem::new("member_skew", text));
             }
         }
@@ -266,7 +268,8 @@ impl Special {
     /// Turns the number of the drawn place in `request` into its address.
     fn place(&mut self, request: &mut Request, align_bytes: u64, footprint_bytes: u64) {
         let (unit_bytes, stripe_bytes) = (self.space.stripe_unit_bytes, self.space.stripe_bytes());
-        let member_bytes = footprint_bytes / stripe_bytes * unit_bytes;
+        let shape = self.space.shape;
+        let member_bytes = shape.data_strips(self.skew.member, footprint_bytes / stripe_bytes) * unit_bytes;
         // Both are drawn for every request, so that one choice does not shift the other's stream.
         let continues = rng::happens(&mut self.sequential, self.sequential_fraction);
         let aimed = rng::happens(&mut self.aim, self.skew.request_share);
@@ -278,7 +281,9 @@ impl Special {
         } else if aimed && length_bytes <= member_bytes {
             self.one_member = true;
             let drawn_bytes = request.offset_bytes * align_bytes;
-            let on_member_bytes = drawn_bytes / stripe_bytes * unit_bytes + drawn_bytes % unit_bytes;
+            // So many strips of the array are one of the member's.
+            let strips_bytes = unit_bytes * u64::from(shape.members_with_data());
+            let on_member_bytes = drawn_bytes / strips_bytes * unit_bytes + drawn_bytes % unit_bytes;
             if on_member_bytes <= member_bytes - length_bytes {
                 on_member_bytes
             } else {
@@ -291,7 +296,8 @@ impl Special {
         self.end_bytes = start_bytes + length_bytes;
         request.one_member = self.one_member;
         request.offset_bytes = if self.one_member {
-            start_bytes / unit_bytes * stripe_bytes + u64::from(self.skew.member) * unit_bytes + start_bytes % unit_bytes
+            let (stripe, column) = shape.data_strip(self.skew.member, start_bytes / unit_bytes);
+            stripe * stripe_bytes + u64::from(column) * unit_bytes + start_bytes % unit_bytes
         } else {
             start_bytes
         };

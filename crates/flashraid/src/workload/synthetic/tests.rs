@@ -3,10 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::layout::StripeShape;
 use crate::workload::Grain;
 
 /// 8 members of 1 GiB with 4 KiB strips.
-const SPACE: AddressSpace = AddressSpace { capacity_bytes: 8 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, members_data: 8 };
+const SPACE: AddressSpace =
+    AddressSpace { capacity_bytes: 8 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(8) };
 const KIB: u64 = 1024;
 
 fn base() -> SyntheticSpec {
@@ -342,6 +344,28 @@ mod addresses {
         }
     }
 
+    /// Parity moves a member's data through the columns; half of the requests find it all the same, all of its data alike.
+    #[test]
+    fn skew_follows_a_member_through_rotating_parity() {
+        for parity in [1, 2] {
+            let shape = StripeShape { columns: 8, parity, rotates: true };
+            let space = AddressSpace { shape, ..SPACE };
+            let member_skew = Some(MemberSkew { member: shape.width() - 1, request_share: 0.5 });
+            let spec = SyntheticSpec { address: AddressSpec { member_skew, ..AddressSpec::default() }, ..base() };
+            let mut source = Synthetic::new(&spec, 1, &space);
+            let mut requests = Vec::new();
+            source.fill(&mut requests, 100_000).unwrap();
+            assert_near("aimed", share(&requests, |r| r.one_member), 0.5, 0.01);
+            let place = |r: &Request| (r.offset_bytes / space.stripe_bytes(), (r.offset_bytes / 4096 % 8) as u32);
+            let aimed: Vec<_> = requests.iter().filter(|r| r.one_member).map(place).collect();
+            assert!(aimed.iter().all(|&(stripe, column)| shape.member(stripe, column) == shape.width() - 1));
+            for column in 0..8 {
+                let in_column = aimed.iter().filter(|place| place.1 == column).count() as f64 / aimed.len() as f64;
+                assert_near("all columns alike", in_column, 0.125, 0.01);
+            }
+        }
+    }
+
     #[test]
     fn footprint_limits() {
         let far =
@@ -448,12 +472,14 @@ proptest! {
         (read_size, write_size) in (any_size(), any_size()),
         arrivals in any_arrivals(),
         address in any_address(),
-        (members_data, unit_pages, stripes) in (1_u32..5, 1_u64..33, 1_u64..200),
+        (columns, parity, rotates) in (1_u32..5, 0_u32..3, any::<bool>()),
+        (unit_pages, stripes) in (1_u64..33, 1_u64..200),
         seed in any::<u64>(),
     ) {
         let stripe_unit_bytes = unit_pages * 4096;
-        let capacity_bytes = stripe_unit_bytes * u64::from(members_data) * stripes;
-        let space = AddressSpace { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, members_data };
+        let shape = StripeShape { columns, parity, rotates: rotates && parity > 0 };
+        let capacity_bytes = stripe_unit_bytes * u64::from(columns) * stripes;
+        let space = AddressSpace { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, shape };
         let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, address, high_priority_fraction: 0.5 };
         prop_assume!(spec.problems(&space).is_empty());
         let footprint_bytes = spec.address.footprint_bytes(&space);
@@ -465,12 +491,13 @@ proptest! {
             prop_assert!(request.arrival_ns >= before_ns);
             before_ns = request.arrival_ns;
             if request.one_member {
-                // The end in the member's own addresses.
-                let row = request.offset_bytes / space.stripe_bytes();
-                let end = row * stripe_unit_bytes + request.offset_bytes % stripe_unit_bytes + request.length_bytes;
-                prop_assert!(end <= footprint_bytes / space.stripe_bytes() * stripe_unit_bytes);
-                let member = request.offset_bytes / stripe_unit_bytes % u64::from(members_data);
-                prop_assert_eq!(member, u64::from(spec.address.member_skew.unwrap().member));
+                // The end in the addresses of the member's own data.
+                let member = spec.address.member_skew.unwrap().member;
+                let (stripe, strip) = (request.offset_bytes / space.stripe_bytes(), request.offset_bytes / stripe_unit_bytes);
+                let start = shape.data_strips(member, stripe) * stripe_unit_bytes + request.offset_bytes % stripe_unit_bytes;
+                let end = start + request.length_bytes;
+                prop_assert!(end <= shape.data_strips(member, footprint_bytes / space.stripe_bytes()) * stripe_unit_bytes);
+                prop_assert_eq!(shape.member(stripe, (strip % u64::from(columns)) as u32), member);
             } else {
                 prop_assert!(request.offset_bytes + request.length_bytes <= footprint_bytes);
             }

@@ -180,13 +180,27 @@ impl Flash {
     /// The pool and the victim of an idle clean (rule 38).
     pub fn look_for_idle_victim(&mut self, element: usize) -> Option<(usize, usize)> {
         let geometry = &self.params.geometry;
-        let pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
-        let planes_per_pool = geometry.planes / pools.len() as u32;
+        let planes_per_pool = geometry.planes / self.elements[element].pools.len() as u32;
         let free_after_fill = planes_per_pool * geometry.reserved_blocks_per_plane - 1;
+        self.look_for_victim_up_to(element, free_after_fill - 1)
+    }
+
+    /// The first pool in rotation with so many free blocks or fewer and a useful victim, and the victim.
+    pub fn look_for_victim_up_to(&mut self, element: usize, free_blocks: u32) -> Option<(usize, usize)> {
+        let pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
         pools.into_iter().find_map(|pool| {
-            let below = self.free_blocks(element, pool) < free_after_fill;
-            if below { Some((pool, self.choose_victim(element, pool)?)) } else { None }
+            let low = self.free_blocks(element, pool) <= free_blocks;
+            if low { Some((pool, self.choose_victim(element, pool)?)) } else { None }
         })
+    }
+
+    /// The pool and the victim of the one clean that a member is forced to (rule 45).
+    pub fn look_for_one_forced_victim(&mut self, element: usize) -> Option<(usize, usize)> {
+        let mut pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
+        pools.retain(|&pool| self.elements[element].pools[pool].blocks.iter().any(Block::is_useful_victim));
+        let fewest = pools.iter().map(|&pool| self.free_blocks(element, pool)).min()?;
+        let pool = *pools.iter().find(|&&pool| self.free_blocks(element, pool) == fewest)?;
+        Some((pool, self.choose_victim(element, pool)?))
     }
 
     /// The valid pages of a block, in page order.
@@ -240,7 +254,7 @@ impl Flash {
         let next_sequence = self.elements[element].last_sequence + 1;
         let Element { pools, victim_stream: stream, .. } = &mut self.elements[element];
         let blocks = &pools[pool].blocks;
-        let useful = |number: usize| blocks[number].state == BlockState::Sealed && blocks[number].slots.contains(&None);
+        let useful = |number: usize| blocks[number].is_useful_victim();
         // Greedy's order: fewest valid pages first, among equals the highest block number.
         let mut candidates: Vec<usize> = (0..blocks.len()).filter(|&number| useful(number)).collect();
         candidates.sort_by_key(|&number| (blocks[number].valid_pages(), Reverse(number)));
@@ -439,6 +453,10 @@ impl BlockPool {
 }
 
 impl Block {
+    fn is_useful_victim(&self) -> bool {
+        self.state == BlockState::Sealed && self.slots.contains(&None)
+    }
+
     fn valid_pages(&self) -> usize {
         self.slots.iter().flatten().count()
     }

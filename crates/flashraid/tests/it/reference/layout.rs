@@ -12,10 +12,13 @@ pub fn array_pages(params: &ArrayParams) -> u64 {
         Level::Single | Level::Raid1 => member,
         Level::Raid0 => members * member,
         Level::Raid10 => members / 2 * member,
+        Level::Raid4 | Level::Raid5 => (members - 1) * member,
+        Level::Raid6 => (members - 2) * member,
     }
 }
 
-fn member_pages(params: &ArrayParams) -> u64 {
+/// Pages that the array uses of a member.
+pub fn member_pages(params: &ArrayParams) -> u64 {
     let stride = u64::from(params.ssd.element_stride_pages);
     let element = u64::from(params.ssd.geometry.exported_pages_per_element()) / stride * stride;
     let unit = u64::from(params.stripe_unit_pages);
@@ -40,6 +43,7 @@ fn copies(params: &ArrayParams, page: u64, direction: Direction) -> Vec<(usize, 
     let strip = page / unit;
     let write = direction == Direction::Write;
     match params.level {
+        Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("parity has parts of its own"),
         Level::Single => vec![(0, page)],
         Level::Raid0 => vec![((strip % members) as usize, strip / members * unit + page % unit)],
         Level::Raid1 if write => (0..members).map(|member| (member as usize, page)).collect(),

@@ -4,35 +4,46 @@
 //! model only the parameters, the request and the random streams.
 
 mod by_hand;
+mod coordination;
 mod flash;
 mod layout;
+mod parity;
 mod preempt;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use flashraid::array::Spare;
 use flashraid::metrics::GcInterval;
 use flashraid::ssd::{Allocation, Hold, MemberCounters, SsdParams, Trigger};
 use flashraid::workload::{Direction, HostLoop};
 
 use crate::outcome::{Case, MemberOutcome, Outcome, RequestOutcome};
+use coordination::{Controller, Message, Protocol};
 use flash::{Clean, Flash, Page};
 pub use layout::array_pages;
+use parity::Stripes;
 use preempt::Stepper;
 
 /// Runs a case until nothing is left to happen.
 pub fn simulate(case: &Case) -> Outcome {
     let ssd = &case.params.ssd;
-    let members = 0..case.params.members as usize;
+    let spare = case.params.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
+    let count = case.params.members as usize + usize::from(spare.is_some());
+    let is_fresh = |member: usize| member == case.params.members as usize && spare == Some(Spare::Fresh);
     let mut simulation = Simulation {
         case,
         ssd,
         now: 0,
         events: Vec::new(),
         events_scheduled: 0,
-        members: members.map(|member| Member::new(case, member)).collect(),
+        members: (0..count).map(|member| Member::new(case, member, !is_fresh(member))).collect(),
         requests: Vec::new(),
         requests_done: 0,
+        controller: case.params.coordination.as_ref().map(|params| Controller::new(params, count)),
+        stripes: Stripes::new(&case.params),
     };
+    simulation.start_checks();
+    simulation.expect_failure();
     if simulation.is_stepped() {
         for member in 0..simulation.members.len() {
             for element in 0..ssd.geometry.elements as usize {
@@ -57,6 +68,8 @@ struct Simulation<'a> {
     /// Those that have arrived, in order of arrival.
     requests: Vec<RequestState>,
     requests_done: usize,
+    controller: Option<Controller>,
+    stripes: Option<Stripes>,
 }
 
 struct RequestState {
@@ -66,9 +79,15 @@ struct RequestState {
     members_met: BTreeSet<usize>,
 }
 
+const PHASE_RANK: u8 = 1;
+const FAILURE_RANK: u8 = 2;
+const REBUILD_RANK: u8 = 3;
+
 #[derive(Clone, Copy)]
 struct Scheduled {
     time: u64,
+    /// What comes after what happens in the members at the same nanosecond (rules 42 and 55).
+    rank: u8,
     order: u64,
     event: Event,
 }
@@ -76,15 +95,52 @@ struct Scheduled {
 #[derive(Clone, Copy)]
 enum Event {
     /// A page has arrived at the other end of the host link.
-    Travelled { member: usize, lane: usize },
+    Travelled {
+        member: usize,
+        lane: usize,
+    },
     /// A wait of some work is over.
-    Waited { member: usize, worker: Worker },
+    Waited {
+        member: usize,
+        worker: Worker,
+    },
     /// A transfer over a channel is over.
-    Transferred { member: usize, worker: Worker },
+    Transferred {
+        member: usize,
+        worker: Worker,
+    },
     /// A step of an element of section 10 is over.
-    Step { member: usize, element: usize, number: u64 },
+    Step {
+        member: usize,
+        element: usize,
+        number: u64,
+    },
     /// An element of section 10 is done with an operation.
-    HostDone { member: usize, operation: Operation },
+    HostDone {
+        member: usize,
+        operation: Operation,
+    },
+    /// A phase of an operation on a stripe is over.
+    PhaseOver {
+        number: usize,
+    },
+    Failure,
+    /// A further stripe may be rebuilt.
+    Rebuild,
+    /// A member asks for collection if it has reason to.
+    Asks {
+        member: usize,
+        element: usize,
+    },
+    /// A message to or from a member arrives.
+    Arrives {
+        member: usize,
+        message: Message,
+    },
+    /// A cycle that was asked for begins.
+    CycleBegins,
+    /// A check of a proactive scheme.
+    Check,
 }
 
 /// What works through a list of steps: the command of an element or the clean of one of its pools.
@@ -111,6 +167,7 @@ struct Member {
     flash: Flash,
     elements: Vec<ElementState>,
     steppers: Vec<Stepper>,
+    protocol: Protocol,
     work: BTreeMap<Worker, Work>,
     channels: Vec<Channel>,
     lanes: Vec<Lane>,
@@ -139,7 +196,8 @@ enum WaitsFor {
 /// One page of a request on one member.
 #[derive(Clone, Copy)]
 struct Operation {
-    request: usize,
+    request: Option<usize>,
+    stripe_operation: Option<usize>,
     page: Page,
     write: bool,
     high_priority: bool,
@@ -169,20 +227,24 @@ struct GcRun {
     end: Option<u64>,
     victims: u32,
     pages_moved: u32,
+    forced: bool,
 }
 
 impl Member {
-    fn new(case: &Case, member: usize) -> Member {
+    fn new(case: &Case, member: usize, warm: bool) -> Member {
         let ssd = &case.params.ssd;
         let elements = ssd.geometry.elements as usize;
         let mut flash = Flash::filled(ssd, case.seed, member);
-        flash.warm_up(case.warm_up.overwrites, case.seed, member);
+        if warm {
+            flash.warm_up(case.warm_up.overwrites, case.seed, member);
+        }
         let channels = ssd.channel.map_or(0, |channel| elements.div_ceil(channel.elements_per_channel as usize));
         let lanes = ssd.link.map_or(0, |link| if link.full_duplex { 2 } else { 1 });
         Member {
             flash,
             elements: (0..elements).map(|_| ElementState::default()).collect(),
             steppers: (0..elements).map(|_| Stepper::default()).collect(),
+            protocol: Protocol::default(),
             work: BTreeMap::new(),
             channels: (0..channels).map(|_| Channel::default()).collect(),
             lanes: (0..lanes).map(|_| Lane::default()).collect(),
@@ -240,50 +302,67 @@ impl Simulation<'_> {
     fn submit_next(&mut self) {
         let index = self.requests.len();
         let Some(request) = self.case.requests.get(index) else { return };
+        self.controller_sees_arrival();
+        self.requests.push(RequestState { arrival_ns: self.now, done_ns: 0, operations_left: 0, members_met: BTreeSet::new() });
+        if self.stripes.is_some() {
+            return self.take_parts(index, request);
+        }
         let operations = layout::page_operations(&self.case.params, request);
-        self.requests.push(RequestState {
-            arrival_ns: self.now,
-            done_ns: 0,
-            operations_left: operations.len(),
-            members_met: BTreeSet::new(),
-        });
+        self.requests[index].operations_left = operations.len();
         for (member, logical_page) in operations {
-            let operation = Operation {
-                request: index,
-                page: layout::home(self.ssd, logical_page),
-                write: request.direction == Direction::Write,
-                high_priority: request.high_priority,
-                reached_member_ns: 0,
-                waited_for_plane: false,
-                refused_ns: None,
-            };
-            if operation.write && self.ssd.link.is_some() {
-                self.join_lane(member, 0, operation);
-            } else {
-                self.reach_member(member, operation);
-            }
+            self.issue(member, logical_page, Some(index), None, request.direction == Direction::Write, request.high_priority);
         }
     }
 
     fn operation_done(&mut self, operation: Operation) {
-        let request = &mut self.requests[operation.request];
+        match (operation.stripe_operation, operation.request) {
+            (Some(number), _) => self.stripe_page_done(number),
+            (None, Some(request)) => self.part_of_request_done(request),
+            (None, None) => unreachable!("somebody wants every page"),
+        }
+    }
+
+    fn part_of_request_done(&mut self, request: usize) {
+        let request = &mut self.requests[request];
         request.operations_left -= 1;
         if request.operations_left == 0 {
             request.done_ns = self.now;
             self.requests_done += 1;
+            self.controller_sees_end();
         }
+    }
+
+    /// The nanosecond at which the last request of the run was done has passed.
+    fn run_is_over(&self) -> bool {
+        self.requests_done == self.case.requests.len() && self.requests.iter().all(|request| request.done_ns < self.now)
     }
 }
 
 // Events.
 impl Simulation<'_> {
     fn schedule(&mut self, delay: u64, event: Event) {
-        self.events.push(Scheduled { time: self.now + delay, order: self.events_scheduled, event });
+        self.schedule_with_rank(delay, 0, event);
+    }
+
+    fn schedule_with_rank(&mut self, delay: u64, rank: u8, event: Event) {
+        self.events.push(Scheduled { time: self.now + delay, rank, order: self.events_scheduled, event });
         self.events_scheduled += 1;
     }
 
+    fn schedule_phase_end(&mut self, order: u64, event: Event) {
+        self.events.push(Scheduled { time: self.now, rank: PHASE_RANK, order, event });
+    }
+
+    fn schedule_failure(&mut self, at_ns: u64) {
+        self.schedule_with_rank(at_ns, FAILURE_RANK, Event::Failure);
+    }
+
+    fn schedule_rebuild(&mut self, delay: u64) {
+        self.schedule_with_rank(delay, REBUILD_RANK, Event::Rebuild);
+    }
+
     fn earliest_event(&self) -> Option<usize> {
-        (0..self.events.len()).min_by_key(|&index| (self.events[index].time, self.events[index].order))
+        (0..self.events.len()).min_by_key(|&index| (self.events[index].time, self.events[index].rank, self.events[index].order))
     }
 
     fn next_event(&mut self) {
@@ -296,6 +375,13 @@ impl Simulation<'_> {
             Event::Transferred { member, worker } => self.transferred(member, worker),
             Event::Step { member, element, number } => self.step_over(member, element, number),
             Event::HostDone { member, operation } => self.leaves_element(member, operation),
+            Event::PhaseOver { number } => self.next_phase(number),
+            Event::Failure => self.fails(),
+            Event::Rebuild => self.rebuild_next(),
+            Event::Asks { member, element } => self.asks(member, element),
+            Event::Arrives { member, message } => self.arrives(member, message),
+            Event::CycleBegins => self.cycle_begins(),
+            Event::Check => self.check(),
         }
     }
 }
@@ -471,7 +557,7 @@ impl Simulation<'_> {
             self.members[member].counters.host_pages_read += 1;
         }
         if self.met_gc(member, element, &head) {
-            self.requests[head.request].members_met.insert(member);
+            self.mark_met(member, &head);
         }
         let state = &mut self.members[member].elements[element];
         state.serving = Some(state.queue.remove(0));
@@ -483,6 +569,12 @@ impl Simulation<'_> {
         let state = &mut self.members[member].elements[element];
         state.waits_for = Some(what);
         state.queue[0].waited_for_plane = true;
+    }
+
+    fn mark_met(&mut self, member: usize, operation: &Operation) {
+        if let Some(request) = operation.request {
+            self.requests[request].members_met.insert(member);
+        }
     }
 
     /// Rule 28.
@@ -522,7 +614,7 @@ impl Simulation<'_> {
         let key = self.run_key(element, clean.pool);
         let runs = self.members[member].gc_runs.entry(key).or_default();
         if runs.last().is_none_or(|run| run.end != Some(now)) {
-            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0 });
+            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0, forced: false });
         }
         let run = runs.last_mut().expect("a run has begun");
         run.end = None;
@@ -717,6 +809,7 @@ impl Simulation<'_> {
                 for run in runs {
                     let end = run.end.expect("every run has ended");
                     member.counters.gc_runs += 1;
+                    member.counters.gc_forced_runs += u64::from(run.forced);
                     member.counters.gc_time_ns += end - run.start;
                     gc_intervals.push(GcInterval {
                         pool: 0,
@@ -730,7 +823,7 @@ impl Simulation<'_> {
                         end_ns: end,
                         victims: run.victims,
                         pages_moved: run.pages_moved,
-                        forced: false,
+                        forced: run.forced,
                     });
                 }
             }
@@ -741,11 +834,18 @@ impl Simulation<'_> {
             });
         }
         gc_intervals.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
+        assert!(self.stripes.as_ref().is_none_or(Stripes::are_free), "no lock is held");
         assert_eq!(self.requests_done, self.case.requests.len(), "every request is done");
         let requests = self.requests.iter().map(|request| {
             assert_eq!(request.operations_left, 0);
             RequestOutcome { arrival_ns: request.arrival_ns, done_ns: request.done_ns, gc_members_met: request.members_met.len() as u32 }
         });
-        Outcome { requests: requests.collect(), members, gc_intervals }
+        Outcome {
+            requests: requests.collect(),
+            members,
+            gc_intervals,
+            stripe_counters: self.stripes.as_ref().map(Stripes::counters),
+            messages: self.controller.as_ref().map(Controller::messages),
+        }
     }
 }

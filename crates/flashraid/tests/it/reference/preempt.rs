@@ -40,13 +40,24 @@ enum Doing {
     Resuming,
 }
 
+/// Why a clean began.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// A pool needed it.
+    Need,
+    /// The element had been idle, whether or not a pool needed it.
+    Idle,
+    /// The array's controller.
+    Forced,
+}
+
 struct SteppedClean {
     pool: usize,
     victim: usize,
     state: u8,
     state_since: u64,
     register: Option<Page>,
-    by_idle_rule: bool,
+    cause: Cause,
     operation_arrived: bool,
 }
 
@@ -64,7 +75,8 @@ struct InFlight {
 impl Simulation<'_> {
     /// Whether section 10 applies.
     pub fn is_stepped(&self) -> bool {
-        !self.ssd.gc.instantaneous && (self.ssd.gc.preemption.is_some() || self.ssd.gc.idle_ns.is_some())
+        let gc = &self.ssd.gc;
+        !gc.instantaneous && (gc.preemption.is_some() || gc.idle_ns.is_some() || self.controller.is_some())
     }
 
     fn preemption(&self) -> Option<Preemption> {
@@ -136,7 +148,7 @@ impl Simulation<'_> {
                 if self.stepper(member, element).clean.is_some() {
                     self.point(member, element);
                 } else if std::mem::take(&mut self.stepper(member, element).serves_after_state_3) {
-                    if !self.needed_clean(member, element, false) {
+                    if !self.forced_clean(member, element) && !self.needed_clean(member, element, Cause::Need) {
                         self.outside_of_cleans(member, element);
                     }
                 } else {
@@ -180,20 +192,24 @@ impl Simulation<'_> {
     // Rules 10, 12, 32 and 38.
 
     fn outside_of_cleans(&mut self, member: usize, element: usize) {
+        if self.forced_clean(member, element) {
+            return;
+        }
         let Some(&head) = self.members[member].elements[element].queue.first() else {
             return self.rests(member, element);
         };
         let looks = self.ssd.gc.trigger == flashraid::ssd::Trigger::Request || head.write;
-        if looks && self.needed_clean(member, element, false) {
+        if looks && self.needed_clean(member, element, Cause::Need) {
             return;
         }
         self.serve_stepped(member, element, 0);
     }
 
-    fn needed_clean(&mut self, member: usize, element: usize, by_idle_rule: bool) -> bool {
+    fn needed_clean(&mut self, member: usize, element: usize, cause: Cause) -> bool {
         match self.members[member].flash.look_for_victim(element) {
             Some((pool, victim)) => {
-                self.begin_stepped_clean(member, element, pool, victim, by_idle_rule);
+                self.will_ask(member, element);
+                self.begin_stepped_clean(member, element, pool, victim, cause);
                 true
             }
             None => false,
@@ -202,34 +218,33 @@ impl Simulation<'_> {
 
     /// Rule 38; false if there is nothing to clean.
     fn idle_clean(&mut self, member: usize, element: usize) -> bool {
-        let now = self.now;
-        if self.requests_done == self.case.requests.len() && self.requests.iter().all(|request| request.done_ns < now) {
+        if self.run_is_over() {
             return false;
         }
-        if self.needed_clean(member, element, true) {
+        if self.needed_clean(member, element, Cause::Idle) {
             return true;
         }
         match self.members[member].flash.look_for_idle_victim(element) {
             Some((pool, victim)) => {
-                self.begin_stepped_clean(member, element, pool, victim, true);
+                self.begin_stepped_clean(member, element, pool, victim, Cause::Idle);
                 true
             }
             None => false,
         }
     }
 
-    fn begin_stepped_clean(&mut self, member: usize, element: usize, pool: usize, victim: usize, by_idle_rule: bool) {
+    pub fn begin_stepped_clean(&mut self, member: usize, element: usize, pool: usize, victim: usize, cause: Cause) {
         let now = self.now;
         self.members[member].flash.elements[element].pool_cleaned_last = Some(pool);
         let runs = self.members[member].gc_runs.entry((element, None)).or_default();
         if runs.last().is_none_or(|run| run.end != Some(now)) {
-            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0 });
+            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0, forced: cause == Cause::Forced });
         }
         let run = runs.last_mut().expect("a run has begun");
         run.end = None;
         run.victims += 1;
         self.members[member].counters.erases += 1;
-        self.members[member].counters.idle_cleans += u64::from(by_idle_rule);
+        self.members[member].counters.idle_cleans += u64::from(cause == Cause::Idle);
         let hard = self.is_below_hard(member, element, pool);
         let state = match self.preemption() {
             None => 3,
@@ -237,7 +252,7 @@ impl Simulation<'_> {
             Some(_) => 1,
         };
         self.stepper(member, element).clean =
-            Some(SteppedClean { pool, victim, state, state_since: now, register: None, by_idle_rule, operation_arrived: false });
+            Some(SteppedClean { pool, victim, state, state_since: now, register: None, cause, operation_arrived: false });
         if self.preemption().is_some() {
             self.point(member, element);
         } else {
@@ -264,6 +279,7 @@ impl Simulation<'_> {
         self.stepper(member, element).cleans_ended.push(now);
         let runs = self.members[member].gc_runs.get_mut(&(element, None)).expect("a run goes on");
         runs.last_mut().expect("a run goes on").end = Some(now);
+        self.protocol_sees_end_of_clean(member, element);
         if self.preemption().is_some() && clean.state == 3 {
             let queue = self.members[member].elements[element].queue.clone();
             let first = (0..queue.len()).find(|&index| queue[index].write && queue[index].high_priority && !overtakes(&queue, index));
@@ -275,10 +291,13 @@ impl Simulation<'_> {
                 self.refuse(member, element, index);
             }
         }
-        if clean.by_idle_rule && !clean.operation_arrived && self.idle_clean(member, element) {
+        if self.forced_clean(member, element) {
             return;
         }
-        if self.preemption().is_some() && self.needed_clean(member, element, false) {
+        if clean.cause == Cause::Idle && !clean.operation_arrived && self.idle_clean(member, element) {
+            return;
+        }
+        if self.preemption().is_some() && self.needed_clean(member, element, Cause::Need) {
             return;
         }
         self.outside_of_cleans(member, element);
@@ -470,6 +489,7 @@ impl Simulation<'_> {
         }
         let operation = self.leaves_queue(member, element, index);
         let fills_block = self.members[member].flash.write(element, pool, wanted);
+        self.may_register(member, element, pool);
         self.members[member].counters.pipelined += 1;
         self.members[member].counters.host_pages_written += 1;
         let timing = self.ssd.timing;
@@ -511,7 +531,7 @@ impl Simulation<'_> {
         let operation = self.members[member].elements[element].queue.remove(index);
         let stepper = &self.members[member].steppers[element];
         if stepper.clean.is_some() || stepper.cleans_ended.iter().any(|&end| end > operation.reached_member_ns) {
-            self.requests[operation.request].members_met.insert(member);
+            self.mark_met(member, &operation);
         }
         if let Some(refused) = operation.refused_ns {
             self.members[member].counters.exhausted += 1;
@@ -553,6 +573,7 @@ impl Simulation<'_> {
         }
         let pool = self.members[member].flash.pool_for_write(element, operation.page, &[]).expect("a pool has room");
         let fills_block = self.members[member].flash.write(element, pool, operation.page);
+        self.may_register(member, element, pool);
         self.members[member].counters.host_pages_written += 1;
         let before = timing.command_overhead_ns + timing.page_transfer_ns;
         let duration = before + self.program_ns(member, fills_block);
@@ -616,6 +637,16 @@ impl Simulation<'_> {
                 self.does(member, element, Doing::Resuming, resume_ns);
             }
         }
+    }
+
+    /// Whether an element does nothing at all.
+    pub fn is_at_rest(&self, member: usize, element: usize) -> bool {
+        self.members[member].steppers[element].doing == Doing::Nothing
+    }
+
+    /// Whether a clean of an element is in progress.
+    pub fn cleans_in_steps(&self, member: usize, element: usize) -> bool {
+        self.members[member].steppers[element].clean.is_some()
     }
 
     /// Whether everything in this section has come to rest.

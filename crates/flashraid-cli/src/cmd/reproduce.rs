@@ -1,0 +1,197 @@
+//! `flashraid reproduce`: the papers' figures, each with its claims.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use flashraid::workload::catalogue;
+use flashraid_experiments::ledger::{self, Origin};
+use flashraid_experiments::{Evaluation, Figure, Point, Results, Size, figures};
+use serde_json::Value;
+
+use crate::args::{DEFAULT_OUT, ReproduceArgs};
+use crate::failure::{Failure, Outcome};
+use crate::grid::{Setting, Store, Task, default_threads, run_all};
+use crate::output::page::Page;
+use crate::output::{json, picture, reproduction, text};
+use crate::{files, interrupt, scenario};
+
+/// Runs the command.
+pub fn run(arguments: &ReproduceArgs) -> Outcome {
+    let chosen = match arguments.figures.as_slice() {
+        [only] if only == "list" => return list(arguments.json),
+        ids => choose(ids)?,
+    };
+    let size = if arguments.quick { Size::Quick } else { Size::Full };
+    let plan = Plan::new(&chosen, size, arguments.seed, &traces(&arguments.trace)?)?;
+
+    let folder = if arguments.quick { "reproduce-quick" } else { "reproduce" };
+    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
+    let store = Store::open(&out)?;
+    interrupt::stop_at_next_step()?;
+    let reports = run_all(&plan.tasks, arguments.jobs.map_or_else(default_threads, usize::from), Some(&store))?;
+    let (done, all) = (reports.iter().flatten().count(), reports.len());
+    if done < all {
+        let kept = format!("The same command goes on from here; finished simulations are in {}.", out.display());
+        return Err(Failure::Interrupted(format!("stopped: {done} of {all} simulations are done. {kept}")));
+    }
+    let reports: Vec<Value> = reports.into_iter().flatten().collect();
+    let evaluated = plan.evaluate(chosen, &reports);
+    let origin = Origin { date: today(), version: env!("CARGO_PKG_VERSION").to_owned(), size, first_seed: arguments.seed };
+
+    let document = reproduction::document(&evaluated, &origin)?;
+    write(&evaluated, &origin, &document, &out)?;
+    match arguments.json {
+        true => json::print(&document),
+        false => files::print(&format!("{}{}\n", text::render(&reproduction::sheets(&evaluated)), summary(&evaluated, &out))),
+    }
+}
+
+fn list(as_json: bool) -> Outcome {
+    match as_json {
+        true => json::print(&reproduction::list_document(&figures())),
+        false => files::print(&text::render(&[reproduction::list(&figures())])),
+    }
+}
+
+/// The figures of these names; a paper's name means all of its figures.
+fn choose(ids: &[String]) -> Outcome<Vec<Figure>> {
+    let mut all = figures();
+    let wanted = |figure: &Figure, id: &String| id == "all" || figure.id == id || figure.id.split('.').next() == Some(id);
+    if let Some(unknown) = ids.iter().find(|id| !all.iter().any(|figure| wanted(figure, id))) {
+        let known: Vec<&str> = all.iter().map(|figure| figure.id).collect();
+        return Err(Failure::Input(format!("there is no figure {unknown}; there are all, ggc, pgc, lawc, poster, {}", known.join(", "))));
+    }
+    all.retain(|figure| ids.iter().any(|id| wanted(figure, id)));
+    Ok(all)
+}
+
+/// `NAME=FILE` pairs of workloads that exist.
+fn traces(settings: &[Setting]) -> Outcome<Vec<(String, String)>> {
+    for setting in settings {
+        if let Err(problem) = catalogue::find(&setting.key) {
+            return Err(Failure::Input(format!("--trace {setting}: {problem}")));
+        }
+    }
+    Ok(settings.iter().map(|setting| (setting.key.clone(), setting.value.clone())).collect())
+}
+
+/// The simulations of the chosen figures; one that several figures share is there once.
+struct Plan {
+    tasks: Vec<Task>,
+    /// For each figure its points with the positions of their tasks, one for each seed.
+    points: Vec<Vec<(String, Vec<usize>)>>,
+}
+
+impl Plan {
+    fn new(figures: &[Figure], size: Size, first_seed: u64, traces: &[(String, String)]) -> Outcome<Plan> {
+        let mut tasks: Vec<Task> = Vec::new();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut position = |point: &Point, seed: u64| -> Outcome<usize> {
+            let settings: Vec<Setting> = point.settings(size, traces).into_iter().map(|(key, value)| Setting { key, value }).collect();
+            let task = Task::new(scenario::from_text(&point.name, point.text, &settings, Some(seed))?);
+            let next = tasks.len();
+            let index = *known.entry(task.id.clone()).or_insert(next);
+            if index == next {
+                tasks.push(task);
+            }
+            Ok(index)
+        };
+        let mut points = Vec::new();
+        for figure in figures {
+            let of_point = |point: &Point| {
+                let seeds = (first_seed..first_seed + size.seeds()).map(|seed| position(point, seed));
+                Ok((point.name.clone(), seeds.collect::<Outcome<Vec<usize>>>()?))
+            };
+            points.push(figure.points.iter().map(of_point).collect::<Outcome<Vec<_>>>()?);
+        }
+        Ok(Plan { tasks, points })
+    }
+
+    fn evaluate(&self, figures: Vec<Figure>, reports: &[Value]) -> Vec<(Figure, Evaluation)> {
+        let evaluate = |(figure, points): (Figure, &Vec<(String, Vec<usize>)>)| {
+            let mut results = Results::default();
+            for (name, tasks) in points {
+                results.insert(name, tasks.iter().map(|index| reports[*index].clone()).collect());
+            }
+            let evaluation = Evaluation::of(&figure, &results);
+            (figure, evaluation)
+        };
+        figures.into_iter().zip(&self.points).map(evaluate).collect()
+    }
+}
+
+fn write(evaluated: &[(Figure, Evaluation)], origin: &Origin, document: &Value, out: &Path) -> Outcome {
+    files::write(&out.join("reproduction.json"), json::text(document).as_bytes())?;
+    files::write(&out.join("reproduction.md"), ledger::markdown(evaluated, origin).as_bytes())?;
+    files::write(&out.join("rows.csv"), reproduction::csv(evaluated).as_bytes())?;
+    let (summary, details) = (reproduction::sheets(evaluated), reproduction::row_sheets(evaluated));
+    let charts = reproduction::charts(evaluated);
+    let facts = [self::summary(evaluated, out)];
+    let configuration = serde_json::json!({ "date": origin.date, "first_seed": origin.first_seed });
+    let page = Page {
+        title: "The papers reproduced",
+        facts: &facts,
+        summary: &summary,
+        details: &details,
+        charts: &charts,
+        configuration: &configuration,
+    };
+    files::write(&out.join("report.html"), page.html().as_bytes())?;
+    picture::write(&charts, out)
+}
+
+fn summary(evaluated: &[(Figure, Evaluation)], out: &Path) -> String {
+    let [agrees, direction, differs] = ledger::tally(evaluated.iter().flat_map(|(_, evaluation)| &evaluation.claims));
+    let all = agrees + direction + differs;
+    format!("Of {all} claims {agrees} agree, {direction} hold in direction, {differs} differ; written to {}", out.display())
+}
+
+/// The day by the system's clock (UTC), as `2026-11-21`.
+fn today() -> String {
+    let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (year, month, day) = civil(seconds / 86_400);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// Year, month and day of a count of days since 1970-01-01.
+fn civil(mut days: u64) -> (u64, u64, u64) {
+    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let mut year = 1970;
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 0;
+    while days >= lengths[month] {
+        days -= lengths[month];
+        month += 1;
+    }
+    (year, month as u64 + 1, days + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        assert_eq!([0, 59, 11_016, 20_778].map(civil), [(1970, 1, 1), (1970, 3, 1), (2000, 2, 29), (2026, 11, 21)]);
+    }
+
+    #[test]
+    fn points_that_figures_share_run_once() {
+        let chosen = choose(&["ggc.fig6".to_owned(), "ggc.fig9".to_owned(), "ggc.fig11".to_owned()]).unwrap();
+        let plan = Plan::new(&chosen, Size::Quick, 1, &[]).unwrap();
+        let names: usize = plan.points.iter().map(Vec::len).sum();
+        // Figures 6 and 9 consist of points of figure 11, but for hpc-r.
+        assert_eq!((names, plan.tasks.len()), (4 + 10 + 45, 2 * (45 + 2)));
+    }
+
+    #[test]
+    fn unknown_figures_and_workloads_are_refused() {
+        assert!(choose(&["ggc.fig99".to_owned()]).unwrap_err().message().unwrap().contains("ggc.fig6"));
+        assert_eq!(choose(&["pgc".to_owned()]).unwrap().len(), 7);
+        assert!(traces(&["nonsense=x".parse().unwrap()]).is_err());
+    }
+}

@@ -1,0 +1,137 @@
+//! What charts show, apart from how: the page draws them with a script, `picture` as SVG files.
+
+mod compare;
+mod free_blocks;
+mod response;
+mod run;
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::number;
+
+pub use compare::of_grid;
+pub use run::of_run;
+
+/// A chart.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Chart {
+    /// Short name, unique on a page, also that of its file.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// Its content.
+    #[serde(flatten)]
+    pub content: Content,
+}
+
+/// What a chart consists of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Content {
+    /// Values over a quantity.
+    Lines(Lines),
+    /// Values side by side.
+    Bars(Bars),
+    /// Requests and collections of a window of time.
+    Timeline(Timeline),
+}
+
+/// A quantity with its unit, ready to be written beside an axis.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Axis {
+    /// For instance `response, ms`.
+    pub label: String,
+    /// Logarithmic; values must be positive then.
+    pub log: bool,
+}
+
+impl Axis {
+    /// A linear axis.
+    pub fn linear(label: impl Into<String>) -> Axis {
+        Axis { label: label.into(), log: false }
+    }
+
+    /// A logarithmic axis.
+    pub fn log(label: impl Into<String>) -> Axis {
+        Axis { label: label.into(), log: true }
+    }
+}
+
+/// Lines over a common axis.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Lines {
+    /// Across.
+    pub x: Axis,
+    /// Upwards.
+    pub y: Axis,
+    /// The lines.
+    pub series: Vec<Line>,
+    /// Stretches of the x axis with a meaning, behind the lines.
+    pub bands: Vec<Band>,
+    /// Named values of the y axis.
+    pub levels: Vec<(String, f64)>,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Line {
+    /// Its name.
+    pub name: String,
+    /// Points (x, y), x not decreasing.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Stretches of the x axis.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Band {
+    /// What they mean.
+    pub name: String,
+    /// Where they are.
+    pub stretches: Vec<Range<f64>>,
+}
+
+/// Groups of bars.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bars {
+    /// Names of the groups.
+    pub groups: Vec<String>,
+    /// Upwards.
+    pub y: Axis,
+    /// One bar of every group.
+    pub series: Vec<BarSeries>,
+}
+
+/// A bar in every group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BarSeries {
+    /// Its name.
+    pub name: String,
+    /// The heights, one for each group.
+    pub values: Vec<Option<f64>>,
+    /// Half the widths of the 95 % confidence intervals.
+    pub half_widths: Vec<Option<f64>>,
+}
+
+/// A window of simulated time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Timeline {
+    /// Its beginning and end, in ms.
+    pub window_ms: Range<f64>,
+    /// Members, each with a lane.
+    pub members: u32,
+    /// Elements of a member, each with a row in its lane.
+    pub elements: u32,
+    /// Unit of the response times.
+    pub unit: &'static str,
+    /// Requests that ended in the window: end in ms, response time, whether it is a write.
+    pub requests: Vec<(f64, f64, bool)>,
+    /// Collections: member, element, begin and end in ms, whether the controller forced it.
+    pub collections: Vec<(u32, u32, f64, f64, bool)>,
+}
+
+/// The unit in which durations up to this many microseconds read best, and its length in microseconds.
+fn unit_of(longest_us: f64) -> (&'static str, f64) {
+    number::time_unit(longest_us)
+}

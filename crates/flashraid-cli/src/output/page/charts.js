@@ -1,0 +1,366 @@
+// Draws the charts of the page from the JSON in it, with uPlot (MIT licence).
+"use strict";
+(() => {
+  const charts = JSON.parse(document.getElementById("charts-data").textContent);
+  const home = document.getElementById("charts");
+
+  // Colours after Okabe and Ito, lighter on dark ground; dashes tell lines apart without them.
+  const LIGHT = { ink: "#1c1f23", soft: "#5b6470", line: "#e1e4e8", ground: "#ffffff", own: "#c98600", forced: "#0072b2",
+    series: ["#0072b2", "#d55e00", "#009e73", "#b0578d", "#a87400", "#2f8fc4", "#3c3c3c"], bands: ["#56b4e955", "#e69f0066", "#d55e0077"] };
+  const DARK = { ink: "#e4e7eb", soft: "#a7b0bb", line: "#2b3139", ground: "#15181c", own: "#f0b73f", forced: "#5cb8f0",
+    series: ["#5cb8f0", "#ff9a4d", "#3fcf9f", "#e6a1c8", "#f0c75e", "#a6d8f5", "#d0d0d0"], bands: ["#56b4e944", "#e69f0055", "#d55e0077"] };
+  const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2], [14, 4], [3, 6]];
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  let printing = false;
+  const theme = () => (dark.matches && !printing ? DARK : LIGHT);
+  const colour = (index) => theme().series[index % theme().series.length];
+  const number = (value) => (value == null ? "–" : Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 }));
+
+  const make = (tag, attributes = {}, ...children) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+
+  const drawn = [];
+
+  // The frame of a chart: heading, buttons, plot, legend whose entries are switches and show the values at the cursor.
+  function frame(chart, hint) {
+    const buttons = make("div", { class: "buttons" });
+    const plot = make("div", { class: "plot", tabindex: "0", role: "application", "aria-label": `${chart.title}. ${hint}` });
+    const legend = make("div", { class: "legend" });
+    const where = make("output", { class: "where" });
+    legend.append(where);
+    home.append(make("section", { class: "chart", id: chart.id },
+      make("header", {}, make("h2", {}, chart.title), buttons), plot, legend, make("p", { class: "hint" }, hint)));
+    return { buttons, plot, legend, where };
+  }
+
+  function button(parent, text, name, action) {
+    const element = make("button", { type: "button", "aria-label": name, title: name }, text);
+    element.addEventListener("click", action);
+    parent.append(element);
+    return element;
+  }
+
+  // A legend entry that switches something on and off; returns where its value is shown.
+  function toggle(legend, name, paint, action) {
+    const swatch = make("span", { class: "swatch" });
+    const value = make("output");
+    const element = make("button", { type: "button", "aria-pressed": "true" }, swatch, name, " ", value);
+    element.addEventListener("click", () => {
+      const shown = element.getAttribute("aria-pressed") !== "true";
+      element.setAttribute("aria-pressed", shown);
+      action(shown);
+    });
+    legend.append(element);
+    const repaint = () => paint(swatch.style);
+    repaint();
+    return { value, repaint };
+  }
+
+  const axis = (label, more = {}) => ({
+    label, labelSize: 24, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+    stroke: () => theme().soft, grid: { stroke: () => theme().line, width: 1 }, ticks: { stroke: () => theme().line, width: 1 }, ...more });
+  const upwards = (label, log) => axis(label, {
+    size: 58, values: (u, splits) => splits.map((value) => (value == null ? "" : Number(value.toPrecision(6)).toLocaleString("en", { maximumSignificantDigits: 6 }))),
+    ...(log ? { filter: (u, splits) => splits.map((value) => (Number.isInteger(Math.round(Math.log10(value) * 1e9) / 1e9) ? value : null)) } : {}) });
+  const widthOf = (plot) => Math.max(280, plot.clientWidth);
+
+  // Zoom by keys and buttons; dragging and double clicks are uPlot's own. `group` moves together.
+  function navigation(parts, group, full, log) {
+    const forth = (value) => (log ? Math.log10(value) : value), back = (value) => (log ? 10 ** value : value);
+    const show = (min, max) => group.forEach((u) => u.setScale("x", { min: back(min), max: back(max) }));
+    const reset = () => show(forth(full[0]), forth(full[1]));
+    const limits = () => [forth(group[0].scales.x.min), forth(group[0].scales.x.max), forth(full[0]), forth(full[1])];
+    const zoom = (factor) => {
+      const [min, max, least, most] = limits();
+      const left = group[0].cursor.left;
+      const centre = left >= 0 ? forth(group[0].posToVal(left, "x")) : (min + max) / 2;
+      show(Math.max(least, centre - (centre - min) * factor), Math.min(most, centre + (max - centre) * factor));
+    };
+    const pan = (share) => {
+      const [min, max, least, most] = limits();
+      const by = Math.max(least - min, Math.min(most - max, (max - min) * share));
+      show(min + by, max + by);
+    };
+    const step = (by) => {
+      const u = group[0], x = u.data[0];
+      let index = u.cursor.idx == null ? (by > 0 ? -1 : x.length) : u.cursor.idx;
+      do index += by; while (x[index] < u.scales.x.min);
+      if (!(x[index] >= u.scales.x.min && x[index] <= u.scales.x.max)) return;
+      group.forEach((u) => u.setCursor({ left: u.valToPos(x[index], "x"), top: u.over.clientHeight / 2 }));
+    };
+    button(parts.buttons, "+", "Zoom in", () => zoom(0.5));
+    button(parts.buttons, "−", "Zoom out", () => zoom(2));
+    button(parts.buttons, "◀", "Earlier or smaller", () => pan(-0.3));
+    button(parts.buttons, "▶", "Later or larger", () => pan(0.3));
+    button(parts.buttons, "Reset", "Show everything", reset);
+    const keys = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": reset, Escape: reset, Home: () => pan(-1e9), End: () => pan(1e9) };
+    parts.plot.addEventListener("keydown", (event) => {
+      const arrow = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      const action = arrow ? () => (event.shiftKey ? pan(arrow * 0.3) : step(arrow)) : keys[event.key];
+      if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      action();
+    });
+  }
+
+  const HINT = "Drag to zoom, double-click to reset; keys: arrows read values, Shift and arrows move, + − 0 zoom.";
+
+  // Points of several lines over one common, sorted list of x.
+  function aligned(series) {
+    const xs = [...new Set(series.flatMap((line) => line.points.map((point) => point[0])))].sort((a, b) => a - b);
+    const at = new Map(xs.map((x, index) => [x, index]));
+    const columns = series.map((line) => {
+      const column = new Array(xs.length).fill(undefined);
+      for (const [x, y] of line.points) column[at.get(x)] = y;
+      return column;
+    });
+    return [xs, ...columns];
+  }
+
+  // The last known value at or before an index: points of different lines need not share their x.
+  const valueAt = (column, index) => { while (index >= 0 && column[index] == null) index--; return column[index]; };
+
+  function lines(chart) {
+    const parts = frame(chart, HINT);
+    // A vertical step has two values at one x: the second is shifted by too little to see.
+    for (const line of chart.series) {
+      for (let i = 1; i < line.points.length; i++) {
+        if (line.points[i][0] <= line.points[i - 1][0]) line.points[i][0] = line.points[i - 1][0] * (1 + 1e-12) + 1e-12;
+      }
+    }
+    const data = aligned(chart.series);
+    const full = [data[0][0], data[0].length > 1 ? data[0][data[0].length - 1] : data[0][0] + 1];
+    const shownBands = chart.bands.map(() => true);
+    let values = [];
+    const background = (u) => {
+      const { ctx, bbox } = u;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+      ctx.clip();
+      chart.bands.forEach((band, index) => {
+        if (!shownBands[index]) return;
+        ctx.fillStyle = theme().bands[index % 3];
+        for (const { start, end } of band.stretches) {
+          const left = u.valToPos(start, "x", true), right = u.valToPos(end, "x", true);
+          ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height);
+        }
+      });
+      ctx.strokeStyle = ctx.fillStyle = theme().soft;
+      ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+      ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+      for (const [name, level] of chart.levels) {
+        const y = u.valToPos(level, "y", true);
+        ctx.beginPath();
+        ctx.moveTo(bbox.left, y);
+        ctx.lineTo(bbox.left + bbox.width, y);
+        ctx.stroke();
+        ctx.fillText(name, bbox.left + 6 * devicePixelRatio, y + (y - bbox.top < 16 * devicePixelRatio ? 14 : -4) * devicePixelRatio);
+      }
+      ctx.restore();
+    };
+    const levels = chart.levels.map((level) => level[1]);
+    const u = new uPlot({
+      width: widthOf(parts.plot), height: 320, legend: { show: false },
+      scales: {
+        x: { time: false, distr: chart.x.log ? 3 : 1, range: (u, min, max) => [min ?? full[0], max > min ? max : full[1]] },
+        y: { distr: chart.y.log ? 3 : 1, ...(chart.y.log ? {} : { range: (u, min, max) => [Math.min(0, min ?? 0, ...levels), Math.max(max ?? 1, ...levels) * 1.05 || 1] }) } },
+      axes: [upwardsAcross(chart.x), upwards(chart.y.label, chart.y.log)],
+      series: [{}, ...chart.series.map((line, index) => ({
+        label: line.name, stroke: () => colour(index), width: 2, dash: DASHES[index % DASHES.length], spanGaps: true, points: { show: data[0].length < 3 } }))],
+      cursor: { drag: { x: true, y: false }, points: { size: 7 } },
+      hooks: { drawClear: [background], setCursor: [(u) => {
+        const index = u.cursor.idx;
+        parts.where.textContent = index == null ? "" : `${chart.x.label}: ${number(data[0][index])}`;
+        values.forEach(({ value }, series) => { value.textContent = index == null ? "" : number(valueAt(u.data[series + 1], index)); });
+      }] },
+    }, data, parts.plot);
+    values = chart.series.map((line, index) => toggle(parts.legend, line.name, (style) => { style.background = colour(index); }, (show) => u.setSeries(index + 1, { show })));
+    const bands = chart.bands.map((band, index) => toggle(parts.legend, band.name, (style) => { style.background = theme().bands[index % 3]; },
+      (show) => { shownBands[index] = show; u.redraw(); }));
+    navigation(parts, [u], full, chart.x.log);
+    keep(parts, [u], [...values, ...bands]);
+  }
+
+  const upwardsAcross = (quantity) => ({ ...upwards(quantity.label, quantity.log), size: 34, labelSize: 22 });
+
+  function bars(chart) {
+    const parts = frame(chart, "Hover or use the arrow keys to read values; the entries below switch series on and off.");
+    const groups = chart.groups.length;
+    const shown = () => chart.series.map((_, index) => index).filter((index) => !u || u.series[index + 1].show !== false);
+    const all = chart.series.flatMap((series) => series.values).filter((value) => value != null);
+    const floor = Math.min(...all) / 2;
+    let u, values = [];
+    const slot = (series) => { const visible = shown(); return [0.8 / visible.length, -0.4 + (0.8 / visible.length) * visible.indexOf(series)]; };
+    const paths = (u, seriesIndex) => {
+      const path = new Path2D();
+      const [width, offset] = slot(seriesIndex - 1);
+      const bottom = u.valToPos(chart.y.log ? u.scales.y.min : 0, "y", true);
+      u.data[seriesIndex].forEach((value, group) => {
+        if (value == null) return;
+        const left = u.valToPos(group + offset + width * 0.04, "x", true), right = u.valToPos(group + offset + width * 0.96, "x", true);
+        const top = u.valToPos(value, "y", true);
+        path.rect(left, top, right - left, bottom - top);
+      });
+      return { stroke: null, fill: path };
+    };
+    const intervals = (u) => {
+      const { ctx } = u;
+      ctx.save();
+      ctx.strokeStyle = theme().ink;
+      ctx.lineWidth = 1.5 * devicePixelRatio;
+      for (const series of shown()) {
+        const [width, offset] = slot(series);
+        chart.series[series].half_widths.forEach((half, group) => {
+          if (half == null) return;
+          const value = chart.series[series].values[group], x = u.valToPos(group + offset + width / 2, "x", true);
+          ctx.beginPath();
+          ctx.moveTo(x, u.valToPos(Math.max(value - half, chart.y.log ? floor : 0), "y", true));
+          ctx.lineTo(x, u.valToPos(value + half, "y", true));
+          ctx.stroke();
+        });
+      }
+      ctx.restore();
+    };
+    const most = () => Math.max(...shown().flatMap((series) => chart.series[series].values.map((value, group) => (value ?? 0) + (chart.series[series].half_widths[group] ?? 0))), 1e-12);
+    // Names that would overlap are turned.
+    const longest = Math.max(...chart.groups.map((name) => name.length));
+    const turned = () => longest * 7 > (widthOf(parts.plot) - 80) / groups;
+    u = new uPlot({
+      width: widthOf(parts.plot), height: 320, legend: { show: false },
+      scales: { x: { time: false, range: [-0.6, groups - 0.4] }, y: chart.y.log ? { distr: 3, range: () => [10 ** Math.floor(Math.log10(floor)), most() * 1.3] } : { range: () => [0, most() * 1.08] } },
+      axes: [axis(null, { splits: () => chart.groups.map((_, group) => group), values: () => chart.groups, grid: { show: false },
+        rotate: turned() ? -35 : 0, size: turned() ? 24 + longest * 4.2 : 30 }), upwards(chart.y.label, chart.y.log)],
+      series: [{}, ...chart.series.map((series, index) => ({ label: series.name, fill: () => colour(index), paths, points: { show: false } }))],
+      cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
+      hooks: { draw: [intervals], setCursor: [(u) => {
+        const group = u.cursor.idx;
+        parts.where.textContent = group == null ? "" : chart.groups[group];
+        values.forEach(({ value }, series) => {
+          const half = group == null ? null : chart.series[series].half_widths[group];
+          value.textContent = group == null ? "" : number(chart.series[series].values[group]) + (half == null ? "" : ` ±${number(half)}`);
+        });
+      }] },
+    }, [chart.groups.map((_, group) => group), ...chart.series.map((series) => series.values)], parts.plot);
+    values = chart.series.map((series, index) => toggle(parts.legend, series.name, (style) => { style.background = colour(index); },
+      (show) => { u.setSeries(index + 1, { show }); u.redraw(true); }));
+    parts.plot.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      const group = Math.max(0, Math.min(groups - 1, (u.cursor.idx ?? (by > 0 ? -1 : groups)) + by));
+      u.setCursor({ left: u.valToPos(group, "x"), top: 10 });
+    });
+    keep(parts, [u], values);
+  }
+
+  function timeline(chart) {
+    const parts = frame(chart, HINT + " A lane for each member, in it a row for each element.");
+    const full = [chart.window_ms.start, chart.window_ms.end];
+    const x = chart.requests.map((request) => request[0]);
+    const column = (write) => chart.requests.map((request) => (request[2] === write ? request[1] : null));
+    const shown = { own: true, forced: true };
+    let values = [], group = [];
+    const sync = (u, key) => {
+      if (key === "x") for (const other of group) {
+        if (other !== u && (other.scales.x.min !== u.scales.x.min || other.scales.x.max !== u.scales.x.max)) other.setScale("x", { min: u.scales.x.min, max: u.scales.x.max });
+      }
+    };
+    // Reads are dots, writes crosses.
+    const marks = (write) => (u, series, from, to) => {
+      const path = new Path2D(), size = 3 * devicePixelRatio;
+      for (let i = from; i <= to; i++) {
+        const value = u.data[series][i];
+        if (value == null) continue;
+        const left = u.valToPos(u.data[0][i], "x", true), top = u.valToPos(value, "y", true);
+        if (write) {
+          path.moveTo(left - size, top - size); path.lineTo(left + size, top + size);
+          path.moveTo(left - size, top + size); path.lineTo(left + size, top - size);
+        } else { path.moveTo(left + size, top); path.arc(left, top, size * 0.8, 0, 2 * Math.PI); }
+      }
+      return { stroke: path, fill: write ? null : path };
+    };
+    const read = (u) => {
+      const left = u.cursor.left;
+      if (left == null || left < 0) { parts.where.textContent = ""; values.forEach(({ value }) => { value.textContent = ""; }); return; }
+      const at = u.posToVal(left, "x"), index = group[0].cursor.idx;
+      const during = chart.collections.filter((collection) => collection[2] <= at && at < collection[3]);
+      const members = (forced) => new Set(during.filter((collection) => collection[4] === forced).map((collection) => collection[0])).size;
+      parts.where.textContent = `${number(at)} ms`;
+      const request = index == null ? null : chart.requests[index];
+      const response = (write) => (request && request[2] === write ? `${number(request[1])} ${chart.unit}` : "");
+      [response(false), response(true), `${members(false)} members`, `${members(true)} members`].forEach((text, index) => { values[index].value.textContent = text; });
+    };
+    const cursor = { drag: { x: true, y: false }, points: { show: false }, sync: { key: chart.id, setSeries: false } };
+    const width = widthOf(parts.plot);
+    const upper = new uPlot({
+      width, height: 230, legend: { show: false }, cursor,
+      scales: { x: { time: false, range: (u, min, max) => [min ?? full[0], max ?? full[1]] }, y: { range: (u, min, max) => [0, (max ?? 1) * 1.08] } },
+      axes: [axis(null, { values: () => [], size: 8 }), upwards(`response, ${chart.unit}`)],
+      series: [{}, { label: "read", stroke: () => colour(5), fill: () => colour(5), paths: marks(false), points: { show: false } },
+        { label: "write", stroke: () => colour(1), width: 1.2, paths: marks(true), points: { show: false } }],
+      hooks: { setScale: [sync], setCursor: [read] },
+    }, [x, column(false), column(true)], parts.plot);
+    const laneHeight = chart.members === 1 ? Math.min(320, Math.max(40, chart.elements * 16)) : 34;
+    const lanes = (u) => {
+      const { ctx, bbox } = u, lane = bbox.height / chart.members, row = (lane * 0.84) / chart.elements;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+      ctx.clip();
+      for (const forced of [false, true]) {
+        if (!shown[forced ? "forced" : "own"]) continue;
+        ctx.fillStyle = theme()[forced ? "forced" : "own"];
+        for (const [member, element, start, end, kind] of chart.collections) {
+          if (kind !== forced || end < u.scales.x.min || start > u.scales.x.max) continue;
+          const left = u.valToPos(start, "x", true), right = u.valToPos(end, "x", true);
+          ctx.fillRect(left, bbox.top + lane * (member + 0.08) + row * element, Math.max(1, right - left), Math.max(1, row));
+        }
+      }
+      ctx.restore();
+    };
+    const lower = new uPlot({
+      width, height: laneHeight * chart.members + 60, legend: { show: false }, cursor: { ...cursor, y: false },
+      scales: { x: { time: false, range: (u, min, max) => [min ?? full[0], max ?? full[1]] }, y: { dir: -1, range: [0, chart.members] } },
+      axes: [upwardsAcross({ label: "time, ms" }), axis(null, { size: 58, splits: () => [...Array(chart.members).keys()].map((member) => member + 0.5),
+        values: (u, splits) => splits.map((lane) => `SSD ${lane - 0.5}`), grid: { show: false }, ticks: { show: false } })],
+      series: [{}, { points: { show: false }, paths: () => null }],
+      hooks: { draw: [lanes], setScale: [sync], setCursor: [read] },
+    }, [full, [0, 0]], parts.plot);
+    group = [upper, lower];
+    group.forEach((u) => u.setScale("x", { min: full[0], max: full[1] }));
+    // A double click shows everything, not only what the data span.
+    group.forEach((u) => u.over.addEventListener("dblclick", () => group.forEach((u) => u.setScale("x", { min: full[0], max: full[1] }))));
+    const redraw = () => lower.redraw();
+    values = [
+      toggle(parts.legend, "● read", (style) => { style.background = colour(5); }, (show) => upper.setSeries(1, { show })),
+      toggle(parts.legend, "× write", (style) => { style.background = colour(1); }, (show) => upper.setSeries(2, { show })),
+      toggle(parts.legend, "collection of the member's own", (style) => { style.background = theme().own; }, (show) => { shown.own = show; redraw(); }),
+      toggle(parts.legend, "forced by the controller", (style) => { style.background = theme().forced; }, (show) => { shown.forced = show; redraw(); }),
+    ];
+    navigation(parts, group, full, false);
+    keep(parts, group, values);
+  }
+
+  // Charts follow the width of the page, the colour scheme and the printer.
+  function keep(parts, group, entries) {
+    parts.plot.uplots = group;
+    drawn.push({ parts, group, entries });
+  }
+  const repaint = () => drawn.forEach(({ group, entries }) => { group.forEach((u) => u.redraw(false)); entries.forEach(({ repaint }) => repaint()); });
+  const fit = () => drawn.forEach(({ parts, group }) => group.forEach((u) => {
+    const width = widthOf(parts.plot);
+    if (u.width !== width) u.setSize({ width, height: u.height });
+  }));
+  dark.addEventListener("change", repaint);
+  addEventListener("resize", fit);
+  addEventListener("beforeprint", () => { printing = true; repaint(); });
+  addEventListener("afterprint", () => { printing = false; repaint(); });
+
+  const kinds = { lines, bars, timeline };
+  for (const chart of charts) kinds[chart.kind](chart);
+})();

@@ -1,0 +1,147 @@
+//! The papers' claims and our results as tables, charts and the document of `reproduce --json`.
+
+use flashraid_experiments::ledger::Origin;
+use flashraid_experiments::{Claim, Evaluation, Figure, Size, Verdict, facts};
+use serde_json::{Value, json};
+
+use super::chart::{Axis, BarSeries, Bars, Chart, Content};
+use super::json::document as to_json;
+use super::number::three_digits;
+use super::sheet::{Cell, Sheet, Tone};
+use crate::failure::Outcome;
+
+/// A figure with what came out of it.
+pub type Evaluated = [(Figure, Evaluation)];
+
+/// The document of `reproduce --json`.
+pub fn document(evaluated: &Evaluated, origin: &Origin) -> Outcome<Value> {
+    let figure = |(figure, evaluation): &(Figure, Evaluation)| -> Outcome<Value> {
+        Ok(json!({ "id": figure.id, "title": figure.title, "rows": to_json(&evaluation.rows)?, "claims": to_json(&evaluation.claims)? }))
+    };
+    let figures = evaluated.iter().map(figure).collect::<Outcome<Vec<Value>>>()?;
+    Ok(json!({
+        "schema": "flashraid.reproduction/1",
+        "version": origin.version,
+        "date": origin.date,
+        "size": if origin.size == Size::Quick { "quick" } else { "full" },
+        "seeds": (origin.first_seed..origin.first_seed + origin.size.seeds()).collect::<Vec<_>>(),
+        "figures": figures,
+    }))
+}
+
+/// The document of `reproduce list --json`.
+pub fn list_document(figures: &[Figure]) -> Value {
+    let figure =
+        |figure: &Figure| json!({ "id": figure.id, "title": figure.title, "points": figure.points.len(), "claims": claims_of(figure) });
+    json!({ "figures": figures.iter().map(figure).collect::<Vec<_>>() })
+}
+
+fn claims_of(figure: &Figure) -> Vec<String> {
+    let own = |id: &String| id == figure.id || id.starts_with(&format!("{}.", figure.id));
+    facts().into_iter().map(|fact| fact.id).filter(own).collect()
+}
+
+/// What can be reproduced.
+pub fn list(figures: &[Figure]) -> Sheet {
+    let mut sheet = Sheet { label_columns: 2, ..Sheet::new("Figures and tables", &["id", "title", "points", "claims"]) };
+    let row = |figure: &Figure| {
+        let counts = [figure.points.len(), claims_of(figure).len()];
+        vec![figure.id.into(), figure.title.into(), counts[0].to_string().into(), counts[1].to_string().into()]
+    };
+    sheet.rows = figures.iter().map(row).collect();
+    sheet
+}
+
+/// The claims with their verdicts.
+pub fn sheets(evaluated: &Evaluated) -> Vec<Sheet> {
+    let mut sheet = Sheet { label_columns: 2, ..Sheet::new("Claims", &["claim", "", "paper", "measured", "verdict"]) };
+    for claim in evaluated.iter().flat_map(|(_, evaluation)| &evaluation.claims) {
+        let shown = |value: Option<f64>| value.map_or("–".to_owned(), three_digits);
+        for (index, part) in claim.parts.iter().enumerate() {
+            let id = if index == 0 { claim.id.as_str() } else { "" };
+            let verdict = if index == 0 { verdict(claim) } else { "".into() };
+            let measured = match part.ci95 {
+                Some(half_width) => format!("{} ±{}", shown(part.measured), three_digits(half_width)),
+                None => shown(part.measured),
+            };
+            sheet.rows.push(vec![id.into(), part_name(claim, &part.name).into(), shown(part.paper).into(), measured.into(), verdict]);
+        }
+        if claim.parts.is_empty() {
+            sheet.rows.push(vec![claim.id.as_str().into(), "not measured".into(), "–".into(), "–".into(), verdict(claim)]);
+        }
+    }
+    vec![sheet]
+}
+
+fn part_name(claim: &Claim, part: &str) -> String {
+    match (part, claim.unit.as_str()) {
+        ("", unit) => unit.to_owned(),
+        (part, "") => part.to_owned(),
+        (part, unit) => format!("{part}, {unit}"),
+    }
+}
+
+fn verdict(claim: &Claim) -> Cell {
+    let tone = match claim.verdict {
+        Verdict::Agrees => Tone::Better,
+        Verdict::Direction => Tone::Plain,
+        Verdict::Differs => Tone::Worse,
+    };
+    Cell { text: claim.verdict.name().to_owned(), tone }
+}
+
+/// The columns that tables and the file of rows show.
+const COLUMNS: [&str; 8] =
+    ["mean_ms", "stddev_ms", "p99_ms", "max_ms", "bandwidth_mb_s", "bandwidth_stddev_mb_s", "erases", "write_amplification"];
+
+/// The measured values of every figure.
+pub fn row_sheets(evaluated: &Evaluated) -> Vec<Sheet> {
+    let sheet = |(figure, evaluation): &(Figure, Evaluation)| {
+        let header: Vec<String> = std::iter::once("point".to_owned()).chain(COLUMNS.map(|name| name.replacen('_', " ", 1))).collect();
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let mut sheet = Sheet::new(format!("{}: {}", figure.id, figure.title), &header);
+        let cell = |value: &Value| value.as_f64().map_or("–".to_owned(), three_digits).into();
+        let row = |row: &flashraid_experiments::Row| {
+            std::iter::once(Cell::from(row.point.as_str())).chain(COLUMNS.map(|name| cell(&row.values[name]))).collect()
+        };
+        sheet.rows = evaluation.rows.iter().map(row).collect();
+        sheet
+    };
+    evaluated.iter().filter(|(_, evaluation)| !evaluation.rows.is_empty()).map(sheet).collect()
+}
+
+/// All rows as one file.
+pub fn csv(evaluated: &Evaluated) -> String {
+    let names: Vec<String> = COLUMNS.iter().flat_map(|name| [(*name).to_owned(), format!("{name}_ci95")]).collect();
+    let mut text = format!("figure,point,{}\n", names.join(","));
+    for (figure, evaluation) in evaluated {
+        for row in &evaluation.rows {
+            let value =
+                |name: &String| if row.values[name.as_str()].is_null() { String::new() } else { row.values[name.as_str()].to_string() };
+            let values: Vec<String> = names.iter().map(value).collect();
+            // Names of points hold no quotes.
+            text += &format!("{},\"{}\",{}\n", figure.id, row.point, values.join(","));
+        }
+    }
+    text
+}
+
+/// A chart of bars for every figure with points.
+pub fn charts(evaluated: &Evaluated) -> Vec<Chart> {
+    evaluated.iter().filter(|(_, evaluation)| !evaluation.rows.is_empty()).map(chart).collect()
+}
+
+fn chart((figure, evaluation): &(Figure, Evaluation)) -> Chart {
+    let (column, label) = match figure.measures_bandwidth() {
+        true => ("bandwidth_mb_s", "bandwidth, MB/s"),
+        false => ("mean_ms", "mean response, ms"),
+    };
+    let column_of = |name: &str| evaluation.rows.iter().map(|row| row.values[name].as_f64()).collect();
+    let series = BarSeries { name: label.to_owned(), values: column_of(column), half_widths: column_of(&format!("{column}_ci95")) };
+    let groups = evaluation.rows.iter().map(|row| row.point.clone()).collect();
+    Chart {
+        id: figure.id.replace('.', "-"),
+        title: format!("{}: {}", figure.id, figure.title),
+        content: Content::Bars(Bars { groups, y: Axis::linear(label), series: vec![series] }),
+    }
+}

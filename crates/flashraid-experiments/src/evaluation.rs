@@ -1,0 +1,219 @@
+//! What came out of a figure: its rows, and its claims with their verdicts.
+
+use flashraid::metrics::Estimate;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::results::Values;
+use crate::verdict::{Verdict, is_close, same_direction};
+use crate::{Fact, Figure, Results, facts};
+
+/// One point of a figure with its measured values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Name of the point.
+    pub point: String,
+    /// Means over the seeds by name, each with half its 95 % confidence interval (`null` with one seed).
+    #[serde(flatten)]
+    pub values: Map<String, Value>,
+}
+
+/// A claim and what we measure.
+#[derive(Debug, Clone, Serialize)]
+pub struct Claim {
+    /// As in `claims.toml`.
+    pub id: String,
+    /// Where the paper says it.
+    pub figure: String,
+    /// What is claimed.
+    pub what: String,
+    /// The paper's value, or values by name; `null` for a statement.
+    pub paper: Value,
+    /// Ours, alike; for a statement what it rests on.
+    pub measured: Value,
+    /// Half the width of the 95 % confidence interval, alike.
+    pub ci95: Value,
+    /// Unit of the values.
+    pub unit: String,
+    /// The sign or order is the paper's.
+    pub direction_holds: bool,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, where the verdict is not that it agrees.
+    pub note: String,
+    /// Every value by itself.
+    pub parts: Vec<Part>,
+}
+
+/// One value of a claim, or one half-sentence of a statement.
+#[derive(Debug, Clone, Serialize)]
+pub struct Part {
+    /// Its name; empty for the only one.
+    pub name: String,
+    /// The paper's value.
+    pub paper: Option<f64>,
+    /// Ours.
+    pub measured: Option<f64>,
+    /// Half the width of the 95 % confidence interval.
+    pub ci95: Option<f64>,
+    /// Close to the paper's, or true.
+    pub holds: bool,
+}
+
+/// Collects the rows and claims of one figure.
+#[derive(Debug)]
+pub struct Evaluation {
+    facts: Vec<Fact>,
+    /// The points.
+    pub rows: Vec<Row>,
+    /// The claims.
+    pub claims: Vec<Claim>,
+}
+
+/// Whether a claim belongs to a figure: its name begins with the figure's.
+pub fn belongs(claim: &str, figure: &str) -> bool {
+    claim.strip_prefix(figure).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+impl Evaluation {
+    /// Judges a figure. A claim that its evaluation leaves out is a mistake in this crate.
+    pub fn of(figure: &Figure, results: &Results) -> Evaluation {
+        let facts = facts().into_iter().filter(|fact| belongs(&fact.id, figure.id)).collect();
+        let mut evaluation = Evaluation { facts, rows: rows(figure, results), claims: Vec::new() };
+        (figure.evaluate)(results, &mut evaluation);
+        let missing: Vec<&str> = evaluation
+            .facts
+            .iter()
+            .map(|fact| fact.id.as_str())
+            .filter(|id| !evaluation.claims.iter().any(|claim| claim.id == *id))
+            .collect();
+        assert!(missing.is_empty(), "{} does not judge {missing:?}", figure.id);
+        evaluation
+    }
+
+    fn fact(&self, id: &str) -> Fact {
+        self.facts.iter().find(|fact| fact.id == id).unwrap_or_else(|| panic!("claims.toml has no {id}")).clone()
+    }
+
+    /// Judges a claim of one number.
+    pub fn number(&mut self, id: &str, values: Values) {
+        self.numbers(id, vec![("", values)]);
+    }
+
+    /// Judges a claim of several numbers, named as in `claims.toml`.
+    pub fn numbers(&mut self, id: &str, measured: Vec<(&str, Values)>) {
+        let fact = self.fact(id);
+        let parts: Vec<Part> = fact
+            .numbers()
+            .into_iter()
+            .map(|(name, paper)| {
+                let values = measured.iter().find(|(own, _)| *own == name).unwrap_or_else(|| panic!("{id} does not measure {name:?}"));
+                let estimate = Estimate::of(&values.1);
+                let measured = estimate.map(|estimate| estimate.mean);
+                let holds = measured.is_some_and(|measured| is_close(paper, measured, &fact.unit));
+                Part { name, paper: Some(paper), measured, ci95: estimate.and_then(|estimate| estimate.half_width), holds }
+            })
+            .collect();
+        let pairs: Vec<(&str, f64, f64)> =
+            parts.iter().map(|part| (part.name.as_str(), part.paper.unwrap_or(f64::NAN), part.measured.unwrap_or(f64::NAN))).collect();
+        let complete = parts.iter().all(|part| part.measured.is_some());
+        let direction_holds = complete && same_direction(&fact.unit, &pairs);
+        self.judge(fact, parts, direction_holds);
+    }
+
+    /// Judges a statement that consists of several: name, measured value, whether it holds.
+    ///
+    /// The direction holds if the first does.
+    pub fn statement(&mut self, id: &str, statements: Vec<(&str, f64, bool)>) {
+        let direction_holds = statements.first().is_some_and(|(_, _, holds)| *holds);
+        let part = |(name, measured, holds): (&str, f64, bool)| Part {
+            name: name.to_owned(),
+            paper: None,
+            measured: Some(measured).filter(|value| value.is_finite()),
+            ci95: None,
+            holds,
+        };
+        self.judge(self.fact(id), statements.into_iter().map(part).collect(), direction_holds);
+    }
+
+    fn judge(&mut self, fact: Fact, parts: Vec<Part>, direction_holds: bool) {
+        let close = !parts.is_empty() && parts.iter().all(|part| part.holds);
+        let verdict = Verdict::of(close, direction_holds);
+        let values = |value: fn(&Part) -> Option<f64>| match parts.as_slice() {
+            [only] if only.name.is_empty() => json!(value(only)),
+            _ => parts.iter().map(|part| (part.name.clone(), json!(value(part)))).collect::<Map<_, _>>().into(),
+        };
+        let is_statement = fact.unit.is_empty();
+        self.claims.push(Claim {
+            paper: if is_statement { Value::Null } else { values(|part| part.paper) },
+            measured: values(|part| part.measured),
+            ci95: if is_statement { Value::Null } else { values(|part| part.ci95) },
+            id: fact.id,
+            figure: fact.figure,
+            what: fact.what,
+            unit: fact.unit,
+            direction_holds: close || direction_holds,
+            verdict,
+            note: if verdict == Verdict::Agrees { String::new() } else { fact.reason },
+            parts,
+        });
+    }
+}
+
+/// What rows show: name, place in a report, divisor.
+const COLUMNS: [(&str, &str, f64); 9] = [
+    ("mean_ms", "/response_us/all/mean", 1e3),
+    ("stddev_ms", "/response_us/all/stddev", 1e3),
+    ("p99_ms", "/response_us/all/p99", 1e3),
+    ("max_ms", "/response_us/all/max", 1e3),
+    ("bandwidth_mb_s", "/bandwidth_mb_s/mean", 1.0),
+    ("bandwidth_stddev_mb_s", "/bandwidth_mb_s/stddev", 1.0),
+    ("erases", "/flash/erases", 1.0),
+    ("write_amplification", "/flash/write_amplification", 1.0),
+    ("synchronised_gc", "/gc/synchronised_mean", 1.0),
+];
+
+fn rows(figure: &Figure, results: &Results) -> Vec<Row> {
+    let row = |point: &crate::Point| {
+        let mut values = Map::new();
+        for (name, pointer, divisor) in COLUMNS {
+            let estimate = Estimate::of(&results.values(&point.name, pointer));
+            values.insert(name.to_owned(), json!(estimate.map(|estimate| estimate.mean / divisor)));
+            values.insert(format!("{name}_ci95"), json!(estimate.and_then(|estimate| Some(estimate.half_width? / divisor))));
+        }
+        Row { point: point.name.clone(), values }
+    };
+    figure.points.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evaluation() -> Evaluation {
+        Evaluation { facts: facts(), rows: Vec::new(), claims: Vec::new() }
+    }
+
+    #[test]
+    fn numbers_are_judged_together() {
+        let mut evaluation = evaluation();
+        evaluation.number("ggc.fig6.hpc-w", vec![0.70, 0.72]);
+        evaluation.numbers("ggc.fig8.ratio", vec![("2 members", vec![2.8]), ("18 members", vec![17.0])]);
+        evaluation.number("ggc.fig6.hpc-r", vec![-0.1]);
+        evaluation.number("ggc.fig6.hpc-w.variability", vec![]);
+        let verdicts: Vec<Verdict> = evaluation.claims.iter().map(|claim| claim.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Agrees, Verdict::Direction, Verdict::Differs, Verdict::Differs]);
+        assert_eq!((&evaluation.claims[0].paper, evaluation.claims[0].note.as_str()), (&json!(0.71), ""));
+        assert_eq!(evaluation.claims[1].measured, json!({ "2 members": 2.8, "18 members": 17.0 }));
+        assert!(evaluation.claims[1].parts[0].holds && !evaluation.claims[1].parts[1].holds);
+    }
+
+    #[test]
+    fn a_statement_holds_in_direction_if_its_first_part_does() {
+        let mut evaluation = evaluation();
+        evaluation.statement("ggc.fig10", vec![("a", 1.0, true), ("b", 2.0, false)]);
+        evaluation.statement("ggc.fig12", vec![("a", 1.0, false), ("b", 2.0, true)]);
+        let verdicts: Vec<Verdict> = evaluation.claims.iter().map(|claim| claim.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Direction, Verdict::Differs]);
+    }
+}

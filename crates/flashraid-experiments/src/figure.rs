@@ -1,0 +1,119 @@
+//! A figure or table of a paper: what to simulate and how to judge it.
+
+use crate::{Evaluation, Results, settings};
+
+/// A figure or table.
+#[derive(Debug, Clone)]
+pub struct Figure {
+    /// For instance `ggc.fig6`.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// Its simulations.
+    pub points: Vec<Point>,
+    /// Judges their results.
+    pub evaluate: fn(&Results, &mut Evaluation),
+}
+
+impl Figure {
+    /// It is about bandwidth; else about response times.
+    pub fn measures_bandwidth(&self) -> bool {
+        self.points.first().is_some_and(|point| point.text == settings::DRIVE)
+    }
+}
+
+/// How much to simulate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// Smaller devices, fewer requests, two seeds: to see that everything works.
+    Quick,
+    /// As in the papers, three seeds.
+    Full,
+}
+
+impl Size {
+    /// Seeds of every point: consecutive, from the first.
+    pub fn seeds(self) -> u64 {
+        match self {
+            Size::Quick => 2,
+            Size::Full => 3,
+        }
+    }
+}
+
+/// One simulation of a figure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    /// Its name in the figure: the values of the figure's axes, for instance `hpc-w local`.
+    pub name: String,
+    /// Its configuration as TOML.
+    pub text: &'static str,
+    /// Keys over it.
+    pub settings: Vec<(String, String)>,
+    /// Keys over these if the size is quick.
+    pub quick: Vec<(String, String)>,
+}
+
+impl Point {
+    /// A point on a base configuration.
+    pub fn new(name: impl Into<String>, text: &'static str) -> Point {
+        Point { name: name.into(), text, settings: Vec::new(), quick: Vec::new() }
+    }
+
+    /// Sets a key.
+    #[must_use]
+    pub fn set(mut self, key: &str, value: impl ToString) -> Point {
+        self.settings.push((key.to_owned(), value.to_string()));
+        self
+    }
+
+    /// Sets a key for the quick size.
+    #[must_use]
+    pub fn quick(mut self, key: &str, value: impl ToString) -> Point {
+        self.quick.push((key.to_owned(), value.to_string()));
+        self
+    }
+
+    /// The keys to set for a size, those that come later winning; a workload for which there is a trace (its name, its file) is replaced by it.
+    pub fn settings(&self, size: Size, traces: &[(String, String)]) -> Vec<(String, String)> {
+        let quick = if size == Size::Quick { self.quick.as_slice() } else { &[] };
+        let replaced = |(key, value): &(String, String)| {
+            let trace = traces.iter().find(|(name, _)| key == "workload.preset" && name == value);
+            match trace {
+                Some((_, file)) => vec![("workload.kind".to_owned(), "trace".to_owned()), ("workload.path".to_owned(), file.clone())],
+                None => vec![(key.clone(), value.clone())],
+            }
+        };
+        self.settings.iter().chain(quick).flat_map(replaced).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_replaces_its_workload_only() {
+        let point = Point::new("p", "").set("workload.preset", "cello").quick("workload.requests", 10);
+        let settings = |size, name: &str| {
+            let settings = point.settings(size, &[(name.to_owned(), "c.spc".to_owned())]);
+            settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>()
+        };
+        assert_eq!(settings(Size::Full, "cello"), ["workload.kind=trace", "workload.path=c.spc"]);
+        assert_eq!(settings(Size::Quick, "tpc-c"), ["workload.preset=cello", "workload.requests=10"]);
+    }
+
+    #[test]
+    fn every_point_is_a_configuration() {
+        for figure in crate::figures() {
+            for point in &figure.points {
+                for size in [Size::Quick, Size::Full] {
+                    let loaded = flashraid::config::from_str(&point.name, point.text, &point.settings(size, &[]), Some(7));
+                    assert!(loaded.is_ok(), "{} {}: {}", figure.id, point.name, loaded.unwrap_err());
+                }
+            }
+            let names: std::collections::BTreeSet<&str> = figure.points.iter().map(|point| point.name.as_str()).collect();
+            assert_eq!(names.len(), figure.points.len(), "{}: names repeat", figure.id);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The papers' figures and tables: what to simulate for each, and how the results compare with the papers' claims.
+//!
+//! ```text
+//!  ggc · pgc · lawc · poster ─▶ Figure ─ points ─▶ whoever runs them ─▶ Results ─ evaluate ─▶ Evaluation ─▶ ledger
+//!                                          claims.toml ─▶ paper's numbers ─▶ verdict ─┘
+//! ```
+//!
+//! This crate describes and judges; it runs nothing, reads no files and knows no threads.
+//! Nothing is tuned for a figure: what the papers leave open is chosen once, in [`settings`].
+
+mod claims;
+mod evaluation;
+mod figure;
+mod ggc;
+mod lawc;
+pub mod ledger;
+mod pgc;
+mod poster;
+mod results;
+pub mod settings;
+mod verdict;
+
+pub use claims::{Fact, facts};
+pub use evaluation::{Claim, Evaluation, Part, Row};
+pub use figure::{Figure, Point, Size};
+pub use results::Results;
+pub use verdict::Verdict;
+
+/// Every figure and table, in the order of the papers.
+pub fn figures() -> Vec<Figure> {
+    [ggc::figures(), pgc::figures(), lawc::figures(), poster::figures()].concat()
+}

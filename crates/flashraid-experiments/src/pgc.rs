@@ -1,0 +1,210 @@
+//! Lee et al., *A Semi-Preemptive Garbage Collector for Solid State Drives*, ISPASS 2011: Figures 2 and 8–12.
+
+use crate::results::{MAX, MEAN, VARIANCE, Values, combine, mean};
+use crate::settings::pgc;
+use crate::{Evaluation, Figure, Point, Results, poster};
+
+const SIZES_KIB: [u32; 4] = [8, 16, 32, 64];
+const GAPS_MS: [u32; 4] = [10, 5, 3, 1];
+const SHARES: [u32; 4] = [20, 40, 60, 80];
+const TRACES: [&str; 4] = ["financial", "cello", "tpc-h", "openmail"];
+const RATES: [u32; 5] = [1, 2, 4, 8, 16];
+/// T_hard as a percentage of T_soft.
+const T_HARD: [u32; 5] = [0, 20, 40, 60, 80];
+
+/// How collection gives way.
+const NONE: &str = "npgc";
+const SEMI: &str = "pgc";
+const PIPELINED: &str = "pgc+pipeline";
+
+pub fn figures() -> Vec<Figure> {
+    let figure = |id, title, points, evaluate| Figure { id, title, points, evaluate };
+    let mut fig8 = sweep("size KiB", &SIZES_KIB, |point, kib| {
+        point.set("workload.size", format!("{{ distribution = \"exponential\", mean = \"{kib}KiB\" }}"))
+    });
+    fig8.extend(sweep("gap ms", &GAPS_MS, |point, ms| {
+        point.set("workload.arrivals", format!("{{ process = \"poisson\", mean_gap = \"{ms}ms\" }}"))
+    }));
+    fig8.extend(sweep("sequential %", &SHARES, |point, share| point.set("workload.sequential_fraction", f64::from(share) / 100.0)));
+    fig8.extend(sweep("writes %", &SHARES, |point, share| point.set("workload.read_fraction", f64::from(100 - share) / 100.0)));
+    vec![
+        figure("pgc.fig2", "Density of bandwidth over queue depths", poster::depths(), |_, _| {}),
+        figure("pgc.fig8", "Preemption under the synthetic workload", fig8, judge_fig8),
+        figure("pgc.fig9", "Preemption under server workloads", traces(&[1], &[NONE, SEMI, PIPELINED]), fig9),
+        figure("pgc.fig10", "Preemption over the arrival rate", traces(&RATES, &[NONE, SEMI]), fig10),
+        figure("pgc.fig11", "Free blocks over T_hard", thresholds(), fig11),
+        figure("pgc.fig12", "Response times over T_hard", thresholds(), fig12),
+        figure("pgc.poll", "Cost of looking at the queue", polls(), poll),
+    ]
+}
+
+fn with(point: Point, preemption: &str) -> Point {
+    match preemption {
+        NONE => point,
+        SEMI => point.set("ssd.gc.preemption", "semi"),
+        _ => point.set("ssd.gc.preemption", "semi").set("ssd.gc.pipeline", true),
+    }
+}
+
+fn sweep(axis: &str, values: &[u32], set: impl Fn(Point, u32) -> Point) -> Vec<Point> {
+    let points = |value: &u32| {
+        [NONE, SEMI].map(|preemption| with(set(pgc(format!("{axis} {value} {preemption}"), "pgc-synthetic"), *value), preemption))
+    };
+    values.iter().flat_map(points).collect()
+}
+
+fn judge_fig8(results: &Results, evaluation: &mut Evaluation) {
+    let reduction = |kib: u32, figure| results.reduction(&format!("size KiB {kib} {NONE}"), &format!("size KiB {kib} {SEMI}"), figure);
+    evaluation.numbers(
+        "pgc.fig8.size",
+        vec![
+            ("8 KiB mean", reduction(8, MEAN)),
+            ("8 KiB variance", reduction(8, VARIANCE)),
+            ("64 KiB mean", reduction(64, MEAN)),
+            ("64 KiB variance", reduction(64, VARIANCE)),
+        ],
+    );
+
+    let growth = |axis: &str, from: u32, to: u32, preemption: &str, figure| {
+        mean(&results.ratio(&format!("{axis} {to} {preemption}"), &format!("{axis} {from} {preemption}"), figure))
+    };
+    let [mean_none, mean_semi] = [NONE, SEMI].map(|preemption| growth("gap ms", 10, 1, preemption, MEAN));
+    let variance = growth("gap ms", 10, 1, NONE, VARIANCE);
+    evaluation.statement(
+        "pgc.fig8.gap",
+        vec![
+            (
+                "mean at 1 ms over that at 10 ms without preemption, which grows more than with it",
+                mean_none,
+                mean_none > 1.0 && mean_none > mean_semi,
+            ),
+            ("variance at 1 ms over that at 10 ms without preemption", variance, variance > 1.0),
+            ("mean at 1 ms over that at 10 ms with preemption is below 1.5", mean_semi, mean_semi < 1.5),
+        ],
+    );
+
+    let spread = |preemption: &str| {
+        let means = SHARES.map(|share| results.mean(&format!("sequential % {share} {preemption}"), MEAN));
+        means.into_iter().fold(f64::NAN, f64::max) / means.into_iter().fold(f64::NAN, f64::min)
+    };
+    let rise = growth("sequential %", 20, 60, NONE, MEAN);
+    evaluation.statement(
+        "pgc.fig8.sequential",
+        vec![
+            ("mean with preemption over all levels, greatest over least, is below 1.25", spread(SEMI), spread(SEMI) < 1.25),
+            ("mean at 60 % over that at 20 % without preemption is above 1.25", rise, rise > 1.25),
+        ],
+    );
+
+    let writes = |preemption: &str| results.ratio(&format!("writes % 80 {preemption}"), &format!("writes % 20 {preemption}"), MEAN);
+    evaluation.numbers("pgc.fig8.writes", vec![("semi-preemptive", writes(SEMI)), ("non-preemptive", writes(NONE))]);
+}
+
+fn trace(name: &str, rate: u32, preemption: &str) -> String {
+    format!("{name} × {rate} {preemption}")
+}
+
+fn traces(rates: &[u32], preemptions: &[&str]) -> Vec<Point> {
+    let mut points = Vec::new();
+    for name in TRACES {
+        for rate in rates {
+            points.extend(preemptions.iter().map(|preemption| {
+                let point = pgc(trace(name, *rate, preemption), name);
+                with(if *rate == 1 { point } else { point.set("workload.rate_scale", rate) }, preemption)
+            }));
+        }
+    }
+    points
+}
+
+fn fig9(results: &Results, evaluation: &mut Evaluation) {
+    let reduction = |name: &str, preemption: &str, figure| results.reduction(&trace(name, 1, NONE), &trace(name, 1, preemption), figure);
+    let writers = |figure| ["financial", "cello"].map(|name| (name, reduction(name, SEMI, figure))).to_vec();
+    evaluation.numbers("pgc.fig9.mean", writers(MEAN));
+    evaluation.numbers("pgc.fig9.variance", writers(VARIANCE));
+    let openmail = [("openmail", reduction("openmail", SEMI, MAX)), ("openmail with pipelining", reduction("openmail", PIPELINED, MAX))];
+    evaluation.numbers("pgc.fig9.max", writers(MAX).into_iter().chain(openmail).collect());
+    let pipeline = |figure| results.reduction(&trace("cello", 1, SEMI), &trace("cello", 1, PIPELINED), figure);
+    evaluation.numbers("pgc.fig9.pipeline", vec![("mean", pipeline(MEAN)), ("variance", pipeline(VARIANCE))]);
+}
+
+fn fig10(results: &Results, evaluation: &mut Evaluation) {
+    let reduction = |name: &str, rate, figure| results.reduction(&trace(name, rate, NONE), &trace(name, rate, SEMI), figure);
+    let greatest = |figure| {
+        combine(&TRACES.map(|name| reduction(name, 16, figure)), |values| values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+    };
+    evaluation.numbers("pgc.fig10", vec![("mean", greatest(MEAN)), ("variance", greatest(VARIANCE))]);
+    let growth = |name| mean(&reduction(name, 16, MEAN)) - mean(&reduction(name, 1, MEAN));
+    let (financial, cello) = (growth("financial"), growth("cello"));
+    evaluation.statement(
+        "pgc.fig10.growth",
+        vec![
+            (
+                "reduction at 16 times the rate less that at the plain rate, the better of financial and cello",
+                financial.max(cello),
+                financial.max(cello) > 0.0,
+            ),
+            ("the worse of the two", financial.min(cello), financial.min(cello) > 0.0),
+        ],
+    );
+}
+
+/// Cello at 16 times the rate with requests of 300 KiB on average; its own mean is 7.06 KiB.
+fn thresholds() -> Vec<Point> {
+    let point = |percent: u32| {
+        let point = with(pgc(format!("T_hard {percent} %"), "cello"), SEMI).set("ssd.gc.t_hard", f64::from(percent) / 100.0);
+        let point = point.set("workload.rate_scale", 16).set("workload.size_scale", 300.0 / 7.06);
+        point.set("workload.requests", 10_000).quick("workload.requests", 2000)
+    };
+    T_HARD.map(point).to_vec()
+}
+
+/// The least free blocks over T_soft in a run.
+fn least_free(results: &Results, point: &str) -> f64 {
+    mean(&results.each(point, |report| {
+        let points = report["free_blocks"].as_array()?.iter().flat_map(|member| member.as_array().into_iter().flatten());
+        points.map(|point| point[1].as_f64()).try_fold(f64::INFINITY, |least, free| Some(least.min(free?)))
+    }))
+}
+
+fn fig11(results: &Results, evaluation: &mut Evaluation) {
+    let exhausted = |percent: u32| results.mean(&format!("T_hard {percent} %"), "/gc/exhausted");
+    let free = T_HARD.map(|percent| least_free(results, &format!("T_hard {percent} %")));
+    let (low, high) = (results.mean("T_hard 20 %", MEAN), results.mean("T_hard 80 %", MEAN));
+    evaluation.statement(
+        "pgc.fig11",
+        vec![
+            ("writes that found no free block without T_hard", exhausted(0), exhausted(0) > 0.0),
+            (
+                "with T_hard at 20 % and more",
+                T_HARD[1..].iter().map(|percent| exhausted(*percent)).sum(),
+                T_HARD[1..].iter().all(|percent| exhausted(*percent) == 0.0),
+            ),
+            ("least free blocks over T_soft at 20 %, fewer than at 80 %", free[1], free[1] < free[4]),
+            ("mean at 20 % over that at 80 %", low / high, low < high),
+        ],
+    );
+}
+
+fn fig12(results: &Results, evaluation: &mut Evaluation) {
+    evaluation.number("pgc.fig12", results.reduction("T_hard 80 %", "T_hard 20 %", MEAN));
+}
+
+/// Two runs that differ in the cost of a look only, with so few requests that a collection is seldom interrupted.
+fn polls() -> Vec<Point> {
+    let point = |poll: &str| {
+        let point = with(pgc(format!("poll {poll}"), "pgc-synthetic"), SEMI).set("ssd.gc.poll", poll);
+        point.set("workload.arrivals", "{ process = \"poisson\", mean_gap = \"100ms\" }").set("workload.requests", 5000)
+    };
+    ["0ns", "600ns"].map(point).to_vec()
+}
+
+/// Time collecting per page moved, in ns.
+fn time_per_move(results: &Results, point: &str) -> Values {
+    results.each(point, |report| Some(report.pointer("/gc/time_ms")?.as_f64()? * 1e6 / report.pointer("/flash/gc_pages_moved")?.as_f64()?))
+}
+
+fn poll(results: &Results, evaluation: &mut Evaluation) {
+    let cost = combine(&[time_per_move(results, "poll 600ns"), time_per_move(results, "poll 0ns")], |values| values[0] / values[1] - 1.0);
+    evaluation.number("pgc.poll", cost);
+}

@@ -1,0 +1,67 @@
+//! Kim et al., poster at SC 2011: Figures 1–3. Figure 3 repeats two figures of PGC (9a, 9b).
+
+use crate::results::{BANDWIDTH, BANDWIDTH_CV, Values, mean};
+use crate::settings::drives;
+use crate::{Evaluation, Figure, Point, Results};
+
+pub fn figures() -> Vec<Figure> {
+    let figure = |id, title, points, evaluate| Figure { id, title, points, evaluate };
+    vec![
+        figure("poster.fig1", "Bandwidth of one SSD over the share of reads", shares(), fig1),
+        figure("poster.fig2", "Density of bandwidth over queue depths", depths(), fig2),
+        figure("poster.fig3", "Preemption under server workloads (as PGC Fig. 9)", Vec::new(), |_, _| {}),
+    ]
+}
+
+const DRIVES: [(&str, &str); 2] = [("mlc", "mlc-sata2"), ("slc", "slc-sata2")];
+
+fn shares() -> Vec<Point> {
+    let point = |(label, device), writes| drives(format!("{label} {writes} %"), device, "single", 1, &format!("w1({writes})"));
+    DRIVES.iter().flat_map(|drive| [80, 60, 40, 20].map(|writes| point(*drive, writes))).collect()
+}
+
+fn fig1(results: &Results, evaluation: &mut Evaluation) {
+    let rise = |label: &str| -> Values {
+        let ratios = results.ratio(&format!("{label} 20 %"), &format!("{label} 80 %"), BANDWIDTH);
+        ratios.into_iter().map(|ratio| ratio - 1.0).collect()
+    };
+    evaluation.numbers("poster.fig1", vec![("mlc", rise("mlc")), ("slc", rise("slc"))]);
+    let lower = mean(&rise("mlc")).min(mean(&rise("slc")));
+    let swings = |label: &str| mean(&results.ratio(&format!("{label} 80 %"), &format!("{label} 20 %"), BANDWIDTH_CV));
+    let swing = swings("mlc").min(swings("slc"));
+    evaluation.statement(
+        "poster.fig1.swings",
+        vec![
+            ("rise of bandwidth from 80 % to 20 % writes, the lesser of both drives", lower, lower > 0.0),
+            ("CV at 80 % writes over that at 20 %, the lesser", swing, swing > 1.0),
+        ],
+    );
+}
+
+/// Writes of 512 KiB at both queue depths.
+pub fn depths() -> Vec<Point> {
+    let point = |(label, device), depth: u32| {
+        let point = drives(format!("{label} depth {depth}"), device, "single", 1, "w1(80)");
+        let point = point.set("workload.size", "512KiB").set("workload.read_fraction", 0.0);
+        point.set("workload.arrivals", format!("{{ process = \"closed\", depth = {depth} }}")).set("report.bandwidth_interval", "100ms")
+    };
+    DRIVES.iter().flat_map(|drive| [8, 64].map(|depth| point(*drive, depth))).collect()
+}
+
+/// Share of the seconds whose bandwidth lies further than two standard deviations from the mean.
+fn tails(results: &Results, point: &str) -> f64 {
+    mean(&results.each(point, |report| {
+        let density = report.pointer("/bandwidth_mb_s/z_density")?.as_array()?;
+        let beyond = density.iter().filter(|bin| bin[0].as_f64().is_some_and(|z| z.abs() > 2.0)).filter_map(|bin| bin[1].as_f64());
+        Some(beyond.sum::<f64>() * 0.25)
+    }))
+}
+
+fn fig2(results: &Results, evaluation: &mut Evaluation) {
+    let heavier = |label: &str| tails(results, &format!("{label} depth 64")) - tails(results, &format!("{label} depth 8"));
+    let (mlc, slc) = (heavier("mlc"), heavier("slc"));
+    evaluation.statement(
+        "poster.fig2",
+        vec![("share beyond two deviations at depth 64 less that at 8, MLC", mlc, mlc > 0.0), ("the same, SLC", slc, slc > 0.0)],
+    );
+}

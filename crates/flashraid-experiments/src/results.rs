@@ -1,0 +1,96 @@
+//! The reports of a figure's points, and figures taken from them seed by seed.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Mean response time, in µs.
+pub const MEAN: &str = "/response_us/all/mean";
+/// Its standard deviation, in µs.
+pub const STDDEV: &str = "/response_us/all/stddev";
+/// Its variance, in µs².
+pub const VARIANCE: &str = "/response_us/all/variance";
+/// The greatest, in µs.
+pub const MAX: &str = "/response_us/all/max";
+/// Mean bandwidth, in MB/s.
+pub const BANDWIDTH: &str = "/bandwidth_mb_s/mean";
+/// Its standard deviation, in MB/s.
+pub const BANDWIDTH_STDDEV: &str = "/bandwidth_mb_s/stddev";
+/// Its coefficient of variation.
+pub const BANDWIDTH_CV: &str = "/bandwidth_mb_s/cv";
+/// Blocks erased.
+pub const ERASES: &str = "/flash/erases";
+
+/// One value for each seed; empty if a report lacks the figure.
+pub type Values = Vec<f64>;
+
+/// The reports of a figure, by point, one for each seed.
+#[derive(Debug, Default)]
+pub struct Results {
+    reports: BTreeMap<String, Vec<Value>>,
+}
+
+impl Results {
+    /// Adds the reports of a point.
+    pub fn insert(&mut self, point: &str, reports: Vec<Value>) {
+        self.reports.insert(point.to_owned(), reports);
+    }
+
+    /// The reports of a point.
+    pub fn reports(&self, point: &str) -> &[Value] {
+        self.reports.get(point).map_or(&[], Vec::as_slice)
+    }
+
+    /// A figure of a point.
+    pub fn values(&self, point: &str, pointer: &str) -> Values {
+        self.each(point, |report| report.pointer(pointer)?.as_f64())
+    }
+
+    /// Something computed from every report of a point.
+    pub fn each(&self, point: &str, compute: impl Fn(&Value) -> Option<f64>) -> Values {
+        self.reports(point).iter().map(compute).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// Mean over the seeds; NaN if the figure is missing, so that no comparison with it holds.
+    pub fn mean(&self, point: &str, pointer: &str) -> f64 {
+        mean(&self.values(point, pointer))
+    }
+
+    /// By how much less than the baseline a figure is, as a fraction of it, seed by seed.
+    pub fn reduction(&self, baseline: &str, other: &str, pointer: &str) -> Values {
+        self.ratio(other, baseline, pointer).into_iter().map(|ratio| 1.0 - ratio).collect()
+    }
+
+    /// A figure of one point over that of another, seed by seed.
+    pub fn ratio(&self, over: &str, under: &str, pointer: &str) -> Values {
+        combine(&[self.values(over, pointer), self.values(under, pointer)], |values| values[0] / values[1])
+    }
+}
+
+/// Mean of the seeds.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Combines figures seed by seed; empty if one of them is missing.
+pub fn combine(figures: &[Values], compute: impl Fn(&[f64]) -> f64) -> Values {
+    let seeds = figures.iter().map(Vec::len).min().unwrap_or(0);
+    (0..seeds).map(|seed| compute(&figures.iter().map(|values| values[seed]).collect::<Vec<_>>())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn figures_are_paired_by_seed() {
+        let mut results = Results::default();
+        let report = |mean: f64| json!({ "response_us": { "all": { "mean": mean } } });
+        results.insert("local", vec![report(4.0), report(10.0)]);
+        results.insert("ideal", vec![report(1.0), report(5.0)]);
+        assert_eq!(results.reduction("local", "ideal", MEAN), [0.75, 0.5]);
+        assert!(results.reduction("local", "absent", MEAN).is_empty() && results.values("local", ERASES).is_empty());
+        assert!(results.mean("absent", MEAN).is_nan());
+    }
+}

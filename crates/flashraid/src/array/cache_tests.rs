@@ -1,0 +1,232 @@
+//! Caches before whole arrays: exact times on idle members, and random runs over every level, scheme, mode of preemption and failure.
+
+use super::*;
+use crate::cache::{CacheParams, Policy};
+use crate::coordination::{CoordinationParams, KINDS, Scheme, Work};
+use crate::flash::{Geometry, Timing};
+use crate::ssd::{Allocation, GcParams, Hold, PlaneChoice, Pool, Preemption, SsdParams, Trigger, VictimPolicy};
+use proptest::prelude::*;
+
+const READ: TimeNs = 28;
+const WRITE: TimeNs = 208;
+
+/// Members of two elements with five blocks of four pages in use and `spare_blocks` free ones; a read takes 28, a write 208.
+fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: CacheParams) -> ArrayParams {
+    let ssd = SsdParams {
+        geometry: Geometry {
+            elements: 2,
+            planes: 1,
+            blocks_per_plane: 5 + spare_blocks,
+            pages_per_block: 4,
+            page_bytes: 4096,
+            reserved_blocks_per_plane: spare_blocks,
+            summary_page: false,
+        },
+        timing: Timing {
+            page_read_ns: 20,
+            page_program_ns: 200,
+            block_erase_ns: 1000,
+            page_transfer_ns: 7,
+            summary_transfer_ns: 0,
+            command_overhead_ns: 1,
+        },
+        element_stride_pages: 1,
+        allocation: Allocation::Static,
+        plane_choice: PlaneChoice::Rotate,
+        gc: GcParams {
+            pool: Pool::Plane,
+            hold: Hold::Element,
+            start_free_blocks: 1,
+            stop_free_blocks: 2,
+            trigger: Trigger::Request,
+            victim: VictimPolicy::Greedy,
+            separate_open_block: false,
+            copy_back: true,
+            instantaneous: false,
+            preemption: None,
+            idle_ns: None,
+        },
+        fill_seals_last_block: true,
+        channel: None,
+        link: None,
+    };
+    ArrayParams { level, members, stripe_unit_pages: unit, ssd, coordination: None, failure: None, cache: Some(cache) }
+}
+
+fn cache(policy: Policy, group_pages: u32, member_pages: u32) -> CacheParams {
+    CacheParams {
+        policy,
+        group_pages,
+        member_pages,
+        low: 0.0,
+        high: 0.0,
+        in_flight: 1,
+        sync_timeout_ns: 1500,
+        nvm_read_ns: 2,
+        nvm_write_ns: 10,
+    }
+}
+
+const IWC: Policy = Policy::Independent { synchronised: false };
+
+struct Outcome {
+    done: Vec<Done>,
+    /// Pages that each member has read and written.
+    pages: Vec<(u64, u64)>,
+    counters: CacheCounters,
+    progress: Option<FailureProgress>,
+    left_pages: u64,
+}
+
+fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
+    let mut array = Array::new(params, 1);
+    let mut done: Vec<Done> = Vec::new();
+    let mut now = 0;
+    for (tag, &(at, first_page, pages, write)) in asked.iter().enumerate() {
+        while let Some(event) = array.next_time().filter(|&event| event < at) {
+            array.advance(event, &mut done);
+        }
+        array.submit(at, &PageRequest { tag: tag as u64, first_page, pages, write, high_priority: false, one_member: false });
+        now = at;
+    }
+    let mut is_over = false;
+    while let Some(event) = array.next_time() {
+        if done.len() == asked.len() && !is_over {
+            is_over = true;
+            array.end_idle_collection(event);
+            continue;
+        }
+        assert!(event >= now, "time goes on");
+        now = event;
+        array.advance(event, &mut done);
+    }
+    array.verify().expect("the state is consistent");
+    done.sort_by_key(|done| done.tag);
+    let tags: Vec<u64> = done.iter().map(|done| done.tag).collect();
+    assert_eq!(tags, (0..asked.len() as u64).collect::<Vec<_>>(), "every request is done once");
+    let (counters, _) = array.cache_counters(now).expect("there is a cache");
+    Outcome {
+        done,
+        pages: array.members().iter().map(|member| (member.counters().host_pages_read, member.counters().host_pages_written)).collect(),
+        counters,
+        progress: array.failure_progress(),
+        left_pages: array.caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),
+    }
+}
+
+fn ends(outcome: &Outcome) -> Vec<TimeNs> {
+    outcome.done.iter().map(|done| done.at).collect()
+}
+
+#[test]
+fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_destaged() {
+    let got = run(&params(Level::Raid0, 2, 1, 300, cache(Policy::Wow, 8, 0)), &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)]);
+    // Written until 20, taken out until 24, on flash at 232. The first read finds two of three pages until 34.
+    assert_eq!(ends(&got), [20, 30 + READ, 1000 + READ]);
+    assert_eq!(got.pages, [(2, 1), (1, 1)]);
+    assert_eq!(got.counters.occupancy_page_ns, 2 * (24 + u128::from(WRITE)));
+}
+
+#[test]
+fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
+    // A stripe of three data pages and P on the last member; two writes to it behind a first one that keeps the cache busy.
+    let asked = [(0, 9, 3, true), (0, 0, 2, true), (0, 1, 2, true)];
+    let wow = run(&params(Level::Raid4, 4, 1, 300, cache(Policy::Wow, 16, 0)), &asked);
+    assert_eq!(wow.pages, [(0, 2); 4], "two full stripes");
+    let iwc = run(&params(Level::Raid4, 4, 1, 300, cache(IWC, 0, 4)), &asked);
+    assert_eq!(iwc.pages, [(0, 2), (0, 2), (1, 2), (0, 2)], "LAWC Fig. 4: one read, and four writes");
+    assert_eq!(iwc.counters.parity_reads, 1);
+    // Four pages are written until 40; the second write reads one page until 28 and then writes two and their parity; the third waits
+    // for its turn at the stripe.
+    assert_eq!(ends(&iwc)[0], 40);
+    assert!(ends(&iwc)[1] > 28 && ends(&iwc)[2] == ends(&iwc)[1] + 30, "{:?}", ends(&iwc));
+}
+
+fn policies() -> impl Strategy<Value = CacheParams> {
+    let sizes = prop_oneof![
+        (1..40_u32).prop_map(|pages| cache(Policy::Wow, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(Policy::Stow, pages, 0)),
+        (1..9_u32).prop_map(|pages| cache(IWC, 0, pages)),
+        (1..9_u32).prop_map(|pages| cache(Policy::Independent { synchronised: true }, 0, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(front, pages)| cache(Policy::Lawc, front, pages)),
+    ];
+    let thresholds = prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.3, 0.8))];
+    (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| CacheParams { low, high, in_flight, ..cache })
+}
+
+fn levels() -> impl Strategy<Value = (Level, u32)> {
+    prop_oneof![
+        Just((Level::Single, 1)),
+        Just((Level::Raid0, 3)),
+        Just((Level::Raid1, 2)),
+        Just((Level::Raid10, 4)),
+        Just((Level::Raid4, 3)),
+        (3..6_u32).prop_map(|n| (Level::Raid5, n)),
+        (4..6_u32).prop_map(|n| (Level::Raid6, n)),
+    ]
+}
+
+fn coordination(scheme: Scheme, members: u32) -> CoordinationParams {
+    CoordinationParams {
+        scheme,
+        work: Work::OneVictim,
+        t_soft_free_blocks: matches!(scheme, Scheme::ReactiveSelective | Scheme::ProactiveIdle).then_some(2),
+        check_interval_ns: 1000,
+        idle_threshold_ns: 2000,
+        soft_limit_free_blocks: 1,
+        shallow_depth: 0,
+        delay_ns: 0,
+        answers: true,
+        capable: (1 << members) - 1,
+        latency_ns: [0; KINDS],
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn no_configuration_loses_a_request_or_stands_still(
+        cache in policies(),
+        (level, members) in levels(),
+        unit in 1..4_u32,
+        spare_blocks in 4..7_u32,
+        scheme in prop::option::of(prop_oneof![
+            Just(Scheme::ReactiveInclusive), Just(Scheme::ReactiveSelective), Just(Scheme::ProactiveIdle), Just(Scheme::ProactiveSoftLimit)
+        ]),
+        preempts in any::<bool>(),
+        fails in prop::option::of((0..20_000_u64, prop::option::of((0..3000_u64, 1..3_u32)))),
+        asked in prop::collection::vec((0..700_u64, any::<u64>(), 1..14_u32, 0..10_u32), 1..150),
+    ) {
+        let mut params = params(level, members, unit, spare_blocks, cache);
+        params.coordination = scheme.map(|scheme| coordination(scheme, members));
+        params.ssd.gc.preemption = preempts.then_some(Preemption {
+            poll_ns: 3, t_hard: 0.5, pipeline: false, merge: true, reorder: false, suspension: None,
+        });
+        if level.survives_a_failure() {
+            params.failure = fails.map(|(at_ns, rebuild)| FailureParams {
+                member: members - 1,
+                at_ns,
+                rebuild: rebuild.map(|(delay_ns, in_flight)| {
+                    RebuildParams { delay_ns, strip_ns: 300, in_flight, spare: Spare::Fresh, finish: true }
+                }),
+            });
+        }
+        let exported = params.layout().exported_pages();
+        let mut at = 0;
+        let asked: Vec<_> = asked.iter().map(|&(gap, page, pages, write)| {
+            at += gap;
+            let pages = u64::from(pages).min(exported);
+            (at, page % (exported - pages + 1), pages as u32, write < 7)
+        }).collect();
+        let got = run(&params, &asked);
+        if cache.low == 0.0 {
+            prop_assert_eq!(got.left_pages, 0, "everything is destaged in the end");
+        }
+        if let (Some(progress), Some(failure)) = (got.progress, params.failure)
+            && progress.failed_ns.is_some()
+            && failure.rebuild.is_some()
+        {
+            prop_assert_eq!(progress.strips_rebuilt, progress.strips, "rebuilt after the flush");
+        }
+    }
+}

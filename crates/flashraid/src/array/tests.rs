@@ -1,0 +1,489 @@
+//! Parity, locks, failure and rebuilding on tiny arrays, to the nanosecond (rules 50 to 67).
+//!
+//! Members of one element that never collects: a read takes 28, a write 208. A member has 12 pages.
+
+use super::*;
+use crate::coordination::{CoordinationParams, KINDS, Scheme, Work};
+use crate::flash::{Geometry, Timing};
+use crate::ssd::{Allocation, GcParams, Hold, MemberCounters, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use proptest::prelude::*;
+
+const READ: TimeNs = 28;
+const WRITE: TimeNs = 208;
+/// A write that has to read before.
+const READ_WRITE: TimeNs = READ + WRITE;
+
+/// When, first page, pages, whether it writes.
+type Asked = (TimeNs, u64, u32, bool);
+
+fn params(level: Level, members: u32, unit: u32) -> ArrayParams {
+    let ssd = SsdParams {
+        geometry: Geometry {
+            elements: 1,
+            planes: 1,
+            blocks_per_plane: 603,
+            pages_per_block: 4,
+            page_bytes: 4096,
+            reserved_blocks_per_plane: 600,
+            summary_page: false,
+        },
+        timing: Timing {
+            page_read_ns: 20,
+            page_program_ns: 200,
+            block_erase_ns: 1000,
+            page_transfer_ns: 7,
+            summary_transfer_ns: 0,
+            command_overhead_ns: 1,
+        },
+        element_stride_pages: 1,
+        allocation: Allocation::Static,
+        plane_choice: PlaneChoice::Rotate,
+        gc: GcParams {
+            pool: Pool::Plane,
+            hold: Hold::Element,
+            start_free_blocks: 1,
+            stop_free_blocks: 2,
+            trigger: Trigger::Request,
+            victim: VictimPolicy::Greedy,
+            separate_open_block: false,
+            copy_back: true,
+            instantaneous: false,
+            preemption: None,
+            idle_ns: None,
+        },
+        fill_seals_last_block: true,
+        channel: None,
+        link: None,
+    };
+    ArrayParams { level, members, stripe_unit_pages: unit, ssd, coordination: None, failure: None, cache: None }
+}
+
+fn failing(level: Level, members: u32, unit: u32, member: u32, at_ns: TimeNs) -> ArrayParams {
+    ArrayParams { failure: Some(FailureParams { member, at_ns, rebuild: None }), ..params(level, members, unit) }
+}
+
+fn rebuilt(mut params: ArrayParams, delay_ns: u64, strip_ns: u64, in_flight: u32) -> ArrayParams {
+    let rebuild = RebuildParams { delay_ns, strip_ns, in_flight, spare: Spare::Fresh, finish: true };
+    params.failure = params.failure.map(|failure| FailureParams { rebuild: Some(rebuild), ..failure });
+    params
+}
+
+struct Outcome {
+    /// When each request was done.
+    done: Vec<TimeNs>,
+    met: Vec<u32>,
+    /// Pages that each member has read and written.
+    pages: Vec<(u64, u64)>,
+    members: Vec<MemberCounters>,
+    counters: StripeCounters,
+    progress: Option<FailureProgress>,
+    service: Service,
+}
+
+impl Outcome {
+    /// Parts of writes by kind: full stripe, reconstruct, read-modify, no parity.
+    fn kinds(&self) -> [u64; 4] {
+        let c = &self.counters;
+        [c.full_stripe_writes, c.reconstruct_writes, c.read_modify_writes, c.no_parity_writes]
+    }
+
+    /// Data pages read for parity, parity pages read, parity pages written.
+    fn traffic(&self) -> [u64; 3] {
+        [self.counters.data_pages_read, self.counters.parity_pages_read, self.counters.parity_pages_written]
+    }
+}
+
+fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
+    let mut array = Array::new(params, 1);
+    let mut done: Vec<Done> = Vec::new();
+    for (tag, &(at, first_page, pages, write)) in asked.iter().enumerate() {
+        while let Some(event) = array.next_time().filter(|&event| event < at) {
+            array.advance(event, &mut done);
+        }
+        array.submit(at, &PageRequest { tag: tag as u64, first_page, pages, write, high_priority: false, one_member: false });
+    }
+    let mut is_over = false;
+    while let Some(event) = array.next_time() {
+        if done.len() == asked.len() && !is_over {
+            is_over = true;
+            array.end_idle_collection(event);
+            continue;
+        }
+        array.advance(event, &mut done);
+    }
+    array.verify().expect("the state is consistent");
+    assert!(array.stripes.as_ref().is_none_or(|stripes| stripes.is_idle()));
+    assert!(array.members.joins.is_empty());
+    assert_eq!(done.len(), asked.len(), "every request is done once");
+    done.sort_by_key(|done| done.tag);
+    assert!(done.iter().enumerate().all(|(tag, done)| done.tag == tag as u64));
+    let members: Vec<_> = array.members().iter().map(|member| *member.counters()).collect();
+    Outcome {
+        done: done.iter().map(|done| done.at).collect(),
+        met: done.iter().map(|done| done.gc_members_met).collect(),
+        pages: members.iter().map(|member| (member.host_pages_read, member.host_pages_written)).collect(),
+        members,
+        counters: array.stripe_counters().unwrap_or_default(),
+        progress: array.failure_progress(),
+        service: array.service(),
+    }
+}
+
+#[test]
+fn a_full_stripe_is_written_without_reading() {
+    // Two data columns of two pages and their parity.
+    let got = run(&params(Level::Raid5, 3, 2), &[(0, 0, 4, true)]);
+    assert_eq!(got.done, [2 * WRITE]);
+    assert_eq!(got.pages, [(0, 2); 3]);
+    assert_eq!((got.kinds(), got.traffic()), ([1, 0, 0, 0], [0, 0, 2]));
+}
+
+#[test]
+fn small_writes_read_old_data_and_parity_large_ones_the_rest() {
+    let small = run(&params(Level::Raid5, 5, 1), &[(0, 0, 1, true)]);
+    assert_eq!(small.done, [READ_WRITE]);
+    assert_eq!(small.pages, [(1, 1), (0, 0), (0, 0), (0, 0), (1, 1)]);
+    assert_eq!((small.kinds(), small.traffic()), ([0, 0, 1, 0], [1, 1, 1]));
+
+    let large = run(&params(Level::Raid5, 5, 1), &[(0, 0, 3, true)]);
+    assert_eq!(large.done, [READ_WRITE]);
+    assert_eq!(large.pages, [(0, 1), (0, 1), (0, 1), (1, 0), (0, 1)]);
+    assert_eq!((large.kinds(), large.traffic()), ([0, 1, 0, 0], [1, 0, 1]));
+
+    // RAID-4 has the same parity always on the last member, RAID-5 in stripe 1 on the one before.
+    let second = |level| run(&params(level, 5, 1), &[(0, 4, 1, true)]).pages;
+    assert_eq!(second(Level::Raid4), [(1, 1), (0, 0), (0, 0), (0, 0), (1, 1)]);
+    assert_eq!(second(Level::Raid5), [(0, 0), (0, 0), (0, 0), (1, 1), (1, 1)]);
+}
+
+#[test]
+fn pages_of_several_strips_share_parity_by_place() {
+    // The second page of column 0 and the first of column 1: two places, so two pages of parity.
+    let got = run(&params(Level::Raid5, 5, 2), &[(0, 1, 2, true)]);
+    assert_eq!((got.kinds(), got.traffic()), ([0, 0, 1, 0], [2, 2, 2]));
+    assert_eq!(got.done, [2 * READ + 2 * WRITE]);
+    // Both pages of column 0 and the first of column 1: read-modify-write reads 3 + 2 pages, reconstruct 1 + 2 · 2.
+    let got = run(&params(Level::Raid5, 5, 2), &[(0, 0, 3, true)]);
+    assert_eq!((got.kinds(), got.traffic()), ([0, 1, 0, 0], [5, 0, 2]));
+}
+
+#[test]
+fn a_request_over_stripes_is_done_with_its_last_part() {
+    // The last page of stripe 0, all of stripe 1, the first page of stripe 2.
+    let got = run(&params(Level::Raid5, 5, 1), &[(0, 3, 6, true)]);
+    assert_eq!((got.kinds(), got.traffic()), ([1, 0, 2, 0], [2, 2, 3]));
+    // Member 4: reads P of stripe 0 (28), writes column 0 of stripe 1 (236), then P of stripe 0, asked for at 56 or before.
+    // Member 3 reads column 3 of stripe 0 (28), writes P of stripe 1 (236), reads column 0 of stripe 2 (264); then both writes.
+    assert_eq!(got.pages[3], (2, 3));
+    assert_eq!(got.done, [READ + WRITE + READ + 2 * WRITE]);
+}
+
+#[test]
+fn writes_to_a_stripe_go_one_after_another() {
+    let asked = [(0, 0, 1, true), (0, 1, 1, true), (0, 4, 1, true), (10, 0, 1, true)];
+    let got = run(&params(Level::Raid5, 9, 1), &asked);
+    // The second waits for the first, the third is in the same stripe too, the fourth behind them all.
+    assert_eq!(got.done, [READ_WRITE, 2 * READ_WRITE, 3 * READ_WRITE, 4 * READ_WRITE]);
+    assert_eq!((got.counters.lock_waits, got.counters.lock_wait_ns), (3, READ_WRITE * 6 - 10));
+    // Other stripes don't wait: of stripe 1 column 2 lies on member 1 and P on member 7.
+    let apart = run(&params(Level::Raid5, 9, 1), &[(0, 0, 1, true), (0, 10, 1, true)]);
+    assert_eq!((apart.done, apart.counters.lock_waits), (vec![READ_WRITE; 2], 0));
+}
+
+#[test]
+fn reads_need_no_lock() {
+    let got = run(&params(Level::Raid5, 5, 1), &[(0, 0, 1, true), (10, 0, 1, false), (40, 0, 1, false)]);
+    // The first read stands between the phases of the write, the second behind the write.
+    assert_eq!(got.done, [2 * READ + WRITE, 2 * READ, 3 * READ + WRITE]);
+}
+
+#[test]
+fn raid6_keeps_two_parities() {
+    let small = run(&params(Level::Raid6, 7, 1), &[(0, 0, 1, true)]);
+    assert_eq!(small.done, [READ_WRITE]);
+    // P on member 6, Q on member 0, column 0 on member 1.
+    assert_eq!(small.pages, [(1, 1), (1, 1), (0, 0), (0, 0), (0, 0), (0, 0), (1, 1)]);
+    assert_eq!((small.kinds(), small.traffic()), ([0, 0, 1, 0], [1, 2, 2]));
+    // With four columns three reads either way: reconstruct.
+    let tie = run(&params(Level::Raid6, 6, 1), &[(0, 0, 1, true)]);
+    assert_eq!((tie.kinds(), tie.traffic()), ([0, 1, 0, 0], [3, 0, 2]));
+    let full = run(&params(Level::Raid6, 6, 2), &[(0, 0, 8, true)]);
+    assert_eq!((full.done[0], full.kinds(), full.traffic()), (2 * WRITE, [1, 0, 0, 0], [0, 0, 4]));
+}
+
+#[test]
+fn a_read_of_a_lost_page_costs_the_reads_of_its_stripe() {
+    let got =
+        run(&failing(Level::Raid5, 5, 1, 0, 1000), &[(999, 0, 1, false), (2000, 0, 1, false), (3000, 0, 3, false), (4000, 1, 3, false)]);
+    assert_eq!(got.done, [1027, 2028, 3028, 4028]);
+    // One read before the failure; the other columns and P; the same (each page once); no lost page, so three reads.
+    assert_eq!(got.pages, [(1, 0), (3, 0), (3, 0), (3, 0), (2, 0)]);
+    assert_eq!((got.counters.pages_reconstructed, got.counters.pages_read_to_reconstruct), (2, 4 + 2));
+    // RAID-6 does without Q (on member 0, for member 1).
+    let got = run(&failing(Level::Raid6, 6, 1, 1, 1000), &[(2000, 0, 1, false)]);
+    assert_eq!(got.pages, [(0, 0), (0, 0), (1, 0), (1, 0), (1, 0), (1, 0)]);
+    assert_eq!(got.service, Service::Degraded);
+}
+
+#[test]
+fn reads_that_reconstruct_share_the_lock_and_wait_for_writes() {
+    let asked = [(2000, 1, 1, true), (2001, 0, 1, false), (2002, 0, 1, false), (2003, 1, 1, true)];
+    let got = run(&failing(Level::Raid5, 5, 1, 0, 1000), &asked);
+    // The first write reads member 1 and P; both reads begin when it is done and read the members in turn; then the second write.
+    let reads_from = 2000 + READ_WRITE;
+    assert_eq!(got.done, [reads_from, reads_from + READ, reads_from + 2 * READ, reads_from + 2 * READ + READ_WRITE]);
+    assert_eq!(got.counters.lock_waits, 3);
+}
+
+#[test]
+fn writes_with_a_lost_strip() {
+    let write = |member, first_page, pages| run(&failing(Level::Raid5, 5, 1, member, 1000), &[(2000, first_page, pages, true)]);
+    // The lost column: the other columns are read and P is written.
+    let lost = write(0, 0, 1);
+    assert_eq!(lost.pages, [(0, 0), (1, 0), (1, 0), (1, 0), (0, 1)]);
+    assert_eq!((lost.done.as_slice(), lost.kinds()), ([2000 + READ_WRITE].as_slice(), [0, 1, 0, 0]));
+    // Another column: old data and P.
+    assert_eq!(write(0, 1, 1).pages, [(0, 0), (1, 1), (0, 0), (0, 0), (1, 1)]);
+    // P is lost: nothing to read.
+    let bare = write(4, 0, 1);
+    assert_eq!((bare.pages[0], bare.done[0], bare.kinds()), ((0, 1), 2000 + WRITE, [0, 0, 0, 1]));
+    assert_eq!(bare.traffic(), [0, 0, 0]);
+    // A full stripe leaves the lost strip out.
+    let full = write(0, 0, 4);
+    assert_eq!((full.pages.clone(), full.kinds()), (vec![(0, 0), (0, 1), (0, 1), (0, 1), (0, 1)], [1, 0, 0, 0]));
+    // RAID-6 with Q left reads and writes that.
+    let q = run(&failing(Level::Raid6, 7, 1, 6, 1000), &[(2000, 0, 1, true)]);
+    assert_eq!((q.pages.clone(), q.traffic()), (vec![(1, 1), (1, 1), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0)], [1, 1, 1]));
+}
+
+#[test]
+fn what_was_issued_before_the_failure_is_served() {
+    // Member 0 fails between the phases of a write: the read is served, the write is left out.
+    let got = run(&failing(Level::Raid5, 5, 1, 0, 10), &[(0, 0, 1, true), (5, 0, 1, false)]);
+    assert_eq!(got.done, [READ_WRITE, 2 * READ]);
+    assert_eq!(got.pages, [(2, 0), (0, 0), (0, 0), (0, 0), (1, 1)]);
+    // An arrival at the moment of the failure comes before it; the end of a phase, too.
+    let at = |failure| run(&failing(Level::Raid5, 5, 1, 0, failure), &[(0, 0, 1, true), (READ, 0, 1, false)]).pages[0];
+    assert_eq!((at(READ - 1), at(READ)), ((1, 0), (2, 1)));
+}
+
+#[test]
+fn strips_are_rebuilt_in_order_at_the_rate() {
+    // Twelve strips of one page: 236 each.
+    let rebuild = |strip_ns, in_flight| {
+        let got = run(&rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 500, strip_ns, in_flight), &[(0, 0, 1, false), (1400, 0, 1, false)]);
+        let progress = got.progress.unwrap();
+        assert_eq!((progress.failed_ns, progress.rebuild_began_ns, progress.spare), (Some(1000), Some(1500), Some(3)));
+        assert_eq!((progress.strips_rebuilt, progress.strips, got.service), (12, 12, Service::Rebuilt));
+        assert_eq!((got.counters.rebuild_pages_read, got.counters.rebuild_pages_written), (24, 12));
+        assert_eq!((got.pages[1], got.pages[3]), ((0, 0), (0, 12)));
+        progress.rebuild_ended_ns.unwrap() - 1500
+    };
+    assert_eq!(rebuild(300, 1), 11 * 300 + READ_WRITE);
+    assert_eq!(rebuild(100, 1), 12 * READ_WRITE);
+    // Two at a time: all members read both, the spare writes all.
+    assert_eq!(rebuild(0, 12), 12 * WRITE + READ);
+    // The second reads behind the first and ends a write later; then the next two.
+    assert_eq!(rebuild(150, 2), READ + 12 * WRITE);
+}
+
+#[test]
+fn during_rebuilding_each_stripe_is_served_by_what_it_has() {
+    // Strips begin at 1000, 2000, …; stripe 1 is rebuilt at 2236. Member 2 holds column 1 of stripe 1 (page 3) and P of stripe 0.
+    let params = rebuilt(failing(Level::Raid4, 3, 1, 1, 1000), 0, 1000, 1);
+    let got = run(&params, &[(2100, 3, 1, false), (2500, 3, 1, false), (2600, 5, 1, false), (2700, 1, 1, true), (3050, 5, 1, true)]);
+    // Waits for the stripe being rebuilt and reads the spare; reads the spare at once; reads member 0 and P.
+    assert_eq!(got.done[..3], [2236 + READ, 2500 + READ, 2600 + READ]);
+    // Stripe 0 is rebuilt: column 0 is read (a tie of two reads), the spare and P are written. Stripe 2 is being rebuilt.
+    assert_eq!(got.done[3..], [2700 + READ_WRITE, 3236 + READ_WRITE]);
+    assert_eq!(got.counters.lock_waits, 2);
+    // The spare has twelve pages from rebuilding and two from the writes.
+    assert_eq!(got.pages[3], (2, 14));
+    assert_eq!(got.pages[1], (0, 0));
+}
+
+#[test]
+fn without_finish_rebuilding_ends_with_the_load() {
+    let mut params = rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 0, 1000, 1);
+    let finish = |params: &mut ArrayParams, finish| {
+        params.failure.as_mut().unwrap().rebuild.as_mut().unwrap().finish = finish;
+        run(params, &[(3500, 0, 1, false)]).progress.unwrap().strips_rebuilt
+    };
+    assert_eq!((finish(&mut params, false), finish(&mut params, true)), (3, 12));
+    // A failure after the last request does not happen.
+    let late = run(&rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 0, 1000, 1), &[(0, 0, 1, false)]);
+    assert_eq!((late.service, late.progress.unwrap().failed_ns), (Service::Normal, None));
+}
+
+#[test]
+fn mirrors_fail_and_are_rebuilt() {
+    let asked = [(2000, 0, 1, false), (2000, 1, 1, false), (2000, 2, 1, true)];
+    let mirror = run(&failing(Level::Raid1, 3, 1, 1, 1000), &asked);
+    // The read of strip 1 goes to the copy behind the lost one.
+    assert_eq!(mirror.done, [2000 + READ, 2000 + READ, 2000 + READ + WRITE]);
+    assert_eq!(mirror.pages, [(1, 1), (0, 0), (1, 1)]);
+
+    // Member 2 of two pairs: strips 1, 3, … of which the odd rows are read from copy 1 anyway.
+    let params = rebuilt(failing(Level::Raid10, 4, 1, 2, 1000), 0, 1000, 1);
+    let got = run(&params, &[(3100, 5, 1, true), (3100, 4, 1, true), (3500, 5, 1, true), (3600, 5, 1, false), (20_000, 7, 1, false)]);
+    // Row 2 is being rebuilt at 3100; its other pair does not care.
+    assert_eq!(got.done, [3236 + WRITE, 3100 + WRITE, 3500 + WRITE, 3708 + READ, 20_000 + READ]);
+    assert_eq!(got.pages[..2], [(0, 1), (0, 1)]);
+    // Twelve pages to rebuild, two writes; the read of row 2 goes to the spare in the place of copy 0.
+    assert_eq!((got.pages[2], got.pages[3], got.pages[4]), ((0, 0), (13, 2), (1, 14)));
+    assert_eq!((got.counters.lock_waits, got.counters.lock_wait_ns), (1, 136));
+}
+
+/// Requests that come after the rebuild take as long as if nothing had ever failed.
+#[test]
+fn after_rebuilding_the_array_is_what_it_was() {
+    for (level, members) in [(Level::Raid1, 2), (Level::Raid10, 4), (Level::Raid4, 4), (Level::Raid5, 5), (Level::Raid6, 6)] {
+        let later: Vec<Asked> = (0..60).map(|i| (50_000 + i * 97, i * 7 % 10, 1 + (i % 3) as u32, i % 2 == 0)).collect();
+        let plain = run(&params(level, members, 2), &later);
+        for member in 0..members {
+            let params = rebuilt(failing(level, members, 2, member, 0), 0, 10, 2);
+            let asked: Vec<Asked> = std::iter::once((0, 0, 1, false)).chain(later.iter().copied()).collect();
+            let got = run(&params, &asked);
+            assert!(got.progress.unwrap().rebuild_ended_ns.unwrap() < 50_000);
+            assert_eq!(got.done[1..], plain.done, "{level:?}, member {member}");
+            assert_eq!((got.kinds(), got.traffic()), (plain.kinds(), plain.traffic()), "{level:?}, member {member}");
+        }
+    }
+}
+
+#[test]
+fn collections_met_in_any_phase_count() {
+    // Twelve pages in three full blocks, two free ones: member 4 collects when it writes parity.
+    let mut params = params(Level::Raid4, 5, 1);
+    params.ssd.geometry.blocks_per_plane = 6;
+    params.ssd.geometry.reserved_blocks_per_plane = 3;
+    let worn: Vec<Asked> = [0, 1, 4, 5, 8].iter().enumerate().map(|(i, &row)| (i as u64 * 1000, row * 4 + i as u64 % 3, 1, true)).collect();
+    let asked: Vec<Asked> = worn.into_iter().chain([(10_000, 3, 1, true)]).collect();
+    let got = run(&params, &asked);
+    assert_eq!(got.met, [0, 0, 0, 0, 0, 1]);
+    assert_eq!(got.members[4].erases, 1);
+    // P is read behind the clean of two valid pages (2 · 220 + 1000).
+    assert_eq!(got.done[5], 10_000 + 1440 + READ_WRITE);
+}
+
+fn requests(pages: u64) -> impl Strategy<Value = Vec<Asked>> {
+    let request = (0_u64..400, 0..pages, 1_u32..20, any::<bool>());
+    prop::collection::vec(request, 1..60).prop_map(move |drawn| {
+        let mut at = 0;
+        let place = |(gap, first, length, write): (u64, u64, u32, bool)| {
+            // Many arrive together, and many where phases end.
+            at += [0, gap, READ, WRITE, READ_WRITE][gap as usize % 5];
+            (at, first, length.min((pages - first) as u32), write)
+        };
+        drawn.into_iter().map(place).collect()
+    })
+}
+
+fn any_case() -> impl Strategy<Value = (ArrayParams, Vec<Asked>)> {
+    let levels = vec![Level::Raid0, Level::Raid1, Level::Raid10, Level::Raid4, Level::Raid5, Level::Raid6];
+    let rebuild = (0_u64..2000, 0_u64..600, 1_u32..4, any::<bool>());
+    let failure = prop::option::of((0_u32..6, 0_u64..8000, prop::option::of(rebuild)));
+    let shape = (prop::sample::select(levels), 1_u32..4, 1_u32..4, any::<bool>());
+    (shape, failure).prop_flat_map(|((level, size, unit, collects), failure)| {
+        let members = match level {
+            Level::Raid10 => 2 * size,
+            _ => size + 1 + level.parity_strips(),
+        };
+        let mut params = params(level, members, unit);
+        if collects {
+            params.ssd.geometry.blocks_per_plane = 6;
+            params.ssd.geometry.reserved_blocks_per_plane = 3;
+        }
+        params.failure = failure.filter(|_| level.survives_a_failure()).map(|(member, at_ns, rebuild)| FailureParams {
+            member: member % members,
+            at_ns,
+            rebuild: rebuild.map(|(delay_ns, strip_ns, in_flight, finish)| RebuildParams {
+                delay_ns,
+                strip_ns,
+                in_flight,
+                spare: Spare::Warm,
+                finish,
+            }),
+        });
+        let pages = params.layout().exported_pages();
+        (Just(params), requests(pages))
+    })
+}
+
+proptest! {
+    /// Every request is done once (which `run` asserts), and every page is accounted for.
+    #[test]
+    fn requests_and_pages_are_conserved((params, asked) in any_case()) {
+        let got = run(&params, &asked);
+        let counters = &got.counters;
+        let sum = |pick: fn(&(u64, u64)) -> u64| got.pages.iter().map(pick).sum::<u64>();
+        let asked_pages = |write| asked.iter().filter(|a| a.3 == write).map(|a| u64::from(a.2)).sum::<u64>();
+        let has_failed = got.service != Service::Normal;
+        let copies = match params.level {
+            Level::Raid1 => u64::from(params.members),
+            Level::Raid10 => 2,
+            _ => 1,
+        };
+        let read = asked_pages(false) + counters.data_pages_read + counters.parity_pages_read + counters.pages_read_to_reconstruct
+            + counters.rebuild_pages_read;
+        prop_assert_eq!(sum(|pages| pages.0) + counters.pages_reconstructed, read);
+        let written = asked_pages(true) * copies + counters.parity_pages_written + counters.rebuild_pages_written;
+        if has_failed {
+            prop_assert!(sum(|pages| pages.1) <= written);
+        } else {
+            prop_assert_eq!(sum(|pages| pages.1), written);
+        }
+        if params.level.parity_strips() == 0 {
+            prop_assert_eq!(got.kinds(), [0; 4]);
+        }
+    }
+
+    /// Members that go step by step and members that know their ends ahead are the same array: what happens at one nanosecond does
+    /// not depend on it (rule 55).
+    #[test]
+    fn eager_and_stepwise_members_agree((params, asked) in any_case()) {
+        let deaf = CoordinationParams {
+            scheme: Scheme::ReactiveInclusive,
+            work: Work::OneVictim,
+            t_soft_free_blocks: None,
+            check_interval_ns: 1000,
+            idle_threshold_ns: 2000,
+            soft_limit_free_blocks: 1,
+            shallow_depth: 0,
+            delay_ns: 0,
+            answers: false,
+            capable: u128::MAX,
+            latency_ns: [0; KINDS],
+        };
+        let stepwise = ArrayParams { coordination: Some(deaf), ..params.clone() };
+        let (eager, stepwise) = (run(&params, &asked), run(&stepwise, &asked));
+        prop_assert_eq!(&eager.done, &stepwise.done);
+        prop_assert_eq!(&eager.met, &stepwise.met);
+        prop_assert_eq!(&eager.pages, &stepwise.pages);
+        prop_assert_eq!(eager.progress, stepwise.progress);
+    }
+
+    /// The same under coordination: nothing hangs or is lost.
+    #[test]
+    fn coordinated_arrays_with_parity_come_to_an_end(
+        (params, asked) in any_case(),
+        scheme in prop::sample::select(vec![Scheme::ReactiveInclusive, Scheme::ReactiveSelective, Scheme::ProactiveIdle, Scheme::ProactiveSoftLimit]),
+        latency in 0_u64..500,
+        delay_ns in 0_u64..500,
+    ) {
+        let coordination = CoordinationParams {
+            scheme,
+            work: Work::OneVictim,
+            t_soft_free_blocks: matches!(scheme, Scheme::ReactiveSelective | Scheme::ProactiveIdle).then_some(2),
+            check_interval_ns: 1000,
+            idle_threshold_ns: 2000,
+            soft_limit_free_blocks: 2,
+            shallow_depth: 1,
+            delay_ns,
+            answers: true,
+            capable: (1 << params.members) - 1,
+            latency_ns: [latency; KINDS],
+        };
+        run(&ArrayParams { coordination: Some(coordination), ..params }, &asked);
+    }
+}

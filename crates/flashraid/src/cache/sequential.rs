@@ -1,0 +1,45 @@
+//! Which writes continue an earlier one (rule 73).
+
+/// Streams whose ends are remembered.
+const STREAMS: usize = 16;
+
+/// The ends of the last streams of writes.
+#[derive(Debug, Clone)]
+pub(super) struct Streams {
+    /// The page behind the last one of each stream, the one set last in front; `u64::MAX` where there is none yet.
+    ends: [u64; STREAMS],
+}
+
+impl Streams {
+    pub fn new() -> Self {
+        Self { ends: [u64::MAX; STREAMS] }
+    }
+
+    /// Whether a write from `first_page` to before `end_page` continues one of the streams, which then ends there.
+    #[inline]
+    pub fn continues(&mut self, first_page: u64, end_page: u64) -> bool {
+        let known = self.ends.iter().position(|&end| end == first_page);
+        let place = known.unwrap_or(STREAMS - 1);
+        self.ends.copy_within(..place, 1);
+        self.ends[0] = end_page;
+        known.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn follows_interleaved_streams_and_forgets_the_one_set_longest_ago() {
+        let mut streams = Streams::new();
+        assert!(!streams.continues(0, 4));
+        assert!(!streams.continues(100, 104));
+        assert!(streams.continues(4, 8));
+        assert!(streams.continues(104, 105));
+        assert!(!streams.continues(4, 8), "that end has moved on");
+        (0..16).for_each(|k| assert!(!streams.continues(1000 * (k + 1), 1000 * (k + 1) + 1)));
+        assert!(!streams.continues(105, 106), "16 others have come since");
+        assert!(streams.continues(16_001, 16_002));
+    }
+}

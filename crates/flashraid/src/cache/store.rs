@@ -1,0 +1,365 @@
+//! One cache: its room, its entries in a circle with a destage pointer, and what is in flight (rules 71, 72, 80 and 81).
+
+use super::CacheParams;
+use super::common::Writer;
+use super::stow::SequentialShare;
+use crate::TimeNs;
+use std::collections::BTreeMap;
+
+const NONE: u32 = u32::MAX;
+/// In place of an entry: the destage goes on, but its entry has been dropped.
+const DROPPED: u32 = u32::MAX - 1;
+
+/// What the admission of a page found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Admission {
+    /// The page was there and has been replaced.
+    PageHit,
+    /// The entry was there, made by another writer.
+    GroupHit,
+    /// The entry was made, now or before by the same writer.
+    Miss,
+}
+
+/// Dirty pages of one stripe, or of one strip.
+#[derive(Debug, Clone, Default)]
+struct Entry {
+    number: u64,
+    /// Offsets, in order.
+    pages: Vec<u32>,
+    /// Who made it.
+    writer: u64,
+    recent: bool,
+    /// Has to leave before the rebuild may begin.
+    marked: bool,
+    circle: u8,
+}
+
+/// Entries in order of number, and where destaging has come to.
+#[derive(Debug, Clone, Default)]
+struct Circle {
+    entries: BTreeMap<u64, u32>,
+    pages: u32,
+    pointer: u64,
+}
+
+/// What may be in flight at a time.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    /// The entry in flight, [`NONE`] or [`DROPPED`].
+    entry: u32,
+    used: bool,
+    begun_at: TimeNs,
+    ended_at: TimeNs,
+}
+
+/// One cache.
+#[derive(Debug, Clone)]
+pub(super) struct Store {
+    room_pages: u32,
+    low_pages: u32,
+    high_pages: u32,
+    used_pages: u32,
+    /// Pages of an entry at most.
+    entry_pages: u32,
+    /// The second one is for sequential writers under `stow`.
+    circles: [Circle; 2],
+    share: Option<SequentialShare>,
+    entries: Vec<Entry>,
+    unused: Vec<u32>,
+    slots: Vec<Slot>,
+    /// Marked entries, in circle and flight.
+    marked: u32,
+}
+
+impl Store {
+    pub fn new(room_pages: u32, entry_pages: u32, params: &CacheParams) -> Self {
+        let part = |fraction: f64| libm::floor(fraction * f64::from(room_pages)) as u32;
+        Self {
+            room_pages,
+            low_pages: part(params.low),
+            high_pages: part(params.high),
+            used_pages: 0,
+            entry_pages,
+            circles: Default::default(),
+            share: None,
+            entries: Vec::new(),
+            unused: Vec::new(),
+            slots: vec![Slot { entry: NONE, used: false, begun_at: 0, ended_at: 0 }; params.in_flight as usize],
+            marked: 0,
+        }
+    }
+
+    /// Keeps sequential writes in a circle of their own.
+    pub fn with_sequential_circle(mut self) -> Self {
+        self.share = Some(SequentialShare::new(self.room_pages));
+        self
+    }
+
+    pub fn used_pages(&self) -> u32 {
+        self.used_pages
+    }
+
+    pub fn free_pages(&self) -> u32 {
+        self.room_pages - self.used_pages
+    }
+
+    pub fn is_flushed(&self) -> bool {
+        self.marked == 0
+    }
+
+    /// The entry of that number in a circle.
+    #[inline]
+    fn find(&self, number: u64) -> Option<u32> {
+        let random = &self.circles[0].entries;
+        let found = if random.is_empty() { None } else { random.get(&number) };
+        if self.share.is_none() || found.is_some() { found.copied() } else { self.circles[1].entries.get(&number).copied() }
+    }
+
+    #[inline]
+    fn has_page(&self, entry: u32, offset: u32) -> bool {
+        self.entries[entry as usize].pages.binary_search(&offset).is_ok()
+    }
+
+    fn in_flight(&self) -> impl Iterator<Item = u32> + '_ {
+        self.slots.iter().map(|slot| slot.entry).filter(|&entry| entry < DROPPED)
+    }
+
+    /// Whether the page can be admitted without room.
+    #[inline]
+    pub fn would_replace(&self, number: u64, offset: u32) -> bool {
+        self.find(number).is_some_and(|entry| self.has_page(entry, offset))
+    }
+
+    /// Whether the page is in circle or flight.
+    #[inline]
+    pub fn holds(&self, number: u64, offset: u32) -> bool {
+        self.used_pages > 0
+            && (self.would_replace(number, offset)
+                || self.in_flight().any(|entry| self.entries[entry as usize].number == number && self.has_page(entry, offset)))
+    }
+
+    /// Admits a page, or returns `None` for want of room.
+    #[inline]
+    pub fn admit(&mut self, number: u64, offset: u32, writer: &Writer) -> Option<Admission> {
+        let Some(found) = self.find(number) else {
+            if self.used_pages == self.room_pages {
+                return None;
+            }
+            self.make_entry(number, offset, writer);
+            return Some(Admission::Miss);
+        };
+        let entry = &mut self.entries[found as usize];
+        let is_other = entry.writer != writer.id;
+        let admission = match entry.pages.binary_search(&offset) {
+            Ok(_) => Admission::PageHit,
+            Err(_) if self.used_pages == self.room_pages => return None,
+            Err(place) => {
+                entry.pages.insert(place, offset);
+                self.used_pages += 1;
+                self.circles[usize::from(entry.circle)].pages += 1;
+                if is_other { Admission::GroupHit } else { Admission::Miss }
+            }
+        };
+        entry.recent |= is_other && !writer.sequential;
+        if writer.marked && !entry.marked {
+            entry.marked = true;
+            self.marked += 1;
+        }
+        if admission != Admission::Miss
+            && entry.circle == 0
+            && let Some(share) = &mut self.share
+        {
+            share.random_hit();
+        }
+        Some(admission)
+    }
+
+    fn make_entry(&mut self, number: u64, offset: u32, writer: &Writer) {
+        let id = self.unused.pop().unwrap_or_else(|| {
+            self.entries.push(Entry::default());
+            self.entries.len() as u32 - 1
+        });
+        let circle = u8::from(self.share.is_some() && writer.sequential);
+        let entry = &mut self.entries[id as usize];
+        entry.pages.push(offset);
+        (entry.number, entry.writer, entry.recent, entry.marked, entry.circle) = (number, writer.id, false, writer.marked, circle);
+        let circle = &mut self.circles[usize::from(circle)];
+        circle.entries.insert(number, id);
+        circle.pages += 1;
+        self.used_pages += 1;
+        self.marked += u32::from(writer.marked);
+    }
+
+    /// The pages above the low threshold and up to the high one, whose ratio is the rate; equal at the full rate.
+    fn rate(&self, full: bool) -> (u32, u32) {
+        let above = self.used_pages.saturating_sub(self.low_pages);
+        if full || (above > 0 && self.used_pages >= self.high_pages) {
+            (1, 1)
+        } else if above == 0 {
+            (0, 1)
+        } else {
+            (above, self.high_pages - self.low_pages)
+        }
+    }
+
+    /// The moment from which a slot is rested at the present rate; `None` if it is never.
+    fn rested_from(slot: &Slot, (part, whole): (u32, u32)) -> Option<TimeNs> {
+        if part == 0 {
+            return None;
+        }
+        if !slot.used || part == whole {
+            return Some(0);
+        }
+        let busy = u128::from(slot.ended_at - slot.begun_at);
+        let rest = (busy * u128::from(whole - part)).div_ceil(u128::from(part));
+        Some(u64::try_from(u128::from(slot.ended_at) + rest).unwrap_or(TimeNs::MAX))
+    }
+
+    /// The lowest free slot that is rested; `full` asks for the full rate whatever the store holds.
+    #[inline]
+    pub fn free_slot(&self, now: TimeNs, full: bool) -> Option<u16> {
+        if self.circles.iter().all(|circle| circle.entries.is_empty()) {
+            return None;
+        }
+        let rate = self.rate(full);
+        let is_free = |slot: &Slot| slot.entry == NONE && Self::rested_from(slot, rate).is_some_and(|from| from <= now);
+        self.slots.iter().position(is_free).map(|slot| slot as u16)
+    }
+
+    /// When a free slot will be rested that is not yet, if something could be destaged then.
+    pub fn next_rested(&self, now: TimeNs, full: bool) -> Option<TimeNs> {
+        let rate = self.rate(full);
+        let free = self.slots.iter().filter(|slot| slot.entry == NONE);
+        let at = free.filter_map(|slot| Self::rested_from(slot, rate)).filter(|&from| from > now).min()?;
+        let can_leave = |number: &u64| !self.is_in_flight(*number);
+        self.circles.iter().any(|circle| circle.entries.keys().any(can_leave)).then_some(at)
+    }
+
+    #[inline]
+    fn is_in_flight(&self, number: u64) -> bool {
+        self.in_flight().any(|entry| self.entries[entry as usize].number == number)
+    }
+
+    /// The entry to be destaged next, having cleared the bits before it; when `flushing`, marked ones first.
+    #[inline]
+    pub fn candidate(&mut self, flushing: bool) -> Option<u32> {
+        let Some(share) = &self.share else {
+            let marked = if flushing { self.marked_candidate(0) } else { None };
+            return marked.or_else(|| self.candidate_of(0));
+        };
+        let first = usize::from(share.is_exceeded_by(self.circles[1].pages));
+        let marked = if flushing { self.marked_candidate(first).or_else(|| self.marked_candidate(1 - first)) } else { None };
+        marked.or_else(|| self.candidate_of(first)).or_else(|| self.candidate_of(1 - first))
+    }
+
+    #[inline]
+    fn candidate_of(&mut self, circle: usize) -> Option<u32> {
+        let Circle { entries: order, pointer, .. } = &self.circles[circle];
+        for _round in 0..2 {
+            for (&number, &id) in order.range(*pointer..).chain(order.range(..*pointer)) {
+                if self.slots.iter().any(|slot| slot.entry < DROPPED && self.entries[slot.entry as usize].number == number) {
+                    continue;
+                }
+                let entry = &mut self.entries[id as usize];
+                if !std::mem::replace(&mut entry.recent, false) {
+                    return Some(id);
+                }
+            }
+        }
+        None
+    }
+
+    fn marked_candidate(&self, circle: usize) -> Option<u32> {
+        let Circle { entries: order, pointer, .. } = &self.circles[circle];
+        let round = order.range(*pointer..).chain(order.range(..*pointer));
+        round.filter(|&(&number, &id)| self.entries[id as usize].marked && !self.is_in_flight(number)).map(|(_, &id)| id).next()
+    }
+
+    /// Sends an entry on its way; returns its pages.
+    #[inline]
+    pub fn begin(&mut self, now: TimeNs, slot: u16, id: u32) -> u32 {
+        let entry = &self.entries[id as usize];
+        let pages = entry.pages.len() as u32;
+        let circle = &mut self.circles[usize::from(entry.circle)];
+        circle.entries.remove(&entry.number);
+        circle.pages -= pages;
+        circle.pointer = entry.number + 1;
+        if let Some(share) = &mut self.share
+            && entry.circle == 1
+            && pages < self.entry_pages
+        {
+            share.left_incomplete();
+        }
+        let slot = &mut self.slots[usize::from(slot)];
+        (slot.entry, slot.begun_at) = (id, now);
+        pages
+    }
+
+    /// Number, offsets and mark of the entry in a slot; `None` if it has been dropped.
+    #[inline]
+    pub fn taken(&self, slot: u16) -> Option<(u64, &[u32], bool)> {
+        let entry = self.entries.get(self.slots[usize::from(slot)].entry as usize)?;
+        Some((entry.number, &entry.pages, entry.marked))
+    }
+
+    /// A destage is done: its room is free; returns the pages.
+    #[inline]
+    pub fn finish(&mut self, now: TimeNs, slot: u16) -> u32 {
+        let slot = &mut self.slots[usize::from(slot)];
+        let id = std::mem::replace(&mut slot.entry, NONE);
+        (slot.used, slot.ended_at) = (true, now);
+        if id == DROPPED { 0 } else { self.release(id) }
+    }
+
+    fn release(&mut self, id: u32) -> u32 {
+        let entry = &mut self.entries[id as usize];
+        let pages = entry.pages.len() as u32;
+        entry.pages.clear();
+        self.used_pages -= pages;
+        self.marked -= u32::from(entry.marked);
+        self.unused.push(id);
+        pages
+    }
+
+    /// Forgets everything that it holds; returns the pages. What is in flight ends without effect.
+    pub fn drop_all(&mut self) -> u32 {
+        let mut dropped: Vec<u32> = self.in_flight().collect();
+        self.slots.iter_mut().filter(|slot| slot.entry != NONE).for_each(|slot| slot.entry = DROPPED);
+        for circle in &mut self.circles {
+            dropped.extend(std::mem::take(&mut circle.entries).into_values());
+            circle.pages = 0;
+        }
+        dropped.into_iter().map(|id| self.release(id)).sum()
+    }
+
+    /// Marks everything that it holds and clears the bits.
+    pub fn mark_all(&mut self) {
+        let in_circles = self.circles.iter().flat_map(|circle| circle.entries.values().copied());
+        let all: Vec<u32> = in_circles.chain(self.in_flight()).collect();
+        self.marked = all.len() as u32;
+        for id in all {
+            let entry = &mut self.entries[id as usize];
+            (entry.marked, entry.recent) = (true, false);
+        }
+    }
+
+    /// Verifies what must always hold.
+    pub fn verify(&self) -> Result<(), String> {
+        let held = |id: u32| self.entries[id as usize].pages.len() as u32;
+        let in_circles: u32 = self.circles.iter().flat_map(|circle| circle.entries.values()).map(|&id| held(id)).sum();
+        let in_flight: u32 = self.in_flight().map(held).sum();
+        if in_circles + in_flight != self.used_pages {
+            return Err(format!("{in_circles} pages in circles and {in_flight} in flight, but {} counted", self.used_pages));
+        }
+        if self.used_pages > self.room_pages {
+            return Err(format!("{} pages in a cache of {}", self.used_pages, self.room_pages));
+        }
+        if in_circles != self.circles[0].pages + self.circles[1].pages {
+            return Err("the pages of the circles are miscounted".into());
+        }
+        let marked = self.circles.iter().flat_map(|circle| circle.entries.values().copied()).chain(self.in_flight());
+        let marked = marked.filter(|&id| self.entries[id as usize].marked).count();
+        if marked != self.marked as usize { Err(format!("{marked} marked entries, but {} counted", self.marked)) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,44 @@
+//! The share of a cache that sequential writes should have under `stow` (rule 87).
+
+/// How many pages the sequential circle should have, between 0 and all of them.
+#[derive(Debug, Clone)]
+pub(super) struct SequentialShare {
+    wanted_pages: u32,
+    cache_pages: u32,
+}
+
+impl SequentialShare {
+    pub fn new(cache_pages: u32) -> Self {
+        Self { wanted_pages: cache_pages / 2, cache_pages }
+    }
+
+    /// A sequential entry left before its stripe was complete: with more room it might have been.
+    pub fn left_incomplete(&mut self) {
+        self.wanted_pages = (self.wanted_pages + 1).min(self.cache_pages);
+    }
+
+    /// A write hit in the random circle: more room there might bring more hits.
+    pub fn random_hit(&mut self) {
+        self.wanted_pages = self.wanted_pages.saturating_sub(1);
+    }
+
+    /// Whether the sequential circle, which has so many pages, has too many.
+    pub fn is_exceeded_by(&self, sequential_pages: u32) -> bool {
+        sequential_pages > self.wanted_pages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stays_between_nothing_and_everything() {
+        let mut share = SequentialShare::new(4);
+        assert!(share.is_exceeded_by(3) && !share.is_exceeded_by(2));
+        (0..9).for_each(|_| share.left_incomplete());
+        assert!(!share.is_exceeded_by(4));
+        (0..9).for_each(|_| share.random_hit());
+        assert!(share.is_exceeded_by(1) && !share.is_exceeded_by(0));
+    }
+}

@@ -1,0 +1,90 @@
+//! Random writes and reads before a back end with random delays: nothing is lost, nothing deadlocks, no cache holds too much.
+
+use super::*;
+use proptest::prelude::*;
+
+fn policies() -> impl Strategy<Value = (Policy, u32, u32)> {
+    prop_oneof![
+        (1..40_u32).prop_map(|pages| (Policy::Wow, pages, 0)),
+        (1..40_u32).prop_map(|pages| (Policy::Stow, pages, 0)),
+        (1..9_u32).prop_map(|pages| (IWC, 0, pages)),
+        (1..9_u32).prop_map(|pages| (IWC_SYNC, 0, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(front, pages)| (Policy::Lawc, front, pages)),
+    ]
+}
+
+fn arrays() -> impl Strategy<Value = (Level, u32)> {
+    prop_oneof![
+        Just((Level::Single, 1)),
+        (1..5_u32).prop_map(|n| (Level::Raid0, n)),
+        (2..4_u32).prop_map(|n| (Level::Raid1, n)),
+        (1..4_u32).prop_map(|n| (Level::Raid10, 2 * n)),
+        (3..6_u32).prop_map(|n| (Level::Raid4, n)),
+        (3..6_u32).prop_map(|n| (Level::Raid5, n)),
+        (4..7_u32).prop_map(|n| (Level::Raid6, n)),
+    ]
+}
+
+#[derive(Debug, Clone)]
+struct Step {
+    gap_ns: u64,
+    page: u64,
+    pages: u32,
+    write: bool,
+    one_member: bool,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = (prop_oneof![Just(0), 0..40_u64, 0..2000_u64], any::<u64>(), 1..24_u32, 0..10_u32, 0..8_u32)
+        .prop_map(|(gap_ns, page, pages, write, one_member)| Step { gap_ns, page, pages, write: write < 7, one_member: one_member == 0 });
+    prop::collection::vec(step, 1..120)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #[test]
+    fn every_request_is_done_once_whatever_the_sizes(
+        (policy, group_pages, member_pages) in policies(),
+        (level, members) in arrays(),
+        unit_pages in 1..6_u32,
+        thresholds in prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.5, 0.9)), 1 => Just((1.0, 1.0)), 1 => Just((0.0, 1.0))],
+        in_flight in 1..4_u32,
+        nvm in prop_oneof![Just((0, 0)), Just((3, 20))],
+        steps in steps(),
+        fails_after in prop::option::of(0..120_usize),
+        seed in any::<u64>(),
+    ) {
+        let params = CacheParams {
+            low: thresholds.0, high: thresholds.1, in_flight, nvm_read_ns: nvm.0, nvm_write_ns: nvm.1,
+            ..params(policy, group_pages, member_pages)
+        };
+        let mut bench = Bench::new(params, level, members, unit_pages);
+        let mut state = seed;
+        bench.duration_ns = Box::new(move |_| {
+            state = crate::rng::mix(state);
+            if state % 10 == 0 { 3000 } else { 50 + state % 100 }
+        });
+        let exported = bench.layout.exported_pages();
+        let may_fail = level.survives_a_failure();
+        for (tag, step) in steps.iter().enumerate() {
+            bench.run_until(bench.now + step.gap_ns);
+            let pages = step.pages.min(exported as u32);
+            let mut request = request(tag as u64, step.page % (exported.min(60) + 1 - u64::from(pages.min(60))).max(1), pages, step.write);
+            request.one_member = step.one_member && pages < 12;
+            bench.submit(&request);
+            if may_fail && fails_after == Some(tag) {
+                bench.cache.member_failed(bench.now, members - 1);
+                bench.carry_out();
+            }
+        }
+        bench.finish();
+        let mut tags: Vec<u64> = bench.done.iter().map(|(tag, _)| *tag).collect();
+        tags.sort_unstable();
+        prop_assert_eq!(tags, (0..steps.len() as u64).collect::<Vec<_>>());
+        prop_assert_eq!(bench.cache.requests_under_way(), 0);
+        prop_assert!(bench.cache.is_flushed());
+        if thresholds == (0.0, 0.0) {
+            prop_assert_eq!(bench.cache.common.occupancy.pages(), 0, "everything is destaged in the end");
+        }
+    }
+}

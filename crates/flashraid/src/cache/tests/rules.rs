@@ -1,0 +1,323 @@
+//! Each rule on a tiny cache, with the exact sequence.
+
+use super::*;
+
+// LAWC Fig. 4 on RAID-4 with three data members: two writes A (columns 0, 1) and A' (columns 1, 2) to one stripe, while destages of an
+// earlier full stripe keep the caches busy.
+
+#[test]
+fn figure_4_four_writes_with_a_cache_of_write_groups() {
+    let mut bench = Bench::new(params(Policy::Wow, 8, 0), Level::Raid4, 4, 1);
+    bench.write(1, 3, 3);
+    bench.write(2, 0, 2);
+    bench.write(3, 1, 2);
+    bench.finish();
+    assert_eq!(bench.writes(), ["3+3", "0+3"]);
+    assert_eq!((bench.pages_written, bench.pages_read), (4 + 4, 0));
+    assert_eq!(bench.counters().host, Admissions { page_hits: 1, group_hits: 1, misses: 5 });
+}
+
+#[test]
+fn figure_4_four_writes_and_a_read_with_independent_caches() {
+    let mut bench = Bench::new(params(IWC, 0, 2), Level::Raid4, 4, 1);
+    bench.duration_ns = Box::new(|order| if matches!(order, Order::Members { write: true, .. }) { 1000 } else { 100 });
+    bench.write(1, 3, 3);
+    bench.write(2, 0, 2);
+    bench.run_until(500);
+    assert_eq!(bench.log.last().unwrap().1, "read m2:0+1", "what is missing for the parity of A");
+    bench.write(3, 1, 2);
+    bench.finish();
+    assert_eq!(bench.pages_read, 1, "A' finds all of the stripe in the caches");
+    assert_eq!(bench.writes()[4..], ["m0:0+1", "m1:0+1", "m2:0+1", "m3:0+1"]);
+    assert_eq!(bench.pages_written, 4 + 4);
+    let counters = bench.counters();
+    assert_eq!((counters.parity_reads, counters.host.page_hits, counters.inner.page_hits), (1, 1, 1));
+}
+
+#[test]
+fn groups_that_were_hit_survive_a_round_of_the_pointer_but_sequential_writes_do_not_count() {
+    let mut bench = Bench::new(params(Policy::Wow, 32, 0), Level::Raid0, 2, 2);
+    // Stripes of four pages. The first destage keeps the cache busy until 100.
+    bench.write(0, 0, 1);
+    for stripe in 1..=4 {
+        bench.write(stripe, stripe * 4, 1);
+    }
+    bench.write(5, 4, 1); // hits the page of stripe 1
+    bench.write(6, 10, 1); // hits the group of stripe 2
+    bench.write(7, 13, 1); // continues the write of stripe 3: sequential
+    bench.finish();
+    assert_eq!(bench.writes(), ["0+1", "12+2", "16+1", "4+1", "8+1 10+1"]);
+    assert_eq!(bench.log.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 100, 200, 300, 400]);
+    assert_eq!(bench.counters().host, Admissions { page_hits: 1, group_hits: 2, misses: 5 });
+}
+
+#[test]
+fn destages_go_upwards_from_the_pointer_and_round() {
+    let mut bench = Bench::new(params(Policy::Wow, 32, 0), Level::Raid0, 2, 1);
+    bench.write(0, 10, 1);
+    for page in [2, 30, 14, 10] {
+        bench.write(page, page, 1);
+    }
+    bench.finish();
+    assert_eq!(bench.writes(), ["10+1", "14+1", "30+1", "2+1", "10+1"]);
+}
+
+#[test]
+fn pages_written_while_they_are_destaged_are_kept_in_two_versions() {
+    let mut bench = Bench::new(params(Policy::Wow, 2, 0), Level::Raid0, 2, 1);
+    bench.write(0, 6, 1);
+    bench.run_until(50);
+    bench.write(1, 6, 1);
+    assert_eq!(bench.cache.common.occupancy.pages(), 2);
+    bench.write(2, 8, 1);
+    bench.read(3, 6, 4);
+    assert_eq!(bench.log.last().unwrap(), &(50, "read 7+1 9+1".to_string()), "page 8 waits for room and hits all the same");
+    bench.finish();
+    assert_eq!(bench.done, [(0, 0), (1, 50), (2, 100), (3, 150)]);
+    assert_eq!(bench.writes(), ["6+1", "8+1", "6+1"]);
+    let counters = bench.counters();
+    assert_eq!((counters.waits, counters.waited_ns, counters.reads_partial, counters.read_pages_hit), (1, 50, 1, 2));
+    // Pages: 1 until 50, 2 until 200, 1 until 300.
+    assert_eq!((counters.occupancy_most_pages, counters.occupancy_page_ns), (2, 50 + 2 * 150 + 100));
+}
+
+#[test]
+fn a_write_larger_than_the_cache_enters_as_room_appears() {
+    let mut bench = Bench::new(params(Policy::Wow, 3, 0), Level::Raid0, 2, 8);
+    bench.write(0, 0, 8);
+    bench.write(1, 0, 1);
+    bench.finish();
+    assert_eq!(bench.writes(), ["0+3", "3+3", "0+1 6+2"]);
+    assert_eq!(bench.done, [(0, 200), (1, 200)]);
+
+    let mut bench = Bench::new(params(IWC, 0, 3), Level::Raid0, 2, 8);
+    bench.write(0, 0, 12);
+    bench.finish();
+    assert_eq!(bench.writes(), ["m0:0+3", "m1:0+3", "m0:3+3", "m1:3+1", "m0:6+2"]);
+    assert_eq!(bench.done, [(0, 200)]);
+}
+
+#[test]
+fn the_memory_takes_its_time() {
+    let times = CacheParams { nvm_read_ns: 5, nvm_write_ns: 20, ..params(Policy::Wow, 8, 0) };
+    let mut bench = Bench::new(times, Level::Raid0, 2, 2);
+    bench.write(0, 0, 3);
+    bench.read(1, 2, 1);
+    bench.read(2, 3, 1);
+    bench.run_until(1000);
+    bench.read(3, 0, 1);
+    bench.finish();
+    // Three pages written until 60, taken out until 75, the hit read until 80; the read of the array is done at 100.
+    assert_eq!(bench.done, [(0, 60), (1, 80), (2, 100), (3, 1100)]);
+    assert_eq!(bench.log, [(0, "read 3+1".into()), (75, "write 0+3".into()), (1000, "read 0+1".into())]);
+    assert_eq!(bench.counters().occupancy_page_ns, 3 * 175);
+}
+
+#[test]
+fn caches_of_members_destage_together_or_when_the_time_is_up() {
+    let mut bench = Bench::new(params(IWC_SYNC, 0, 4), Level::Raid0, 3, 1);
+    bench.write(0, 0, 1);
+    bench.run_until(300);
+    bench.write(1, 1, 1);
+    bench.run_until(600);
+    assert!(bench.log.is_empty());
+    bench.write(2, 3, 1);
+    bench.write(3, 2, 1);
+    assert_eq!(
+        bench.log.iter().map(|(at, text)| (*at, text.as_str())).collect::<Vec<_>>(),
+        [(600, "write m0:0+1"), (600, "write m1:0+1"), (600, "write m2:0+1")]
+    );
+    // Stripe 1 of member 0 is ready at 700, when its first destage is done, and waits a whole time-out.
+    bench.finish();
+    assert_eq!(bench.log[3], (1700, "write m0:1+1".into()));
+    let counters = bench.counters();
+    assert_eq!((counters.common_all_ready, counters.common_timeouts, counters.common_caches), (1, 1, 4));
+    assert_eq!(bench.now, 1800, "nothing is waited for at the end");
+}
+
+#[test]
+fn a_candidate_grows_while_it_waits() {
+    let mut bench = Bench::new(params(IWC_SYNC, 0, 8), Level::Raid0, 2, 4);
+    bench.write(0, 0, 1);
+    bench.write(1, 8, 1);
+    bench.write(2, 2, 2);
+    bench.write(3, 0, 1);
+    bench.finish();
+    assert_eq!(bench.writes(), ["m0:0+1 m0:2+2", "m0:4+1"]);
+    assert_eq!(bench.log[0].0, 1000);
+    assert_eq!(bench.log[1].0, 2100);
+}
+
+#[test]
+fn writes_go_past_a_full_front_unless_they_depend_on_it() {
+    // A front of two pages before member caches of four.
+    let mut bench = Bench::new(params(Policy::Lawc, 2, 4), Level::Raid0, 2, 1);
+    let pages = |bench: &mut Bench| {
+        let counters = bench.counters();
+        (counters.bypasses, counters.dependent)
+    };
+    // Without time in the memory the front is through with what it destages when the moment is over.
+    bench.write(0, 0, 1);
+    bench.write(1, 2, 1);
+    assert_eq!(pages(&mut bench), (0, 0));
+    bench.write(2, 5, 1);
+    assert_eq!(pages(&mut bench), (1, 0), "full, and nothing of page 5 in the front");
+    bench.write(3, 0, 1);
+    assert_eq!(pages(&mut bench), (1, 1), "page 0 is in the front");
+    bench.write(4, 7, 2);
+    bench.write(5, 0, 2);
+    assert_eq!(pages(&mut bench), (2, 2), "pages that wait for the front count, too");
+    bench.finish();
+    assert_eq!(bench.done.iter().map(|(tag, _)| *tag).collect::<Vec<_>>().len(), 6);
+    let counters = bench.counters();
+    assert_eq!(counters.front_destages.count, 3, "page 0, page 2, and what page 0 and 1 became");
+}
+
+#[test]
+fn a_write_too_large_for_the_room_of_the_front_goes_past_it() {
+    let mut bench = Bench::new(params(Policy::Lawc, 4, 8), Level::Raid0, 2, 2);
+    bench.write(0, 0, 5);
+    let counters = bench.counters();
+    assert_eq!((counters.bypasses, counters.front_destages.count), (1, 0));
+    bench.finish();
+    assert_eq!(bench.done, [(0, 0)]);
+}
+
+#[test]
+fn parts_of_a_stripe_take_turns() {
+    let mut bench = Bench::new(params(IWC, 0, 8), Level::Raid5, 4, 2);
+    // Stripe 0 has P on member 3. The second write knows what the first has brought, but not before that has joined.
+    bench.write(0, 0, 1);
+    bench.write(1, 2, 1);
+    assert_eq!(bench.log, [(0, "read m1:0+1 m2:0+1".into())]);
+    bench.read(2, 2, 1);
+    bench.run_until(100);
+    assert_eq!(bench.log[1], (100, "read m2:0+1".into()), "the next turn; the page of member 0 is cached and known");
+    assert_eq!(bench.log[2..], [(100, "write m0:0+1".into()), (100, "write m3:0+1".into())]);
+    bench.finish();
+    assert_eq!(bench.done, [(2, 0), (0, 100), (1, 200)]);
+    assert_eq!(bench.counters().parity_reads, 3);
+}
+
+#[test]
+fn two_parities_follow_the_data() {
+    let mut bench = Bench::new(params(IWC, 0, 8), Level::Raid6, 5, 2);
+    bench.write(0, 0, 6);
+    assert_eq!(bench.pages_read, 0, "a full stripe needs nothing");
+    bench.finish();
+    let layout = bench.layout;
+    let mut expected: Vec<String> = (0..5).map(|position| format!("m{}:0+2", layout.strip_member(0, position))).collect();
+    expected.sort();
+    assert_eq!(bench.writes(), expected);
+}
+
+#[test]
+fn a_cache_of_mirrors_holds_every_copy() {
+    let mut bench = Bench::new(params(IWC, 0, 1), Level::Raid10, 4, 1);
+    bench.write(0, 1, 1);
+    bench.write(1, 1, 1);
+    bench.finish();
+    assert_eq!(bench.writes(), ["m2:0+1", "m3:0+1", "m2:0+1", "m3:0+1"]);
+    assert_eq!(bench.done, [(0, 0), (1, 100)]);
+}
+
+#[test]
+fn nothing_is_destaged_below_the_low_threshold_and_at_a_part_of_the_rate_above() {
+    let slow = CacheParams { low: 0.25, high: 0.75, ..params(Policy::Wow, 8, 0) };
+    let mut bench = Bench::new(slow, Level::Raid0, 2, 1);
+    bench.write(0, 0, 1);
+    bench.write(1, 2, 1);
+    bench.run_until(1000);
+    assert!(bench.log.is_empty());
+    bench.write(2, 4, 1);
+    bench.write(3, 6, 1);
+    // The first slot has not been used, so the first destage begins at 1000; then three pages stay: a quarter of the rate.
+    bench.run_until(1200);
+    assert_eq!(bench.log, [(1000, "write 0+1".into())]);
+    bench.finish();
+    assert_eq!(bench.log[1..], [(1100 + 300, "write 2+1".to_string())]);
+    assert_eq!(bench.now, 1500, "two pages stay");
+    // When writes wait, whatever the thresholds say.
+    bench.write(4, 8, 8);
+    assert_eq!(bench.log.len(), 3);
+    bench.finish();
+    assert_eq!(bench.done.last().unwrap().0, 4);
+}
+
+#[test]
+fn several_destages_at_a_time_never_two_of_one_stripe() {
+    let two = CacheParams { in_flight: 2, ..params(Policy::Wow, 8, 0) };
+    let mut bench = Bench::new(two, Level::Raid0, 2, 1);
+    for (tag, page) in [0, 0, 2, 4].into_iter().enumerate() {
+        bench.write(tag as u64, page, 1);
+    }
+    bench.finish();
+    assert_eq!(
+        bench.log.iter().map(|(at, text)| (*at, text.as_str())).collect::<Vec<_>>(),
+        [(0, "write 0+1"), (0, "write 2+1"), (100, "write 4+1"), (100, "write 0+1")]
+    );
+}
+
+#[test]
+fn a_failure_flushes_what_is_cached_and_no_more() {
+    let mut bench = Bench::new(params(IWC_SYNC, 0, 4), Level::Raid5, 3, 1);
+    // Stripe 0: data on members 0 and 1, P on 2. Nothing is ready on all members but by chance of full stripes, so these destage...
+    bench.write(0, 0, 2);
+    // ... and stripe 3, the same places, waits behind.
+    bench.write(1, 6, 2);
+    bench.run_until(50);
+    bench.cache.member_failed(50, 1);
+    bench.carry_out();
+    assert!(!bench.cache.is_flushed());
+    bench.run_until(100);
+    assert_eq!(bench.log.last().unwrap().1, "write m2:3+1", "what was cached leaves at once");
+    bench.write(2, 12, 1);
+    bench.run_until(200);
+    assert!(bench.cache.is_flushed());
+    // The write after the failure needed stripe 6 (P on member 2) read: its other column is lost, so P is read as well.
+    assert!(bench.log.contains(&(100, "read m2:6+1".into())), "{:?}", bench.log);
+    bench.finish();
+    let to_lost = bench.log.iter().filter(|(at, text)| *at >= 50 && text.starts_with("write") && text.contains("m1:")).count();
+    assert_eq!(to_lost, 0);
+    assert_eq!(bench.done.len(), 3);
+    // Rebuilt strips are cached again.
+    (0..64).for_each(|stripe| bench.cache.strip_rebuilt(stripe));
+    bench.write(3, 0, 2);
+    bench.finish();
+    assert_eq!(bench.log.iter().filter(|(at, text)| *at > 200 && text.contains("m1:0+1")).count(), 1);
+}
+
+#[test]
+fn a_flush_takes_the_front_with_it() {
+    let mut bench = Bench::new(CacheParams { nvm_read_ns: 10, ..params(Policy::Lawc, 4, 4) }, Level::Raid5, 3, 1);
+    bench.write(0, 0, 1);
+    bench.write(1, 2, 1);
+    bench.cache.member_failed(0, 1);
+    bench.carry_out();
+    assert!(!bench.cache.is_flushed());
+    bench.finish();
+    assert!(bench.cache.is_flushed());
+    assert_eq!(bench.cache.common.occupancy.pages(), 0);
+    assert!(bench.now < 1000, "no time-out is waited for: {}", bench.now);
+}
+
+#[test]
+fn sequential_groups_have_a_circle_of_their_own_under_stow() {
+    let mut bench = Bench::new(params(Policy::Stow, 16, 0), Level::Raid0, 2, 2);
+    bench.write(0, 60, 1); // random, in flight until 100
+    bench.write(1, 0, 4); // random, of stripe 0
+    bench.write(2, 4, 4); // sequential from here on, stripes 1 to 3
+    bench.write(3, 8, 4);
+    bench.write(4, 40, 1); // random
+    bench.finish();
+    // The share of sequential writes is eight pages, and eight are there: the random circle goes first, upwards from its pointer.
+    assert_eq!(bench.writes(), ["60+1", "0+4", "40+1", "4+4", "8+4"]);
+    let mut bench = Bench::new(params(Policy::Stow, 16, 0), Level::Raid0, 2, 2);
+    bench.write(0, 60, 1);
+    bench.write(1, 0, 2);
+    bench.write(2, 2, 10); // sequential: two pages join stripe 0, eight make stripes 1 and 2
+    bench.write(3, 40, 1);
+    bench.write(4, 40, 1); // a hit in the random circle: seven pages are enough
+    bench.finish();
+    assert_eq!(bench.writes()[..2], ["60+1", "4+4"]);
+}

@@ -1,0 +1,444 @@
+//! RAID arithmetic: where a page of the array lies, and what belongs together (rules 2 and 50). Pure.
+
+use std::ops::Range;
+
+/// How addresses spread over the members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// One SSD.
+    Single,
+    /// Striping.
+    Raid0,
+    /// All members hold the same; reads take turns.
+    Raid1,
+    /// Stripes over mirrored pairs.
+    Raid10,
+    /// Stripes with parity on the last member.
+    Raid4,
+    /// Stripes with parity on each member in turn, left-symmetric.
+    Raid5,
+    /// Stripes with two parities on each pair of neighbours in turn.
+    Raid6,
+}
+
+impl Level {
+    /// Parity strips of a stripe.
+    pub const fn parity_strips(self) -> u32 {
+        match self {
+            Self::Single | Self::Raid0 | Self::Raid1 | Self::Raid10 => 0,
+            Self::Raid4 | Self::Raid5 => 1,
+            Self::Raid6 => 2,
+        }
+    }
+
+    /// Whether the array goes on without one of its members.
+    pub const fn survives_a_failure(self) -> bool {
+        !matches!(self, Self::Single | Self::Raid0)
+    }
+}
+
+/// The strips of a stripe and the members (or groups of mirrors) that they lie on.
+///
+/// A strip is known by its *position*: the data columns 0, 1, … in order of address, then P, then Q.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StripeShape {
+    /// Strips that hold data.
+    pub columns: u32,
+    /// Strips that hold parity.
+    pub parity: u32,
+    /// The strips move on by a member from stripe to stripe.
+    pub rotates: bool,
+}
+
+impl StripeShape {
+    /// Stripes without parity.
+    pub const fn data(columns: u32) -> Self {
+        Self { columns, parity: 0, rotates: false }
+    }
+
+    /// Strips of a stripe.
+    #[inline]
+    pub const fn width(self) -> u32 {
+        self.columns + self.parity
+    }
+
+    /// Members that hold data in some stripe: the first ones.
+    #[inline]
+    pub const fn members_with_data(self) -> u32 {
+        if self.rotates { self.width() } else { self.columns }
+    }
+
+    /// The member that holds the strip at `position` of `stripe`.
+    #[inline]
+    pub const fn member(self, stripe: u64, position: u32) -> u32 {
+        if !self.rotates {
+            return position;
+        }
+        let width = self.width();
+        // P of stripe 0 lies on the last member, Q on the one after it.
+        let turned = width - (stripe % width as u64) as u32;
+        (position + turned + self.parity - 1) % width
+    }
+
+    /// The position of the strip of `stripe` that `member` holds.
+    #[inline]
+    pub const fn position(self, stripe: u64, member: u32) -> u32 {
+        if !self.rotates {
+            return member;
+        }
+        let width = self.width();
+        (member + (stripe % width as u64) as u32 + width + 1 - self.parity) % width
+    }
+
+    /// Data strips that `member` holds in stripes `0..stripes`.
+    pub fn data_strips(self, member: u32, stripes: u64) -> u64 {
+        let width = u64::from(self.width());
+        if !self.rotates {
+            return if member < self.columns { stripes } else { 0 };
+        }
+        let in_part = (0..stripes % width).filter(|&stripe| self.position(stripe, member) < self.columns).count();
+        stripes / width * u64::from(self.columns) + in_part as u64
+    }
+
+    /// Stripe and column of the `index`-th data strip that `member` holds; the member must hold data.
+    pub fn data_strip(self, member: u32, index: u64) -> (u64, u32) {
+        if !self.rotates {
+            return (index, member);
+        }
+        let (turns, rest) = (index / u64::from(self.columns), index % u64::from(self.columns));
+        // Over `width` stripes the position rises by one from stripe to stripe; those of parity are passed over together.
+        let first = u64::from(self.position(0, member));
+        let before = u64::from(self.columns).saturating_sub(first);
+        let passed_over = if rest < before { 0 } else { u64::from(self.width()) - first.max(u64::from(self.columns)) };
+        let stripe = turns * u64::from(self.width()) + rest + passed_over;
+        (stripe, self.position(stripe, member))
+    }
+}
+
+/// A request in pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest {
+    /// Comes back with the completion.
+    pub tag: u64,
+    /// First page of the array.
+    pub first_page: u64,
+    /// Pages, at least 1.
+    pub pages: u32,
+    /// Write rather than read.
+    pub write: bool,
+    /// A write that must not wait for garbage collection.
+    pub high_priority: bool,
+    /// All pages lie one behind the other among the data of the member of the first.
+    pub one_member: bool,
+}
+
+/// Maps pages of the array to pages of members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    level: Level,
+    members: u32,
+    unit_pages: u32,
+    shape: StripeShape,
+    /// Stripe units that a member exports.
+    stripes: u64,
+}
+
+/// Where a page of the array lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The stripe.
+    pub stripe: u64,
+    /// The data strip of the stripe.
+    pub column: u32,
+    /// The member; the first one, if several hold the same.
+    pub member: u32,
+    /// Logical page of the member.
+    pub member_page: u32,
+}
+
+/// Consecutive pages of a request that lie on one member (and its mirrors) one behind the other, all in one stripe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Where writes go: `members[..copies]`; reads go to `members[read_copy]`.
+    pub first_member: u32,
+    /// Members from `first_member` on that hold the same.
+    pub copies: u32,
+    /// The copy that reads use.
+    pub read_copy: u32,
+    /// First logical page on the member.
+    pub first_page: u32,
+    /// Pages.
+    pub pages: u32,
+}
+
+impl Run {
+    /// Members that a write goes to or a read comes from.
+    #[inline]
+    pub fn members(&self, write: bool) -> Range<u32> {
+        if write {
+            self.first_member..self.first_member + self.copies
+        } else {
+            self.first_member + self.read_copy..self.first_member + self.read_copy + 1
+        }
+    }
+}
+
+impl Layout {
+    /// The layout of `members` members that export `member_pages` pages each, with `unit_pages` consecutive pages of the array on one.
+    pub fn new(level: Level, members: u32, unit_pages: u32, member_pages: u64) -> Self {
+        let columns = match level {
+            Level::Single | Level::Raid1 => 1,
+            Level::Raid10 => members / 2,
+            Level::Raid0 | Level::Raid4 | Level::Raid5 | Level::Raid6 => members - level.parity_strips(),
+        };
+        let rotates = matches!(level, Level::Raid5 | Level::Raid6);
+        let shape = StripeShape { columns, parity: level.parity_strips(), rotates };
+        Self { level, members, unit_pages, shape, stripes: member_pages / u64::from(unit_pages) }
+    }
+
+    /// How addresses spread.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// The strips of a stripe.
+    #[inline]
+    pub fn shape(&self) -> StripeShape {
+        self.shape
+    }
+
+    /// Data strips of a stripe.
+    #[inline]
+    pub fn columns(&self) -> u32 {
+        self.shape.columns
+    }
+
+    /// Pages of a strip.
+    #[inline]
+    pub fn unit_pages(&self) -> u32 {
+        self.unit_pages
+    }
+
+    /// Stripes of the array.
+    #[inline]
+    pub fn stripes(&self) -> u64 {
+        self.stripes
+    }
+
+    /// Pages that the array exports.
+    pub fn exported_pages(&self) -> u64 {
+        self.stripes * u64::from(self.shape.columns) * u64::from(self.unit_pages)
+    }
+
+    /// Where a page of the array lies.
+    #[inline]
+    pub fn place(&self, array_page: u64) -> Place {
+        let unit = u64::from(self.unit_pages);
+        let (strip, within) = (array_page / unit, array_page % unit);
+        let columns = u64::from(self.shape.columns);
+        let (stripe, column) = (strip / columns, (strip % columns) as u32);
+        Place { stripe, column, member: self.strip_member(stripe, column), member_page: (stripe * unit + within) as u32 }
+    }
+
+    /// The page of the array at `offset` pages in data strip `column` of `stripe`.
+    #[inline]
+    pub fn array_page(&self, stripe: u64, column: u32, offset: u32) -> u64 {
+        (stripe * u64::from(self.shape.columns) + u64::from(column)) * u64::from(self.unit_pages) + u64::from(offset)
+    }
+
+    /// The member that holds the strip at `position` of `stripe`, data columns before P and Q; the first one of mirrors.
+    #[inline]
+    pub fn strip_member(&self, stripe: u64, position: u32) -> u32 {
+        self.shape.member(stripe, position) * if self.level == Level::Raid10 { 2 } else { 1 }
+    }
+
+    /// The position of the strip of `stripe` that `member` holds.
+    #[inline]
+    pub fn position(&self, stripe: u64, member: u32) -> u32 {
+        match self.level {
+            Level::Raid1 => 0,
+            Level::Raid10 => member / 2,
+            _ => self.shape.position(stripe, member),
+        }
+    }
+
+    /// The members that hold P and Q of `stripe`, as far as there are such.
+    pub fn parity_members(&self, stripe: u64) -> impl Iterator<Item = u32> + use<> {
+        let shape = self.shape;
+        (shape.columns..shape.width()).map(move |position| shape.member(stripe, position))
+    }
+
+    /// The logical page of every member at which its strip of `stripe` begins.
+    #[inline]
+    pub fn first_page(&self, stripe: u64) -> u32 {
+        (stripe * u64::from(self.unit_pages)) as u32
+    }
+
+    /// Members that hold the same, and which of them reads of `stripe` use.
+    #[inline]
+    pub fn copies(&self, stripe: u64) -> (u32, u32) {
+        match self.level {
+            Level::Raid1 => (self.members, (stripe % u64::from(self.members)) as u32),
+            Level::Raid10 => (2, (stripe % 2) as u32),
+            _ => (1, 0),
+        }
+    }
+
+    /// The runs of the pages of `request`, in order of address.
+    #[inline]
+    pub fn runs(&self, request: &PageRequest) -> impl Iterator<Item = Run> + use<> {
+        let layout = *self;
+        let unit = u64::from(self.unit_pages);
+        let columns = u64::from(self.shape.columns);
+        let strip = request.first_page / unit;
+        let mut within = (request.first_page % unit) as u32;
+        let mut column = (strip % columns) as u32;
+        let mut stripe = strip / columns;
+        let mut left = request.pages;
+        let one_member = request.one_member;
+        std::iter::from_fn(move || {
+            if left == 0 {
+                return None;
+            }
+            let pages = left.min(layout.unit_pages - within);
+            let (first_member, copies, read_copy) = match layout.level {
+                Level::Single | Level::Raid0 | Level::Raid4 => (column, 1, 0),
+                Level::Raid1 => (0, layout.members, (stripe % u64::from(layout.members)) as u32),
+                Level::Raid10 => (2 * column, 2, (stripe % 2) as u32),
+                Level::Raid5 | Level::Raid6 => (layout.shape.member(stripe, column), 1, 0),
+            };
+            let run = Run { first_member, copies, read_copy, first_page: (stripe * unit) as u32 + within, pages };
+            left -= pages;
+            within = 0;
+            if one_member {
+                (stripe, column) = layout.next_data_strip(stripe, column);
+            } else {
+                column += 1;
+                if column == layout.shape.columns {
+                    column = 0;
+                    stripe = layout.next_stripe(stripe);
+                }
+            }
+            Some(run)
+        })
+    }
+
+    #[inline]
+    fn next_stripe(&self, stripe: u64) -> u64 {
+        if stripe + 1 == self.stripes { 0 } else { stripe + 1 }
+    }
+
+    /// The next data strip on the same member.
+    #[inline]
+    fn next_data_strip(&self, mut stripe: u64, column: u32) -> (u64, u32) {
+        if !self.shape.rotates {
+            return (self.next_stripe(stripe), column);
+        }
+        let member = self.shape.member(stripe, column);
+        loop {
+            stripe = self.next_stripe(stripe);
+            let position = self.shape.position(stripe, member);
+            if position < self.shape.columns {
+                return (stripe, position);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// The strips of the first stripes, one line each: data columns by number, parities by letter.
+    fn picture(level: Level, members: u32, stripes: u64) -> String {
+        let layout = Layout::new(level, members, 1, 100);
+        let line = |stripe| -> String {
+            let strip = |member| match layout.position(stripe, member) {
+                position if position < layout.columns() => char::from_digit(position, 10).unwrap(),
+                position => ['P', 'Q'][(position - layout.columns()) as usize],
+            };
+            (0..members).map(strip).collect()
+        };
+        (0..stripes).map(line).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn stripes_as_drawn_in_text_books() {
+        assert_eq!(picture(Level::Raid4, 4, 2), "012P 012P");
+        assert_eq!(picture(Level::Raid5, 5, 6), "0123P 123P0 23P01 3P012 P0123 0123P");
+        assert_eq!(picture(Level::Raid6, 5, 6), "Q012P 012PQ 12PQ0 2PQ01 PQ012 Q012P");
+        assert_eq!(picture(Level::Raid10, 4, 1), "0011");
+    }
+
+    #[test]
+    fn runs_of_left_symmetric_parity_go_round_the_members() {
+        let layout = Layout::new(Level::Raid5, 3, 2, 8);
+        let request = PageRequest { tag: 0, first_page: 1, pages: 12, write: false, high_priority: false, one_member: false };
+        let runs = |request| layout.runs(&request).map(|r| (r.first_member, r.first_page, r.pages)).collect::<Vec<_>>();
+        assert_eq!(runs(request), [(0, 1, 1), (1, 0, 2), (2, 2, 2), (0, 2, 2), (1, 4, 2), (2, 4, 2), (0, 6, 1)]);
+        // Member 0 holds parity in stripe 2.
+        assert_eq!(runs(PageRequest { pages: 6, one_member: true, ..request }), [(0, 1, 1), (0, 2, 2), (0, 6, 2), (0, 0, 1)]);
+    }
+
+    fn any_layout() -> impl Strategy<Value = Layout> {
+        let levels = vec![Level::Single, Level::Raid0, Level::Raid1, Level::Raid10, Level::Raid4, Level::Raid5, Level::Raid6];
+        (proptest::sample::select(levels), 1_u32..5, 1_u32..6, 1_u64..60).prop_map(|(level, size, unit, pages)| {
+            let members = match level {
+                Level::Single => 1,
+                Level::Raid10 => 2 * size,
+                _ => size + level.parity_strips().max(1),
+            };
+            Layout::new(level, members, unit, pages + u64::from(unit))
+        })
+    }
+
+    proptest! {
+        /// Every page of the array has a place of its own, the way back leads to it, and parity takes what is left.
+        #[test]
+        fn pages_and_places_are_one_to_one(layout in any_layout()) {
+            let mut taken = BTreeSet::new();
+            for page in 0..layout.exported_pages() {
+                let place = layout.place(page);
+                prop_assert!(place.stripe < layout.stripes() && place.column < layout.columns());
+                prop_assert_eq!(layout.array_page(place.stripe, place.column, place.member_page - layout.first_page(place.stripe)), page);
+                for member in place.member..place.member + layout.copies(place.stripe).0 {
+                    prop_assert_eq!(layout.position(place.stripe, member), place.column);
+                    prop_assert!(taken.insert((member, place.member_page)), "{:?} twice", place);
+                }
+            }
+            for stripe in 0..layout.stripes() {
+                for (nth, member) in layout.parity_members(stripe).enumerate() {
+                    prop_assert_eq!(layout.position(stripe, member), layout.columns() + nth as u32);
+                    for offset in 0..layout.unit_pages() {
+                        prop_assert!(taken.insert((member, layout.first_page(stripe) + offset)));
+                    }
+                }
+            }
+            prop_assert_eq!(taken.len() as u64, layout.stripes() * u64::from(layout.unit_pages()) * u64::from(layout.members));
+        }
+
+        /// Runs are the places of the pages, one after another.
+        #[test]
+        fn runs_agree_with_places(layout in any_layout(), at in any::<u64>(), length in 1_u32..200) {
+            let first_page = at % layout.exported_pages();
+            let pages = length.min((layout.exported_pages() - first_page) as u32);
+            let request = PageRequest { tag: 0, first_page, pages, write: true, high_priority: false, one_member: false };
+            let by_run: Vec<_> = layout.runs(&request).flat_map(|r| (0..r.pages).map(move |i| (r.first_member, r.first_page + i))).collect();
+            let by_page: Vec<_> = (first_page..first_page + u64::from(pages)).map(|p| layout.place(p)).map(|p| (p.member, p.member_page)).collect();
+            prop_assert_eq!(by_run, by_page);
+        }
+
+        /// Requests to one member take its data strips in order.
+        #[test]
+        fn one_member_takes_data_strip_after_data_strip(layout in any_layout(), member in 0_u32..8, stripes in 1_u64..40) {
+            let shape = layout.shape();
+            prop_assume!(member < shape.width() && shape.data_strips(member, u64::from(shape.width())) > 0);
+            let strips: Vec<_> = (0..stripes).map(|s| (s, shape.position(s, member))).filter(|&(_, p)| p < shape.columns).collect();
+            prop_assert_eq!(strips.len() as u64, shape.data_strips(member, stripes));
+            let by_index: Vec<_> = (0..strips.len() as u64).map(|index| shape.data_strip(member, index)).collect();
+            prop_assert_eq!(by_index, strips);
+        }
+    }
+}

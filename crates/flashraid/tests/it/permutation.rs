@@ -1,0 +1,121 @@
+//! Nothing depends on how members are numbered (rule 42): a case and the same case with its members renumbered have the same outcome.
+
+use flashraid::layout::Level;
+use flashraid::rng;
+use flashraid::ssd::VictimPolicy;
+use flashraid::workload::{Direction, HostLoop, Request};
+
+use crate::adapter;
+use crate::agreement::draw_coordinated_case;
+use crate::cases::PAGE_BYTES;
+use crate::outcome::{Case, Outcome};
+use crate::reference;
+
+const CASES: u64 = 2000;
+
+/// A load whose requests stay on one member each, many of them at the same nanosecond, and an array that is in the same state whatever
+/// the numbers of its members. Times are round, so that members do much at the same nanosecond.
+fn draw(seed: u64) -> Case {
+    let mut case = draw_coordinated_case(seed);
+    let mut stream = rng::stream(seed, "permutation", 0);
+    let params = &mut case.params;
+    params.level = Level::Raid0;
+    params.members = 2 + rng::below(&mut stream, 5) as u32;
+    params.stripe_unit_pages = 1;
+    params.ssd.gc.victim = VictimPolicy::Greedy;
+    case.warm_up.overwrites = 0.0;
+    let round = |time: &mut u64| *time = time.next_multiple_of(100_000);
+    let timing = &mut params.ssd.timing;
+    for time in [&mut timing.page_read_ns, &mut timing.page_program_ns, &mut timing.block_erase_ns, &mut timing.page_transfer_ns] {
+        round(time);
+    }
+    timing.summary_transfer_ns = 0;
+    timing.command_overhead_ns = 0;
+    if let Some(link) = &mut params.ssd.link {
+        round(&mut link.page_ns);
+    }
+    if let Some(preemption) = &mut params.ssd.gc.preemption {
+        preemption.poll_ns = 0;
+    }
+    let coordination = params.coordination.as_mut().expect("the case is coordinated");
+    coordination.capable &= (1 << params.members) - 1;
+    coordination.latency_ns.iter_mut().for_each(round);
+    round(&mut coordination.check_interval_ns);
+    round(&mut coordination.idle_threshold_ns);
+    round(&mut coordination.delay_ns);
+    if case.host != HostLoop::Open {
+        case.host = HostLoop::Closed { depth: 2 * params.members, think_ns: 0 };
+    }
+    // Few enough that all are written again and again.
+    let rows = reference::array_pages(params).min(400) / u64::from(params.members);
+    let mut now = 0;
+    case.requests.clear();
+    for _ in 0..200 {
+        now += 100_000 * rng::below(&mut stream, 30);
+        let row = rng::below(&mut stream, rows);
+        let direction = if rng::below(&mut stream, 5) > 0 { Direction::Write } else { Direction::Read };
+        // The same on several members.
+        let from = rng::below(&mut stream, u64::from(params.members));
+        let to = from + rng::below(&mut stream, u64::from(params.members) - from);
+        for member in from..=to {
+            case.requests.push(Request {
+                arrival_ns: now,
+                offset_bytes: (row * u64::from(params.members) + member) * PAGE_BYTES,
+                length_bytes: PAGE_BYTES,
+                direction,
+                high_priority: false,
+                stream: 0,
+                one_member: false,
+            });
+        }
+    }
+    case
+}
+
+/// The number that each member gets.
+fn draw_numbers(seed: u64, members: u32) -> Vec<u64> {
+    let mut stream = rng::stream(seed, "permutation", 1);
+    let mut numbers: Vec<u64> = (0..u64::from(members)).collect();
+    for last in (1..numbers.len()).rev() {
+        numbers.swap(last, rng::below(&mut stream, last as u64 + 1) as usize);
+    }
+    numbers
+}
+
+fn renumbered(case: &Case, numbers: &[u64]) -> Case {
+    let mut case = case.clone();
+    let members = numbers.len() as u64;
+    for request in &mut case.requests {
+        let page = request.offset_bytes / PAGE_BYTES;
+        request.offset_bytes = (page / members * members + numbers[(page % members) as usize]) * PAGE_BYTES;
+    }
+    let coordination = case.params.coordination.as_mut().expect("the case is coordinated");
+    let capable = coordination.capable;
+    coordination.capable = numbers.iter().enumerate().fold(0, |bits, (member, number)| bits | (capable >> member & 1) << number);
+    case
+}
+
+/// The members of an outcome under their old numbers.
+fn numbered_back(mut outcome: Outcome, numbers: &[u64]) -> Outcome {
+    outcome.members = numbers.iter().map(|&number| outcome.members[number as usize].clone()).collect();
+    for gc in &mut outcome.gc_intervals {
+        gc.member = numbers.iter().position(|&number| number == u64::from(gc.member)).expect("every member has a number") as u32;
+    }
+    outcome.gc_intervals.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
+    outcome
+}
+
+#[test]
+fn nothing_depends_on_the_numbers_of_the_members() {
+    let mut forced = 0;
+    for seed in 0..CASES {
+        let case = draw(seed);
+        let numbers = draw_numbers(seed, case.params.members);
+        let one = adapter::fast(&case);
+        let other = numbered_back(adapter::fast(&renumbered(&case, &numbers)), &numbers);
+        let difference = one.first_difference(&other);
+        assert!(difference.is_none(), "seed {seed}, members become {numbers:?}: {}\n{case:?}", difference.unwrap_or_default());
+        forced += u64::from(one.gc_intervals.iter().any(|gc| gc.forced));
+    }
+    assert!(forced > CASES / 3, "forced collection in {forced} cases");
+}

@@ -1,0 +1,425 @@
+//! Section 11 of the rules: the controller, its messages, and what members do when they are forced.
+
+use std::collections::BTreeSet;
+
+use flashraid::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
+
+use super::{Event, Member, Simulation};
+
+/// The controller and what was sent.
+pub struct Controller {
+    params: CoordinationParams,
+    /// The member that has failed (rule 65).
+    lost: Option<usize>,
+    sent: [u64; KINDS],
+    /// Forced members whose `GcDone` has not arrived: while there are any, a cycle is in progress.
+    forced: BTreeSet<usize>,
+    /// The cycle collects until reserved and no request has come since it began.
+    uses_idle_time: bool,
+    held_back: bool,
+    registered: BTreeSet<usize>,
+    outstanding: usize,
+    outstanding_none_since: u64,
+    /// Members whose answer is awaited.
+    asked: BTreeSet<usize>,
+    /// By member: when an answer arrived, and the least free blocks that it told of.
+    answers: Vec<Vec<(u64, u32)>>,
+}
+
+/// What a member remembers of the protocol.
+#[derive(Default)]
+pub struct Protocol {
+    /// When it sent `GcRequest`, and the elements whose cleans began then because pools needed them, and go on.
+    request: Option<(u64, BTreeSet<usize>)>,
+    has_participated: bool,
+    /// In a forced cycle: what to do, and the elements that are not done.
+    forced: Option<(Work, BTreeSet<usize>)>,
+    /// Elements that are done when the clean in progress is.
+    on_last_clean: BTreeSet<usize>,
+}
+
+/// What is sent. A message to the controller carries the member that sent it, one to a member the member it goes to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Message {
+    GcDone,
+    Participate,
+    Answer { free_blocks_least: u32 },
+    GcRequest,
+    ForceGc(Work),
+    StopGc,
+    Question,
+}
+
+impl Message {
+    fn kind(self) -> Kind {
+        match self {
+            Message::GcDone => Kind::GcDone,
+            Message::Participate => Kind::Participate,
+            Message::Answer { .. } | Message::Question => Kind::GcState,
+            Message::GcRequest => Kind::GcRequest,
+            Message::ForceGc(_) => Kind::ForceGc,
+            Message::StopGc => Kind::StopGc,
+        }
+    }
+
+    /// Rule 42: what comes first at a nanosecond; 0 is all that is no message.
+    fn rank(self) -> u8 {
+        match self {
+            Message::GcDone => ASK_RANK + 1,
+            Message::Participate => ASK_RANK + 2,
+            Message::Answer { .. } => ASK_RANK + 3,
+            Message::GcRequest => ASK_RANK + 4,
+            Message::ForceGc(_) => CYCLE_BEGINS_RANK + 1,
+            Message::StopGc => CYCLE_BEGINS_RANK + 2,
+            Message::Question => CYCLE_BEGINS_RANK + 3,
+        }
+    }
+}
+
+const ASK_RANK: u8 = super::REBUILD_RANK + 1;
+const CYCLE_BEGINS_RANK: u8 = ASK_RANK + 5;
+const CHECK_RANK: u8 = CYCLE_BEGINS_RANK + 4;
+
+impl Controller {
+    pub fn new(params: &CoordinationParams, members: usize) -> Controller {
+        Controller {
+            params: params.clone(),
+            lost: None,
+            sent: [0; KINDS],
+            forced: BTreeSet::new(),
+            uses_idle_time: false,
+            held_back: false,
+            registered: BTreeSet::new(),
+            outstanding: 0,
+            outstanding_none_since: 0,
+            asked: BTreeSet::new(),
+            answers: vec![Vec::new(); members],
+        }
+    }
+
+    pub fn messages(&self) -> [u64; KINDS] {
+        self.sent
+    }
+
+    fn is_capable(&self, member: usize) -> bool {
+        self.params.capable >> member & 1 == 1
+    }
+
+    fn capable(&self) -> BTreeSet<usize> {
+        (0..self.answers.len()).filter(|&member| self.is_capable(member) && self.lost != Some(member)).collect()
+    }
+
+    /// No cycle is in progress or held back.
+    fn is_free(&self) -> bool {
+        self.forced.is_empty() && !self.held_back
+    }
+
+    /// Members whose last answer told of `soft_limit` free blocks or fewer.
+    fn low(&self) -> BTreeSet<usize> {
+        let is_low = |member: &usize| self.answers[*member].last().is_some_and(|&(_, free)| free <= self.params.soft_limit_free_blocks);
+        (0..self.answers.len()).filter(is_low).collect()
+    }
+
+    /// Whether a member is expected to reach `start` within an interval (rule 47).
+    fn is_pressing(&self, start: u32) -> bool {
+        self.answers.iter().any(|answers| {
+            let [.., (before, was), (now, is)] = answers[..] else { return false };
+            let falls = f64::from(was) - f64::from(is);
+            let left = f64::from(is) - f64::from(start);
+            falls > 0.0 && left.max(0.0) * (now - before) as f64 <= falls * self.params.check_interval_ns as f64
+        })
+    }
+}
+
+// The controller.
+impl Simulation<'_> {
+    pub fn start_checks(&mut self) {
+        let Some(Controller { params, .. }) = &self.controller else { return };
+        if params.answers && matches!(params.scheme, Scheme::ProactiveIdle | Scheme::ProactiveSoftLimit) {
+            let interval_ns = params.check_interval_ns;
+            self.schedule_with_rank(interval_ns, CHECK_RANK, Event::Check);
+        }
+    }
+
+    /// Rules 46 and 47.
+    pub fn check(&mut self) {
+        if self.run_is_over() {
+            return;
+        }
+        let controller = self.controller.as_mut().expect("somebody checks");
+        let params = controller.params.clone();
+        match params.scheme {
+            Scheme::ProactiveIdle => {
+                let idle = controller.outstanding == 0 && self.now - controller.outstanding_none_since >= params.idle_threshold_ns;
+                if idle && controller.is_free() && !controller.registered.is_empty() {
+                    let members = controller.registered.clone();
+                    controller.uses_idle_time = true;
+                    self.force(members, Work::UntilReserved);
+                }
+            }
+            Scheme::ProactiveSoftLimit => {
+                if controller.asked.is_empty() {
+                    let members = controller.capable();
+                    controller.asked = members.clone();
+                    for member in members {
+                        self.send(member, Message::Question);
+                    }
+                }
+            }
+            Scheme::ReactiveInclusive | Scheme::ReactiveSelective => unreachable!("reactive schemes check nothing"),
+        }
+        self.schedule_with_rank(params.check_interval_ns, CHECK_RANK, Event::Check);
+    }
+
+    pub fn controller_sees_arrival(&mut self) {
+        let Some(controller) = &mut self.controller else { return };
+        controller.outstanding += 1;
+        if std::mem::take(&mut controller.uses_idle_time) {
+            for member in controller.forced.clone() {
+                self.send(member, Message::StopGc);
+            }
+        }
+    }
+
+    pub fn controller_sees_end(&mut self) {
+        if let Some(controller) = &mut self.controller {
+            controller.outstanding -= 1;
+            if controller.outstanding == 0 {
+                controller.outstanding_none_since = self.now;
+            }
+        }
+    }
+
+    fn controller_receives(&mut self, member: usize, message: Message) {
+        let start = self.ssd.gc.start_free_blocks;
+        let now = self.now;
+        let controller = self.controller.as_mut().expect("there is a controller");
+        if !controller.params.answers {
+            return;
+        }
+        let is_lost = controller.lost == Some(member);
+        match message {
+            Message::GcRequest => {
+                if is_lost || !controller.forced.is_empty() {
+                    return;
+                }
+                controller.registered.insert(member);
+                if !controller.held_back {
+                    controller.held_back = true;
+                    let delay_ns = controller.params.delay_ns;
+                    self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
+                }
+            }
+            Message::Participate if is_lost => {}
+            Message::Participate => {
+                controller.registered.insert(member);
+            }
+            Message::GcDone => {
+                controller.forced.remove(&member);
+                if controller.forced.is_empty() {
+                    controller.uses_idle_time = false;
+                }
+            }
+            Message::Answer { free_blocks_least } => {
+                if !is_lost {
+                    controller.answers[member].push((now, free_blocks_least));
+                }
+                controller.asked.remove(&member);
+                let little_waits = controller.outstanding <= controller.params.shallow_depth as usize;
+                let low = controller.low();
+                if controller.asked.is_empty() && controller.is_free() && (little_waits || controller.is_pressing(start)) && !low.is_empty()
+                {
+                    let work = controller.params.work;
+                    self.force(low, work);
+                }
+            }
+            _ => unreachable!("a message to a member"),
+        }
+    }
+
+    /// Rule 44.
+    pub fn cycle_begins(&mut self) {
+        let controller = self.controller.as_mut().expect("there is a controller");
+        controller.held_back = false;
+        let mut members = controller.registered.clone();
+        match controller.params.scheme {
+            Scheme::ReactiveInclusive => members = controller.capable(),
+            Scheme::ReactiveSelective | Scheme::ProactiveIdle => {}
+            Scheme::ProactiveSoftLimit => members.extend(controller.low()),
+        }
+        let work = controller.params.work;
+        self.force(members, work);
+    }
+
+    /// Rule 65.
+    pub fn controller_loses(&mut self, member: usize) {
+        if let Some(controller) = &mut self.controller {
+            controller.lost = Some(member);
+            controller.registered.remove(&member);
+            controller.answers[member].clear();
+        }
+    }
+
+    /// The spare takes part from now on.
+    pub fn controller_gets_spare(&mut self, failed: usize, spare: usize) {
+        if let Some(controller) = &mut self.controller {
+            controller.params.capable |= (controller.params.capable >> failed & 1) << spare;
+        }
+    }
+
+    fn force(&mut self, members: BTreeSet<usize>, work: Work) {
+        let controller = self.controller.as_mut().expect("there is a controller");
+        assert!(controller.is_free(), "cycles do not overlap");
+        controller.forced = members.clone();
+        for member in members {
+            self.controller.as_mut().expect("there is a controller").registered.remove(&member);
+            self.send(member, Message::ForceGc(work));
+        }
+    }
+
+    fn send(&mut self, member: usize, message: Message) {
+        let controller = self.controller.as_mut().expect("there is a controller");
+        controller.sent[message.kind() as usize] += 1;
+        let latency_ns = controller.params.latency_ns[message.kind() as usize];
+        self.schedule_with_rank(latency_ns, message.rank(), Event::Arrives { member, message });
+    }
+
+    pub fn arrives(&mut self, member: usize, message: Message) {
+        match message {
+            Message::ForceGc(work) => self.is_forced(member, work),
+            Message::StopGc => self.is_stopped(member),
+            Message::Question => {
+                let flash = &self.members[member].flash;
+                let pools =
+                    (0..flash.elements.len()).flat_map(|element| (0..flash.elements[element].pools.len()).map(move |p| (element, p)));
+                let free_blocks_least = pools.map(|(element, pool)| flash.free_blocks(element, pool)).min().expect("there are pools");
+                self.send(member, Message::Answer { free_blocks_least });
+            }
+            _ => self.controller_receives(member, message),
+        }
+    }
+}
+
+// Members.
+impl Simulation<'_> {
+    fn knows_protocol(&self, member: usize) -> bool {
+        self.controller.as_ref().is_some_and(|controller| controller.is_capable(member))
+    }
+
+    fn protocol(&mut self, member: usize) -> &mut Protocol {
+        &mut self.members[member].protocol
+    }
+
+    /// The look of an element begins a clean because a pool needs one (rule 43).
+    pub fn will_ask(&mut self, member: usize, element: usize) {
+        if self.knows_protocol(member) {
+            self.schedule_with_rank(0, ASK_RANK, Event::Asks { member, element });
+        }
+    }
+
+    /// The nanosecond is over at which a needed clean of an element began.
+    pub fn asks(&mut self, member: usize, element: usize) {
+        let now = self.now;
+        let protocol = self.protocol(member);
+        match &mut protocol.request {
+            Some((since, elements)) if *since == now => {
+                elements.insert(element);
+            }
+            Some(_) => {}
+            None if protocol.forced.is_some() => {}
+            None => {
+                protocol.request = Some((now, BTreeSet::from([element])));
+                self.send(member, Message::GcRequest);
+            }
+        }
+    }
+
+    /// A host write that is not merged begins (rule 44).
+    pub fn may_register(&mut self, member: usize, element: usize, pool: usize) {
+        let free = self.members[member].flash.free_blocks(element, pool);
+        let Some(t_soft) = self.controller.as_ref().and_then(|controller| controller.params.t_soft_free_blocks) else { return };
+        if self.knows_protocol(member) && free <= t_soft && !self.protocol(member).has_participated {
+            self.protocol(member).has_participated = true;
+            self.send(member, Message::Participate);
+        }
+    }
+
+    /// A clean has ended.
+    pub fn protocol_sees_end_of_clean(&mut self, member: usize, element: usize) {
+        let protocol = self.protocol(member);
+        if let Some((_, elements)) = &mut protocol.request {
+            elements.remove(&element);
+            if elements.is_empty() {
+                protocol.request = None;
+            }
+        }
+        if protocol.on_last_clean.remove(&element) {
+            self.element_is_done(member, element);
+        }
+    }
+
+    fn is_forced(&mut self, member: usize, work: Work) {
+        let elements: BTreeSet<usize> = (0..self.members[member].elements.len()).collect();
+        let protocol = self.protocol(member);
+        assert!(protocol.forced.is_none(), "cycles do not overlap");
+        protocol.request = None;
+        protocol.has_participated = false;
+        protocol.forced = Some((work, elements.clone()));
+        for &element in &elements {
+            if work == Work::OneVictim && self.cleans_in_steps(member, element) {
+                self.protocol(member).on_last_clean.insert(element);
+            }
+        }
+        for element in elements {
+            if self.is_at_rest(member, element) {
+                self.forced_clean(member, element);
+            }
+        }
+    }
+
+    fn is_stopped(&mut self, member: usize) {
+        let Some((Work::UntilReserved, elements)) = self.protocol(member).forced.clone() else { return };
+        for element in elements {
+            if self.cleans_in_steps(member, element) {
+                self.protocol(member).on_last_clean.insert(element);
+            } else {
+                self.element_is_done(member, element);
+            }
+        }
+    }
+
+    fn element_is_done(&mut self, member: usize, element: usize) {
+        let Some((_, elements)) = &mut self.protocol(member).forced else { return };
+        elements.remove(&element);
+        if elements.is_empty() {
+            self.protocol(member).forced = None;
+            self.send(member, Message::GcDone);
+        }
+    }
+
+    /// Begins what an element that has nothing in progress is forced to (rules 45 and 46); false if that is nothing, or nothing more.
+    pub fn forced_clean(&mut self, member: usize, element: usize) -> bool {
+        let Some((work, elements)) = &self.members[member].protocol.forced else { return false };
+        if !elements.contains(&element) {
+            return false;
+        }
+        let work = *work;
+        let over = self.run_is_over();
+        let Member { flash, elements, .. } = &mut self.members[member];
+        let victim = match work {
+            Work::OneVictim => flash.look_for_one_forced_victim(element),
+            Work::Watermark => flash.look_for_victim_up_to(element, self.ssd.gc.stop_free_blocks),
+            Work::UntilReserved if over || !elements[element].queue.is_empty() => None,
+            Work::UntilReserved => flash.look_for_idle_victim(element),
+        };
+        let Some((pool, victim)) = victim else {
+            self.element_is_done(member, element);
+            return false;
+        };
+        if work == Work::OneVictim {
+            self.protocol(member).on_last_clean.insert(element);
+        }
+        self.begin_stepped_clean(member, element, pool, victim, super::preempt::Cause::Forced);
+        true
+    }
+}

@@ -1,0 +1,539 @@
+//! Section 12 of the rules: parity, locks of stripes, a member that fails, and the rebuilding of its strips.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flashraid::array::{ArrayParams, StripeCounters};
+use flashraid::layout::Level;
+use flashraid::workload::{Direction, Request};
+
+use super::{Event, Operation, Simulation, layout};
+
+/// Locks, operations on stripes and what has failed.
+pub struct Stripes {
+    locks: BTreeMap<u64, Lock>,
+    /// In the order in which they came into being (rule 55).
+    operations: Vec<StripeOperation>,
+    failed: bool,
+    rebuilt: BTreeSet<u64>,
+    rebuilding: u32,
+    next_to_rebuild: u64,
+    last_began_ns: Option<u64>,
+    counters: StripeCounters,
+}
+
+#[derive(Default)]
+struct Lock {
+    /// Operations that hold it.
+    held_by: Vec<usize>,
+    waiting: Vec<usize>,
+}
+
+/// A part of a request that needs the lock of its stripe, or the rebuilding of a stripe.
+struct StripeOperation {
+    request: Option<usize>,
+    high_priority: bool,
+    stripe: u64,
+    what: What,
+    asked_ns: u64,
+    phases: Vec<Phase>,
+    operations_left: usize,
+}
+
+/// Places by the strip that they lie in: data columns, then P, then Q.
+type Places = BTreeMap<usize, BTreeSet<u64>>;
+
+#[derive(Clone)]
+enum What {
+    Read(Places),
+    Write(Places),
+    /// Of a strip with several copies.
+    MirrorWrite {
+        copies: Vec<usize>,
+        places: Vec<u64>,
+    },
+    Rebuild,
+}
+
+struct Phase {
+    write: bool,
+    /// Member and place; pages of the failed member are left out, unless they go `to_spare`.
+    pages: Vec<(usize, u64)>,
+    to_spare: bool,
+}
+
+/// A part of a request: page operations, or what needs a lock.
+enum Part {
+    Free(Vec<(usize, u64)>),
+    Locked { stripe: u64, what: What },
+}
+
+/// Whether section 12 applies.
+fn applies(params: &ArrayParams) -> bool {
+    parities(params) > 0 || params.failure.is_some()
+}
+
+/// Strips with parity in a stripe.
+fn parities(params: &ArrayParams) -> usize {
+    match params.level {
+        Level::Raid4 | Level::Raid5 => 1,
+        Level::Raid6 => 2,
+        Level::Single | Level::Raid0 | Level::Raid1 | Level::Raid10 => 0,
+    }
+}
+
+/// Data columns of a parity level.
+fn columns(params: &ArrayParams) -> usize {
+    params.members as usize - parities(params)
+}
+
+/// The member of a strip of a stripe (rule 50): data columns, then P, then Q.
+fn member_of(params: &ArrayParams, stripe: u64, strip: usize) -> usize {
+    let members = params.members as usize;
+    if params.level == Level::Raid4 {
+        return strip;
+    }
+    let p = members - 1 - (stripe % params.members as u64) as usize;
+    let columns = columns(params);
+    let after_p = match (params.level, strip) {
+        (_, strip) if strip == columns => 0,
+        (Level::Raid6, strip) if strip == columns + 1 => 1,
+        (Level::Raid6, column) => column + 2,
+        (_, column) => column + 1,
+    };
+    (p + after_p) % members
+}
+
+impl Stripes {
+    pub fn new(params: &ArrayParams) -> Option<Stripes> {
+        applies(params).then(|| Stripes {
+            locks: BTreeMap::new(),
+            operations: Vec::new(),
+            failed: false,
+            rebuilt: BTreeSet::new(),
+            rebuilding: 0,
+            next_to_rebuild: 0,
+            last_began_ns: None,
+            counters: StripeCounters::default(),
+        })
+    }
+
+    pub fn counters(&self) -> StripeCounters {
+        self.counters
+    }
+
+    pub fn are_free(&self) -> bool {
+        self.locks.values().all(|lock| lock.held_by.is_empty() && lock.waiting.is_empty())
+    }
+}
+
+// Requests.
+impl Simulation<'_> {
+    fn stripes(&mut self) -> &mut Stripes {
+        self.stripes.as_mut().expect("section 12 applies")
+    }
+
+    /// The member that has failed.
+    fn failed_member(&self) -> Option<usize> {
+        let has_failed = self.stripes.as_ref().is_some_and(|stripes| stripes.failed);
+        self.case.params.failure.filter(|_| has_failed).map(|failure| failure.member as usize)
+    }
+
+    /// Who serves what lies on a member in a stripe; nobody if it is lost.
+    fn server(&self, stripe: u64, member: usize) -> Option<usize> {
+        if self.failed_member() != Some(member) {
+            return Some(member);
+        }
+        let rebuilt = self.stripes.as_ref().is_some_and(|stripes| stripes.rebuilt.contains(&stripe));
+        rebuilt.then_some(self.case.params.members as usize)
+    }
+
+    /// The strip of a stripe that is lost.
+    fn lost_strip(&self, stripe: u64) -> Option<usize> {
+        let params = &self.case.params;
+        (0..params.members as usize).find(|&strip| self.server(stripe, member_of(params, stripe, strip)).is_none())
+    }
+
+    /// Rule 51: takes the parts of a request that has arrived one after another.
+    pub fn take_parts(&mut self, index: usize, request: &Request) {
+        let parts = self.parts(request);
+        let each = |part: &Part| match part {
+            Part::Free(pages) => pages.len(),
+            Part::Locked { .. } => 1,
+        };
+        self.requests[index].operations_left = parts.iter().map(each).sum();
+        for part in parts {
+            match part {
+                Part::Free(pages) => {
+                    for (member, logical_page) in pages {
+                        self.issue(member, logical_page, Some(index), None, request.direction == Direction::Write, request.high_priority);
+                    }
+                }
+                Part::Locked { stripe, what } => self.ask_for_lock(stripe, what, Some(index), request.high_priority),
+            }
+        }
+    }
+
+    fn parts(&self, request: &Request) -> Vec<Part> {
+        let params = &self.case.params;
+        let page_bytes = u64::from(params.ssd.geometry.page_bytes);
+        let pages = request.offset_bytes / page_bytes..=(request.offset_bytes + request.length_bytes - 1) / page_bytes;
+        let write = request.direction == Direction::Write;
+        match params.level {
+            Level::Single | Level::Raid0 => vec![Part::Free(layout::page_operations(params, request))],
+            Level::Raid1 | Level::Raid10 => self.parts_on_mirrors(pages.collect(), write),
+            Level::Raid4 | Level::Raid5 | Level::Raid6 => self.parts_with_parity(pages.collect(), write),
+        }
+    }
+
+    fn parts_with_parity(&self, pages: Vec<u64>, write: bool) -> Vec<Part> {
+        let params = &self.case.params;
+        let unit = u64::from(params.stripe_unit_pages);
+        let columns = columns(params) as u64;
+        let mut by_stripe: BTreeMap<u64, Places> = BTreeMap::new();
+        for page in pages {
+            let strip = page / unit;
+            let places = by_stripe.entry(strip / columns).or_default();
+            places.entry((strip % columns) as usize).or_default().insert(page % unit);
+        }
+        let part = |(stripe, places): (u64, Places)| {
+            if write {
+                return Part::Locked { stripe, what: What::Write(places) };
+            }
+            if self.lost_strip(stripe).is_some_and(|lost| places.contains_key(&lost)) {
+                return Part::Locked { stripe, what: What::Read(places) };
+            }
+            let on_members = in_order(&places).into_iter().map(|(strip, place)| {
+                (self.server(stripe, member_of(params, stripe, strip)).expect("it is not lost"), stripe * unit + place)
+            });
+            Part::Free(on_members.collect())
+        };
+        by_stripe.into_iter().map(part).collect()
+    }
+
+    fn parts_on_mirrors(&self, pages: Vec<u64>, write: bool) -> Vec<Part> {
+        let unit = u64::from(self.case.params.stripe_unit_pages);
+        let mut by_strip: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for page in pages {
+            by_strip.entry(page / unit).or_default().push(page % unit);
+        }
+        let part = |(strip, places): (u64, Vec<u64>)| {
+            let (stripe, copies) = self.copies(strip);
+            let servers: Vec<usize> = copies.iter().filter_map(|&member| self.server(stripe, member)).collect();
+            if write && servers.len() < copies.len() {
+                return Part::Locked { stripe, what: What::MirrorWrite { copies, places } };
+            }
+            let servers = if write { servers } else { vec![self.copy_to_read(strip)] };
+            Part::Free(places.iter().flat_map(|place| servers.iter().map(move |&member| (member, stripe * unit + place))).collect())
+        };
+        by_strip.into_iter().map(part).collect()
+    }
+
+    /// The stripe of a strip of mirrors, and the members that hold it.
+    fn copies(&self, strip: u64) -> (u64, Vec<usize>) {
+        let members = u64::from(self.case.params.members);
+        if self.case.params.level == Level::Raid1 {
+            return (strip, (0..members as usize).collect());
+        }
+        let pairs = members / 2;
+        let first = 2 * (strip % pairs) as usize;
+        (strip / pairs, vec![first, first + 1])
+    }
+
+    /// Rules 2 and 61.
+    fn copy_to_read(&self, strip: u64) -> usize {
+        let (stripe, copies) = self.copies(strip);
+        let first = (stripe % copies.len() as u64) as usize;
+        let turns = (0..copies.len()).map(|step| copies[(first + step) % copies.len()]);
+        turns.filter_map(|member| self.server(stripe, member)).next().expect("one copy is left")
+    }
+}
+
+fn in_order(places: &Places) -> Vec<(usize, u64)> {
+    places.iter().flat_map(|(&strip, places)| places.iter().map(move |&place| (strip, place))).collect()
+}
+
+// Locks (rule 52).
+impl Simulation<'_> {
+    fn ask_for_lock(&mut self, stripe: u64, what: What, request: Option<usize>, high_priority: bool) {
+        let asked_ns = self.now;
+        let stripes = self.stripes();
+        let number = stripes.operations.len();
+        let operation = StripeOperation { request, high_priority, stripe, what, asked_ns, phases: Vec::new(), operations_left: 0 };
+        stripes.operations.push(operation);
+        stripes.locks.entry(stripe).or_default().waiting.push(number);
+        self.give_lock(stripe);
+    }
+
+    fn shares(&self, number: usize) -> bool {
+        let stripes = self.stripes.as_ref().expect("section 12 applies");
+        matches!(stripes.operations[number].what, What::Read(_) | What::MirrorWrite { .. })
+    }
+
+    fn give_lock(&mut self, stripe: u64) {
+        loop {
+            let lock = &self.stripes().locks[&stripe];
+            let (Some(&first), holder) = (lock.waiting.first(), lock.held_by.first().copied()) else { return };
+            if holder.is_some_and(|holder| !self.shares(holder) || !self.shares(first)) {
+                return;
+            }
+            let lock = self.stripes().locks.get_mut(&stripe).expect("there is a lock");
+            lock.waiting.remove(0);
+            lock.held_by.push(first);
+            self.begin(first);
+        }
+    }
+
+    fn begin(&mut self, number: usize) {
+        let now = self.now;
+        let stripes = self.stripes();
+        let StripeOperation { request, stripe, asked_ns, ref what, .. } = stripes.operations[number];
+        let what = what.clone();
+        if request.is_some() && now > asked_ns {
+            stripes.counters.lock_waits += 1;
+            stripes.counters.lock_wait_ns += now - asked_ns;
+        }
+        let phases = match what {
+            What::Read(places) => self.phases_of_read(stripe, &places),
+            What::Write(places) => self.phases_of_write(stripe, &places),
+            What::MirrorWrite { copies, places } => {
+                vec![Phase {
+                    write: true,
+                    pages: places.iter().flat_map(|&place| copies.iter().map(move |&copy| (copy, place))).collect(),
+                    to_spare: false,
+                }]
+            }
+            What::Rebuild => self.phases_of_rebuild(stripe),
+        };
+        self.stripes().operations[number].phases = phases;
+        self.next_phase(number);
+    }
+
+    /// Rule 54.
+    pub fn next_phase(&mut self, number: usize) {
+        let unit = u64::from(self.case.params.stripe_unit_pages);
+        let spare = self.case.params.members as usize;
+        let stripes = self.stripes();
+        let StripeOperation { request, high_priority, stripe, ref mut phases, .. } = stripes.operations[number];
+        if phases.is_empty() {
+            return self.stripe_operation_done(number);
+        }
+        let Phase { write, pages, to_spare } = phases.remove(0);
+        let server = |member| if to_spare { Some(spare) } else { self.server(stripe, member) };
+        let served: Vec<(usize, usize, u64)> =
+            pages.into_iter().filter_map(|(member, place)| Some((server(member)?, member, place))).collect();
+        self.stripes().operations[number].operations_left = served.len();
+        for &(server, member, place) in &served {
+            self.count_page(number, member, write);
+            self.issue(server, stripe * unit + place, request, Some(number), write, write && high_priority);
+        }
+        if served.is_empty() {
+            self.next_phase(number);
+        }
+    }
+
+    /// Rule 57.
+    fn count_page(&mut self, number: usize, member: usize, write: bool) {
+        let params = &self.case.params;
+        let StripeOperation { stripe, ref what, .. } = self.stripes.as_ref().expect("section 12 applies").operations[number];
+        let is_rebuild = matches!(what, What::Rebuild);
+        let is_write = matches!(what, What::Write(_));
+        let is_parity = is_write && (columns(params)..params.members as usize).any(|strip| member_of(params, stripe, strip) == member);
+        let counters = &mut self.stripes().counters;
+        match (write, is_rebuild, is_parity) {
+            (true, true, _) => counters.rebuild_pages_written += 1,
+            (false, true, _) => counters.rebuild_pages_read += 1,
+            (true, false, true) => counters.parity_pages_written += 1,
+            (false, false, true) => counters.parity_pages_read += 1,
+            (false, false, false) if is_write => counters.data_pages_read += 1,
+            _ => {}
+        }
+    }
+
+    /// An operation of the present phase is done.
+    pub fn stripe_page_done(&mut self, number: usize) {
+        let operation = &mut self.stripes().operations[number];
+        operation.operations_left -= 1;
+        if operation.operations_left == 0 {
+            // Ends of phases come in the order of their operations (rule 55).
+            self.schedule_phase_end(number as u64, Event::PhaseOver { number });
+        }
+    }
+
+    fn stripe_operation_done(&mut self, number: usize) {
+        let stripes = self.stripes();
+        let StripeOperation { request, stripe, .. } = stripes.operations[number];
+        if request.is_none() {
+            stripes.rebuilt.insert(stripe);
+            stripes.rebuilding -= 1;
+        }
+        stripes.locks.get_mut(&stripe).expect("it is held").held_by.retain(|&holder| holder != number);
+        match request {
+            Some(request) => self.part_of_request_done(request),
+            None => self.schedule_rebuild(0),
+        }
+        self.give_lock(stripe);
+    }
+
+    pub fn issue(
+        &mut self,
+        member: usize,
+        logical_page: u64,
+        request: Option<usize>,
+        stripe_operation: Option<usize>,
+        write: bool,
+        high_priority: bool,
+    ) {
+        let operation = Operation {
+            request,
+            stripe_operation,
+            page: layout::home(self.ssd, logical_page),
+            write,
+            high_priority,
+            reached_member_ns: 0,
+            waited_for_plane: false,
+            refused_ns: None,
+        };
+        if write && self.ssd.link.is_some() {
+            self.join_lane(member, 0, operation);
+        } else {
+            self.reach_member(member, operation);
+        }
+    }
+}
+
+// What is read and written.
+impl Simulation<'_> {
+    fn on_members(&self, stripe: u64, pages: &[(usize, u64)]) -> Vec<(usize, u64)> {
+        pages.iter().map(|&(strip, place)| (member_of(&self.case.params, stripe, strip), place)).collect()
+    }
+
+    /// The pages that are read for those wanted: those of the lost strip are computed from all other columns and P (rules 59 and 60).
+    fn readable(&self, stripe: u64, wanted: &Places) -> Places {
+        let mut read = wanted.clone();
+        let columns = columns(&self.case.params);
+        if let Some(lost) = self.lost_strip(stripe) {
+            let of_lost = read.remove(&lost).unwrap_or_default();
+            if lost < columns && !of_lost.is_empty() {
+                for strip in (0..=columns).filter(|&strip| strip != lost) {
+                    read.entry(strip).or_default().extend(&of_lost);
+                }
+            }
+        }
+        read.retain(|_, places| !places.is_empty());
+        read
+    }
+
+    fn phases_of_read(&mut self, stripe: u64, wanted: &Places) -> Vec<Phase> {
+        let read = in_order(&self.readable(stripe, wanted));
+        if let Some(lost) = self.lost_strip(stripe) {
+            let reconstructed = wanted[&lost].len();
+            let counters = &mut self.stripes().counters;
+            counters.pages_reconstructed += reconstructed as u64;
+            counters.pages_read_to_reconstruct += (read.len() - (in_order(wanted).len() - reconstructed)) as u64;
+        }
+        vec![Phase { write: false, pages: self.on_members(stripe, &read), to_spare: false }]
+    }
+
+    /// Rules 53 and 60.
+    fn phases_of_write(&mut self, stripe: u64, written: &Places) -> Vec<Phase> {
+        let params = &self.case.params;
+        let strips = params.members as usize;
+        let columns = columns(params);
+        let all: BTreeSet<u64> = written.values().flatten().copied().collect();
+        let parity = || (columns..strips).map(|strip| (strip, all.clone()));
+        let of = |column: usize| written.get(&column).cloned().unwrap_or_default();
+        let reconstruct = self.readable(stripe, &(0..columns).map(|column| (column, &all - &of(column))).collect());
+        let read_modify = self.readable(stripe, &written.clone().into_iter().chain(parity()).collect());
+        let parity_left = (columns..strips).any(|strip| self.lost_strip(stripe) != Some(strip));
+        let (reconstruct, read_modify) = (in_order(&reconstruct), in_order(&read_modify));
+        let counters = &mut self.stripes.as_mut().expect("section 12 applies").counters;
+        let reads = if !parity_left {
+            counters.no_parity_writes += 1;
+            Vec::new()
+        } else if reconstruct.is_empty() {
+            counters.full_stripe_writes += 1;
+            Vec::new()
+        } else if reconstruct.len() <= read_modify.len() {
+            counters.reconstruct_writes += 1;
+            reconstruct
+        } else {
+            counters.read_modify_writes += 1;
+            read_modify
+        };
+        let writes = in_order(&written.clone().into_iter().chain(parity()).collect());
+        [(false, reads), (true, writes)]
+            .into_iter()
+            .map(|(write, pages)| Phase { write, pages: self.on_members(stripe, &pages), to_spare: false })
+            .collect()
+    }
+
+    /// Rule 62.
+    fn phases_of_rebuild(&self, stripe: u64) -> Vec<Phase> {
+        let params = &self.case.params;
+        let failed = self.failed_member().expect("a member has failed");
+        let places = || 0..u64::from(params.stripe_unit_pages);
+        let all_places = |members: Vec<usize>| members.into_iter().flat_map(|member| places().map(move |place| (member, place))).collect();
+        let read = match params.level {
+            Level::Raid1 => vec![self.copy_to_read(stripe)],
+            Level::Raid10 => vec![self.copy_to_read(stripe * u64::from(params.members / 2) + failed as u64 / 2)],
+            _ => {
+                let columns = columns(params);
+                let lost = self.lost_strip(stripe).expect("the strip is lost");
+                let last = if lost < columns { columns } else { columns - 1 };
+                (0..=last).filter(|&strip| strip != lost).map(|strip| member_of(params, stripe, strip)).collect()
+            }
+        };
+        vec![
+            Phase { write: false, pages: all_places(read), to_spare: false },
+            Phase { write: true, pages: all_places(vec![failed]), to_spare: true },
+        ]
+    }
+}
+
+// Failure and rebuild (rules 58 and 62 to 65).
+impl Simulation<'_> {
+    pub fn expect_failure(&mut self) {
+        if let Some(failure) = self.case.params.failure {
+            self.schedule_failure(failure.at_ns);
+        }
+    }
+
+    pub fn fails(&mut self) {
+        if self.run_is_over() {
+            return;
+        }
+        let failure = self.case.params.failure.expect("a member fails");
+        self.stripes().failed = true;
+        self.controller_loses(failure.member as usize);
+        if let Some(rebuild) = failure.rebuild {
+            self.schedule_rebuild(rebuild.delay_ns);
+        }
+    }
+
+    /// Begins to rebuild the next stripe if it is due.
+    pub fn rebuild_next(&mut self) {
+        let params = &self.case.params;
+        let failure = params.failure.expect("a member has failed");
+        let rebuild = failure.rebuild.expect("it is rebuilt");
+        let all = layout::member_pages(params) / u64::from(params.stripe_unit_pages);
+        let spare = params.members as usize;
+        let over = self.run_is_over() && !rebuild.finish;
+        let now = self.now;
+        let stripes = self.stripes();
+        let is_first = stripes.last_began_ns.is_none();
+        let due = stripes.last_began_ns.is_none_or(|last| last + rebuild.strip_ns <= now);
+        if is_first {
+            self.controller_gets_spare(failure.member as usize, spare);
+        }
+        let stripes = self.stripes();
+        if over || !due || stripes.rebuilding >= rebuild.in_flight || stripes.next_to_rebuild == all {
+            return;
+        }
+        let stripe = stripes.next_to_rebuild;
+        stripes.next_to_rebuild += 1;
+        stripes.rebuilding += 1;
+        stripes.last_began_ns = Some(now);
+        self.ask_for_lock(stripe, What::Rebuild, None, false);
+        self.schedule_rebuild(rebuild.strip_ns);
+    }
+}
