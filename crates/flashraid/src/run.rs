@@ -1,11 +1,12 @@
 //! One simulation from a checked configuration to a report.
 
 use crate::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
-use crate::config::{Scenario, address_space};
+use crate::config::{Scenario, address_space, changed_workload_keys};
 use crate::metrics::CompletedRequest;
 use crate::report::{self, Perf, Report, ReportInputs};
 use crate::simulation::{self, Outcome, Watch};
 use crate::ssd::MemberCounters;
+use crate::units::counted;
 use crate::warm_state;
 use crate::workload::{self, AddressSpace, Direction, Source, SourceError, WorkloadSpec, catalogue};
 use std::time::Instant;
@@ -130,7 +131,7 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
             let page_bytes = u64::from(array.page_bytes());
             report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, end_ns - measured.from_ns)
         }),
-        partial_reason: stopped.then(|| format!("interrupted after {requests} requests")),
+        partial_reason: stopped.then(|| format!("interrupted after {}", counted(requests, "request"))),
         workload_note: workload_note(scenario),
         trace_notes: notes,
         warnings: scenario.warnings.clone(),
@@ -143,6 +144,10 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
 /// What the report says of a workload from the catalogue.
 fn workload_note(scenario: &Scenario) -> Option<String> {
     let named = catalogue::find(scenario.config.workload.preset.as_deref()?).ok()?;
+    let changed = changed_workload_keys(&scenario.config.workload, &named.spec);
+    if !changed.is_empty() {
+        return Some(format!("the workload is {} ({}) with other values of {}", named.name, named.source, changed.join(", ")));
+    }
     Some(if named.is_stand_in {
         format!("{} is a stand-in with the published statistics ({}), not the trace itself: {}", named.name, named.source, named.note)
     } else {

@@ -92,7 +92,25 @@ impl Grid {
             0 | 1 => String::new(),
             _ => format!("; means over {seeds} seeds, ± half the 95 % confidence interval (Student's t; ratios are paired by seed)"),
         };
-        format!("× is the ratio to the baseline{intervals}.")
+        let baseline = match (self.baseline_setting(), self.axes.len()) {
+            (None, _) => "the baseline".to_owned(),
+            (Some(setting), 1) => format!("the point with {setting}"),
+            (Some(setting), _) => format!("the point with {setting} and else the same settings"),
+        };
+        format!("× is the ratio to {baseline}{intervals}.")
+    }
+
+    /// The setting that all baselines share and that other points lack, as `KEY = VALUE`.
+    fn baseline_setting(&self) -> Option<String> {
+        let of_baseline = |point: usize, axis: usize| self.points[self.baselines[point]].settings.get(axis);
+        let is_shared = |&axis: &usize| {
+            let value = of_baseline(0, axis).map(|setting| &setting.value);
+            let all = 0..self.points.len();
+            all.clone().all(|point| of_baseline(point, axis).map(|setting| &setting.value) == value)
+                && all.into_iter().any(|point| self.points[point].settings.get(axis).map(|setting| &setting.value) != value)
+        };
+        let axis = (0..self.axes.len()).find(is_shared)?;
+        of_baseline(0, axis).map(|setting| format!("{} = {}", setting.key, setting.value))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{CheckReport, FirstCollection};
-use crate::units::Size;
+use crate::units::{Size, counted};
 
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,7 +57,8 @@ impl fmt::Display for CheckReport {
                 (None, Some(depth)) => format!("{depth} requests outstanding"),
                 (None, None) => "no times".to_string(),
             };
-            let text = format!("{pace}, {:.2} KiB on average, {:.1} % reads", w.mean_request_bytes / 1024.0, w.read_fraction * 100.0);
+            let (kib, reads, sample) = (w.mean_request_bytes / 1024.0, w.read_fraction * 100.0, counted(w.requests, "request"));
+            let text = format!("{pace}, {kib:.2} KiB on average, {reads:.1} % reads, from its first {sample}");
             line(f, "workload", &text)?;
         }
         if let Some(load) = &self.load {

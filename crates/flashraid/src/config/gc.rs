@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Duration, Fraction, Numbers, Quantity, UnitError};
+use crate::units::{Duration, Fraction, Numbers, Quantity, UnitError, counted};
 
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -179,7 +179,7 @@ fn parse_blocks(text: &str) -> Option<Result<u32, UnitError>> {
 }
 
 fn write_blocks(blocks: u32) -> serde_json::Value {
-    format!("{blocks} block{}", if blocks == 1 { "" } else { "s" }).into()
+    counted(u64::from(blocks), "block").into()
 }
 
 impl Quantity for StartThreshold {

@@ -56,6 +56,7 @@ pub use problems::{Place, Problem, Problems, SourceText};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::address_space;
 pub use workload::*;
+pub(crate) use workload_spec::changed_workload_keys;
 
 /// A configuration, as users write it and, with every preset filled in, as reports show it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

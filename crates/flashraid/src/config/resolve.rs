@@ -15,7 +15,7 @@ use crate::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
 use crate::flash::{Geometry, Timing};
 use crate::metrics::{MetricsParams, Skip};
 use crate::ssd::{self, ChannelParams, GcParams, LinkParams, SsdParams, VictimPolicy};
-use crate::units::{Duration, Size};
+use crate::units::{Duration, Size, counted};
 use crate::workload::AddressSpace;
 
 /// The bytes of a sector, the unit that spare bytes are counted by.
@@ -526,8 +526,8 @@ impl Resolver<'_> {
         if let (Skip::Requests(skipped), Some(requests)) = (skip, config.workload.requests)
             && skipped >= requests
         {
-            let message =
-                format!("`report.skip_requests` is {skipped}, but the run ends after {requests} requests: nothing would be measured");
+            let end = counted(requests, "request");
+            let message = format!("`report.skip_requests` is {skipped}, but the run ends after {end}: nothing would be measured");
             self.problem("report.skip_requests", message, None);
         }
         if let (Skip::Time(skipped), Some(duration)) = (skip, config.workload.duration)

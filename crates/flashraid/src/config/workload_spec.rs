@@ -349,6 +349,16 @@ pub(super) fn preset(name: &str) -> Result<WorkloadSpec, catalogue::UnknownWorkl
     catalogue::find(name).map(|named| named.spec)
 }
 
+/// The keys in which `config` differs from what its preset says, in alphabetical order; how long it runs is none of them.
+pub(crate) fn changed_workload_keys(config: &WorkloadConfig, preset: &WorkloadSpec) -> Vec<String> {
+    let (own, of_preset) = (base_json(config), base_json(&to_config(preset)));
+    let (Value::Object(own), Value::Object(of_preset)) = (own, of_preset) else { return Vec::new() };
+    let names = own.keys().chain(of_preset.keys()).collect::<std::collections::BTreeSet<_>>();
+    let is_changed =
+        |key: &&String| !["preset", "kind", "requests", "duration"].contains(&key.as_str()) && own.get(*key) != of_preset.get(*key);
+    names.into_iter().filter(is_changed).cloned().collect()
+}
+
 /// The tree's base: what a preset says, as JSON.
 pub(super) fn base_json(config: &WorkloadConfig) -> Value {
     serde_json::to_value(config).expect("a workload is representable in JSON")

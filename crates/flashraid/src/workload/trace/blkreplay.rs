@@ -7,6 +7,7 @@
 use super::fields::{FieldResult, Fields};
 use super::parser::Units;
 use super::record::TraceRecord;
+use crate::units::counted;
 use crate::workload::Direction;
 
 /// Whether the preamble is over, and how many requests read ahead.
@@ -24,7 +25,8 @@ impl Blkreplay {
 
     /// What to tell when the trace has been read.
     pub fn remark(&self) -> Option<String> {
-        (self.read_aheads > 0).then(|| format!("directions: {} requests marked RA (read ahead) count as reads", self.read_aheads))
+        (self.read_aheads > 0)
+            .then(|| format!("directions: {} marked RA (read ahead), counted as reads", counted(self.read_aheads, "request")))
     }
 
     pub fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {

@@ -6,6 +6,7 @@ use super::compression::Origin;
 use super::reader::{Records, Skipped, TraceFacts};
 use super::record::TraceRecord;
 use super::spec::{Devices, TraceSpec};
+use crate::units::counted;
 use crate::workload::{Direction, SourceError};
 
 /// The requests of a trace that were asked for, in the order of the file.
@@ -97,14 +98,15 @@ impl Filter {
         SourceError::Input(if skipped.other_devices > 0 {
             let devices: Vec<String> = self.devices.iter().map(u32::to_string).collect();
             format!(
-                "{name}: none of its {} requests is of device {}; `flashraid trace info` lists its devices",
-                skipped.other_devices,
+                "{name}: holds {}, none of device {}; `flashraid trace info` lists its devices",
+                counted(skipped.other_devices, "request"),
                 devices.join(", ")
             )
         } else {
             format!(
-                "{name}: holds no request (format {format}; {} bad lines and {} requests of length 0 left out); expected at least one",
-                skipped.bad_lines, skipped.zero_length
+                "{name}: holds no request (format {format}; {} and {} of length 0 left out); expected at least one",
+                counted(skipped.bad_lines, "bad line"),
+                counted(skipped.zero_length, "request")
             )
         })
     }

@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use super::filter::Filter;
 use super::record::TraceRecord;
 use super::spec::Reorder;
+use crate::units::counted;
 use crate::workload::SourceError;
 
 /// A request that is held back. Requests of the same time keep the order of the file.
@@ -100,7 +101,7 @@ impl Reordered {
         let seconds = |ns: u64| format!("{}.{:09} s", ns / 1_000_000_000, ns % 1_000_000_000);
         let held = match self.window {
             0 => String::new(),
-            window => format!(" although {window} requests are held back"),
+            window => format!(" although up to {} may be held back", counted(window as u64, "request")),
         };
         SourceError::Input(format!(
             "{}: {}: the time goes backwards from {} to {}{held}; expected requests in order of time. \

@@ -236,7 +236,7 @@ fn blkreplay_has_a_preamble_and_read_aheads() {
                   0.000000000 ;  16 ;  8 ; W ; 0.0 ; 0.0\n  1.500000000 ;  24 ;  8 ;RA ; 0.0 ; 0.0\n";
     check(text, Format::Blkreplay, &[record(0, 0, 8192, 4096, Writes), record(1_500_000_000, 0, 12_288, 4096, Read)]);
     let notes = info_bytes(text.as_bytes(), &spec()).unwrap().notes;
-    assert!(notes.iter().any(|note| note.contains("1 requests marked RA")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("1 request marked RA")), "{notes:?}");
 }
 
 #[test]
@@ -399,7 +399,7 @@ fn devices_are_laid_end_to_end_folded_or_chosen() {
     assert_eq!(offsets(Devices::Fold), [(0, 4096), (second, 8192), (third, 0)]);
     assert_eq!(offsets(Devices::List(vec![1])), [(0, 8192)]);
     assert_eq!(offsets(Devices::List(vec![1, 0])), [(0, (1 << 20) + 4096), (second, 8192), (third, 1 << 20)]);
-    for (list, complaint) in [(vec![], "empty"), (vec![1, 1], "twice"), (vec![9, 5], "none of its 3 requests is of device 9, 5")] {
+    for (list, complaint) in [(vec![], "empty"), (vec![1, 1], "twice"), (vec![9, 5], "holds 3 requests, none of device 9, 5")] {
         let message = refusal(SPC, &TraceSpec { devices: Devices::List(list), ..spec() });
         assert!(message.contains(complaint), "{message}");
     }
@@ -421,7 +421,7 @@ fn times_that_go_backwards_are_refused_or_put_in_order() {
     assert_eq!(order(Reorder::Sort).unwrap(), [1, 4, 3, 2, 5]);
     assert_eq!(order(Reorder::Window(2)).unwrap(), [1, 4, 3, 2, 5]);
     let message = refusal(text, &TraceSpec { reorder: Reorder::Window(1), ..spec() });
-    assert!(message.contains("although 1 requests are held back"), "{message}");
+    assert!(message.contains("although up to 1 request may be held back"), "{message}");
     let backwards = info_bytes(text.as_bytes(), &spec()).unwrap().backwards;
     assert_eq!((backwards.stamps, backwards.farthest_ns, backwards.reorder_window), (2, 1_500_000_000, Some(2)));
 }
