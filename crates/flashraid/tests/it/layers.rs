@@ -14,7 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("layout", &[]),
     // Of `ssd` only the parameters.
     ("ftl", &["flash", "rng", "ssd"]),
-    ("workload", &["layout", "rng"]),
+    ("workload", &["layout", "rng", "units"]),
     ("metrics", &["workload"]),
     // Of `coordination` only the messages.
     ("ssd", &["agenda", "coordination", "flash", "ftl", "metrics", "rng", "slab"]),
