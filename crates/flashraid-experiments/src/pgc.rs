@@ -10,7 +10,7 @@ const SHARES: [u32; 4] = [20, 40, 60, 80];
 const TRACES: [&str; 4] = ["financial", "cello", "tpc-h", "openmail"];
 const RATES: [u32; 5] = [1, 2, 4, 8, 16];
 /// T_hard as a percentage of T_soft.
-const T_HARD: [u32; 5] = [0, 20, 40, 60, 80];
+const T_HARD: [u32; 3] = [0, 20, 80];
 
 /// How collection gives way.
 const NONE: &str = "npgc";
@@ -156,9 +156,14 @@ fn fig10(results: &Results, evaluation: &mut Evaluation) {
 fn thresholds() -> Vec<Point> {
     let point = |percent: u32| {
         let point = with(pgc(format!("T_hard {percent} %"), "cello"), SEMI).set("ssd.gc.t_hard", f64::from(percent) / 100.0);
+        // The load is several times what the device can do: its queue only grows, and looks get longer with it. A small device shows
+        // the same within few requests.
         let point = point.set("workload.rate_scale", 16).set("workload.size_scale", 300.0 / 7.06);
-        let point = point.set("ssd.geometry.blocks", 128).set("workload.requests", 600);
-        point.quick("ssd.geometry.blocks", 128).quick("workload.requests", 600)
+        point
+            .set("ssd.geometry.blocks", 128)
+            .set("workload.requests", 400)
+            .quick("ssd.geometry.blocks", 128)
+            .quick("workload.requests", 400)
     };
     T_HARD.map(point).to_vec()
 }
@@ -184,7 +189,7 @@ fn fig11(results: &Results, evaluation: &mut Evaluation) {
                 T_HARD[1..].iter().map(|percent| exhausted(*percent)).sum(),
                 T_HARD[1..].iter().all(|percent| exhausted(*percent) == 0.0),
             ),
-            ("least free blocks over T_soft at 20 %, fewer than at 80 %", free[1], free[1] < free[4]),
+            ("least free blocks over T_soft at 20 %, fewer than at 80 %", free[1], free[1] < free[2]),
             ("mean at 20 % over that at 80 %", low / high, low < high),
         ],
     );
