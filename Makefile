@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: all build test setup setup-tests format lint unit doc bench validate
+.PHONY: all build test setup setup-tests format lint unit doc bench reproduce validate
 
 all: build
 
@@ -33,6 +33,11 @@ doc:
 
 bench:
 	$(CARGO) run --release --locked -- bench
+
+# The papers' figures and claims, in under an hour on two cores; docs/reproduction.md is this ledger.
+reproduce: build
+	target/release/flashraid reproduce all --out target/reproduce
+	cp target/reproduce/reproduction.md target/reproduce/reproduction.json docs/
 
 # Agreement with the simulator that the papers extended; needs Python 3.
 validate: build

@@ -99,7 +99,7 @@ skip_time = "10s"
 /// A point on the array of GGC.
 pub fn ggc(name: impl Into<String>, workload: &str, scheme: &str) -> Point {
     let point = Point::new(name, GGC_ARRAY).set("workload.preset", workload).set("coordination.scheme", scheme);
-    point.quick("ssd.geometry.blocks", 64).quick("workload.requests", 4000)
+    point.quick("ssd.geometry.blocks", 64).quick("ssd.warm_up.overwrites", 1).quick("workload.requests", 4000)
 }
 
 /// A point on the device of PGC.

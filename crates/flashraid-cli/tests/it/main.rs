@@ -5,6 +5,7 @@ mod browser;
 mod compare;
 mod help;
 mod program;
+mod reproduce;
 mod results;
 mod run;
 mod trace;

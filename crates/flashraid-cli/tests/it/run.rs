@@ -58,8 +58,7 @@ fn tables_without_a_terminal_are_plain() {
 fn a_rebuild_is_reported_stage_by_stage() {
     let place = Place::new();
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/raid5-rebuild.toml");
-    let sped_up =
-        ["array.failure.at=2s", "array.rebuild.delay=1s", "ssd.geometry.blocks=32", "ssd.gc.start=1 blocks", "ssd.warm_up.overwrites=0.5"];
+    let sped_up = ["array.failure.at=2s", "array.rebuild.delay=1s", "ssd.geometry.blocks=32", "ssd.geometry.reserved=50%"];
     let sets = sped_up.iter().chain(&["workload.requests=2500"]).flat_map(|set| ["--set", set]);
     let arguments: Vec<&str> = ["run", example, "--json"].into_iter().chain(sets).collect();
     let report = place.run_json(&arguments);
@@ -70,8 +69,8 @@ fn a_rebuild_is_reported_stage_by_stage() {
     assert_eq!((count("/failure/member"), count("/failure/spare")), (2, 5));
     assert_eq!((&report["failure"]["failed_ms"], &report["failure"]["rebuild_began_ms"]), (&2000.0.into(), &3000.0.into()));
     assert_eq!(report["failure"]["rebuilt_fraction"], 1.0);
-    // Four elements of two planes, of 28 blocks of 64 pages.
-    let member_pages = 4 * 2 * 28 * 64;
+    // Four elements of two planes, of 16 blocks of 64 pages.
+    let member_pages = 4 * 2 * 16 * 64;
     assert_eq!((count("/failure/rebuild_pages_written"), count("/failure/rebuild_pages_read")), (member_pages, 4 * member_pages));
     assert!(count("/parity/read_modify_writes") > 0 && count("/parity/no_parity_writes") > 0);
 

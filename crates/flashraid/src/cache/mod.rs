@@ -109,6 +109,8 @@ pub struct Cache {
     room_pages: u64,
     /// A member has failed, and what was cached then is not all destaged yet.
     flushing: bool,
+    /// Room or a slot of the cache of write groups has become free since the last look.
+    group_changed: bool,
     /// Slots may have to rest.
     paced: bool,
     /// When [`Cache::step`] is due, or `TimeNs::MAX`.
@@ -142,6 +144,7 @@ impl Cache {
             members: members_caches,
             room_pages: params.pages(members),
             flushing: false,
+            group_changed: false,
             paced: params.low > 0.0 || params.high > 0.0,
             next_step: TimeNs::MAX,
         }
@@ -212,6 +215,7 @@ impl Cache {
     /// An operation that it ordered is done; reads of it met collection on `gc_members`. Returns a host request that is done with it.
     #[inline]
     pub fn done(&mut self, now: TimeNs, token: Token, gc_members: u128) -> Option<HostDone> {
+        let mut host_done = None;
         match token {
             Token::Read(host) => {
                 let request = &mut self.common.hosts[host];
@@ -219,9 +223,9 @@ impl Cache {
                 if request.end > now {
                     let end = request.end;
                     self.common.orders.wake(end, CacheWake::Host(host));
-                    return None;
+                } else {
+                    host_done = Some(self.host_done(host));
                 }
-                return Some(self.host_done(host));
             }
             Token::Missing(part) => {
                 if let Some(members) = &mut self.members {
@@ -230,25 +234,30 @@ impl Cache {
             }
             Token::Destage(destage) => self.destaged(now, destage),
         }
-        self.look(now);
-        None
+        self.look_if_changed(now);
+        host_done
     }
 
     /// A moment that it asked for has come. Returns a host request that is done.
     #[inline]
     pub fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostDone> {
+        let mut host_done = None;
         match wake {
-            CacheWake::Host(host) => return Some(self.host_done(host)),
-            CacheWake::Taken(destage) => {
-                self.taken(now, destage);
-                if destage.cache > 0 && self.members.as_ref().is_some_and(MemberCaches::is_untouched) {
-                    return None;
-                }
-            }
+            CacheWake::Host(host) => host_done = Some(self.host_done(host)),
+            CacheWake::Taken(destage) => self.taken(now, destage),
             CacheWake::Down(destage) => self.destaged(now, destage),
         }
-        self.look(now);
-        None
+        self.look_if_changed(now);
+        host_done
+    }
+
+    /// Looks, unless all would be found as at the last look.
+    #[inline]
+    fn look_if_changed(&mut self, now: TimeNs) {
+        let group_changed = std::mem::take(&mut self.group_changed);
+        if group_changed || self.next_step <= now || !self.members.as_ref().is_none_or(MemberCaches::is_untouched) {
+            self.look(now);
+        }
     }
 
     fn host_done(&mut self, host: u32) -> HostDone {
@@ -287,6 +296,7 @@ impl Cache {
             }
         } else if let Some(group) = &mut self.group {
             group.finish(now, &mut self.common, destage.slot);
+            self.group_changed = true;
         }
     }
 
@@ -298,6 +308,12 @@ impl Cache {
             if let Some(members) = &mut self.members {
                 members.touch_all();
             }
+        }
+        if self.next_step <= now
+            && let Some(members) = &mut self.members
+        {
+            // A slot has become rested at this very moment.
+            members.touch_all();
         }
         while let Some(group) = &mut self.group
             && let Some((destage, pages, read_at)) = group.begin_destage(now, &mut self.common, self.flushing)
@@ -329,9 +345,6 @@ impl Cache {
 
     /// Slots are rested, or caches have waited long enough for the others.
     pub fn step(&mut self, now: TimeNs) {
-        if let Some(members) = &mut self.members {
-            members.touch_all();
-        }
         self.look(now);
         if let Some(members) = &mut self.members
             && members.sync.as_ref().and_then(Sync::timer_ends).is_some_and(|end| end <= now)

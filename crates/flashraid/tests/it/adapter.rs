@@ -81,6 +81,14 @@ pub fn fast(case: &Case) -> Outcome {
         }
     }
     array.verify().expect("the state is consistent at the end");
+    let cache_counters = array.cache_counters(now).map(|(mut counters, _)| {
+        let later = array.cache_counters(now + 1).map(|(counters, _)| counters.occupancy_page_ns);
+        if later != Some(counters.occupancy_page_ns) {
+            // It is not empty.
+            counters.occupancy_page_ns = 0;
+        }
+        counters
+    });
     let mut cleans = Vec::new();
     array.take_cleans(&mut cleans);
     let planes = case.params.ssd.geometry.planes;
@@ -116,6 +124,7 @@ pub fn fast(case: &Case) -> Outcome {
         members: members.collect(),
         gc_intervals: runs(cleans, by_plane),
         messages: array.messages(),
+        cache_counters,
         stripe_counters: array.stripe_counters(),
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use flashraid::array::{ArrayParams, FailureParams, Level, RebuildParams, Spare, WarmUp, WarmUpPattern};
+use flashraid::cache::{CacheParams, Policy};
 use flashraid::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
 use flashraid::flash::{Geometry, Timing};
 use flashraid::rng::{self, Stream};
@@ -36,6 +37,11 @@ fn the_model_agrees_with_the_reference_on_preemption() {
 #[test]
 fn the_model_agrees_with_the_reference_on_parity() {
     agree(draw_case_of_stripes);
+}
+
+#[test]
+fn the_model_agrees_with_the_reference_on_caches() {
+    agree(draw_cached_case);
 }
 
 #[test]
@@ -215,6 +221,50 @@ fn the_cases_of_parity_reach_every_corner() {
     }
 }
 
+/// As above, for caches.
+#[test]
+fn the_cases_of_caches_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_cached_case(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let params = &case.params;
+        let cache = params.cache.expect("the case has a cache");
+        let counters = outcome.cache_counters.expect("the case has a cache");
+        let stripes = outcome.stripe_counters.unwrap_or_default();
+        let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
+        let hits = counters.host.page_hits + counters.host.group_hits > 0;
+        count("wow", cache.policy == Policy::Wow && hits);
+        count("stow", cache.policy == Policy::Stow && hits);
+        count("iwc", cache.policy == Policy::Independent { synchronised: false } && hits);
+        count("iwc-sync", cache.policy == Policy::Independent { synchronised: true } && hits);
+        count("lawc", cache.policy == Policy::Lawc && hits);
+        count("reads that hit", counters.reads_full > 0);
+        count("reads that hit in part", counters.reads_partial > 0);
+        count("waits for room", counters.waits > 0);
+        count("bypasses", counters.bypasses > 0);
+        count("dependent writes", counters.dependent > 0);
+        count("pre-parity reads", counters.parity_reads > 0);
+        count("front", counters.front_destages.count > 0);
+        count("common destages", counters.common_all_ready > 0);
+        count("common destages by the timer", counters.common_timeouts > 0);
+        count("rates", cache.high > cache.low && counters.destages.count > 0);
+        count("several slots", cache.in_flight > 1 && counters.destages.count > 0);
+        count("rebuilt", stripes.rebuild_pages_written > 0);
+        count("reconstructed", stripes.pages_reconstructed > 0);
+        count("met collection", met);
+        count("forced collection", outcome.gc_intervals.iter().any(|gc| gc.forced));
+        count("one member", case.requests.iter().any(|request| request.one_member));
+        count("closed loop", case.host != HostLoop::Open && hits);
+    }
+    if seeds().len() as u64 == CASES {
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 200).collect();
+        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
+    }
+}
+
 fn seeds() -> Vec<u64> {
     let variable = |name| std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number")));
     match variable("FLASHRAID_AGREEMENT_SEED") {
@@ -227,10 +277,11 @@ fn description(case: &Case) -> String {
     let Case { params, warm_up, seed, host, requests } = case;
     let mut text = format!("{params:#?}\n{warm_up:?} {host:?} seed {seed}");
     for (index, request) in requests.iter().enumerate() {
-        let Request { arrival_ns, offset_bytes, length_bytes, direction, high_priority, .. } = request;
+        let Request { arrival_ns, offset_bytes, length_bytes, direction, high_priority, one_member, .. } = request;
         let (first_page, last_page) = (offset_bytes / PAGE_BYTES, (offset_bytes + length_bytes - 1) / PAGE_BYTES);
         text += &format!("\nrequest {index}: at {arrival_ns} {direction:?} pages {first_page} to {last_page}");
         text += if *high_priority { " of high priority" } else { "" };
+        text += if *one_member { " of one member" } else { "" };
     }
     text
 }
@@ -266,6 +317,9 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         Level::Raid10 => 2,
         Level::Raid4 | Level::Raid5 | Level::Raid6 => 1,
     };
+    if case.params.cache.is_some() {
+        return;
+    }
     let stripes = outcome.stripe_counters.unwrap_or_default();
     let read_besides = stripes.data_pages_read + stripes.parity_pages_read + stripes.rebuild_pages_read + stripes.pages_read_to_reconstruct;
     assert_eq!(read, page_operations(Direction::Read) - stripes.pages_reconstructed + read_besides);
@@ -291,7 +345,9 @@ pub fn draw_case(seed: u64) -> Case {
     let overwrites = if draw.chance(25) { 0.0 } else { draw.between(0, 2000) as f64 / 1000.0 };
     let host = if draw.chance(25) { HostLoop::Closed { depth: draw.between(1, 32) as u32, think_ns: 0 } } else { HostLoop::Open };
     let requests = draw.requests(&params);
-    Case { params, warm_up: WarmUp { overwrites, pattern: WarmUpPattern::Random }, seed, host, requests }
+    let mut case = Case { params, warm_up: WarmUp { overwrites, pattern: WarmUpPattern::Random }, seed, host, requests };
+    draw.aim_at_members(&mut case);
+    case
 }
 
 /// The same with section 10 of the rules.
@@ -317,6 +373,19 @@ fn draw_case_of_stripes(seed: u64) -> Case {
         _ => draw_coordinated_case(seed),
     };
     draw.make_stripes(&mut case);
+    case
+}
+
+/// A case of any kind with section 13 of the rules.
+fn draw_cached_case(seed: u64) -> Case {
+    let mut draw = Draw(rng::stream(seed, "agreement", 4));
+    let mut case = match draw.between(0, 5) {
+        0 => draw_case(seed),
+        1 => draw_interruptible_case(seed),
+        2 => draw_coordinated_case(seed),
+        _ => draw_case_of_stripes(seed),
+    };
+    draw.put_cache(&mut case);
     case
 }
 
@@ -401,6 +470,14 @@ impl Draw {
             fill_seals_last_block,
             channel,
             link,
+        }
+    }
+
+    /// Some requests take pages of one member only (rule 50).
+    fn aim_at_members(&mut self, case: &mut Case) {
+        let percent = if self.chance(25) { self.between(10, 90) } else { 0 };
+        for request in &mut case.requests {
+            request.one_member = self.chance(percent) && reference::fits_one_member(&case.params, request);
         }
     }
 
@@ -498,6 +575,7 @@ impl Draw {
         for request in &mut case.requests {
             request.offset_bytes %= array_bytes;
             request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
+            request.one_member &= reference::fits_one_member(params, request);
         }
         let mirrors = matches!(level, Level::Raid1 | Level::Raid10);
         if mirrors || self.chance(60) {
@@ -516,6 +594,38 @@ impl Draw {
                 rebuild,
             });
         }
+    }
+
+    /// Section 13 of the rules.
+    fn put_cache(&mut self, case: &mut Case) {
+        let policies = [
+            Policy::Wow,
+            Policy::Stow,
+            Policy::Independent { synchronised: false },
+            Policy::Independent { synchronised: true },
+            Policy::Lawc,
+        ];
+        let policy = policies[self.between(0, 4) as usize];
+        let size = self.between(1, 6);
+        let (mut group_pages, mut member_pages) = (self.between(1, 1 << size) as u32, self.between(1, 1 << size) as u32);
+        match policy {
+            Policy::Wow | Policy::Stow => member_pages = 0,
+            Policy::Independent { .. } => group_pages = 0,
+            Policy::Lawc => {}
+        }
+        let high = if self.chance(50) { 0.0 } else { self.between(0, 1000) as f64 / 1000.0 };
+        let memory = self.between(0, 2);
+        case.params.cache = Some(CacheParams {
+            policy,
+            group_pages,
+            member_pages,
+            low: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },
+            high,
+            in_flight: if self.chance(60) { 1 } else { self.between(2, 6) as u32 },
+            sync_timeout_ns: 10_007 << self.between(0, 12),
+            nvm_read_ns: if memory > 0 { self.between(1, 5_000) } else { 0 },
+            nvm_write_ns: if memory > 1 { self.between(1, 60_000) } else { 0 },
+        });
     }
 
     fn victim(&mut self) -> VictimPolicy {

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use flashraid::array::{ArrayParams, StripeCounters, WarmUp};
+use flashraid::cache::CacheCounters;
 use flashraid::coordination::KINDS;
 use flashraid::metrics::GcInterval;
 use flashraid::ssd::MemberCounters;
@@ -27,6 +28,8 @@ pub struct Outcome {
     pub members: Vec<MemberOutcome>,
     /// Sorted by member, element, start, end, victims, pages moved.
     pub gc_intervals: Vec<GcInterval>,
+    /// Of the write cache; its mean occupancy only if it is empty at the end.
+    pub cache_counters: Option<CacheCounters>,
     /// Of parity, locks and rebuilding.
     pub stripe_counters: Option<StripeCounters>,
     /// Messages of coordination by kind.
@@ -84,6 +87,9 @@ impl Outcome {
             if let Some(text) = erases.or(pages) {
                 return Some(text);
             }
+        }
+        if self.cache_counters != other.cache_counters {
+            return Some(differs("counters of the cache", &self.cache_counters, &other.cache_counters));
         }
         if self.stripe_counters != other.stripe_counters {
             return Some(differs("counters of stripes", &self.stripe_counters, &other.stripe_counters));

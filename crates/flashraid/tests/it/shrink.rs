@@ -1,6 +1,7 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
 use flashraid::array::{FailureParams, RebuildParams};
+use flashraid::cache::CacheParams;
 use flashraid::coordination::{CoordinationParams, KINDS, Scheme, Work};
 use flashraid::layout::Level;
 use flashraid::ssd::{Allocation, Hold, PlaneChoice, Preemption, Trigger, VictimPolicy};
@@ -49,6 +50,12 @@ fn coordination(case: &mut Case, simplify: fn(&mut CoordinationParams)) {
     }
 }
 
+fn cache(case: &mut Case, simplify: fn(&mut CacheParams)) {
+    if let Some(cache) = &mut case.params.cache {
+        simplify(cache);
+    }
+}
+
 fn failure(case: &mut Case, simplify: fn(&mut FailureParams)) {
     if let Some(failure) = &mut case.params.failure {
         simplify(failure);
@@ -65,7 +72,8 @@ fn is_possible(case: &Case) -> bool {
     };
     let redundant = !matches!(case.params.level, Level::Single | Level::Raid0);
     let survives = case.params.failure.is_none_or(|failure| redundant && failure.member < case.params.members);
-    case.params.members >= least && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2)) && survives
+    let fits = case.requests.iter().all(|request| !request.one_member || reference::fits_one_member(&case.params, request));
+    fits && case.params.members >= least && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2)) && survives
 }
 
 /// Tries to do without ever smaller runs of requests.
@@ -86,9 +94,18 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 45] = [
+const SIMPLER: [fn(&mut Case); 55] = [
     |case| case.warm_up.overwrites = 0.0,
     |case| case.host = HostLoop::Open,
+    |case| case.params.cache = None,
+    |case| cache(case, |cache| (cache.low, cache.high) = (0.0, 0.0)),
+    |case| cache(case, |cache| cache.in_flight = 1),
+    |case| cache(case, |cache| cache.nvm_read_ns = 0),
+    |case| cache(case, |cache| cache.nvm_write_ns = 0),
+    |case| cache(case, |cache| cache.group_pages = cache.group_pages.min(1)),
+    |case| cache(case, |cache| cache.member_pages = cache.member_pages.min(1)),
+    |case| cache(case, |cache| cache.member_pages = cache.member_pages.min(4)),
+    |case| cache(case, |cache| cache.sync_timeout_ns = 10_000_000),
     |case| case.params.failure = None,
     |case| failure(case, |failure| failure.rebuild = None),
     |case| failure(case, |failure| failure.rebuild = failure.rebuild.map(|rebuild| RebuildParams { in_flight: 1, ..rebuild })),
@@ -128,6 +145,7 @@ const SIMPLER: [fn(&mut Case); 45] = [
     |case| preemption(case, |preemption| preemption.poll_ns = 0),
     |case| preemption(case, |preemption| preemption.poll_ns = 600),
     |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
+    |case| case.requests.iter_mut().for_each(|request| request.one_member = false),
     |case| case.params.ssd.timing.page_transfer_ns = 0,
     |case| case.params.ssd.geometry.summary_page = false,
     |case| case.params.ssd.timing.command_overhead_ns = 0,

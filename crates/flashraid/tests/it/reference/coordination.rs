@@ -34,8 +34,10 @@ pub struct Protocol {
     has_participated: bool,
     /// In a forced cycle: what to do, and the elements that are not done.
     forced: Option<(Work, BTreeSet<usize>)>,
-    /// Elements that are done when the clean in progress is.
-    on_last_clean: BTreeSet<usize>,
+    /// `StopGc` has arrived since it was forced.
+    is_stopped: bool,
+    /// Elements whose clean in progress is the one victim.
+    on_one_victim: BTreeSet<usize>,
 }
 
 /// What is sent. A message to the controller carries the member that sent it, one to a member the member it goes to.
@@ -76,7 +78,7 @@ impl Message {
     }
 }
 
-const ASK_RANK: u8 = super::REBUILD_RANK + 1;
+const ASK_RANK: u8 = super::CACHE_STEP_RANK + 1;
 const CYCLE_BEGINS_RANK: u8 = ASK_RANK + 5;
 const CHECK_RANK: u8 = CYCLE_BEGINS_RANK + 4;
 
@@ -287,7 +289,7 @@ impl Simulation<'_> {
     pub fn arrives(&mut self, member: usize, message: Message) {
         match message {
             Message::ForceGc(work) => self.is_forced(member, work),
-            Message::StopGc => self.is_stopped(member),
+            Message::StopGc => self.protocol(member).is_stopped = true,
             Message::Question => {
                 let flash = &self.members[member].flash;
                 let pools =
@@ -353,7 +355,7 @@ impl Simulation<'_> {
                 protocol.request = None;
             }
         }
-        if protocol.on_last_clean.remove(&element) {
+        if protocol.on_one_victim.remove(&element) {
             self.element_is_done(member, element);
         }
     }
@@ -364,26 +366,16 @@ impl Simulation<'_> {
         assert!(protocol.forced.is_none(), "cycles do not overlap");
         protocol.request = None;
         protocol.has_participated = false;
+        protocol.is_stopped = false;
         protocol.forced = Some((work, elements.clone()));
         for &element in &elements {
             if work == Work::OneVictim && self.cleans_in_steps(member, element) {
-                self.protocol(member).on_last_clean.insert(element);
+                self.protocol(member).on_one_victim.insert(element);
             }
         }
         for element in elements {
             if self.is_at_rest(member, element) {
                 self.forced_clean(member, element);
-            }
-        }
-    }
-
-    fn is_stopped(&mut self, member: usize) {
-        let Some((Work::UntilReserved, elements)) = self.protocol(member).forced.clone() else { return };
-        for element in elements {
-            if self.cleans_in_steps(member, element) {
-                self.protocol(member).on_last_clean.insert(element);
-            } else {
-                self.element_is_done(member, element);
             }
         }
     }
@@ -404,7 +396,7 @@ impl Simulation<'_> {
             return false;
         }
         let work = *work;
-        let over = self.run_is_over();
+        let over = self.run_is_over() || self.members[member].protocol.is_stopped;
         let Member { flash, elements, .. } = &mut self.members[member];
         let victim = match work {
             Work::OneVictim => flash.look_for_one_forced_victim(element),
@@ -417,7 +409,7 @@ impl Simulation<'_> {
             return false;
         };
         if work == Work::OneVictim {
-            self.protocol(member).on_last_clean.insert(element);
+            self.protocol(member).on_one_victim.insert(element);
         }
         self.begin_stepped_clean(member, element, pool, victim, super::preempt::Cause::Forced);
         true

@@ -2,7 +2,9 @@
 
 use flashraid::array::{ArrayParams, Level};
 use flashraid::ssd::SsdParams;
-use flashraid::workload::{Direction, Request};
+use flashraid::workload::Request;
+
+use super::parity::{data_columns, member_of, parities};
 
 /// Pages that the array exports (rule 3).
 pub fn array_pages(params: &ArrayParams) -> u64 {
@@ -25,40 +27,58 @@ pub fn member_pages(params: &ArrayParams) -> u64 {
     u64::from(params.ssd.geometry.elements) * element / unit * unit
 }
 
-/// The page operations of a request as pairs of member and logical page, in order of issue.
-pub fn page_operations(params: &ArrayParams, request: &Request) -> Vec<(usize, u64)> {
-    let page_bytes = u64::from(params.ssd.geometry.page_bytes);
-    let first = request.offset_bytes / page_bytes;
-    let last = (request.offset_bytes + request.length_bytes - 1) / page_bytes;
-    let mut operations = Vec::new();
-    for page in first..=last {
-        operations.extend(copies(params, page, request.direction));
+/// The pages of the array that a request touches (rule 1), or those that it takes of one member (rule 50).
+pub fn pages_of(params: &ArrayParams, request: &Request) -> Vec<u64> {
+    let first = request.offset_bytes / u64::from(params.ssd.geometry.page_bytes);
+    let pages = pages_touched(params, request);
+    if !request.one_member {
+        return (first..first + pages).collect();
     }
-    operations
-}
-
-fn copies(params: &ArrayParams, page: u64, direction: Direction) -> Vec<(usize, u64)> {
     let unit = u64::from(params.stripe_unit_pages);
-    let members = u64::from(params.members);
-    let strip = page / unit;
-    let write = direction == Direction::Write;
-    match params.level {
-        Level::Raid4 | Level::Raid5 | Level::Raid6 => unreachable!("parity has parts of its own"),
-        Level::Single => vec![(0, page)],
-        Level::Raid0 => vec![((strip % members) as usize, strip / members * unit + page % unit)],
-        Level::Raid1 if write => (0..members).map(|member| (member as usize, page)).collect(),
-        Level::Raid1 => vec![((strip % members) as usize, page)],
-        Level::Raid10 => {
-            let pairs = members / 2;
-            let first = 2 * (strip % pairs);
-            let logical = strip / pairs * unit + page % unit;
-            if write {
-                vec![(first as usize, logical), (first as usize + 1, logical)]
-            } else {
-                vec![((first + strip / pairs % 2) as usize, logical)]
-            }
+    let columns = data_columns(params);
+    let (mut stripe, mut column, mut place) = (first / unit / columns as u64, (first / unit % columns as u64) as usize, first % unit);
+    let mut taken = Vec::new();
+    while (taken.len() as u64) < pages {
+        taken.push((stripe * columns as u64 + column as u64) * unit + place);
+        place += 1;
+        if place == unit {
+            place = 0;
+            (stripe, column) = next_data_strip(params, stripe, column);
         }
     }
+    taken
+}
+
+fn pages_touched(params: &ArrayParams, request: &Request) -> u64 {
+    let page_bytes = u64::from(params.ssd.geometry.page_bytes);
+    (request.offset_bytes + request.length_bytes - 1) / page_bytes - request.offset_bytes / page_bytes + 1
+}
+
+/// The next data strip of the member that holds this one, as stripe and column.
+fn next_data_strip(params: &ArrayParams, stripe: u64, column: usize) -> (u64, usize) {
+    let columns = data_columns(params);
+    let mut next = stripe;
+    loop {
+        next = (next + 1) % stripes(params);
+        if parities(params) == 0 {
+            return (next, column);
+        }
+        let member = member_of(params, stripe, column);
+        if let Some(column) = (0..columns).find(|&column| member_of(params, next, column) == member) {
+            return (next, column);
+        }
+    }
+}
+
+/// Stripes of the array.
+pub fn stripes(params: &ArrayParams) -> u64 {
+    member_pages(params) / u64::from(params.stripe_unit_pages)
+}
+
+/// Whether a member has room for all of a request that is aimed at it.
+pub fn fits_one_member(params: &ArrayParams, request: &Request) -> bool {
+    let data_strips = stripes(params) / u64::from(params.members) * (params.members as usize - parities(params)) as u64;
+    pages_touched(params, request) < data_strips.saturating_sub(1) * u64::from(params.stripe_unit_pages)
 }
 
 /// A logical page by its home element and that element's logical page (rule 7), `element × exported pages per element + page`.

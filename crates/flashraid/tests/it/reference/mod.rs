@@ -4,6 +4,7 @@
 //! model only the parameters, the request and the random streams.
 
 mod by_hand;
+mod cache;
 mod coordination;
 mod flash;
 mod layout;
@@ -18,9 +19,10 @@ use flashraid::ssd::{Allocation, Hold, MemberCounters, SsdParams, Trigger};
 use flashraid::workload::{Direction, HostLoop};
 
 use crate::outcome::{Case, MemberOutcome, Outcome, RequestOutcome};
+use cache::{Awaited, Caches};
 use coordination::{Controller, Message, Protocol};
 use flash::{Clean, Flash, Page};
-pub use layout::array_pages;
+pub use layout::{array_pages, fits_one_member};
 use parity::Stripes;
 use preempt::Stepper;
 
@@ -41,6 +43,9 @@ pub fn simulate(case: &Case) -> Outcome {
         requests_done: 0,
         controller: case.params.coordination.as_ref().map(|params| Controller::new(params, count)),
         stripes: Stripes::new(&case.params),
+        caches: case.params.cache.as_ref().map(|params| Caches::new(params, case.params.members as usize)),
+        jobs: Vec::new(),
+        cache_orders: 0,
     };
     simulation.start_checks();
     simulation.expect_failure();
@@ -70,18 +75,36 @@ struct Simulation<'a> {
     requests_done: usize,
     controller: Option<Controller>,
     stripes: Option<Stripes>,
+    caches: Option<Caches>,
+    jobs: Vec<Job>,
+    /// Order of what the caches wait for (rule 85).
+    cache_orders: u64,
 }
 
 struct RequestState {
     arrival_ns: u64,
     done_ns: u64,
-    operations_left: usize,
     members_met: BTreeSet<usize>,
 }
 
+/// An operation on the array or on members: a host request, or what a cache orders.
+struct Job {
+    /// Page operations and parts with locks that are not done.
+    left: usize,
+    purpose: Purpose,
+}
+
+#[derive(Clone, Copy)]
+enum Purpose {
+    Host { request: usize },
+    Cache { order: u64, awaited: Awaited },
+}
+
 const PHASE_RANK: u8 = 1;
-const FAILURE_RANK: u8 = 2;
-const REBUILD_RANK: u8 = 3;
+const CACHE_RANK: u8 = 2;
+const FAILURE_RANK: u8 = 3;
+const REBUILD_RANK: u8 = 4;
+const CACHE_STEP_RANK: u8 = 5;
 
 #[derive(Clone, Copy)]
 struct Scheduled {
@@ -120,6 +143,12 @@ enum Event {
         member: usize,
         operation: Operation,
     },
+    /// Something that a cache waits for.
+    Cache {
+        awaited: Awaited,
+    },
+    /// A slot of a cache may have become rested, or the timer of rule 84 is due.
+    CacheStep,
     /// A phase of an operation on a stripe is over.
     PhaseOver {
         number: usize,
@@ -196,7 +225,7 @@ enum WaitsFor {
 /// One page of a request on one member.
 #[derive(Clone, Copy)]
 struct Operation {
-    request: Option<usize>,
+    job: Option<usize>,
     stripe_operation: Option<usize>,
     page: Page,
     write: bool,
@@ -302,33 +331,42 @@ impl Simulation<'_> {
     fn submit_next(&mut self) {
         let index = self.requests.len();
         let Some(request) = self.case.requests.get(index) else { return };
+        self.requests.push(RequestState { arrival_ns: self.now, done_ns: 0, members_met: BTreeSet::new() });
+        if self.caches.is_some() {
+            return self.cache_sees_arrival(index, request);
+        }
+        let write = request.direction == Direction::Write;
+        let job = self.begin_job(Purpose::Host { request: index });
+        let parts = self.parts(layout::pages_of(&self.case.params, request), write);
+        self.take_parts(job, parts, write, request.high_priority);
+    }
+
+    fn begin_job(&mut self, purpose: Purpose) -> usize {
         self.controller_sees_arrival();
-        self.requests.push(RequestState { arrival_ns: self.now, done_ns: 0, operations_left: 0, members_met: BTreeSet::new() });
-        if self.stripes.is_some() {
-            return self.take_parts(index, request);
-        }
-        let operations = layout::page_operations(&self.case.params, request);
-        self.requests[index].operations_left = operations.len();
-        for (member, logical_page) in operations {
-            self.issue(member, logical_page, Some(index), None, request.direction == Direction::Write, request.high_priority);
-        }
+        self.jobs.push(Job { left: 0, purpose });
+        self.jobs.len() - 1
     }
 
     fn operation_done(&mut self, operation: Operation) {
-        match (operation.stripe_operation, operation.request) {
+        match (operation.stripe_operation, operation.job) {
             (Some(number), _) => self.stripe_page_done(number),
-            (None, Some(request)) => self.part_of_request_done(request),
+            (None, Some(job)) => self.part_of_job_done(job),
             (None, None) => unreachable!("somebody wants every page"),
         }
     }
 
-    fn part_of_request_done(&mut self, request: usize) {
-        let request = &mut self.requests[request];
-        request.operations_left -= 1;
-        if request.operations_left == 0 {
-            request.done_ns = self.now;
-            self.requests_done += 1;
-            self.controller_sees_end();
+    fn part_of_job_done(&mut self, job: usize) {
+        self.jobs[job].left -= 1;
+        if self.jobs[job].left > 0 {
+            return;
+        }
+        self.controller_sees_end();
+        match self.jobs[job].purpose {
+            Purpose::Host { request } => {
+                self.requests[request].done_ns = self.now;
+                self.requests_done += 1;
+            }
+            Purpose::Cache { order, awaited } => self.schedule_ordered(self.now, CACHE_RANK, order, Event::Cache { awaited }),
         }
     }
 
@@ -349,8 +387,25 @@ impl Simulation<'_> {
         self.events_scheduled += 1;
     }
 
-    fn schedule_phase_end(&mut self, order: u64, event: Event) {
-        self.events.push(Scheduled { time: self.now, rank: PHASE_RANK, order, event });
+    fn schedule_ordered(&mut self, time: u64, rank: u8, order: u64, event: Event) {
+        self.events.push(Scheduled { time, rank, order, event });
+    }
+
+    fn next_cache_order(&mut self) -> u64 {
+        self.cache_orders += 1;
+        self.cache_orders
+    }
+
+    fn schedule_cache_event(&mut self, time: u64, awaited: Awaited) {
+        let order = self.next_cache_order();
+        self.schedule_ordered(time, CACHE_RANK, order, Event::Cache { awaited });
+    }
+
+    fn schedule_cache_step(&mut self, time: u64) {
+        let is_known = |scheduled: &Scheduled| scheduled.time == time && matches!(scheduled.event, Event::CacheStep);
+        if !self.events.iter().any(is_known) {
+            self.schedule_with_rank(time - self.now, CACHE_STEP_RANK, Event::CacheStep);
+        }
     }
 
     fn schedule_failure(&mut self, at_ns: u64) {
@@ -375,6 +430,8 @@ impl Simulation<'_> {
             Event::Transferred { member, worker } => self.transferred(member, worker),
             Event::Step { member, element, number } => self.step_over(member, element, number),
             Event::HostDone { member, operation } => self.leaves_element(member, operation),
+            Event::Cache { awaited } => self.cache_event(awaited),
+            Event::CacheStep => self.cache_step(),
             Event::PhaseOver { number } => self.next_phase(number),
             Event::Failure => self.fails(),
             Event::Rebuild => self.rebuild_next(),
@@ -572,7 +629,12 @@ impl Simulation<'_> {
     }
 
     fn mark_met(&mut self, member: usize, operation: &Operation) {
-        if let Some(request) = operation.request {
+        let request = match operation.job.map(|job| self.jobs[job].purpose) {
+            Some(Purpose::Host { request }) => Some(request),
+            Some(Purpose::Cache { awaited, .. }) => self.request_that_waits(awaited),
+            None => None,
+        };
+        if let Some(request) = request {
             self.requests[request].members_met.insert(member);
         }
     }
@@ -798,6 +860,7 @@ impl Simulation<'_> {
 // The end.
 impl Simulation<'_> {
     fn outcome(mut self) -> Outcome {
+        let cache_counters = self.caches.is_some().then(|| self.cache_counters());
         let mut gc_intervals = Vec::new();
         let mut members = Vec::new();
         let steppers_rest: Vec<bool> = (0..self.members.len()).map(|member| self.steppers_rest(member)).collect();
@@ -835,15 +898,18 @@ impl Simulation<'_> {
         }
         gc_intervals.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
         assert!(self.stripes.as_ref().is_none_or(Stripes::are_free), "no lock is held");
+        assert!(self.caches.as_ref().is_none_or(Caches::rest), "no write waits for a cache");
         assert_eq!(self.requests_done, self.case.requests.len(), "every request is done");
-        let requests = self.requests.iter().map(|request| {
-            assert_eq!(request.operations_left, 0);
-            RequestOutcome { arrival_ns: request.arrival_ns, done_ns: request.done_ns, gc_members_met: request.members_met.len() as u32 }
+        let requests = self.requests.iter().map(|request| RequestOutcome {
+            arrival_ns: request.arrival_ns,
+            done_ns: request.done_ns,
+            gc_members_met: request.members_met.len() as u32,
         });
         Outcome {
             requests: requests.collect(),
             members,
             gc_intervals,
+            cache_counters,
             stripe_counters: self.stripes.as_ref().map(Stripes::counters),
             messages: self.controller.as_ref().map(Controller::messages),
         }

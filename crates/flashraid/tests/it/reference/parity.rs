@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid::array::{ArrayParams, StripeCounters};
 use flashraid::layout::Level;
-use flashraid::workload::{Direction, Request};
 
+use super::cache::Caches;
 use super::{Event, Operation, Simulation, layout};
 
 /// Locks, operations on stripes and what has failed.
@@ -28,9 +28,9 @@ struct Lock {
     waiting: Vec<usize>,
 }
 
-/// A part of a request that needs the lock of its stripe, or the rebuilding of a stripe.
+/// A part of an operation on the array that needs the lock of its stripe, or the rebuilding of a stripe.
 struct StripeOperation {
-    request: Option<usize>,
+    job: Option<usize>,
     high_priority: bool,
     stripe: u64,
     what: What,
@@ -40,10 +40,10 @@ struct StripeOperation {
 }
 
 /// Places by the strip that they lie in: data columns, then P, then Q.
-type Places = BTreeMap<usize, BTreeSet<u64>>;
+pub type Places = BTreeMap<usize, BTreeSet<u64>>;
 
 #[derive(Clone)]
-enum What {
+pub enum What {
     Read(Places),
     Write(Places),
     /// Of a strip with several copies.
@@ -61,8 +61,8 @@ struct Phase {
     to_spare: bool,
 }
 
-/// A part of a request: page operations, or what needs a lock.
-enum Part {
+/// A part of an operation on the array: page operations, or what needs a lock.
+pub enum Part {
     Free(Vec<(usize, u64)>),
     Locked { stripe: u64, what: What },
 }
@@ -73,7 +73,7 @@ fn applies(params: &ArrayParams) -> bool {
 }
 
 /// Strips with parity in a stripe.
-fn parities(params: &ArrayParams) -> usize {
+pub fn parities(params: &ArrayParams) -> usize {
     match params.level {
         Level::Raid4 | Level::Raid5 => 1,
         Level::Raid6 => 2,
@@ -81,19 +81,24 @@ fn parities(params: &ArrayParams) -> usize {
     }
 }
 
-/// Data columns of a parity level.
-fn columns(params: &ArrayParams) -> usize {
-    params.members as usize - parities(params)
+/// Data columns of a stripe.
+pub fn data_columns(params: &ArrayParams) -> usize {
+    let members = params.members as usize;
+    match params.level {
+        Level::Single | Level::Raid1 => 1,
+        Level::Raid10 => members / 2,
+        Level::Raid0 | Level::Raid4 | Level::Raid5 | Level::Raid6 => members - parities(params),
+    }
 }
 
 /// The member of a strip of a stripe (rule 50): data columns, then P, then Q.
-fn member_of(params: &ArrayParams, stripe: u64, strip: usize) -> usize {
+pub fn member_of(params: &ArrayParams, stripe: u64, strip: usize) -> usize {
     let members = params.members as usize;
     if params.level == Level::Raid4 {
         return strip;
     }
     let p = members - 1 - (stripe % params.members as u64) as usize;
-    let columns = columns(params);
+    let columns = data_columns(params);
     let after_p = match (params.level, strip) {
         (_, strip) if strip == columns => 0,
         (Level::Raid6, strip) if strip == columns + 1 => 1,
@@ -139,7 +144,7 @@ impl Simulation<'_> {
     }
 
     /// Who serves what lies on a member in a stripe; nobody if it is lost.
-    fn server(&self, stripe: u64, member: usize) -> Option<usize> {
+    pub fn server(&self, stripe: u64, member: usize) -> Option<usize> {
         if self.failed_member() != Some(member) {
             return Some(member);
         }
@@ -148,51 +153,60 @@ impl Simulation<'_> {
     }
 
     /// The strip of a stripe that is lost.
-    fn lost_strip(&self, stripe: u64) -> Option<usize> {
+    pub fn lost_strip(&self, stripe: u64) -> Option<usize> {
         let params = &self.case.params;
         (0..params.members as usize).find(|&strip| self.server(stripe, member_of(params, stripe, strip)).is_none())
     }
 
-    /// Rule 51: takes the parts of a request that has arrived one after another.
-    pub fn take_parts(&mut self, index: usize, request: &Request) {
-        let parts = self.parts(request);
+    /// Whether some strip of a member is lost.
+    pub fn is_not_all_rebuilt(&self, member: usize) -> bool {
+        (0..layout::stripes(&self.case.params)).any(|stripe| self.server(stripe, member).is_none())
+    }
+
+    /// Rule 51: takes the parts of an operation on the array one after another.
+    pub fn take_parts(&mut self, job: usize, parts: Vec<Part>, write: bool, high_priority: bool) {
         let each = |part: &Part| match part {
             Part::Free(pages) => pages.len(),
             Part::Locked { .. } => 1,
         };
-        self.requests[index].operations_left = parts.iter().map(each).sum();
+        self.jobs[job].left = parts.iter().map(each).sum();
         for part in parts {
             match part {
                 Part::Free(pages) => {
                     for (member, logical_page) in pages {
-                        self.issue(member, logical_page, Some(index), None, request.direction == Direction::Write, request.high_priority);
+                        self.issue(member, logical_page, Some(job), None, write, high_priority);
                     }
                 }
-                Part::Locked { stripe, what } => self.ask_for_lock(stripe, what, Some(index), request.high_priority),
+                Part::Locked { stripe, what } => self.ask_for_lock(stripe, what, Some(job), high_priority),
             }
         }
     }
 
-    fn parts(&self, request: &Request) -> Vec<Part> {
-        let params = &self.case.params;
-        let page_bytes = u64::from(params.ssd.geometry.page_bytes);
-        let pages = request.offset_bytes / page_bytes..=(request.offset_bytes + request.length_bytes - 1) / page_bytes;
-        let write = request.direction == Direction::Write;
-        match params.level {
-            Level::Single | Level::Raid0 => vec![Part::Free(layout::page_operations(params, request))],
-            Level::Raid1 | Level::Raid10 => self.parts_on_mirrors(pages.collect(), write),
-            Level::Raid4 | Level::Raid5 | Level::Raid6 => self.parts_with_parity(pages.collect(), write),
+    /// Pages of the array as parts.
+    pub fn parts(&self, pages: Vec<u64>, write: bool) -> Vec<Part> {
+        match self.case.params.level {
+            Level::Single | Level::Raid0 => {
+                let unit = u64::from(self.case.params.stripe_unit_pages);
+                let members = u64::from(self.case.params.members);
+                let place = |page: u64| ((page / unit % members) as usize, page / unit / members * unit + page % unit);
+                vec![Part::Free(pages.into_iter().map(place).collect())]
+            }
+            Level::Raid1 | Level::Raid10 => self.parts_on_mirrors(pages, write),
+            Level::Raid4 | Level::Raid5 | Level::Raid6 => self.parts_with_parity(pages, write),
         }
     }
 
     fn parts_with_parity(&self, pages: Vec<u64>, write: bool) -> Vec<Part> {
         let params = &self.case.params;
         let unit = u64::from(params.stripe_unit_pages);
-        let columns = columns(params) as u64;
-        let mut by_stripe: BTreeMap<u64, Places> = BTreeMap::new();
+        let columns = data_columns(params) as u64;
+        let mut by_stripe: Vec<(u64, Places)> = Vec::new();
         for page in pages {
             let strip = page / unit;
-            let places = by_stripe.entry(strip / columns).or_default();
+            if by_stripe.last().is_none_or(|&(stripe, _)| stripe != strip / columns) {
+                by_stripe.push((strip / columns, Places::new()));
+            }
+            let (_, places) = by_stripe.last_mut().expect("it has just begun");
             places.entry((strip % columns) as usize).or_default().insert(page % unit);
         }
         let part = |(stripe, places): (u64, Places)| {
@@ -212,9 +226,12 @@ impl Simulation<'_> {
 
     fn parts_on_mirrors(&self, pages: Vec<u64>, write: bool) -> Vec<Part> {
         let unit = u64::from(self.case.params.stripe_unit_pages);
-        let mut by_strip: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let mut by_strip: Vec<(u64, Vec<u64>)> = Vec::new();
         for page in pages {
-            by_strip.entry(page / unit).or_default().push(page % unit);
+            match by_strip.last_mut() {
+                Some((strip, places)) if *strip == page / unit => places.push(page % unit),
+                _ => by_strip.push((page / unit, vec![page % unit])),
+            }
         }
         let part = |(strip, places): (u64, Vec<u64>)| {
             let (stripe, copies) = self.copies(strip);
@@ -254,11 +271,11 @@ fn in_order(places: &Places) -> Vec<(usize, u64)> {
 
 // Locks (rule 52).
 impl Simulation<'_> {
-    fn ask_for_lock(&mut self, stripe: u64, what: What, request: Option<usize>, high_priority: bool) {
+    fn ask_for_lock(&mut self, stripe: u64, what: What, job: Option<usize>, high_priority: bool) {
         let asked_ns = self.now;
         let stripes = self.stripes();
         let number = stripes.operations.len();
-        let operation = StripeOperation { request, high_priority, stripe, what, asked_ns, phases: Vec::new(), operations_left: 0 };
+        let operation = StripeOperation { job, high_priority, stripe, what, asked_ns, phases: Vec::new(), operations_left: 0 };
         stripes.operations.push(operation);
         stripes.locks.entry(stripe).or_default().waiting.push(number);
         self.give_lock(stripe);
@@ -286,9 +303,9 @@ impl Simulation<'_> {
     fn begin(&mut self, number: usize) {
         let now = self.now;
         let stripes = self.stripes();
-        let StripeOperation { request, stripe, asked_ns, ref what, .. } = stripes.operations[number];
+        let StripeOperation { job, stripe, asked_ns, ref what, .. } = stripes.operations[number];
         let what = what.clone();
-        if request.is_some() && now > asked_ns {
+        if job.is_some() && now > asked_ns {
             stripes.counters.lock_waits += 1;
             stripes.counters.lock_wait_ns += now - asked_ns;
         }
@@ -313,7 +330,7 @@ impl Simulation<'_> {
         let unit = u64::from(self.case.params.stripe_unit_pages);
         let spare = self.case.params.members as usize;
         let stripes = self.stripes();
-        let StripeOperation { request, high_priority, stripe, ref mut phases, .. } = stripes.operations[number];
+        let StripeOperation { job, high_priority, stripe, ref mut phases, .. } = stripes.operations[number];
         if phases.is_empty() {
             return self.stripe_operation_done(number);
         }
@@ -324,7 +341,7 @@ impl Simulation<'_> {
         self.stripes().operations[number].operations_left = served.len();
         for &(server, member, place) in &served {
             self.count_page(number, member, write);
-            self.issue(server, stripe * unit + place, request, Some(number), write, write && high_priority);
+            self.issue(server, stripe * unit + place, job, Some(number), write, write && high_priority);
         }
         if served.is_empty() {
             self.next_phase(number);
@@ -337,7 +354,7 @@ impl Simulation<'_> {
         let StripeOperation { stripe, ref what, .. } = self.stripes.as_ref().expect("section 12 applies").operations[number];
         let is_rebuild = matches!(what, What::Rebuild);
         let is_write = matches!(what, What::Write(_));
-        let is_parity = is_write && (columns(params)..params.members as usize).any(|strip| member_of(params, stripe, strip) == member);
+        let is_parity = is_write && (data_columns(params)..params.members as usize).any(|strip| member_of(params, stripe, strip) == member);
         let counters = &mut self.stripes().counters;
         match (write, is_rebuild, is_parity) {
             (true, true, _) => counters.rebuild_pages_written += 1,
@@ -355,20 +372,20 @@ impl Simulation<'_> {
         operation.operations_left -= 1;
         if operation.operations_left == 0 {
             // Ends of phases come in the order of their operations (rule 55).
-            self.schedule_phase_end(number as u64, Event::PhaseOver { number });
+            self.schedule_ordered(self.now, super::PHASE_RANK, number as u64, Event::PhaseOver { number });
         }
     }
 
     fn stripe_operation_done(&mut self, number: usize) {
         let stripes = self.stripes();
-        let StripeOperation { request, stripe, .. } = stripes.operations[number];
-        if request.is_none() {
+        let StripeOperation { job, stripe, .. } = stripes.operations[number];
+        if job.is_none() {
             stripes.rebuilt.insert(stripe);
             stripes.rebuilding -= 1;
         }
         stripes.locks.get_mut(&stripe).expect("it is held").held_by.retain(|&holder| holder != number);
-        match request {
-            Some(request) => self.part_of_request_done(request),
+        match job {
+            Some(job) => self.part_of_job_done(job),
             None => self.schedule_rebuild(0),
         }
         self.give_lock(stripe);
@@ -378,13 +395,13 @@ impl Simulation<'_> {
         &mut self,
         member: usize,
         logical_page: u64,
-        request: Option<usize>,
+        job: Option<usize>,
         stripe_operation: Option<usize>,
         write: bool,
         high_priority: bool,
     ) {
         let operation = Operation {
-            request,
+            job,
             stripe_operation,
             page: layout::home(self.ssd, logical_page),
             write,
@@ -410,7 +427,7 @@ impl Simulation<'_> {
     /// The pages that are read for those wanted: those of the lost strip are computed from all other columns and P (rules 59 and 60).
     fn readable(&self, stripe: u64, wanted: &Places) -> Places {
         let mut read = wanted.clone();
-        let columns = columns(&self.case.params);
+        let columns = data_columns(&self.case.params);
         if let Some(lost) = self.lost_strip(stripe) {
             let of_lost = read.remove(&lost).unwrap_or_default();
             if lost < columns && !of_lost.is_empty() {
@@ -438,7 +455,7 @@ impl Simulation<'_> {
     fn phases_of_write(&mut self, stripe: u64, written: &Places) -> Vec<Phase> {
         let params = &self.case.params;
         let strips = params.members as usize;
-        let columns = columns(params);
+        let columns = data_columns(params);
         let all: BTreeSet<u64> = written.values().flatten().copied().collect();
         let parity = || (columns..strips).map(|strip| (strip, all.clone()));
         let of = |column: usize| written.get(&column).cloned().unwrap_or_default();
@@ -477,7 +494,7 @@ impl Simulation<'_> {
             Level::Raid1 => vec![self.copy_to_read(stripe)],
             Level::Raid10 => vec![self.copy_to_read(stripe * u64::from(params.members / 2) + failed as u64 / 2)],
             _ => {
-                let columns = columns(params);
+                let columns = data_columns(params);
                 let lost = self.lost_strip(stripe).expect("the strip is lost");
                 let last = if lost < columns { columns } else { columns - 1 };
                 (0..=last).filter(|&strip| strip != lost).map(|strip| member_of(params, stripe, strip)).collect()
@@ -505,6 +522,7 @@ impl Simulation<'_> {
         let failure = self.case.params.failure.expect("a member fails");
         self.stripes().failed = true;
         self.controller_loses(failure.member as usize);
+        self.caches_lose(failure.member as usize);
         if let Some(rebuild) = failure.rebuild {
             self.schedule_rebuild(rebuild.delay_ns);
         }
@@ -515,18 +533,19 @@ impl Simulation<'_> {
         let params = &self.case.params;
         let failure = params.failure.expect("a member has failed");
         let rebuild = failure.rebuild.expect("it is rebuilt");
-        let all = layout::member_pages(params) / u64::from(params.stripe_unit_pages);
+        let all = layout::stripes(params);
         let spare = params.members as usize;
-        let over = self.run_is_over() && !rebuild.finish;
         let now = self.now;
-        let stripes = self.stripes();
-        let is_first = stripes.last_began_ns.is_none();
-        let due = stripes.last_began_ns.is_none_or(|last| last + rebuild.strip_ns <= now);
-        if is_first {
+        let delayed = now < failure.at_ns + rebuild.delay_ns || self.caches.as_ref().is_some_and(Caches::are_flushed);
+        if delayed || (self.run_is_over() && !rebuild.finish) {
+            return;
+        }
+        if self.stripes().last_began_ns.is_none() {
             self.controller_gets_spare(failure.member as usize, spare);
         }
         let stripes = self.stripes();
-        if over || !due || stripes.rebuilding >= rebuild.in_flight || stripes.next_to_rebuild == all {
+        let due = stripes.last_began_ns.is_none_or(|last| last + rebuild.strip_ns <= now);
+        if !due || stripes.rebuilding >= rebuild.in_flight || stripes.next_to_rebuild == all {
             return;
         }
         let stripe = stripes.next_to_rebuild;

@@ -1,0 +1,61 @@
+//! `flashraid reproduce`: the papers' figures and claims.
+
+use serde_json::Value;
+
+use crate::program::{Place, without_wall_clock};
+
+#[test]
+fn every_figure_of_the_papers_is_listed() {
+    let document = Place::new().run_json(&["reproduce", "list", "--json"]);
+    let figures = document["figures"].as_array().unwrap();
+    let ids: Vec<&str> = figures.iter().map(|figure| figure["id"].as_str().unwrap()).collect();
+    let tables = ["ggc.table3", "ggc.table4", "ggc.table6", "ggc.table10"].map(str::to_owned).into_iter();
+    let numbered = |paper: &str, numbers: Vec<u32>| numbers.into_iter().map(|number| format!("{paper}.fig{number}")).collect::<Vec<_>>();
+    let expected = tables
+        .chain(numbered("ggc", (1..=4).chain(6..=13).collect()))
+        .chain(numbered("pgc", [2].into_iter().chain(8..=12).collect()))
+        .chain(numbered("lawc", (6..=11).collect()))
+        .chain(numbered("poster", (1..=3).collect()));
+    for id in expected {
+        assert!(ids.contains(&id.as_str()), "{id} is missing");
+    }
+}
+
+#[test]
+fn a_figure_is_judged_and_kept() {
+    let place = Place::new();
+    let arguments = ["reproduce", "pgc.poll", "--quick", "--json", "--out", "out"];
+    let document = place.run_json(&arguments);
+    let figure = &document["figures"][0];
+    assert_eq!((&figure["id"], figure["rows"].as_array().unwrap().len()), (&Value::from("pgc.poll"), 2));
+    let claim = &figure["claims"][0];
+    assert_eq!((&claim["id"], &claim["paper"], &claim["unit"]), (&Value::from("pgc.poll"), &Value::from(0.0053), &Value::from("fraction")));
+    assert_eq!((&claim["direction_holds"], &claim["verdict"], &claim["note"]), (&true.into(), &"agrees".into(), &"".into()));
+    assert!(claim["measured"].as_f64().unwrap() > 0.0);
+
+    let files = ["pgc-poll.svg", "report.html", "reproduction.json", "reproduction.md", "rows.csv"].map(|name| format!("out/{name}"));
+    let written = place.files();
+    assert!(files.iter().all(|name| written.contains(name)), "{written:?}");
+    assert_eq!(written.iter().filter(|name| name.starts_with("out/points/")).count(), 4, "two points, two seeds");
+    assert_eq!(without_wall_clock(place.json("out/reproduction.json")), without_wall_clock(document.clone()));
+    assert!(std::fs::read_to_string(place.path("out/reproduction.md")).unwrap().contains("pgc.poll"));
+
+    // Finished points are not run again, and another seed measures something else.
+    assert_eq!(place.run_json(&arguments), document);
+    let other = place.run_json(&["reproduce", "pgc.poll", "--quick", "--json", "--out", "other", "--seed", "7"]);
+    assert_ne!(other["figures"][0]["claims"][0]["measured"], claim["measured"]);
+}
+
+#[test]
+fn what_does_not_exist_is_refused() {
+    let place = Place::new();
+    for (arguments, part) in [
+        (["reproduce", "ggc.fig99"].as_slice(), "there is no figure ggc.fig99"),
+        (&["reproduce", "pgc.poll", "--trace", "nonsense=x"], "nonsense"),
+        (&["reproduce", "pgc.fig9", "--quick", "--trace", "cello=absent.spc"], "absent.spc"),
+    ] {
+        let ended = place.run(arguments);
+        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains(part), "{}", ended.stderr);
+    }
+}

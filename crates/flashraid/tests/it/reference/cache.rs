@@ -1,0 +1,956 @@
+//! Section 13 of the rules: write caches before the array.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use flashraid::cache::{CacheCounters, CacheParams, Policy};
+use flashraid::layout::Level;
+use flashraid::workload::{Direction, Request};
+
+use super::parity::Part as ArrayPart;
+use super::parity::{data_columns, member_of, parities};
+use super::{Purpose, Simulation, layout};
+
+/// All caches, their memory, and who waits for what.
+pub struct Caches {
+    params: CacheParams,
+    /// The cache of stripes, if there is one, then those of the members.
+    list: Vec<Cache>,
+    has_group: bool,
+    memory_free_ns: u64,
+    /// Ends of streams, the one that was set longest ago first (rule 73).
+    stream_ends: Vec<u64>,
+    writers: Vec<Writer>,
+    parts: Vec<Part>,
+    /// Parts of a stripe that have, or wait for, their turn (rule 78).
+    turns: BTreeMap<u64, VecDeque<usize>>,
+    flights: BTreeMap<usize, Flight>,
+    flights_begun: usize,
+    /// Until when the memory reads what hits of a read.
+    memory_of_reads: BTreeMap<usize, u64>,
+    timer_ns: Option<u64>,
+    counters: CacheCounters,
+    pages: u64,
+    pages_since: u64,
+}
+
+struct Cache {
+    room_pages: u64,
+    /// Of `stow` the sequential one first.
+    circles: Vec<Circle>,
+    slots: Vec<Slot>,
+    /// Of a cache of stripes: writers; of a member cache: writers and their pages.
+    waiting: VecDeque<(usize, u64)>,
+    ready: Option<Candidate>,
+    /// Pages that the sequential circle of `stow` should have.
+    sequential_pages: u64,
+}
+
+#[derive(Default)]
+struct Circle {
+    entries: BTreeMap<u64, Entry>,
+    pointer: u64,
+}
+
+struct Entry {
+    pages: BTreeSet<u64>,
+    maker: usize,
+    bit: bool,
+    marked: bool,
+}
+
+#[derive(Clone, Default)]
+struct Slot {
+    flight: Option<usize>,
+    /// When its last destage began and ended.
+    last: Option<(u64, u64)>,
+}
+
+#[derive(Clone, Copy)]
+struct Candidate {
+    slot: usize,
+    circle: usize,
+    number: u64,
+}
+
+struct Flight {
+    cache: usize,
+    slot: usize,
+    number: u64,
+    pages: BTreeSet<u64>,
+    began_ns: u64,
+    marked: bool,
+    /// Its member has failed.
+    void: bool,
+}
+
+/// A host write, or a destage of the front.
+struct Writer {
+    request: Option<usize>,
+    flight: Option<usize>,
+    sequential: bool,
+    /// Pages of the array, in order.
+    pages: Vec<u64>,
+    /// Those of a host write that are not admitted, so far as they wait for a cache of stripes.
+    not_admitted: VecDeque<u64>,
+    /// Of the member caches: pages that wait, with the page of the array that they are a copy of.
+    waiting: Vec<(usize, u64, Option<u64>)>,
+    parts_not_joined: usize,
+    memory_end_ns: u64,
+    waited_since: Option<u64>,
+}
+
+struct Part {
+    writer: usize,
+    stripe: u64,
+    pages: Vec<u64>,
+}
+
+/// Something that a cache waits for.
+#[derive(Clone, Copy, Debug)]
+pub enum Awaited {
+    /// The memory has read the pages of a destage.
+    Taken { flight: usize },
+    /// An operation of a destage has ended.
+    Destaged { flight: usize },
+    /// The memory has written the last page of a writer.
+    Written { writer: usize },
+    /// The missing pages of a part are read.
+    Missing { part: usize },
+    /// The pages of a host read that are in no cache are read.
+    ReadFromArray { request: usize },
+    /// A host read is done.
+    Read { request: usize },
+}
+
+enum Admission {
+    PageHit,
+    GroupHit,
+    Miss,
+}
+
+impl Caches {
+    pub fn new(params: &CacheParams, members: usize) -> Caches {
+        let cache = |pages: u32, circles: usize| Cache {
+            room_pages: u64::from(pages),
+            circles: (0..circles).map(|_| Circle::default()).collect(),
+            slots: vec![Slot::default(); params.in_flight as usize],
+            waiting: VecDeque::new(),
+            ready: None,
+            sequential_pages: u64::from(pages / 2),
+        };
+        let mut list = Vec::new();
+        if params.group_pages > 0 {
+            list.push(cache(params.group_pages, if params.policy == Policy::Stow { 2 } else { 1 }));
+        }
+        if params.member_pages > 0 {
+            list.extend((0..members).map(|_| cache(params.member_pages, 1)));
+        }
+        Caches {
+            params: *params,
+            list,
+            has_group: params.group_pages > 0,
+            memory_free_ns: 0,
+            stream_ends: Vec::new(),
+            writers: Vec::new(),
+            parts: Vec::new(),
+            turns: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            flights_begun: 0,
+            memory_of_reads: BTreeMap::new(),
+            timer_ns: None,
+            counters: CacheCounters::default(),
+            pages: 0,
+            pages_since: 0,
+        }
+    }
+
+    /// Nothing waits or is under way.
+    pub fn rest(&self) -> bool {
+        self.list.iter().all(|cache| cache.waiting.is_empty()) && self.flights.is_empty() && self.turns.values().all(VecDeque::is_empty)
+    }
+
+    fn is_group(&self, cache: usize) -> bool {
+        self.has_group && cache == 0
+    }
+
+    fn member_cache(&self, member: usize) -> usize {
+        usize::from(self.has_group) + member
+    }
+
+    fn member_caches(&self) -> std::ops::Range<usize> {
+        usize::from(self.has_group)..self.list.len()
+    }
+
+    /// Rule 74: when the memory is done with so many pages.
+    fn ask_memory(&mut self, now: u64, pages: usize, latency_ns: u64) -> u64 {
+        self.memory_free_ns = self.memory_free_ns.max(now) + pages as u64 * latency_ns;
+        self.memory_free_ns
+    }
+
+    fn pages_change(&mut self, now: u64, change: i64) {
+        self.counters.occupancy_page_ns += u128::from(self.pages) * u128::from(now - self.pages_since);
+        self.pages_since = now;
+        self.pages = self.pages.checked_add_signed(change).expect("there are so many pages");
+        self.counters.occupancy_most_pages = self.counters.occupancy_most_pages.max(self.pages);
+    }
+
+    /// Pages in the circle of a cache and in flight.
+    fn pages_in(&self, cache: usize) -> u64 {
+        let entries = self.list[cache].circles.iter().flat_map(|circle| circle.entries.values());
+        let in_circle: usize = entries.map(|entry| entry.pages.len()).sum();
+        let flights = self.flights.values().filter(|flight| flight.cache == cache && !flight.void);
+        in_circle as u64 + flights.map(|flight| flight.pages.len() as u64).sum::<u64>()
+    }
+
+    fn has_room(&self, cache: usize) -> bool {
+        self.pages_in(cache) < self.list[cache].room_pages
+    }
+
+    fn in_circle(&self, cache: usize, page: u64) -> bool {
+        self.list[cache].circles.iter().flat_map(|circle| circle.entries.values()).any(|entry| entry.pages.contains(&page))
+    }
+
+    fn holds(&self, cache: usize, page: u64) -> bool {
+        let in_flight = |flight: &Flight| flight.cache == cache && !flight.void && flight.pages.contains(&page);
+        self.in_circle(cache, page) || self.flights.values().any(in_flight)
+    }
+
+    /// Whether what was in the caches when a member failed is not all destaged (rule 86).
+    pub fn are_flushed(&self) -> bool {
+        let mut entries = self.list.iter().flat_map(|cache| &cache.circles).flat_map(|circle| circle.entries.values());
+        entries.any(|entry| entry.marked) || self.flights.values().any(|flight| flight.marked)
+    }
+
+    /// The rate of a cache (rule 80) as a fraction.
+    fn rate(&self, cache: usize) -> (u64, u64) {
+        let size = self.list[cache].room_pages as f64;
+        let low = (self.params.low * size).floor() as u64;
+        let high = (self.params.high * size).floor() as u64;
+        let dirty = self.pages_in(cache);
+        if !self.list[cache].waiting.is_empty() || self.are_flushed() || (dirty > low && dirty >= high) {
+            (1, 1)
+        } else if dirty <= low {
+            (0, 1)
+        } else {
+            (dirty - low, high - low)
+        }
+    }
+
+    /// From when on a slot is rested, if its cache stays as it is.
+    fn rested_from(&self, cache: usize, slot: usize) -> Option<u64> {
+        let (rate, of) = self.rate(cache);
+        match self.list[cache].slots[slot].last {
+            _ if rate == 0 => None,
+            None => Some(0),
+            Some((_, end)) if rate == of => Some(end),
+            Some((begin, end)) => Some(end + ((end - begin) * (of - rate)).div_ceil(rate)),
+        }
+    }
+
+    fn slot_for_destage(&self, cache: usize, now: u64) -> Option<usize> {
+        let slots = &self.list[cache].slots;
+        (0..slots.len()).find(|&slot| slots[slot].flight.is_none() && self.rested_from(cache, slot).is_some_and(|from| from <= now))
+    }
+
+    /// The candidate of a look (rules 81, 86 and 87).
+    fn candidate(&mut self, cache: usize, slot: usize) -> Option<Candidate> {
+        let flushed = self.are_flushed();
+        let in_flight: BTreeSet<u64> = self.flights.values().filter(|flight| flight.cache == cache).map(|flight| flight.number).collect();
+        let state = &mut self.list[cache];
+        let mut order: Vec<usize> = (0..state.circles.len()).collect();
+        if order.len() == 2 {
+            let pages: usize = state.circles[0].entries.values().map(|entry| entry.pages.len()).sum();
+            if pages as u64 <= state.sequential_pages {
+                order.reverse();
+            }
+        }
+        let turn = |circle: &Circle| -> Vec<u64> {
+            let from = circle.pointer;
+            let numbers = circle.entries.range(from..).chain(circle.entries.range(..from)).map(|(&number, _)| number);
+            numbers.filter(|number| !in_flight.contains(number)).collect()
+        };
+        if flushed {
+            for &circle in &order {
+                let numbers = turn(&state.circles[circle]);
+                if let Some(&number) = numbers.iter().find(|number| state.circles[circle].entries[number].marked) {
+                    return Some(Candidate { slot, circle, number });
+                }
+            }
+        }
+        for &circle in &order {
+            for _round in 0..2 {
+                for number in turn(&state.circles[circle]) {
+                    let entry = state.circles[circle].entries.get_mut(&number).expect("it is in the circle");
+                    if !std::mem::take(&mut entry.bit) {
+                        return Some(Candidate { slot, circle, number });
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+// Addresses.
+impl Simulation<'_> {
+    fn caches(&mut self) -> &mut Caches {
+        self.caches.as_mut().expect("there is a cache")
+    }
+
+    fn caches_now(&self) -> &Caches {
+        self.caches.as_ref().expect("there is a cache")
+    }
+
+    fn unit(&self) -> u64 {
+        u64::from(self.case.params.stripe_unit_pages)
+    }
+
+    fn stripe_of(&self, page: u64) -> u64 {
+        page / self.unit() / data_columns(&self.case.params) as u64
+    }
+
+    fn column_of(&self, page: u64) -> usize {
+        (page / self.unit() % data_columns(&self.case.params) as u64) as usize
+    }
+
+    /// The logical page of a member at a place of a stripe.
+    fn member_page(&self, page: u64) -> u64 {
+        self.stripe_of(page) * self.unit() + page % self.unit()
+    }
+
+    /// Member caches that a page of the array goes to, but for lost ones; by member as if none had failed.
+    fn members_of(&self, page: u64) -> Vec<usize> {
+        let params = &self.case.params;
+        let stripe = self.stripe_of(page);
+        let column = self.column_of(page);
+        let members = match params.level {
+            Level::Single => vec![0],
+            Level::Raid0 => vec![column],
+            Level::Raid1 => (0..params.members as usize).collect(),
+            Level::Raid10 => vec![2 * column, 2 * column + 1],
+            Level::Raid4 | Level::Raid5 | Level::Raid6 => vec![member_of(params, stripe, column)],
+        };
+        members.into_iter().filter(|&member| self.server(stripe, member).is_some()).collect()
+    }
+
+    /// The number of the entry that a page of a cache belongs to.
+    fn entry_number(&self, cache: usize, page: u64) -> u64 {
+        if self.caches_now().is_group(cache) { self.stripe_of(page) } else { page / self.unit() }
+    }
+
+    /// Pages that an entry of a cache of stripes can have.
+    fn stripe_pages(&self) -> u64 {
+        self.unit() * data_columns(&self.case.params) as u64
+    }
+}
+
+// Host requests.
+impl Simulation<'_> {
+    pub fn cache_sees_arrival(&mut self, index: usize, request: &Request) {
+        let pages = layout::pages_of(&self.case.params, request);
+        if request.direction == Direction::Read {
+            self.host_read(index, pages);
+        } else {
+            self.host_write(index, pages);
+        }
+        self.looks();
+    }
+
+    /// Rule 75.
+    fn host_read(&mut self, index: usize, pages: Vec<u64>) {
+        let (hits, others): (Vec<u64>, Vec<u64>) = pages.into_iter().partition(|&page| self.hits(page));
+        let now = self.now;
+        let caches = self.caches();
+        let counters = &mut caches.counters;
+        *match (hits.is_empty(), others.is_empty()) {
+            (_, true) => &mut counters.reads_full,
+            (true, false) => &mut counters.reads_missed,
+            (false, false) => &mut counters.reads_partial,
+        } += 1;
+        counters.read_pages_hit += hits.len() as u64;
+        let nvm_read_ns = caches.params.nvm_read_ns;
+        let memory_end = if hits.is_empty() { now } else { caches.ask_memory(now, hits.len(), nvm_read_ns) };
+        if others.is_empty() {
+            self.schedule_cache_event(memory_end, Awaited::Read { request: index });
+        } else {
+            self.caches().memory_of_reads.insert(index, memory_end);
+            let parts = self.parts(others, false);
+            self.cache_job(Awaited::ReadFromArray { request: index }, parts, false);
+        }
+    }
+
+    fn hits(&self, page: u64) -> bool {
+        let caches = self.caches_now();
+        let in_group = caches.has_group && caches.holds(0, page);
+        let on_members = !caches.member_caches().is_empty()
+            && self.members_of(page).into_iter().any(|member| caches.holds(caches.member_cache(member), self.member_page(page)));
+        in_group || on_members || self.is_under_way(page)
+    }
+
+    /// Whether a page belongs to a host write that has arrived and has not been admitted with it.
+    fn is_under_way(&self, page: u64) -> bool {
+        let caches = self.caches_now();
+        let in_turn = caches.turns.values().flatten().map(|&part| &caches.parts[part]);
+        let mut in_turn = in_turn.filter(|part| caches.writers[part.writer].request.is_some());
+        in_turn.any(|part| part.pages.contains(&page))
+            || caches.writers.iter().any(|writer| {
+                let waits = |&(_, _, copy_of): &(usize, u64, Option<u64>)| copy_of == Some(page);
+                writer.request.is_some() && (writer.not_admitted.contains(&page) || writer.waiting.iter().any(waits))
+            })
+    }
+
+    /// Rule 73.
+    fn is_sequential(&mut self, first: u64, end: u64) -> bool {
+        let ends = &mut self.caches().stream_ends;
+        let follows = ends.iter().rposition(|&before| before == first);
+        if let Some(position) = follows {
+            ends.remove(position);
+        } else if ends.len() == 16 {
+            ends.remove(0);
+        }
+        ends.push(end);
+        follows.is_some()
+    }
+
+    fn host_write(&mut self, index: usize, pages: Vec<u64>) {
+        let sequential = self.is_sequential(pages[0], pages[pages.len() - 1] + 1);
+        let policy = self.caches_now().params.policy;
+        let to_group = match policy {
+            Policy::Wow | Policy::Stow => true,
+            Policy::Independent { .. } => false,
+            Policy::Lawc => self.enters_front(&pages),
+        };
+        let writer = self.new_writer(Some(index), None, sequential, pages);
+        if to_group {
+            let caches = self.caches();
+            caches.writers[writer].not_admitted = caches.writers[writer].pages.clone().into();
+            caches.list[0].waiting.push_back((writer, 0));
+            self.admit_waiting(0);
+        } else {
+            self.write_to_member_caches(writer);
+        }
+    }
+
+    /// Rule 79.
+    fn enters_front(&mut self, pages: &[u64]) -> bool {
+        let caches = self.caches_now();
+        let needs = pages.iter().filter(|&&page| !caches.in_circle(0, page)).count() as u64;
+        let room = caches.list[0].room_pages - caches.pages_in(0);
+        if caches.list[0].waiting.is_empty() && needs <= room {
+            return true;
+        }
+        let waits = |page: &u64| caches.list[0].waiting.iter().any(|&(writer, _)| caches.writers[writer].not_admitted.contains(page));
+        let depends = pages.iter().any(|page| caches.holds(0, *page) || waits(page));
+        let counters = &mut self.caches().counters;
+        *if depends { &mut counters.dependent } else { &mut counters.bypasses } += 1;
+        depends
+    }
+
+    fn new_writer(&mut self, request: Option<usize>, flight: Option<usize>, sequential: bool, pages: Vec<u64>) -> usize {
+        let memory_end_ns = self.now;
+        let caches = self.caches();
+        caches.writers.push(Writer {
+            request,
+            flight,
+            sequential,
+            pages,
+            not_admitted: VecDeque::new(),
+            waiting: Vec::new(),
+            parts_not_joined: 0,
+            memory_end_ns,
+            waited_since: None,
+        });
+        caches.writers.len() - 1
+    }
+
+    fn host_request_done(&mut self, request: usize) {
+        self.requests[request].done_ns = self.now;
+        self.requests_done += 1;
+    }
+}
+
+// Admission.
+impl Simulation<'_> {
+    /// Rule 72.
+    fn admit(&mut self, cache: usize, page: u64, writer: usize, for_host: bool) {
+        let now = self.now;
+        let number = self.entry_number(cache, page);
+        let stow = self.caches_now().list[cache].circles.len() == 2;
+        let caches = self.caches();
+        let Writer { sequential, flight, .. } = caches.writers[writer];
+        let marked = flight.is_some_and(|flight| caches.flights[&flight].marked);
+        let state = &mut caches.list[cache];
+        let there = state.circles.iter().position(|circle| circle.entries.contains_key(&number));
+        let admission = if let Some(circle) = there {
+            let entry = state.circles[circle].entries.get_mut(&number).expect("it is there");
+            let replaced = !entry.pages.insert(page);
+            entry.marked |= marked;
+            entry.bit |= entry.maker != writer && !sequential;
+            match (replaced, entry.maker != writer) {
+                (true, _) => Admission::PageHit,
+                (false, true) => Admission::GroupHit,
+                (false, false) => Admission::Miss,
+            }
+        } else {
+            let circle = usize::from(stow && !sequential);
+            state.circles[circle].entries.insert(number, Entry { pages: BTreeSet::from([page]), maker: writer, bit: false, marked });
+            Admission::Miss
+        };
+        if stow && there == Some(1) && !matches!(admission, Admission::Miss) {
+            state.sequential_pages = state.sequential_pages.saturating_sub(1);
+        }
+        if !matches!(admission, Admission::PageHit) {
+            caches.pages_change(now, 1);
+        }
+        let counts = if for_host { &mut caches.counters.host } else { &mut caches.counters.inner };
+        *match admission {
+            Admission::PageHit => &mut counts.page_hits,
+            Admission::GroupHit => &mut counts.group_hits,
+            Admission::Miss => &mut counts.misses,
+        } += 1;
+        let nvm_write_ns = caches.params.nvm_write_ns;
+        caches.writers[writer].memory_end_ns = caches.ask_memory(now, 1, nvm_write_ns);
+    }
+
+    fn may_enter(&self, cache: usize, page: u64) -> bool {
+        let caches = self.caches_now();
+        caches.in_circle(cache, page) || caches.has_room(cache)
+    }
+
+    /// Rules 76 and 77: admits what waits as far as there is room.
+    fn admit_waiting(&mut self, cache: usize) {
+        while let Some(&(writer, page)) = self.caches().list[cache].waiting.front() {
+            let group = self.caches_now().is_group(cache);
+            let page = if group { *self.caches().writers[writer].not_admitted.front().expect("a page waits") } else { page };
+            if !self.may_enter(cache, page) {
+                break;
+            }
+            if group {
+                self.caches().writers[writer].not_admitted.pop_front();
+                self.admit(cache, page, writer, true);
+                if self.caches().writers[writer].not_admitted.is_empty() {
+                    self.caches().list[cache].waiting.pop_front();
+                    self.last_page_admitted(writer);
+                }
+            } else {
+                self.caches().list[cache].waiting.pop_front();
+                let for_host = self.no_longer_waits(writer, cache, page);
+                self.admit(cache, page, writer, for_host);
+                self.may_be_last_page(writer);
+            }
+        }
+        let now = self.now;
+        let caches = self.caches();
+        if caches.is_group(cache) {
+            for &(writer, _) in &caches.list[cache].waiting {
+                caches.writers[writer].waited_since.get_or_insert(now);
+            }
+        }
+    }
+
+    /// A page does not wait for its member cache any more; whether it is data of a host write.
+    fn no_longer_waits(&mut self, writer: usize, cache: usize, page: u64) -> bool {
+        let writer = &mut self.caches().writers[writer];
+        let position = writer.waiting.iter().position(|&(of, waiting, _)| (of, waiting) == (cache, page)).expect("it waits");
+        writer.waiting.remove(position).2.is_some() && writer.request.is_some()
+    }
+
+    fn may_be_last_page(&mut self, writer: usize) {
+        let state = &self.caches().writers[writer];
+        if state.parts_not_joined == 0 && state.waiting.is_empty() {
+            self.last_page_admitted(writer);
+        }
+    }
+
+    fn last_page_admitted(&mut self, writer: usize) {
+        let now = self.now;
+        let caches = self.caches();
+        let Writer { request, waited_since, memory_end_ns, .. } = caches.writers[writer];
+        if let (Some(_), Some(since)) = (request, waited_since) {
+            caches.counters.waits += 1;
+            caches.counters.waited_ns += now - since;
+        }
+        self.schedule_cache_event(memory_end_ns.max(now), Awaited::Written { writer });
+    }
+
+    /// Rule 77.
+    fn write_to_member_caches(&mut self, writer: usize) {
+        let mut by_stripe: Vec<(u64, Vec<u64>)> = Vec::new();
+        for page in self.caches().writers[writer].pages.clone() {
+            let stripe = self.stripe_of(page);
+            match by_stripe.last_mut() {
+                Some((last, pages)) if *last == stripe => pages.push(page),
+                _ => by_stripe.push((stripe, vec![page])),
+            }
+        }
+        self.caches().writers[writer].parts_not_joined = by_stripe.len();
+        for (stripe, pages) in by_stripe {
+            let caches = self.caches();
+            let part = caches.parts.len();
+            caches.parts.push(Part { writer, stripe, pages });
+            if parities(&self.case.params) == 0 {
+                self.joins(part);
+                continue;
+            }
+            let turns = self.caches().turns.entry(stripe).or_default();
+            turns.push_back(part);
+            if turns.len() == 1 {
+                self.turn_begins(part);
+            }
+        }
+    }
+
+    /// Rule 78, and its end in rule 86.
+    fn turn_begins(&mut self, part: usize) {
+        let missing = self.missing(part);
+        if missing.is_empty() {
+            return self.turn_ends(part);
+        }
+        self.caches().counters.parity_reads += missing.len() as u64;
+        self.cache_job(Awaited::Missing { part }, vec![ArrayPart::Free(missing)], false);
+    }
+
+    /// Pages of members, column by column.
+    fn missing(&self, part: usize) -> Vec<(usize, u64)> {
+        let params = &self.case.params;
+        let caches = self.caches_now();
+        let Part { stripe, ref pages, .. } = caches.parts[part];
+        let unit = self.unit();
+        let strips = params.members as usize;
+        let columns = data_columns(params);
+        let own: BTreeSet<(usize, u64)> = pages.iter().map(|&page| (self.column_of(page), page % unit)).collect();
+        let rows: BTreeSet<u64> = own.iter().map(|&(_, row)| row).collect();
+        let lost = self.lost_strip(stripe);
+        if (columns..strips).all(|strip| lost == Some(strip)) {
+            return Vec::new();
+        }
+        let known = |strip: usize, row: u64| {
+            let cache = caches.member_cache(member_of(params, stripe, strip));
+            let page = stripe * unit + row;
+            caches.holds(cache, page) || caches.list[cache].waiting.iter().any(|&(_, waiting)| waiting == page)
+        };
+        let is_missing = |strip: usize, row: u64| !own.contains(&(strip, row)) && !known(strip, row);
+        let lost_is_missing = |row: u64| lost.is_some_and(|lost| lost < columns && is_missing(lost, row));
+        let mut read = Vec::new();
+        for strip in (0..strips).filter(|&strip| lost != Some(strip)) {
+            for &row in &rows {
+                if is_missing(strip, row) && (strip < columns || lost_is_missing(row)) {
+                    let member = self.server(stripe, member_of(params, stripe, strip)).expect("it is not lost");
+                    read.push((member, stripe * unit + row));
+                }
+            }
+        }
+        read
+    }
+
+    fn turn_ends(&mut self, part: usize) {
+        let stripe = self.caches().parts[part].stripe;
+        self.caches().turns.get_mut(&stripe).expect("it has its turn").pop_front();
+        self.joins(part);
+        let next = self.caches().turns[&stripe].front().copied();
+        if let Some(next) = next {
+            self.turn_begins(next);
+        }
+    }
+
+    fn joins(&mut self, part: usize) {
+        let now = self.now;
+        let params = &self.case.params;
+        let unit = self.unit();
+        let Part { writer, stripe, ref pages } = self.caches_now().parts[part];
+        let pages = pages.clone();
+        let mut joining: Vec<(usize, u64, Option<u64>)> = Vec::new();
+        for &page in &pages {
+            for member in self.members_of(page) {
+                joining.push((member, self.member_page(page), Some(page)));
+            }
+        }
+        let rows: BTreeSet<u64> = pages.iter().map(|page| page % unit).collect();
+        let columns = data_columns(params);
+        for strip in columns..columns + parities(params) {
+            let member = member_of(params, stripe, strip);
+            if self.server(stripe, member).is_some() {
+                joining.extend(rows.iter().map(|row| (member, stripe * unit + row, None)));
+            }
+        }
+        for (member, page, copy_of) in joining {
+            let caches = self.caches();
+            let cache = caches.member_cache(member);
+            if caches.list[cache].waiting.is_empty() && self.may_enter(cache, page) {
+                let for_host = copy_of.is_some() && self.caches().writers[writer].request.is_some();
+                self.admit(cache, page, writer, for_host);
+            } else {
+                let caches = self.caches();
+                caches.list[cache].waiting.push_back((writer, page));
+                caches.writers[writer].waiting.push((cache, page, copy_of));
+                caches.writers[writer].waited_since.get_or_insert(now);
+            }
+        }
+        self.caches().writers[writer].parts_not_joined -= 1;
+        self.may_be_last_page(writer);
+    }
+}
+
+// Destages.
+impl Simulation<'_> {
+    /// Rule 85: all caches look, the cache of stripes first.
+    fn looks(&mut self) {
+        let caches = self.caches();
+        let members = caches.member_caches();
+        if caches.has_group {
+            self.destages_all_it_can(0);
+        }
+        loop {
+            for cache in members.clone() {
+                if self.synchronised(cache) {
+                    self.may_get_ready(cache);
+                } else {
+                    self.destages_all_it_can(cache);
+                }
+            }
+            if !self.all_are_ready() {
+                break;
+            }
+            self.common_destage(false);
+        }
+        self.schedule_steps();
+    }
+
+    /// Rule 84 rather than 83 holds.
+    fn synchronised(&self, cache: usize) -> bool {
+        let caches = self.caches_now();
+        let by_policy = matches!(caches.params.policy, Policy::Lawc | Policy::Independent { synchronised: true });
+        by_policy && !caches.is_group(cache) && !caches.are_flushed()
+    }
+
+    fn destages_all_it_can(&mut self, cache: usize) {
+        let now = self.now;
+        while let Some(slot) = self.caches().slot_for_destage(cache, now) {
+            let Some(candidate) = self.caches().candidate(cache, slot) else { return };
+            self.begin_destage(cache, candidate);
+        }
+    }
+
+    fn may_get_ready(&mut self, cache: usize) {
+        let now = self.now;
+        let caches = self.caches();
+        if caches.list[cache].ready.is_some() {
+            return;
+        }
+        let Some(slot) = caches.slot_for_destage(cache, now) else { return };
+        let Some(candidate) = caches.candidate(cache, slot) else { return };
+        if caches.list.iter().all(|cache| cache.ready.is_none()) {
+            let due = now + caches.params.sync_timeout_ns;
+            caches.timer_ns = Some(due);
+            self.schedule_cache_step(due);
+        }
+        self.caches().list[cache].ready = Some(candidate);
+    }
+
+    fn all_are_ready(&self) -> bool {
+        let caches = self.caches_now();
+        let waited_for = |&cache: &usize| !self.is_not_all_rebuilt(cache - usize::from(caches.has_group));
+        let mut waited_for = caches.member_caches().filter(waited_for).peekable();
+        waited_for.peek().is_some() && waited_for.all(|cache| caches.list[cache].ready.is_some())
+    }
+
+    fn common_destage(&mut self, by_timer: bool) {
+        let caches = self.caches();
+        caches.timer_ns = None;
+        let ready: Vec<(usize, Candidate)> = caches.member_caches().filter_map(|cache| Some((cache, caches.list[cache].ready?))).collect();
+        for &(cache, _) in &ready {
+            caches.list[cache].ready = None;
+        }
+        caches.counters.common_caches += ready.len() as u64;
+        *if by_timer { &mut caches.counters.common_timeouts } else { &mut caches.counters.common_all_ready } += 1;
+        for (cache, candidate) in ready {
+            self.begin_destage(cache, candidate);
+        }
+    }
+
+    /// Rule 82.
+    fn begin_destage(&mut self, cache: usize, Candidate { slot, circle, number }: Candidate) {
+        let now = self.now;
+        let stripe_pages = self.stripe_pages();
+        let caches = self.caches();
+        let flight = caches.flights_begun;
+        caches.flights_begun += 1;
+        let state = &mut caches.list[cache];
+        let entry = state.circles[circle].entries.remove(&number).expect("the candidate is in the circle");
+        state.circles[circle].pointer = number + 1;
+        state.slots[slot].flight = Some(flight);
+        let pages = entry.pages.len();
+        if state.circles.len() == 2 && circle == 0 && (pages as u64) < stripe_pages {
+            state.sequential_pages = (state.sequential_pages + 1).min(state.room_pages);
+        }
+        caches.flights.insert(flight, Flight { cache, slot, number, pages: entry.pages, began_ns: now, marked: entry.marked, void: false });
+        let is_front = caches.params.policy == Policy::Lawc && caches.is_group(cache);
+        let counts = if is_front { &mut caches.counters.front_destages } else { &mut caches.counters.destages };
+        counts.count += 1;
+        counts.pages += pages as u64;
+        let nvm_read_ns = caches.params.nvm_read_ns;
+        let memory_end = caches.ask_memory(now, pages, nvm_read_ns);
+        if memory_end == now {
+            self.taken(flight);
+        } else {
+            self.schedule_cache_event(memory_end, Awaited::Taken { flight });
+        }
+    }
+
+    /// The memory has read the pages of a destage.
+    fn taken(&mut self, flight: usize) {
+        let unit = self.unit();
+        let caches = self.caches();
+        let Flight { cache, void, ref pages, .. } = caches.flights[&flight];
+        let pages: Vec<u64> = pages.iter().copied().collect();
+        if void {
+            return self.destage_ends(flight);
+        }
+        let group = caches.is_group(cache);
+        if group && caches.params.policy == Policy::Lawc {
+            let writer = self.new_writer(None, Some(flight), false, pages);
+            return self.write_to_member_caches(writer);
+        }
+        let parts = if group {
+            self.parts(pages, true)
+        } else {
+            let member = cache - usize::from(self.caches().has_group);
+            let server = |page: u64| self.server(page / unit, member).expect("only what is not lost is cached");
+            vec![ArrayPart::Free(pages.into_iter().map(|page| (server(page), page)).collect())]
+        };
+        self.cache_job(Awaited::Destaged { flight }, parts, true);
+    }
+
+    fn destage_ends(&mut self, flight: usize) {
+        let now = self.now;
+        let caches = self.caches();
+        let Flight { cache, slot, pages, began_ns, void, .. } = caches.flights.remove(&flight).expect("it is under way");
+        if !void {
+            caches.pages_change(now, -(pages.len() as i64));
+        }
+        caches.list[cache].slots[slot] = Slot { flight: None, last: Some((began_ns, now)) };
+        self.admit_waiting(cache);
+    }
+
+    /// The next moments at which slots become rested.
+    fn schedule_steps(&mut self) {
+        let now = self.now;
+        let caches = self.caches();
+        let mut steps = Vec::new();
+        for cache in 0..caches.list.len() {
+            for slot in 0..caches.list[cache].slots.len() {
+                let free = caches.list[cache].slots[slot].flight.is_none();
+                steps.extend(caches.rested_from(cache, slot).filter(|&from| free && from > now));
+            }
+        }
+        for step in steps {
+            self.schedule_cache_step(step);
+        }
+    }
+
+    pub fn cache_step(&mut self) {
+        let now = self.now;
+        self.looks();
+        if self.caches().timer_ns == Some(now) {
+            self.common_destage(true);
+            self.looks();
+        }
+    }
+
+    /// Something that a cache waits for has come.
+    pub fn cache_event(&mut self, awaited: Awaited) {
+        let flushed = self.caches().are_flushed();
+        match awaited {
+            Awaited::Taken { flight } => self.taken(flight),
+            Awaited::Destaged { flight } => self.destage_ends(flight),
+            Awaited::Written { writer } => {
+                let Writer { request, flight, .. } = self.caches().writers[writer];
+                match (request, flight) {
+                    (Some(request), _) => self.host_request_done(request),
+                    (_, Some(flight)) => self.destage_ends(flight),
+                    _ => unreachable!("somebody writes"),
+                }
+            }
+            Awaited::Missing { part } => self.turn_ends(part),
+            Awaited::ReadFromArray { request } => {
+                let memory_end = self.caches().memory_of_reads[&request];
+                if memory_end <= self.now {
+                    self.host_request_done(request);
+                } else {
+                    self.schedule_cache_event(memory_end, Awaited::Read { request });
+                }
+            }
+            Awaited::Read { request } => self.host_request_done(request),
+        }
+        self.looks();
+        if flushed && !self.caches().are_flushed() && self.case.params.failure.is_some_and(|failure| failure.rebuild.is_some()) {
+            self.schedule_rebuild(0);
+        }
+    }
+
+    /// An operation that a cache has ordered begins.
+    fn cache_job(&mut self, awaited: Awaited, parts: Vec<ArrayPart>, write: bool) {
+        let order = self.next_cache_order();
+        let job = self.begin_job(Purpose::Cache { order, awaited });
+        self.take_parts(job, parts, write, false);
+    }
+
+    /// Whose request met collection when an operation of a cache did (rule 88).
+    pub fn request_that_waits(&self, awaited: Awaited) -> Option<usize> {
+        let caches = self.caches_now();
+        match awaited {
+            Awaited::ReadFromArray { request } => Some(request),
+            Awaited::Missing { part } => caches.writers[caches.parts[part].writer].request,
+            _ => None,
+        }
+    }
+
+    pub fn cache_counters(&mut self) -> CacheCounters {
+        let now = self.now;
+        let caches = self.caches();
+        caches.pages_change(now, 0);
+        let mut counters = caches.counters;
+        if caches.pages > 0 {
+            // It goes on.
+            counters.occupancy_page_ns = 0;
+        }
+        counters
+    }
+}
+
+// Failure.
+impl Simulation<'_> {
+    /// Rule 86.
+    pub fn caches_lose(&mut self, member: usize) {
+        let now = self.now;
+        let Some(caches) = &mut self.caches else { return };
+        let mut writers = Vec::new();
+        if !caches.member_caches().is_empty() {
+            let lost = caches.member_cache(member);
+            let pages = caches.pages_in(lost);
+            caches.pages_change(now, -(pages as i64));
+            caches.list[lost].circles[0].entries.clear();
+            for flight in caches.flights.values_mut().filter(|flight| flight.cache == lost) {
+                flight.void = true;
+            }
+            writers = std::mem::take(&mut caches.list[lost].waiting).into();
+        }
+        caches.timer_ns = None;
+        for cache in &mut caches.list {
+            cache.ready = None;
+            for entry in cache.circles.iter_mut().flat_map(|circle| circle.entries.values_mut()) {
+                entry.marked = true;
+                entry.bit = false;
+            }
+        }
+        for flight in caches.flights.values_mut().filter(|flight| !flight.void) {
+            flight.marked = true;
+        }
+        for (writer, page) in writers {
+            let lost = self.caches().member_cache(member);
+            self.no_longer_waits(writer, lost, page);
+            self.may_be_last_page(writer);
+        }
+        self.looks();
+    }
+}
