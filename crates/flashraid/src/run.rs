@@ -144,8 +144,8 @@ fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(R
 /// What the report says of a workload from the catalogue.
 fn workload_note(scenario: &Scenario) -> Option<String> {
     let named = catalogue::find(scenario.config.workload.preset.as_deref()?).ok()?;
-    let changed = changed_workload_keys(&scenario.config.workload, &named.spec);
-    if !changed.is_empty() {
+    if scenario.workload != named.spec {
+        let changed = changed_workload_keys(&scenario.config.workload, &named.spec);
         return Some(format!("the workload is {} ({}) with other values of {}", named.name, named.source, changed.join(", ")));
     }
     Some(if named.is_stand_in {

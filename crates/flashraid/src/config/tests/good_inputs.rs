@@ -22,6 +22,20 @@ fn options_of_preemption_without_preemption_are_warned_of() {
 }
 
 #[test]
+fn keys_that_differ_from_the_preset_are_known() {
+    let changed = |text: &str| {
+        let scenario = read(text).unwrap();
+        let named = catalogue::find(scenario.config.workload.preset.as_deref().unwrap()).unwrap();
+        (scenario.workload != named.spec).then(|| changed_workload_keys(&scenario.config.workload, &named.spec))
+    };
+    for preset in ["hpc-w", "hpc-w-burst-h", "cello", "tpc-h", "pgc-synthetic"] {
+        assert_eq!(changed(&format!("[workload]\npreset = \"{preset}\"\nrequests = 5\n")), None);
+    }
+    let text = "[workload]\nrate_scale = 2\nsize = \"8KiB\"\n";
+    assert_eq!(changed(text).unwrap(), ["rate_scale", "size"]);
+}
+
+#[test]
 fn traces_take_a_share_of_high_priority_writes() {
     let text = "[workload]\nkind = \"trace\"\npath = \"t.spc\"\nhigh_priority_fraction = 0.25\n";
     assert_eq!(read(text).unwrap().workload.transform.high_priority_fraction, 0.25);
