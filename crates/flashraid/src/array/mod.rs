@@ -160,7 +160,12 @@ impl Array {
     }
 
     /// Takes a request; may start flash operations.
+    #[inline]
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
+        if self.takes_ahead() {
+            self.serve_at_once(now, request);
+            return;
+        }
         let moment_is_over = now < self.advanced_before;
         if let Some(caching) = &mut self.caching {
             caching.cache.submit(now, request);
