@@ -35,9 +35,9 @@ pub struct Fact {
 pub struct Variation {
     /// Keys and values: `coordination.force_until=watermark; coordination.t_soft=start+4`.
     pub set: String,
-    /// Only the points whose names contain this; what the claim takes from others is not measured.
+    /// Only the points whose names contain one of these; what the claim takes from others is not measured. Without any all points.
     #[serde(default)]
-    pub points: String,
+    pub points: Vec<String>,
 }
 
 impl Variation {
@@ -48,7 +48,8 @@ impl Variation {
 
     /// A figure's points with these settings.
     pub fn points(&self, figure: &Figure) -> Vec<Point> {
-        let points = figure.points.iter().filter(|point| point.name.contains(&self.points)).cloned();
+        let wanted = |point: &&Point| self.points.is_empty() || self.points.iter().any(|part| point.name.contains(part));
+        let points = figure.points.iter().filter(wanted).cloned();
         points.map(|point| self.settings().fold(point, |point, (key, value)| point.set(key, value))).collect()
     }
 }
@@ -103,7 +104,7 @@ mod tests {
         for (figure, fact) in figures.iter().flat_map(|figure| figure.facts().into_iter().map(move |fact| (figure, fact))) {
             for variation in &fact.vary {
                 let points = variation.points(figure);
-                assert!(!points.is_empty(), "{}: no point is called {}", fact.id, variation.points);
+                assert!(!points.is_empty(), "{}: no point is called {:?}", fact.id, variation.points);
                 for point in points {
                     let loaded = flashraid::config::from_str(&point.name, point.text, &point.settings(crate::Size::Full, &[]), Some(7));
                     assert!(loaded.is_ok(), "{} {}: {}", fact.id, variation.set, loaded.unwrap_err());
