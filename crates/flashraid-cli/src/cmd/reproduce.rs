@@ -153,7 +153,7 @@ impl Plan {
 fn write(evaluated: &[(Figure, Evaluation)], origin: &Origin, document: &Value, out: &Path) -> Outcome {
     files::write(&out.join("reproduction.json"), json::text(document).as_bytes())?;
     files::write(&out.join("reproduction.md"), ledger::markdown(evaluated, origin).as_bytes())?;
-    files::write(&out.join("rows.csv"), reproduction::csv(evaluated).as_bytes())?;
+    reproduction::table(evaluated).write(out, "rows")?;
     let (summary, details) = (reproduction::sheets(evaluated), reproduction::row_sheets(evaluated));
     let charts = reproduction::charts(evaluated);
     let facts = [self::summary(evaluated, out)];
