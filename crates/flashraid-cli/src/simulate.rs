@@ -4,11 +4,21 @@ use flashraid::config::Scenario;
 use flashraid::metrics::CompletedRequest;
 use flashraid::report::Report;
 use flashraid::run::{self, Observer, Progress, RunError};
+use flashraid::warm_up::SharedWarmUps;
 
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
 use crate::output::requests::RequestFiles;
 use crate::progress::Board;
+
+/// Runs one of several simulations, number `simulation` of the board.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_sharing(scenario: &Scenario, warm_ups: &SharedWarmUps, board: &Board, simulation: usize) -> Outcome<Report> {
+    let mut watcher = Watcher { board, simulation, requests: None, failure: None };
+    run::run_sharing(scenario, warm_ups, &mut watcher).map_err(failure)
+}
 
 /// Runs a simulation, number `simulation` of the board; with `verify` the state at its end is checked, too.
 ///

@@ -1,6 +1,11 @@
 //! A figure or table of a paper: what to simulate and how to judge it.
 
-use crate::{Evaluation, Results, settings};
+use crate::{Evaluation, Fact, Results, facts, settings};
+
+/// How many requests a run sends.
+pub const REQUESTS: &str = "workload.requests";
+/// How many of them, from the first, its statistics leave out.
+pub const SKIPPED_REQUESTS: &str = "report.skip_requests";
 
 /// A figure or table.
 #[derive(Debug, Clone)]
@@ -16,6 +21,12 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// What its paper reports of it.
+    pub fn facts(&self) -> Vec<Fact> {
+        let belongs = |id: &str| id.strip_prefix(self.id).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        facts().into_iter().filter(|fact| belongs(&fact.id)).collect()
+    }
+
     /// It is about bandwidth; else about response times.
     pub fn measures_bandwidth(&self) -> bool {
         self.points.first().is_some_and(|point| point.text == settings::DRIVE)
@@ -74,17 +85,20 @@ impl Point {
         self
     }
 
-    /// The keys to set for a size, those that come later winning; a workload for which there is a trace (its name, its file) is replaced by it.
+    /// The keys to set for a size, those that come later winning; a workload for which there is a trace (its name, its file) is replaced by all of it.
     pub fn settings(&self, size: Size, traces: &[(String, String)]) -> Vec<(String, String)> {
         let quick = if size == Size::Quick { self.quick.as_slice() } else { &[] };
-        let replaced = |(key, value): &(String, String)| {
-            let trace = traces.iter().find(|(name, _)| key == "workload.preset" && name == value);
-            match trace {
-                Some((_, file)) => vec![("workload.kind".to_owned(), "trace".to_owned()), ("workload.path".to_owned(), file.clone())],
-                None => vec![(key.clone(), value.clone())],
-            }
+        let settings = self.settings.iter().chain(quick);
+        let trace_of = |(key, value): &(String, String)| traces.iter().find(|(name, _)| key == "workload.preset" && name == value);
+        if !settings.clone().any(|setting| trace_of(setting).is_some()) {
+            return settings.cloned().collect();
+        }
+        let length = [REQUESTS, SKIPPED_REQUESTS];
+        let replaced = |setting: &(String, String)| match trace_of(setting) {
+            Some((_, file)) => vec![("workload.kind".to_owned(), "trace".to_owned()), ("workload.path".to_owned(), file.clone())],
+            None => vec![setting.clone()],
         };
-        self.settings.iter().chain(quick).flat_map(replaced).collect()
+        settings.filter(|(key, _)| !length.contains(&key.as_str())).flat_map(replaced).collect()
     }
 }
 
@@ -100,6 +114,7 @@ mod tests {
             settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>()
         };
         assert_eq!(settings(Size::Full, "cello"), ["workload.kind=trace", "workload.path=c.spc"]);
+        assert_eq!(settings(Size::Quick, "cello"), ["workload.kind=trace", "workload.path=c.spc"]);
         assert_eq!(settings(Size::Quick, "tpc-c"), ["workload.preset=cello", "workload.requests=10"]);
     }
 

@@ -204,7 +204,7 @@ fn fig9(results: &Results, evaluation: &mut Evaluation) {
 fn windows(workload: &str, schemes: &[&str]) -> Vec<Point> {
     let point = |scheme: &&str| {
         let point = ggc(name(workload, scheme), workload, scheme);
-        point.set("report.timeline.from", "2s").set("report.timeline.to", "2300ms").quick("workload.requests", 4000)
+        point.set("report.timeline.from", "2s").set("report.timeline.to", "2300ms")
     };
     schemes.iter().map(point).collect()
 }

@@ -29,6 +29,7 @@ pub mod slab;
 pub mod ssd;
 pub mod units;
 pub mod warm_state;
+pub mod warm_up;
 pub mod workload;
 
 /// Simulated time in nanoseconds since the start of the run.

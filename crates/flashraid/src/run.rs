@@ -1,14 +1,14 @@
 //! One simulation from a checked configuration to a report.
 
-use crate::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
+use crate::array::Array;
 use crate::config::{Scenario, address_space, changed_workload_keys};
 use crate::metrics::CompletedRequest;
 use crate::report::{self, Perf, Report, ReportInputs};
 use crate::simulation::{self, Outcome, Watch};
 use crate::ssd::MemberCounters;
 use crate::units::counted;
-use crate::warm_state;
-use crate::workload::{self, AddressSpace, Direction, Source, SourceError, WorkloadSpec, catalogue};
+use crate::warm_up::{self, SharedWarmUps};
+use crate::workload::{self, SourceError, catalogue};
 use std::time::Instant;
 
 /// Watches a run, and may stop it.
@@ -83,7 +83,15 @@ impl From<SourceError> for RunError {
 /// # Errors
 /// A trace or a warm state can't be read or used, or the observer stops the run before its first request.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    run_to_the_end(scenario, observer).map(|(report, _)| report)
+    run_sharing(scenario, &SharedWarmUps::default(), observer)
+}
+
+/// Runs a scenario, one of several that share the states after their warm-ups. The result is that of [`run`].
+///
+/// # Errors
+/// As [`run`].
+pub fn run_sharing(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Report, RunError> {
+    run_to_the_end(scenario, warm_ups, observer).map(|(report, _)| report)
 }
 
 /// Runs a scenario and verifies the whole state of every member at its end (`--check`).
@@ -91,14 +99,14 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Report, R
 /// # Errors
 /// As [`run`]; [`RunError::Io`] with the first invariant that does not hold.
 pub fn run_verified(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    let (report, array) = run_to_the_end(scenario, observer)?;
+    let (report, array) = run_to_the_end(scenario, &SharedWarmUps::default(), observer)?;
     array.verify().map_err(|text| RunError::Io(format!("the state at the end is inconsistent: {text}")))?;
     Ok(report)
 }
 
-fn run_to_the_end(scenario: &Scenario, observer: &mut dyn Observer) -> Result<(Report, Array), RunError> {
+fn run_to_the_end(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<(Report, Array), RunError> {
     let begin = Instant::now();
-    let array = warm_array(scenario, observer)?;
+    let array = warm_up::warm_array(scenario, warm_ups, observer)?;
     let warm_up_s = begin.elapsed().as_secs_f64();
 
     let source = workload::open(&scenario.workload, scenario.seed, &address_space(&scenario.array))?;
@@ -172,99 +180,6 @@ impl Watch for RunWatch<'_> {
             self.observer.request(request);
         }
     }
-}
-
-/// The array of a scenario in its working state.
-fn warm_array(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Array, RunError> {
-    let mut array = Array::new(&scenario.array, scenario.seed);
-    if let Some(path) = &scenario.warm_state.load {
-        warm_state::load(path, &scenario.array, &mut array)?;
-    } else {
-        let mut go_on = |fraction| {
-            let progress = Progress { phase: Phase::WarmUp, fraction: Some(fraction), requests: 0, simulated_ns: 0 };
-            if observer.progress(&progress) { Ok(()) } else { Err(RunError::Interrupted) }
-        };
-        go_on(0.0)?;
-        warm_up(&mut array, &scenario.array, &scenario.warm_up, &scenario.workload, scenario.seed, &mut go_on)?;
-    }
-    if let Some(path) = &scenario.warm_state.save {
-        warm_state::save(path, &scenario.array, &array)?;
-    }
-    Ok(array)
-}
-
-/// Warms an array up; `go_on` is told the share that is done and may end it with an error.
-///
-/// # Errors
-/// Those of `go_on`, and those of the workload if its addresses are used.
-fn warm_up(
-    array: &mut Array,
-    params: &ArrayParams,
-    warm_up: &WarmUp,
-    workload: &WorkloadSpec,
-    seed: u64,
-    go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
-) -> Result<(), RunError> {
-    match warm_up.pattern {
-        WarmUpPattern::Random => {
-            let members = array.members_to_warm_up();
-            let count = members.len() as f64;
-            for (index, member) in members.iter_mut().enumerate() {
-                member.warm_up(warm_up.overwrites, seed);
-                go_on((index + 1) as f64 / count)?;
-            }
-            Ok(())
-        }
-        WarmUpPattern::Workload => {
-            // Another seed than the run's, so that the run does not repeat the warm-up write for write.
-            let open = |pass: u64| workload::open(workload, crate::rng::mix(seed ^ (pass + 1)), &address_space(params));
-            overwrite_by_workload(array, &address_space(params), warm_up.overwrites, open, go_on)
-        }
-    }
-}
-
-/// Overwrites by the write addresses of the workload, from its start again and again, until enough pages are written.
-fn overwrite_by_workload(
-    array: &mut Array,
-    space: &AddressSpace,
-    overwrites: f64,
-    open: impl Fn(u64) -> Result<Box<dyn Source>, SourceError>,
-    go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
-) -> Result<(), RunError> {
-    /// Requests without a write after which a workload is taken for one that never writes.
-    const READS_MAX: u32 = 1_000_000;
-    let pages_to_write = (overwrites * (space.capacity_bytes / space.page_bytes) as f64) as u64;
-    let nothing_to_write = || {
-        RunError::Input("ssd.warm_up.pattern is \"workload\", but the workload writes nothing; use \"random\" or overwrites = 0".to_owned())
-    };
-    let (mut written, mut pass) = (0, 0);
-    while written < pages_to_write {
-        let written_before = written;
-        let mut source = open(pass)?;
-        pass += 1;
-        let mut reads_in_a_row = 0;
-        while written < pages_to_write
-            && let Some(request) = source.next_request()?
-        {
-            if request.direction == Direction::Read {
-                reads_in_a_row += 1;
-                if reads_in_a_row == READS_MAX {
-                    return Err(nothing_to_write());
-                }
-                continue;
-            }
-            reads_in_a_row = 0;
-            let look_before = written >> 20;
-            written += array.overwrite_untimed(&request);
-            if written >> 20 != look_before {
-                go_on((written as f64 / pages_to_write as f64).min(1.0))?;
-            }
-        }
-        if written == written_before {
-            return Err(nothing_to_write());
-        }
-    }
-    Ok(())
 }
 
 /// The most memory that the process has had resident so far, where the system tells.

@@ -1,11 +1,13 @@
 //! Runs the simulations of a grid on worker threads.
 
+use std::collections::{HashMap, VecDeque};
 use std::fs;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use flashraid::config::Scenario;
+use flashraid::warm_up::{SharedWarmUps, warm_up_key};
 use flashraid::workload::{SourceSpec, WorkloadSpec};
 use serde_json::Value;
 
@@ -56,13 +58,14 @@ pub fn run_all(tasks: &[Task], threads: usize, store: Option<&Store>) -> Outcome
     let (done, open): (Vec<usize>, Vec<usize>) = (0..tasks.len()).partition(|index| reports[*index].is_some());
     done.into_iter().for_each(|index| board.done(index));
 
-    let next = AtomicUsize::new(0);
+    let warm_ups = SharedWarmUps::of(open.iter().map(|index| &tasks[*index].scenario));
+    let queue = Mutex::new(by_warm_up(tasks, &open));
     let failed = AtomicBool::new(false);
     let results = Mutex::new(Vec::new());
     let work = || {
         while !interrupt::requested() && !failed.load(Ordering::Relaxed) {
-            let Some(&index) = open.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-            let result = run_one(&tasks[index], &board, index, store);
+            let Some(index) = take(&queue, &warm_ups) else { break };
+            let result = run_one(&tasks[index], &warm_ups, &board, index, store);
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
             results.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
         }
@@ -83,9 +86,32 @@ pub fn run_all(tasks: &[Task], threads: usize, store: Option<&Store>) -> Outcome
     Ok(reports)
 }
 
+/// A task that is still to be begun: its index and what its warm-up depends on.
+type Waiting = (usize, String);
+
+/// Tasks that share a warm-up come one after the other, so that few states are kept at a time.
+fn by_warm_up(tasks: &[Task], open: &[usize]) -> VecDeque<Waiting> {
+    let mut first_with: HashMap<String, usize> = HashMap::new();
+    let mut waiting: Vec<(usize, Waiting)> = Vec::new();
+    for &index in open {
+        let key = warm_up_key(&tasks[index].scenario);
+        let group = *first_with.entry(key.clone()).or_insert(index);
+        waiting.push((group, (index, key)));
+    }
+    waiting.sort_by_key(|(group, (index, _))| (*group, *index));
+    waiting.into_iter().map(|(_, waiting)| waiting).collect()
+}
+
+/// The next task, if possible one whose warm-up nobody is busy with.
+fn take(queue: &Mutex<VecDeque<Waiting>>, warm_ups: &SharedWarmUps) -> Option<usize> {
+    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+    let free = queue.iter().position(|(_, key)| !warm_ups.is_busy(key)).unwrap_or(0);
+    queue.remove(free).map(|(index, _)| index)
+}
+
 /// The report, or `None` if an interruption cut it short.
-fn run_one(task: &Task, board: &Board, index: usize, store: Option<&Store>) -> Outcome<Option<Value>> {
-    let report = match simulate::run(&task.scenario, false, board, index, None) {
+fn run_one(task: &Task, warm_ups: &SharedWarmUps, board: &Board, index: usize, store: Option<&Store>) -> Outcome<Option<Value>> {
+    let report = match simulate::run_sharing(&task.scenario, warm_ups, board, index) {
         Ok(report) if report.partial => return Ok(None),
         Err(Failure::Interrupted(_)) => return Ok(None),
         result => result?,

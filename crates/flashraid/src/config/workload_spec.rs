@@ -204,6 +204,7 @@ fn address_config(spec: &model::AddressSpec) -> Address {
     let mut config = Address {
         footprint: spec.footprint.map(|footprint| match footprint {
             model::Footprint::Bytes(bytes) => FootprintSize::Bytes(Size { bytes }),
+            model::Footprint::AtMost(bytes) => FootprintSize::AtMost(Size { bytes }),
             model::Footprint::Fraction(share) => FootprintSize::Share(Fraction(share)),
         }),
         align: Some(grain_config(spec.align)),
@@ -246,6 +247,7 @@ fn address_spec(config: &Address, sequential_fraction: f64) -> model::AddressSpe
         member_skew: config.member_skew.as_ref().map(|skew| model::MemberSkew { member: skew.member, request_share: skew.request_share.0 }),
         footprint: config.footprint.map(|footprint| match footprint {
             FootprintSize::Bytes(size) => model::Footprint::Bytes(size.bytes),
+            FootprintSize::AtMost(size) => model::Footprint::AtMost(size.bytes),
             FootprintSize::Share(share) => model::Footprint::Fraction(share.0),
         }),
         align: config.align.map_or(Grain::Page, grain_spec),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each module may use; `run`, `bench` and `warm_state` stand on top and may use everything.
+/// What each module may use; `run`, `bench`, `warm_up` and `warm_state` stand on top and may use everything.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("agenda", &[]),
     ("rng", &[]),

@@ -131,6 +131,8 @@ pub struct Timeline {
     pub requests: Vec<(f64, f64, bool)>,
     /// Collections: member, element, begin and end in ms, whether the controller forced it.
     pub collections: Vec<(u32, u32, f64, f64, bool)>,
+    /// What members got of destages of the write cache: member, begin in ms, when the member was done, when all members were.
+    pub destages: Vec<(u32, f64, f64, f64)>,
 }
 
 /// The unit in which durations up to this many microseconds read best, and its length in microseconds.

@@ -35,7 +35,7 @@ pub fn bandwidth<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> 
     })
 }
 
-/// Requests and collections of the window that was asked for (GGC Figs. 10 and 13).
+/// Requests, collections and destages of the window that was asked for (GGC Figs. 10 and 13, LAWC Figs. 2 and 5).
 fn timeline(report: &Value) -> Option<Chart> {
     let timeline = report.get("timeline").filter(|timeline| timeline.is_object())?;
     let ms = |entry: &Value, key: &str| entry[key].as_f64().map(|ns| ns / 1e6);
@@ -57,12 +57,21 @@ fn timeline(report: &Value) -> Option<Chart> {
         Some((small(entry, "member")?, small(entry, "element")?, start_ms, end_ms, entry["forced"] == true))
     };
     let collections = entries("gc").filter_map(collection).collect();
+    let destage = |entry: &Value| {
+        let begun_ms = ms(entry, "begun_ns")?.max(window_ms.start);
+        let within = |key| Some(ms(entry, key)?.min(window_ms.end));
+        Some((small(entry, "member")?, begun_ms, within("ended_ns")?, within("done_ns")?))
+    };
+    let destages: Vec<_> = entries("destages").filter_map(destage).collect();
     let members = report["members"].as_array().map_or(1, Vec::len).max(1) as u32;
     let elements = report.pointer("/config/ssd/geometry/elements").and_then(Value::as_u64).unwrap_or(1).max(1) as u32;
     Some(Chart {
         id: "timeline".to_owned(),
-        title: "Response time of each request when it is done, and collections".to_owned(),
-        content: Content::Timeline(Timeline { window_ms, members, elements, unit, requests, collections }),
+        title: match destages.is_empty() {
+            true => "Response time of each request when it is done, and collections".to_owned(),
+            false => "Response time of each request when it is done, destages and collections".to_owned(),
+        },
+        content: Content::Timeline(Timeline { window_ms, members, elements, unit, requests, collections, destages }),
     })
 }
 
@@ -81,12 +90,14 @@ mod tests {
                 { "arrival_ns": 0, "done_ns": 1_000_000, "write": false },
             ],
             "gc": [{ "member": 1, "element": 1, "start_ns": 2_000_000, "end_ns": 14_000_000, "forced": true }],
+            "destages": [{ "member": 1, "begun_ns": 1_000_000, "ended_ns": 2_000_000, "done_ns": 14_000_000 }],
         });
         let report = json!({ "members": [{}, {}], "config": { "ssd": { "geometry": { "elements": 2 } } }, "timeline": timeline });
         let charts = of_run(&report);
         let Content::Timeline(timeline) = &charts[0].content else { panic!("{charts:?}") };
         assert_eq!(timeline.requests, [(1.0, 1.0, false), (3.0, 2.0, true)]);
         assert_eq!(timeline.collections, [(1, 1, 2.0, 10.0, true)]);
+        assert_eq!(timeline.destages, [(1, 1.0, 2.0, 10.0)]);
         assert_eq!((timeline.members, timeline.elements, timeline.unit), (2, 2, "ms"));
         assert!(of_run(&json!({})).is_empty());
     }

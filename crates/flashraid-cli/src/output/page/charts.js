@@ -259,11 +259,11 @@
   }
 
   function timeline(chart) {
-    const parts = frame(chart, HINT + " A lane for each member, in it a row for each element.");
+    const parts = frame(chart, HINT + ` A lane for each member, in it ${chart.destages.length ? "destages above " : ""}a row for each element.`);
     const full = [chart.window_ms.start, chart.window_ms.end];
     const x = chart.requests.map((request) => request[0]);
     const column = (write) => chart.requests.map((request) => (request[2] === write ? request[1] : null));
-    const shown = { own: true, forced: true };
+    const shown = { own: true, forced: true, destages: true };
     let values = [], group = [];
     const sync = (u, key) => {
       if (key === "x") for (const other of group) {
@@ -293,7 +293,9 @@
       parts.where.textContent = `${number(at)} ms`;
       const request = index == null ? null : chart.requests[index];
       const response = (write) => (request && request[2] === write ? `${number(request[1])} ${chart.unit}` : "");
-      [response(false), response(true), `${members(false)} members`, `${members(true)} members`].forEach((text, index) => { values[index].value.textContent = text; });
+      const destaging = new Set(chart.destages.filter(([, begun, , done]) => begun <= at && at < done).map(([member]) => member)).size;
+      [response(false), response(true), `${members(false)} members`, `${members(true)} members`, `${destaging} members`]
+        .slice(0, values.length).forEach((text, index) => { values[index].value.textContent = text; });
     };
     const cursor = { drag: { x: true, y: false }, points: { show: false }, sync: { key: chart.id, setSeries: false } };
     const width = widthOf(parts.plot);
@@ -305,9 +307,15 @@
         { label: "write", stroke: () => colour(1), width: 1.2, paths: marks(true), points: { show: false } }],
       hooks: { setScale: [sync], setCursor: [read] },
     }, [x, column(false), column(true)], parts.plot);
-    const laneHeight = chart.members === 1 ? Math.min(320, Math.max(40, chart.elements * 16)) : 34;
+    const laneHeight = (chart.members === 1 ? Math.min(320, Math.max(40, chart.elements * 16)) : 34) + (chart.destages.length ? 14 : 0);
+    // Destages have the upper part of a lane.
+    const below = chart.destages.length ? 0.42 : 0.08;
     const lanes = (u) => {
-      const { ctx, bbox } = u, lane = bbox.height / chart.members, row = (lane * 0.84) / chart.elements;
+      const { ctx, bbox } = u, lane = bbox.height / chart.members, row = (lane * (0.92 - below)) / chart.elements;
+      const bar = (from, to, top, height) => {
+        const left = u.valToPos(from, "x", true), right = u.valToPos(to, "x", true);
+        ctx.fillRect(left, bbox.top + top, Math.max(1, right - left), Math.max(1, height));
+      };
       ctx.save();
       ctx.beginPath();
       ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
@@ -317,8 +325,15 @@
         ctx.fillStyle = theme()[forced ? "forced" : "own"];
         for (const [member, element, start, end, kind] of chart.collections) {
           if (kind !== forced || end < u.scales.x.min || start > u.scales.x.max) continue;
-          const left = u.valToPos(start, "x", true), right = u.valToPos(end, "x", true);
-          ctx.fillRect(left, bbox.top + lane * (member + 0.08) + row * element, Math.max(1, right - left), Math.max(1, row));
+          bar(start, end, lane * (member + below) + row * element, row);
+        }
+      }
+      if (shown.destages) {
+        ctx.fillStyle = colour(2);
+        for (const [member, begun, ended, done] of chart.destages) {
+          if (done < u.scales.x.min || begun > u.scales.x.max) continue;
+          bar(begun, ended, lane * (member + 0.1), lane * 0.24);
+          if (done > ended) bar(ended, done, lane * (member + 0.2), lane * 0.04);
         }
       }
       ctx.restore();
@@ -342,6 +357,9 @@
       toggle(parts.legend, "collection of the member's own", (style) => { style.background = theme().own; }, (show) => { shown.own = show; redraw(); }),
       toggle(parts.legend, "forced by the controller", (style) => { style.background = theme().forced; }, (show) => { shown.forced = show; redraw(); }),
     ];
+    if (chart.destages.length) {
+      values.push(toggle(parts.legend, "destage; thin: waits for the others", (style) => { style.background = colour(2); }, (show) => { shown.destages = show; redraw(); }));
+    }
     navigation(parts, group, full, false);
     keep(parts, group, values);
   }

@@ -25,6 +25,7 @@ const PALETTE: [RGBColor; 7] = [
 ];
 const BLUE: RGBColor = PALETTE[0];
 const VERMILLION: RGBColor = PALETTE[1];
+const GREEN: RGBColor = PALETTE[2];
 const ORANGE: RGBColor = PALETTE[4];
 const SKY: RGBColor = PALETTE[5];
 const INK: RGBColor = RGBColor(40, 44, 50);

@@ -1,16 +1,18 @@
-//! Requests and collections of a window of time, a lane for each member (GGC Figs. 10 and 13).
+//! Requests, collections and destages of a window of time, a lane for each member (GGC Figs. 10 and 13, LAWC Figs. 2 and 5).
 
 use std::collections::BTreeSet;
 use std::error::Error;
 
 use plotters::prelude::*;
 
-use super::{Area, BLUE, Drawn, FONT, GRID, INK, Mark, ORANGE, SKY, TITLE, VERMILLION, WIDTH, legend, svg, tick};
+use super::{Area, BLUE, Drawn, FONT, GREEN, GRID, INK, Mark, ORANGE, SKY, TITLE, VERMILLION, WIDTH, legend, svg, tick};
 use crate::output::chart::Timeline;
 
 const RESPONSES_HEIGHT: u32 = 280;
 const LANE_HEIGHT: u32 = 34;
 const LEFT: u32 = 90;
+/// What a lane is higher by if it shows destages.
+const DESTAGES_HEIGHT: u32 = 14;
 /// What the lanes need beside themselves: margins, times, description.
 const LANES_FRAME: u32 = 74;
 /// Room for the legend above the lanes.
@@ -20,6 +22,7 @@ const LANES_TOP: u32 = 24;
 pub fn draw(title: &str, timeline: &Timeline) -> Result<String, Box<dyn Error>> {
     // A single member has room for its elements.
     let lane_height = if timeline.members == 1 { (timeline.elements * 16).clamp(LANE_HEIGHT, 320) } else { LANE_HEIGHT };
+    let lane_height = lane_height + if timeline.destages.is_empty() { 0 } else { DESTAGES_HEIGHT };
     svg(RESPONSES_HEIGHT + lane_height * timeline.members + LANES_FRAME, |area| {
         let (upper, lower) = area.split_vertically(RESPONSES_HEIGHT);
         draw_responses(&upper, title, timeline)?;
@@ -68,6 +71,8 @@ fn draw_responses(area: &Area, title: &str, Timeline { window_ms: window, unit, 
 fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
     let Timeline { window_ms: window, members, elements, collections, .. } = timeline;
     let (members, elements) = (*members, *elements);
+    // Destages have the upper part of a lane.
+    let below = if timeline.destages.is_empty() { 0.08 } else { 0.42 };
     let mut chart = ChartBuilder::on(area)
         .margin_right(20)
         .margin_top(LANES_TOP)
@@ -81,7 +86,10 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
         .label_style(FONT)
         .y_labels(0)
         .x_label_formatter(&tick)
-        .x_desc(format!("time, ms; one lane for each member, in it a row for each of {elements} elements"))
+        .x_desc(match timeline.destages.is_empty() {
+            true => format!("time, ms; one lane for each member, in it a row for each of {elements} elements"),
+            false => format!("time, ms; one lane for each member, in it destages above a row for each of {elements} elements"),
+        })
         .draw()?;
     let pixel_ms = (window.end - window.start) / f64::from(WIDTH);
     // Rows of one pixel at least, or a lane of many elements would look empty.
@@ -89,11 +97,21 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
     for (forced, colour) in [(false, ORANGE), (true, BLUE)] {
         let rectangles = joined(collections.iter().filter(|collection| collection.4 == forced), pixel_ms / 2.0);
         let rectangles = rectangles.into_iter().map(|(member, element, start_ms, end_ms)| {
-            let top = f64::from(member) + 0.08 + 0.84 * f64::from(element) / f64::from(elements);
-            let bottom = top + (0.84 / f64::from(elements)).max(least_row);
+            let row = (0.92 - below) / f64::from(elements);
+            let top = f64::from(member) + below + row * f64::from(element);
+            let bottom = top + row.max(least_row);
             Rectangle::new([(start_ms, top), (end_ms.max(start_ms + pixel_ms / 2.0), bottom)], colour.filled())
         });
         chart.draw_series(rectangles)?;
+    }
+    for &(member, begun_ms, ended_ms, done_ms) in &timeline.destages {
+        let bar = |from: f64, to: f64, top: f64, bottom: f64| {
+            Rectangle::new([(from, f64::from(member) + top), (to, f64::from(member) + bottom)], GREEN.filled())
+        };
+        chart.draw_series([bar(begun_ms, ended_ms.max(begun_ms + pixel_ms / 2.0), 0.1, 0.34)])?;
+        if done_ms > ended_ms {
+            chart.draw_series([bar(ended_ms, done_ms, 0.2, 0.24)])?;
+        }
     }
     let lines = (0..=members).map(|lane| PathElement::new([(window.start, f64::from(lane)), (window.end, f64::from(lane))], GRID));
     chart.draw_series(lines)?;
@@ -102,7 +120,12 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
         let (_, y) = chart.plotting_area().map_coordinate(&(window.start, f64::from(member) + 0.5));
         area.draw_text(&format!("member {member}"), &FONT.into_font().color(&INK), (10, y - above - 7))?;
     }
-    legend(area, 10, &[("collection of the member's own", Mark::Bar, ORANGE), ("forced by the controller", Mark::Bar, BLUE)])
+    let destages = ("destage; thin: waits for the others", Mark::Bar, GREEN);
+    let collections = [("collection of the member's own", Mark::Bar, ORANGE), ("forced by the controller", Mark::Bar, BLUE)];
+    match timeline.destages.is_empty() {
+        true => legend(area, 10, &collections),
+        false => legend(area, 10, &[destages, collections[0], collections[1]]),
+    }
 }
 
 /// Collections of an element that follow each other within `gap_ms` as one rectangle: (member, element, start, end).
@@ -132,13 +155,18 @@ mod tests {
             unit: "ms",
             requests: vec![(3.0, 2.0, true), (4.0, 1.0, false)],
             collections: vec![(1, 1, 2.0, 4.0, true), (0, 0, 5.0, 6.0, false)],
+            destages: Vec::new(),
         };
         let picture = draw("t", &timeline).unwrap();
         let marks = |colour: &str| picture.matches(colour).count();
         // Each has one mark, and one in the legend; a cross consists of two lines.
         assert_eq!((marks("fill=\"#0072B2\""), marks("fill=\"#E69F00\"")), (2, 2));
         assert_eq!((marks("stroke=\"#D55E00\""), marks("fill=\"#56B4E9\"")), (4, 2));
-        assert!(picture.contains("member 1") && !picture.contains("member 2"));
+        assert!(picture.contains("member 1") && !picture.contains("member 2") && marks("fill=\"#009E73\"") == 0);
+
+        let with_destages = Timeline { destages: vec![(0, 1.0, 2.0, 2.0), (1, 1.0, 2.0, 3.0)], ..timeline };
+        // Three bars, of which one waits, and the legend.
+        assert_eq!(draw("t", &with_destages).unwrap().matches("fill=\"#009E73\"").count(), 4);
     }
 
     #[test]

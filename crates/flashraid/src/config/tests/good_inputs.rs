@@ -354,3 +354,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_footprint_may_be_more_than_the_array_if_it_says_so() {
+    let written = |footprint: &str| format!("[workload]\n[workload.address]\nfootprint = \"{footprint}\"\n");
+    assert!(read(&written("100TiB")).is_err());
+    let scenario = read(&written("at most 100TiB")).unwrap();
+    assert_eq!(serde_json::to_value(&scenario.config).unwrap().pointer("/workload/address/footprint").unwrap(), "at most 100TiB");
+    assert!(read(&written("at most")).is_err() && read(&written("at most 10%")).is_err());
+}

@@ -9,13 +9,15 @@
 //! * **Popularity** is Zipf's: the exponent is the one with which the most popular tenth of the 4 KiB pages that the excerpt writes gets the share of
 //!   its writes that it has. Below 1 this share is nearly the same for any number of pages (a tenth gets 0.1^(1−s)), so the
 //!   exponent carries over to other footprints. Popular pages are scattered over the array.
+//! * **Footprint** is the distinct 4 KiB pages that the excerpt touches, or the whole array if that is smaller. It decides how full the victims of
+//!   collection are, more than anything else here. Where the excerpt is too short to show it, or comes from a much smaller system, it is the whole array.
 //! * **Sequential** is PGC's definition: a request starts where the one before, on the same device, ended.
 //! * **Sizes** are the most frequent sizes of the excerpt with their weights tilted exponentially (`w·e^(θ·size)`) until the mean is the published
 //!   one: the distribution nearest to the excerpt's in relative entropy that has this mean.
 
 use super::KIB;
 use crate::workload::Grain;
-use crate::workload::synthetic::{AddressSpec, ArrivalSpec, Pattern, SizeSpec};
+use crate::workload::synthetic::{AddressSpec, ArrivalSpec, Footprint, Pattern, SizeSpec};
 
 /// The busy and quiet states of an excerpt.
 #[derive(Clone, Copy)]
@@ -49,44 +51,50 @@ pub(super) const WEBSERVER_BURSTS: Bursts = Bursts { rate_ratio: 37.0, busy_shar
 /// nothing between bursts; 10 000 leaves 7 % of the requests there.
 pub(super) const FIU_HOMES_BURSTS: Bursts = Bursts { rate_ratio: 10_000.0, busy_share: 0.0013, mean_burst_s: 0.005 };
 
-/// Scattered pages by popularity.
+/// Scattered pages by popularity, all over the array.
 fn popular(exponent: f64, sequential_fraction: f64, align: Grain) -> AddressSpec {
     let pattern = Pattern::Zipf { exponent, chunk_bytes: 4 * KIB, scatter: true };
     AddressSpec { pattern, sequential_fraction, align, ..AddressSpec::default() }
 }
 
+/// The same in the first mebibytes of the array.
+fn popular_within(footprint_mib: u64, exponent: f64, sequential_fraction: f64, align: Grain) -> AddressSpec {
+    AddressSpec { footprint: Some(Footprint::AtMost(footprint_mib << 20)), ..popular(exponent, sequential_fraction, align) }
+}
+
+/// Microsoft production servers, developer tools release: all requests together touch 5211 MiB.
+pub(super) const DTRS_FOOTPRINT: Footprint = Footprint::AtMost(5211 << 20);
+
 /// Financial1: the most popular tenth of pages gets 48 % of writes; 45 % sequential; 10 % of the addresses on a page boundary, so sectors.
+/// The first 50 000 requests touch 169 MiB.
 pub(super) fn financial1_addresses() -> AddressSpec {
-    popular(0.73, 0.45, Grain::Sector)
+    popular_within(169, 0.73, 0.45, Grain::Sector)
 }
 
 /// TPC-C (7 000 requests in 0.14 s, hardly a page twice): 1 % sequential, 13 % of the addresses on a page boundary as by chance, so sectors. It is too
-/// short to show popularity, which is that of blkreplay's linux-mysql (a tenth gets 56 % of 73 608 writes), a database with many writes.
+/// short to show popularity and footprint, which are those of blkreplay's linux-mysql (a tenth gets 56 % of 73 608 writes; 584 MiB), a database with
+/// many writes.
 pub(super) fn tpc_c_addresses() -> AddressSpec {
-    popular(0.78, 0.01, Grain::Sector)
-}
-
-/// hplajw (HP-UX workstation, one week of 1992): a tenth gets 83 % of writes; 1 % sequential; 89 % on a page boundary.
-pub(super) fn hplajw_addresses() -> AddressSpec {
-    popular(1.15, 0.014, Grain::Page)
+    popular_within(584, 0.78, 0.01, Grain::Sector)
 }
 
 /// Developer tools release: a tenth gets 20 % of reads; 20 % sequential; all on a page boundary.
 pub(super) fn dtrs_addresses() -> AddressSpec {
-    popular(0.31, 0.2, Grain::Page)
+    AddressSpec { footprint: Some(DTRS_FOOTPRINT), ..popular(0.31, 0.2, Grain::Page) }
 }
 
-/// linux-webserver-2: a tenth gets 61 % of writes; 7 % sequential; 87 % on a page boundary.
+/// linux-webserver-2: a tenth gets 61 % of writes; 7 % sequential; 87 % on a page boundary; 1999 MiB touched.
 pub(super) fn webserver_addresses() -> AddressSpec {
-    popular(0.83, 0.066, Grain::Page)
+    popular_within(1999, 0.83, 0.066, Grain::Page)
 }
 
-/// hm_0: a tenth gets 80 % of the volume's first two million writes; 3 % sequential in the window above; 82 % on a page boundary.
+/// hm_0: a tenth gets 80 % of the volume's first two million writes, which go to 167 301 places: 654 MiB; 3 % sequential in the window above; 82 % on
+/// a page boundary.
 pub(super) fn hm_0_addresses() -> AddressSpec {
-    popular(0.99, 0.028, Grain::Page)
+    popular_within(654, 0.99, 0.028, Grain::Page)
 }
 
-/// FIU homes: a tenth gets 32 % of writes; 22 % sequential; all on a page boundary.
+/// FIU homes: a tenth gets 32 % of writes; 22 % sequential; all on a page boundary. A thousand requests are too few for a footprint.
 pub(super) fn fiu_homes_addresses() -> AddressSpec {
     popular(0.55, 0.22, Grain::Page)
 }

@@ -14,20 +14,21 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
         ("hpc-w-burst-m", []) => hpc("GGC Table 9", 0.2012, HpcKind::Bursts { factor: 10.0 }),
         ("hpc-w-burst-h", []) => hpc("GGC Table 9", 0.2012, HpcKind::Bursts { factor: 100.0 }),
         ("financial", []) => enterprise(FINANCIAL, |p| {
-            let note = "sizes, bursts, popularity, sequentiality of the first 10 000 requests of Financial1; LAWC gives another rate: lawc-financial";
+            let note = "sizes, bursts, popularity, sequentiality of the first 10 000 requests of Financial1, footprint of the first 50 000; LAWC gives another rate: lawc-financial";
             (FINANCIAL1_BURSTS.at(p.requests_per_s), weighted(FINANCIAL1_7_09), financial1_addresses(), note)
         }),
         ("tpc-c", []) => enterprise(TPC_C, |p| {
-            let note = "sizes of a TPC-C excerpt, whose gaps have a squared coefficient of variation of 1.14, hence Poisson arrivals; popularity of a MySQL \
-                        server";
+            let note = "sizes of a TPC-C excerpt, whose gaps have a squared coefficient of variation of 1.14, hence Poisson arrivals; popularity and \
+                        footprint of a MySQL server";
             (ArrivalSpec::poisson(p.requests_per_s), weighted(TPC_C_7_06), tpc_c_addresses(), note)
         }),
         ("cello", []) => enterprise(CELLO, |p| {
-            let note = "sizes and popularity of hplajw, an HP-UX workstation like Cello; bursts of MSR Cambridge hm_0, which has Cello's mix and rate";
-            (HM_0_BURSTS.at(p.requests_per_s), weighted(HPLAJW_7_06), hplajw_addresses(), note)
+            let note = "sizes of hplajw, an HP-UX workstation like Cello but a thousand times slower; bursts, popularity, footprint of MSR Cambridge hm_0, \
+                        which has Cello's mix and rate";
+            (HM_0_BURSTS.at(p.requests_per_s), weighted(HPLAJW_7_06), hm_0_addresses(), note)
         }),
         ("openmail", []) => enterprise(OPENMAIL, |p| {
-            let note = "sizes, bursts, popularity of a busy web server with a similar mix";
+            let note = "sizes, bursts, popularity, footprint of a busy web server with a similar mix";
             (WEBSERVER_BURSTS.at(p.requests_per_s), weighted(WEBSERVER_9_49), webserver_addresses(), note)
         }),
         ("tpc-h", []) => tpc_h(),
@@ -143,9 +144,9 @@ fn tpc_h() -> NamedWorkload {
         },
         0.0,
         SizeSpec::fixed(128 * KIB),
-        AddressSpec { sequential_fraction: 0.95, ..AddressSpec::default() },
+        AddressSpec { sequential_fraction: 0.95, footprint: Some(DTRS_FOOTPRINT), ..AddressSpec::default() },
     );
-    let note = "two streams: queries with the read sizes and bursts of a Microsoft release server, and phases of sequential 128 KiB inserts that make up \
+    let note = "two streams: queries with the read sizes, bursts, popularity and footprint of a Microsoft release server, and phases of sequential 128 KiB inserts that make up \
                 half of the writes (the papers mention the phase; its share and its length, 10 s in every 100 s, are our choice)";
     stand_in(TPC_H, note, mix(vec![queries.into(), inserts.into()]))
 }

@@ -11,23 +11,24 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
             arrivals: DTRS_BURSTS.at(rate),
             write_size: SizeSpec::Bimodal { small_bytes: 4 * KIB, large_bytes: 8 * KIB, small_share: 0.0575 },
             read_size: SizeSpec::Bimodal { small_bytes: 8 * KIB, large_bytes: 16 * KIB, small_share: 0.99875 },
-            address: hm_0_addresses(),
+            // hm_0 has a sixteenth of the requests, so that its footprint says nothing about a mail server's.
+            address: AddressSpec { footprint: None, ..hm_0_addresses() },
             note: "Exchange's database pages of 8 KiB with as many of 4 and 16 KiB as give the mean sizes; bursts of another Microsoft production server \
-                   traced in the same campaign; popularity of MSR Cambridge hm_0",
+                   traced in the same campaign; popularity of MSR Cambridge hm_0 over all of the array",
         }),
         ("lawc-cello", []) => table_3(CELLO, |rate| SyntheticParts {
             arrivals: HM_0_BURSTS.at(rate),
             write_size: weighted(HPLAJW_WRITES_6_05),
             read_size: weighted(HPLAJW_READS_7_96),
-            address: hplajw_addresses(),
-            note: "sizes and popularity of hplajw, an HP-UX workstation like Cello; bursts of MSR Cambridge hm_0; GGC and PGC give other sizes: cello",
+            address: hm_0_addresses(),
+            note: "sizes of hplajw, an HP-UX workstation like Cello; bursts, popularity, footprint of MSR Cambridge hm_0; GGC and PGC give other sizes: cello",
         }),
         ("lawc-financial", []) => table_3(FINANCIAL, |rate| SyntheticParts {
             arrivals: FINANCIAL1_BURSTS.at(rate),
             write_size: weighted(FINANCIAL1_WRITES_8_44),
             read_size: weighted(FINANCIAL1_READS_4_05),
             address: financial1_addresses(),
-            note: "sizes, bursts, popularity, sequentiality of the first 10 000 requests of Financial1; GGC and PGC give eight times the rate: financial",
+            note: "sizes, bursts, popularity, sequentiality of the first 10 000 requests of Financial1, footprint of the first 50 000; GGC and PGC give eight times the rate: financial",
         }),
         ("lawc-tpc-h", []) => table_3(TPC_H, |rate| SyntheticParts {
             arrivals: DTRS_BURSTS.at(rate),
@@ -35,7 +36,7 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
             write_size: SizeSpec::Bimodal { small_bytes: 8 * KIB, large_bytes: 128 * KIB, small_share: 1.0 - 2.19 / 120.0 },
             read_size: weighted(DTRS_READS_37_35),
             address: dtrs_addresses(),
-            note: "read sizes, bursts and popularity of a Microsoft release server; writes of 8 KiB with as many of 128 KiB as give the mean size; GGC and \
+            note: "read sizes, bursts, popularity, footprint of a Microsoft release server; writes of 8 KiB with as many of 128 KiB as give the mean size; GGC and \
                    PGC give eight times the rate: tpc-h",
         }),
         ("fiu-vm", []) => table_3(FIU_VM, fiu),

@@ -76,6 +76,8 @@ pub struct MemberSkew {
 pub enum Footprint {
     /// That many bytes.
     Bytes(u64),
+    /// That many bytes, or all of an array that has no more.
+    AtMost(u64),
     /// That share of the capacity, above 0 to 1.
     Fraction(f64),
 }
@@ -86,6 +88,7 @@ impl AddressSpec {
         let bytes = match self.footprint {
             None => space.capacity_bytes,
             Some(Footprint::Bytes(bytes)) => bytes,
+            Some(Footprint::AtMost(bytes)) => bytes.min(space.capacity_bytes),
             Some(Footprint::Fraction(fraction)) => (space.capacity_bytes as f64 * fraction) as u64,
         };
         let align_bytes = self.align.bytes(space).max(1);

@@ -373,6 +373,8 @@ mod addresses {
         let tenth = far(Some(Footprint::Fraction(0.1))).unwrap();
         assert!(tenth <= SPACE.capacity_bytes / 10 && tenth > SPACE.capacity_bytes / 10 - (1 << 20));
         assert_eq!(far(Some(Footprint::Bytes(8192))), Some(8192));
+        assert_eq!(far(Some(Footprint::AtMost(8192))), Some(8192));
+        assert_eq!(far(Some(Footprint::AtMost(u64::MAX))), far(None));
     }
 }
 
@@ -459,7 +461,11 @@ fn any_pattern() -> impl Strategy<Value = Pattern> {
 
 fn any_address() -> impl Strategy<Value = AddressSpec> {
     let skew = prop::option::of((0_u32..4, 0.0..=1.0).prop_map(|(member, request_share)| MemberSkew { member, request_share }));
-    let footprint = prop::option::of(prop_oneof![(1_u64..1 << 22).prop_map(Footprint::Bytes), (0.001..=1.0).prop_map(Footprint::Fraction)]);
+    let footprint = prop::option::of(prop_oneof![
+        (1_u64..1 << 22).prop_map(Footprint::Bytes),
+        (1_u64..u64::MAX).prop_map(Footprint::AtMost),
+        (0.001..=1.0).prop_map(Footprint::Fraction)
+    ]);
     (any_pattern(), 0.0..=1.0, skew, footprint, any_grain()).prop_map(|(pattern, sequential_fraction, member_skew, footprint, align)| {
         AddressSpec { pattern, sequential_fraction, member_skew, footprint, align }
     })
