@@ -20,7 +20,7 @@ use crate::{interrupt, scenario, simulate};
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
     let scenario = scenario::load(&arguments.scenario, &window(arguments.timeline.as_ref()), arguments.seed)?;
-    let mut requests = arguments.out.as_deref().map(|out| RequestFiles::begin(out)).transpose()?;
+    let mut requests = arguments.out.as_deref().map(RequestFiles::begin).transpose()?;
 
     interrupt::stop_at_next_step()?;
     let board = Board::new(1);

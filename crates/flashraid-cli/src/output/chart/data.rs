@@ -86,7 +86,45 @@ fn rows(chart: &Chart) -> Vec<Row> {
                 let series = if *forced { "forced collection" } else { "collection" };
                 rows.push(Row { group, x: Some(*start_ms), x_end: Some(*end_ms), x_axis: x_axis.clone(), ..row(series) });
             }
+            // A member's own part, and what it then waits for the others.
+            for (member, begun_ms, ended_ms, done_ms) in &timeline.destages {
+                for (series, from, to) in [("destage", begun_ms, ended_ms), ("destage waits for the others", ended_ms, done_ms)] {
+                    let group = Some(format!("member {member}"));
+                    rows.push(Row { group, x: Some(*from), x_end: Some(*to), x_axis: x_axis.clone(), ..row(series) });
+                }
+            }
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Timeline;
+    use super::*;
+
+    #[test]
+    fn a_timeline_is_a_row_for_each_request_collection_and_part_of_a_destage() {
+        let timeline = Timeline {
+            window_ms: 0.0..10.0,
+            members: 2,
+            elements: 1,
+            unit: "ms",
+            requests: vec![(3.0, 2.0, true)],
+            collections: vec![(1, 0, 2.0, 10.0, true)],
+            destages: vec![(1, 1.0, 2.0, 4.0)],
+        };
+        let chart = Chart { id: "timeline".to_owned(), title: String::new(), content: Content::Timeline(timeline) };
+        let cells = |row: &Row| (row.series.clone(), row.group.clone().unwrap_or_default(), row.x, row.x_end, row.y);
+        let row = |series: &str, group: &str, x, x_end, y| (series.to_owned(), group.to_owned(), Some(x), x_end, y);
+        assert_eq!(
+            rows(&chart).iter().map(cells).collect::<Vec<_>>(),
+            [
+                row("write", "", 3.0, None, Some(2.0)),
+                row("forced collection", "member 1 element 0", 2.0, Some(10.0), None),
+                row("destage", "member 1", 1.0, Some(2.0), None),
+                row("destage waits for the others", "member 1", 2.0, Some(4.0), None),
+            ]
+        );
+    }
 }
