@@ -1,5 +1,6 @@
 //! Lee et al., *A Semi-Preemptive Garbage Collector for Solid State Drives*, ISPASS 2011: Figures 2 and 8–12.
 
+use crate::figure::{REQUESTS, SKIPPED_REQUESTS};
 use crate::results::{MAX, MEAN, VARIANCE, Values, combine, mean};
 use crate::settings::pgc;
 use crate::{Evaluation, Figure, Point, Results, poster};
@@ -153,7 +154,9 @@ fn fig10(results: &Results, evaluation: &mut Evaluation) {
 fn thresholds() -> Vec<Point> {
     let point = |percent: u32| {
         let point = with(pgc(format!("T_hard {percent} %"), "cello"), SEMI).set("ssd.gc.t_hard", f64::from(percent) / 100.0);
-        point.set("workload.rate_scale", 16).set("workload.size_scale", 300.0 / 7.06)
+        let point = point.set("workload.rate_scale", 16).set("workload.size_scale", 300.0 / 7.06);
+        // An overload from its first request on: free blocks run out within the first third of it.
+        point.set(REQUESTS, 20_000).set(SKIPPED_REQUESTS, 0).quick(REQUESTS, 3000).quick(SKIPPED_REQUESTS, 0)
     };
     T_HARD.map(point).to_vec()
 }
