@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: all build test setup setup-tests format lint unit doc bench reproduce validate
+.PHONY: all build test setup setup-tests format lint unit doc pages book bench reproduce validate
 
 all: build
 
@@ -30,6 +30,17 @@ unit:
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	@if command -v mdbook >/dev/null; then $(MAKE) --no-print-directory book; else echo "mdbook is missing: the book is checked by its own tests only"; fi
+
+# The pages of the book that are made of the program; a test says when they are out of date.
+pages:
+	$(CARGO) run -q --locked -- schema --markdown > target/reference.md && mv target/reference.md docs/
+	$(CARGO) run -q --locked -- preset list --markdown > target/presets.md && mv target/presets.md docs/
+
+# The book in target/book; needs mdBook (cargo install mdbook --locked), whose warnings are errors.
+book:
+	@command -v mdbook >/dev/null || { echo "mdbook is missing: cargo install mdbook --locked" >&2; exit 1; }
+	@mdbook build docs 2>&1 | tee target/book.log; ! grep -E '\b(WARN|ERROR)\b' target/book.log
 
 bench:
 	$(CARGO) run --release --locked -- bench

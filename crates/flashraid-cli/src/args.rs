@@ -56,7 +56,11 @@ pub enum Command {
     /// Measure the speed of the simulator on this machine
     Bench(BenchArgs),
     /// Print the JSON Schema of the configuration
-    Schema,
+    Schema {
+        /// Print a page with a table of all keys instead
+        #[arg(long)]
+        markdown: bool,
+    },
 }
 
 /// What to simulate.
@@ -87,7 +91,7 @@ pub struct RunArgs {
     /// Keep single requests and collections of this window of simulated time, for instance 1s..1300ms; --out draws them
     #[arg(long, value_name = "FROM..TO", value_parser = parse_window)]
     pub timeline: Option<Range<Duration>>,
-    /// Write report.json, report.html, requests.parquet (every request) and pictures (*.svg) into this folder
+    /// Write report.json, report.html, every request (requests.parquet, requests.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -122,14 +126,15 @@ pub struct CompareArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Folder of the points, report.json, report.html and pictures (*.svg) [default: flashraid-out/compare-HASH]
+    /// Folder of report.json, report.html, every point (points.parquet, points.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) [default: flashraid-out/compare-HASH]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
 const REPRODUCE_HELP: &str = "\
-Writes the ledger of all claims (reproduction.md, reproduction.json), the measured values (rows.csv), report.html and
-pictures (*.svg). Each point is saved as it ends, and the same command goes on where it stopped.
+Writes the ledger of all claims (reproduction.md, reproduction.json), the measured values
+(rows.parquet, rows.csv), report.html and pictures (*.svg). Each point is saved as it ends, and
+the same command goes on where it stopped.
 
 Exit status: 0 success, 1 a simulation or the writing of its results failed, 2 bad input,
 130 stopped by Ctrl-C: the points that are done are kept.";
@@ -276,7 +281,11 @@ fn parse_window(text: &str) -> Result<Range<Duration>, String> {
 #[derive(Debug, Subcommand)]
 pub enum PresetCommand {
     /// List them
-    List,
+    List {
+        /// Print a page with all that is in them instead
+        #[arg(long)]
+        markdown: bool,
+    },
     /// Print one of them as a configuration
     Show {
         /// A name from `flashraid preset list`

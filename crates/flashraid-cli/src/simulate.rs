@@ -1,4 +1,4 @@
-//! Runs a simulation with a progress bar, Ctrl-C and, if wanted, a file of requests.
+//! Runs a simulation with a progress bar, Ctrl-C and, if wanted, files of requests.
 
 use flashraid::config::Scenario;
 use flashraid::metrics::CompletedRequest;
@@ -8,7 +8,7 @@ use flashraid::warm_up::SharedWarmUps;
 
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
-use crate::output::parquet::RequestFile;
+use crate::output::requests::RequestFiles;
 use crate::progress::Board;
 
 /// Runs one of several simulations, number `simulation` of the board.
@@ -24,7 +24,7 @@ pub fn run_sharing(scenario: &Scenario, warm_ups: &SharedWarmUps, board: &Board,
 ///
 /// # Errors
 /// [`Failure::Interrupted`] if it was stopped before its first request; a later interruption makes the report partial.
-pub fn run(scenario: &Scenario, verify: bool, board: &Board, simulation: usize, requests: Option<&mut RequestFile>) -> Outcome<Report> {
+pub fn run(scenario: &Scenario, verify: bool, board: &Board, simulation: usize, requests: Option<&mut RequestFiles>) -> Outcome<Report> {
     let mut watcher = Watcher { board, simulation, requests, failure: None };
     let result = match verify {
         false => run::run(scenario, &mut watcher),
@@ -48,7 +48,7 @@ pub fn failure(error: RunError) -> Failure {
 struct Watcher<'a> {
     board: &'a Board,
     simulation: usize,
-    requests: Option<&'a mut RequestFile>,
+    requests: Option<&'a mut RequestFiles>,
     /// Why requests can't be written; the model knows no I/O, so that it is told to stop and this is reported instead.
     failure: Option<Failure>,
 }

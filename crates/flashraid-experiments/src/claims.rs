@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use toml::Table;
 
+use crate::{Figure, Point};
+
 /// What a paper reports.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,6 +24,34 @@ pub struct Fact {
     /// Why the model may differ.
     #[serde(default)]
     pub reason: String,
+    /// What the reason rests on: the claim measured again with other settings.
+    #[serde(default)]
+    pub vary: Vec<Variation>,
+}
+
+/// Other settings for a figure, to see what they do to a claim.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variation {
+    /// Keys and values: `coordination.force_until=watermark; coordination.t_soft=start+4`.
+    pub set: String,
+    /// Only the points whose names contain one of these; what the claim takes from others is not measured. Without any all points.
+    #[serde(default)]
+    pub points: Vec<String>,
+}
+
+impl Variation {
+    /// The keys with their values.
+    fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.set.split("; ").map(|setting| setting.split_once('=').expect("claims.toml varies by key=value; key=value"))
+    }
+
+    /// A figure's points with these settings.
+    pub fn points(&self, figure: &Figure) -> Vec<Point> {
+        let wanted = |point: &&Point| self.points.is_empty() || self.points.iter().any(|part| point.name.contains(part));
+        let points = figure.points.iter().filter(wanted).cloned();
+        points.map(|point| self.settings().fold(point, |point, (key, value)| point.set(key, value))).collect()
+    }
 }
 
 impl Fact {
@@ -69,10 +99,25 @@ mod tests {
     }
 
     #[test]
-    fn every_claim_belongs_to_a_figure() {
+    fn every_variation_is_of_points_and_is_a_configuration() {
         let figures = crate::figures();
+        for (figure, fact) in figures.iter().flat_map(|figure| figure.facts().into_iter().map(move |fact| (figure, fact))) {
+            for variation in &fact.vary {
+                let points = variation.points(figure);
+                assert!(!points.is_empty(), "{}: no point is called {:?}", fact.id, variation.points);
+                for point in points {
+                    let loaded = flashraid::config::from_str(&point.name, point.text, &point.settings(crate::Size::Full, &[]), Some(7));
+                    assert!(loaded.is_ok(), "{} {}: {}", fact.id, variation.set, loaded.unwrap_err());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_claim_belongs_to_a_figure() {
+        let of_figures: BTreeSet<String> = crate::figures().iter().flat_map(Figure::facts).map(|fact| fact.id).collect();
         for fact in facts() {
-            assert!(figures.iter().any(|figure| crate::evaluation::belongs(&fact.id, figure.id)), "{} has no figure", fact.id);
+            assert!(of_figures.contains(&fact.id), "{} has no figure", fact.id);
         }
     }
 }

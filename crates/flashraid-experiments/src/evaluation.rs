@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::results::Values;
 use crate::verdict::{Verdict, is_close, same_direction};
-use crate::{Fact, Figure, Results, facts};
+use crate::{Fact, Figure, Results};
 
 /// One point of a figure with its measured values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,6 +43,17 @@ pub struct Claim {
     pub note: String,
     /// Every value by itself.
     pub parts: Vec<Part>,
+    /// What it comes to with other settings, if the verdict is not that it agrees.
+    pub sensitivity: Vec<Sensitivity>,
+}
+
+/// A claim measured with another setting.
+#[derive(Debug, Clone, Serialize)]
+pub struct Sensitivity {
+    /// The keys and their values.
+    pub setting: String,
+    /// The values that were measured.
+    pub parts: Vec<Part>,
 }
 
 /// One value of a claim, or one half-sentence of a statement.
@@ -70,16 +81,10 @@ pub struct Evaluation {
     pub claims: Vec<Claim>,
 }
 
-/// Whether a claim belongs to a figure: its name begins with the figure's.
-pub fn belongs(claim: &str, figure: &str) -> bool {
-    claim.strip_prefix(figure).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
 impl Evaluation {
     /// Judges a figure. A claim that its evaluation leaves out is a mistake in this crate.
     pub fn of(figure: &Figure, results: &Results) -> Evaluation {
-        let facts = facts().into_iter().filter(|fact| belongs(&fact.id, figure.id)).collect();
-        let mut evaluation = Evaluation { facts, rows: rows(figure, results), claims: Vec::new() };
+        let mut evaluation = Evaluation { facts: figure.facts(), rows: rows(figure, results), claims: Vec::new() };
         (figure.evaluate)(results, &mut evaluation);
         let missing: Vec<&str> = evaluation
             .facts
@@ -89,6 +94,16 @@ impl Evaluation {
             .collect();
         assert!(missing.is_empty(), "{} does not judge {missing:?}", figure.id);
         evaluation
+    }
+
+    /// Adds what a claim comes to with other settings, from the results with these; nothing to a claim that agrees.
+    pub fn add_sensitivity(&mut self, figure: &Figure, claim: &str, setting: &str, results: &Results) {
+        let varied = Evaluation::of(figure, results).claims.into_iter().find(|varied| varied.id == claim);
+        let own = self.claims.iter_mut().find(|own| own.id == claim && own.verdict != Verdict::Agrees);
+        if let (Some(own), Some(varied)) = (own, varied) {
+            let parts = varied.parts.into_iter().filter(|part| part.measured.is_some()).collect();
+            own.sensitivity.push(Sensitivity { setting: setting.to_owned(), parts });
+        }
     }
 
     fn fact(&self, id: &str) -> Fact {
@@ -156,6 +171,7 @@ impl Evaluation {
             verdict,
             note: if verdict == Verdict::Agrees { String::new() } else { fact.reason },
             parts,
+            sensitivity: Vec::new(),
         });
     }
 }
@@ -189,6 +205,7 @@ fn rows(figure: &Figure, results: &Results) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts;
 
     fn evaluation() -> Evaluation {
         Evaluation { facts: facts(), rows: Vec::new(), claims: Vec::new() }

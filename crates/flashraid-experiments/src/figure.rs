@@ -1,6 +1,6 @@
 //! A figure or table of a paper: what to simulate and how to judge it.
 
-use crate::{Evaluation, Results, settings};
+use crate::{Evaluation, Fact, Results, facts, settings};
 
 /// How many requests a run sends.
 pub const REQUESTS: &str = "workload.requests";
@@ -21,6 +21,12 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// What its paper reports of it.
+    pub fn facts(&self) -> Vec<Fact> {
+        let belongs = |id: &str| id.strip_prefix(self.id).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        facts().into_iter().filter(|fact| belongs(&fact.id)).collect()
+    }
+
     /// It is about bandwidth; else about response times.
     pub fn measures_bandwidth(&self) -> bool {
         self.points.first().is_some_and(|point| point.text == settings::DRIVE)

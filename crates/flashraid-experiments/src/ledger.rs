@@ -46,7 +46,8 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin) -> String {
          Of {all} claims {agrees} agree, {direction} hold in direction, {differs} differ.\n\n\
          A value *agrees* when it is within 25 % of the paper's, or within 0.05 for fractions; a statement when it holds.\n\
          *direction*: only the sign or the order holds. A claim of several values agrees when all of them do.\n\
-         ± is half the 95 % confidence interval over the seeds.\n",
+         ± is half the 95 % confidence interval over the seeds. Other settings (columns *with* …) are measured with the first seed{sensitivity}.\n",
+        sensitivity = if origin.size == Size::Quick { ", in the full size only" } else { "" },
         date = origin.date,
         version = origin.version,
         first = origin.first_seed,
@@ -63,12 +64,30 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin) -> String {
             }
         }
         for claim in evaluation.claims.iter().filter(|claim| !claim.note.is_empty()) {
-            let _ = write!(text, "\n{}: {}.\n", claim.id, claim.note);
+            let _ = write!(text, "\n**{}**: {}.\n", claim.id, claim.note);
+            text += &sensitivities(claim);
         }
     }
     text += "\n## What the papers leave open\n\nChosen once, for all figures:\n\n| setting | value | why |\n|---|---|---|\n";
     for choice in CHOICES {
         let _ = writeln!(text, "| {} | {} | {} |", choice.key, choice.value, choice.why);
+    }
+    text
+}
+
+/// A row for each value, a column for each setting.
+fn sensitivities(claim: &Claim) -> String {
+    if claim.sensitivity.is_empty() {
+        return String::new();
+    }
+    let settings = claim.sensitivity.iter().map(|varied| format!(" with `{}` |", varied.setting.replace("; ", "`, `")));
+    let mut text =
+        format!("\n| | paper | measured |{}\n|---|---:|---:|{}\n", settings.collect::<String>(), "---:|".repeat(claim.sensitivity.len()));
+    for part in &claim.parts {
+        let name = if part.name.is_empty() { &claim.unit } else { &part.name };
+        let varied = claim.sensitivity.iter().map(|varied| varied.parts.iter().find(|varied| varied.name == part.name));
+        let varied = varied.map(|part| format!(" {} |", number(part.and_then(|part| part.measured))));
+        let _ = writeln!(text, "| {name} | {} | {} |{}", number(part.paper), number(part.measured), varied.collect::<String>());
     }
     text
 }

@@ -20,8 +20,8 @@ mod results;
 pub mod settings;
 mod verdict;
 
-pub use claims::{Fact, facts};
-pub use evaluation::{Claim, Evaluation, Part, Row};
+pub use claims::{Fact, Variation, facts};
+pub use evaluation::{Claim, Evaluation, Part, Row, Sensitivity};
 pub use figure::{Figure, Point, Size};
 pub use results::Results;
 pub use verdict::Verdict;

@@ -28,7 +28,7 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
     }
 }
 
-/// Writes report.json, report.html and the pictures.
+/// Writes report.json, report.html, the points and what the charts show as data, and the pictures.
 pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
     files::write(&out.join("report.json"), json::text(&grid.document()).as_bytes())?;
     let facts: Vec<String> = std::iter::once(grid.legend()).chain(grid.notes()).collect();
@@ -37,6 +37,8 @@ pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
     let configuration = &grid.points[0].reports[0]["config"];
     let page = Page { title, facts: &facts, summary, details, charts: &charts, configuration };
     files::write(&out.join("report.html"), page.html().as_bytes())?;
+    grid.table().write(out, "points")?;
+    chart::table(&charts).write(out, "charts")?;
     picture::write(&charts, out)
 }
 
@@ -44,5 +46,8 @@ pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
 pub fn tables(grid: &Grid, out: &Path) -> String {
     let (tables, legend) = (text::render(&grid.sheets()), grid.legend());
     let notes: String = grid.notes().into_iter().map(|note| note + "\n").collect();
-    format!("{tables}{legend}\n{notes}written: {0}/report.html, {0}/report.json, {0}/*.svg\n", out.display())
+    format!(
+        "{tables}{legend}\n{notes}written: {0}/report.html, {0}/report.json, {0}/*.svg, {0}/{{points,charts}}.{{csv,parquet}}\n",
+        out.display()
+    )
 }

@@ -23,6 +23,6 @@ pub fn run(command: Command) -> Outcome {
         Command::Preset { command } => preset::run(command.as_ref()),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
-        Command::Schema => schema::run(),
+        Command::Schema { markdown } => schema::run(markdown),
     }
 }

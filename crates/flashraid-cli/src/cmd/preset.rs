@@ -5,11 +5,13 @@ use flashraid::config::{Preset, PresetKind, presets};
 use crate::args::PresetCommand;
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::output::reference;
 
 /// Runs one of the commands.
 pub fn run(command: Option<&PresetCommand>) -> Outcome {
     match command {
-        None | Some(PresetCommand::List) => list(),
+        None | Some(PresetCommand::List { markdown: false }) => list(),
+        Some(PresetCommand::List { markdown: true }) => files::print(&reference::presets(&presets())),
         Some(PresetCommand::Show { name }) => show(name),
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use flashraid::workload::catalogue;
 use flashraid_experiments::ledger::{self, Origin};
-use flashraid_experiments::{Evaluation, Figure, Point, Results, Size, figures};
+use flashraid_experiments::{Evaluation, Figure, Point, Results, Size, Variation, figures};
 use serde_json::Value;
 
 use crate::args::{DEFAULT_OUT, ReproduceArgs};
@@ -22,7 +22,7 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
         ids => choose(ids)?,
     };
     let size = if arguments.quick { Size::Quick } else { Size::Full };
-    let plan = Plan::new(&chosen, size, arguments.seed, &traces(&arguments.trace)?)?;
+    let plan = Plan::new(chosen, size, arguments.seed, &traces(&arguments.trace)?)?;
 
     let folder = if arguments.quick { "reproduce-quick" } else { "reproduce" };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
@@ -35,7 +35,7 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
         return Err(Failure::Interrupted(format!("stopped: {done} of {all} simulations are done. {kept}")));
     }
     let reports: Vec<Value> = reports.into_iter().flatten().collect();
-    let evaluated = plan.evaluate(chosen, &reports);
+    let evaluated = plan.evaluate(&reports);
     let origin = Origin { date: today(), version: env!("CARGO_PKG_VERSION").to_owned(), size, first_seed: arguments.seed };
 
     let document = reproduction::document(&evaluated, &origin)?;
@@ -78,12 +78,23 @@ fn traces(settings: &[Setting]) -> Outcome<Vec<(String, String)>> {
 /// The simulations of the chosen figures; one that several figures share is there once.
 struct Plan {
     tasks: Vec<Task>,
-    /// For each figure its points with the positions of their tasks, one for each seed.
-    points: Vec<Vec<(String, Vec<usize>)>>,
+    figures: Vec<Planned>,
 }
 
+/// A figure with its simulations.
+struct Planned {
+    figure: Figure,
+    points: Vec<PlannedPoint>,
+    /// Claims with other settings, and the points with these.
+    variations: Vec<(String, Variation, Vec<PlannedPoint>)>,
+}
+
+/// The name of a point and the positions of its tasks, one for each seed.
+type PlannedPoint = (String, Vec<usize>);
+
 impl Plan {
-    fn new(figures: &[Figure], size: Size, first_seed: u64, traces: &[(String, String)]) -> Outcome<Plan> {
+    /// The quick size leaves other settings than the figures' own out.
+    fn new(chosen: Vec<Figure>, size: Size, first_seed: u64, traces: &[(String, String)]) -> Outcome<Plan> {
         let mut tasks: Vec<Task> = Vec::new();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         let mut position = |point: &Point, seed: u64| -> Outcome<usize> {
@@ -96,34 +107,53 @@ impl Plan {
             }
             Ok(index)
         };
-        let mut points = Vec::new();
-        for figure in figures {
+        let mut plan_points = |points: &[Point], seeds: u64| -> Outcome<Vec<PlannedPoint>> {
             let of_point = |point: &Point| {
-                let seeds = (first_seed..first_seed + size.seeds()).map(|seed| position(point, seed));
+                let seeds = (first_seed..first_seed + seeds).map(|seed| position(point, seed));
                 Ok((point.name.clone(), seeds.collect::<Outcome<Vec<usize>>>()?))
             };
-            points.push(figure.points.iter().map(of_point).collect::<Outcome<Vec<_>>>()?);
+            points.iter().map(of_point).collect()
+        };
+        let mut planned = Vec::new();
+        for figure in chosen {
+            let points = plan_points(&figure.points, size.seeds())?;
+            planned.push(Planned { figure, points, variations: Vec::new() });
         }
-        Ok(Plan { tasks, points })
+        // After all figures, so that an interrupted run has these first.
+        for Planned { figure, variations, .. } in planned.iter_mut().filter(|_| size == Size::Full) {
+            for fact in figure.facts() {
+                for variation in fact.vary {
+                    let points = plan_points(&variation.points(figure), 1)?;
+                    variations.push((fact.id.clone(), variation, points));
+                }
+            }
+        }
+        Ok(Plan { tasks, figures: planned })
     }
 
-    fn evaluate(&self, figures: Vec<Figure>, reports: &[Value]) -> Vec<(Figure, Evaluation)> {
-        let evaluate = |(figure, points): (Figure, &Vec<(String, Vec<usize>)>)| {
+    fn evaluate(self, reports: &[Value]) -> Vec<(Figure, Evaluation)> {
+        let results = |points: &[PlannedPoint]| {
             let mut results = Results::default();
             for (name, tasks) in points {
                 results.insert(name, tasks.iter().map(|index| reports[*index].clone()).collect());
             }
-            let evaluation = Evaluation::of(&figure, &results);
+            results
+        };
+        let evaluate = |Planned { figure, points, variations }: Planned| {
+            let mut evaluation = Evaluation::of(&figure, &results(&points));
+            for (claim, variation, points) in &variations {
+                evaluation.add_sensitivity(&figure, claim, &variation.set, &results(points));
+            }
             (figure, evaluation)
         };
-        figures.into_iter().zip(&self.points).map(evaluate).collect()
+        self.figures.into_iter().map(evaluate).collect()
     }
 }
 
 fn write(evaluated: &[(Figure, Evaluation)], origin: &Origin, document: &Value, out: &Path) -> Outcome {
     files::write(&out.join("reproduction.json"), json::text(document).as_bytes())?;
     files::write(&out.join("reproduction.md"), ledger::markdown(evaluated, origin).as_bytes())?;
-    files::write(&out.join("rows.csv"), reproduction::csv(evaluated).as_bytes())?;
+    reproduction::table(evaluated).write(out, "rows")?;
     let (summary, details) = (reproduction::sheets(evaluated), reproduction::row_sheets(evaluated));
     let charts = reproduction::charts(evaluated);
     let facts = [self::summary(evaluated, out)];
@@ -182,8 +212,8 @@ mod tests {
     #[test]
     fn points_that_figures_share_run_once() {
         let chosen = choose(&["ggc.fig6".to_owned(), "ggc.fig9".to_owned(), "ggc.fig11".to_owned()]).unwrap();
-        let plan = Plan::new(&chosen, Size::Quick, 1, &[]).unwrap();
-        let names: usize = plan.points.iter().map(Vec::len).sum();
+        let plan = Plan::new(chosen, Size::Quick, 1, &[]).unwrap();
+        let names: usize = plan.figures.iter().map(|planned| planned.points.len()).sum();
         // Figures 6 and 9 consist of points of figure 11, but for hpc-r.
         assert_eq!((names, plan.tasks.len()), (4 + 10 + 45, 2 * (45 + 2)));
     }

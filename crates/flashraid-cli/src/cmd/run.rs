@@ -12,7 +12,7 @@ use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::grid::Setting;
 use crate::output::page::Page;
-use crate::output::parquet::RequestFile;
+use crate::output::requests::RequestFiles;
 use crate::output::{chart, json, picture, run as tables, text};
 use crate::progress::Board;
 use crate::{interrupt, scenario, simulate};
@@ -20,7 +20,7 @@ use crate::{interrupt, scenario, simulate};
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
     let scenario = scenario::load(&arguments.scenario, &window(arguments.timeline.as_ref()), arguments.seed)?;
-    let mut requests = arguments.out.as_deref().map(|out| RequestFile::begin(&out.join("requests.parquet"))).transpose()?;
+    let mut requests = arguments.out.as_deref().map(RequestFiles::begin).transpose()?;
 
     interrupt::stop_at_next_step()?;
     let board = Board::new(1);
@@ -60,5 +60,6 @@ fn write_reports(report: &Report, document: &Value, file: &Path, out: &Path) -> 
     let (summary, details) = sheets.split_at(2);
     let page = Page { title: &title, facts: &facts, summary, details, charts: &charts, configuration: &document["config"] };
     files::write(&out.join("report.html"), page.html().as_bytes())?;
+    chart::table(&charts).write(out, "charts")?;
     picture::write(&charts, out)
 }

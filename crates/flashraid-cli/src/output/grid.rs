@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::data::Table;
 use super::figures::{self, Better, Figure, Unit};
 use super::number;
 use super::sheet::{Cell, Sheet, Tone};
-use crate::grid::{Estimate, Grid, Point, estimate, ratio};
+use crate::grid::{Axis, Estimate, Grid, Point, estimate, ratio};
 
 impl Grid {
     /// The tables: each figure, and its ratio to the baseline.
@@ -69,6 +70,21 @@ impl Grid {
             (figure.key(), value)
         });
         json!({ "settings": settings(point), "baseline": settings(baseline), "figures": figures.collect::<Map<_, _>>() })
+    }
+
+    /// A row for each point and seed: the varied keys, the seed and every figure.
+    pub fn table(&self) -> Table {
+        let rows: Vec<(&Point, &Value)> =
+            self.points.iter().flat_map(|point| point.reports.iter().map(move |report| (point, report))).collect();
+        let mut table = Table::default();
+        for (axis, Axis { key, .. }) in self.axes.iter().enumerate() {
+            table.text(key.clone(), rows.iter().map(|(point, _)| point.settings.get(axis).map(|setting| setting.value.clone())));
+        }
+        table.number("seed", rows.iter().map(|(_, report)| report["seed"].as_f64()));
+        for figure in figures::all() {
+            table.number(figure.key(), rows.iter().map(|(_, report)| report.pointer(figure.pointer).and_then(Value::as_f64)));
+        }
+        table
     }
 
     /// What the reports say beside their figures, each remark once.
@@ -180,7 +196,7 @@ fn ratio_cell(ratio: Option<Estimate>, better: Better) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::{Axis, combinations};
+    use crate::grid::combinations;
 
     fn grid(means: &[&[f64]]) -> Grid {
         let axes = vec!["coordination.scheme=local,ideal".parse::<Axis>().unwrap()];

@@ -47,11 +47,7 @@ impl RequestFile {
         let file = NewFile::begin(path)?;
         let handle = file.handle().map_err(|error| Failure::writing(path, &error))?;
         let schema = Arc::new(parse_message_type(SCHEMA).expect("the schema is constant"));
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_created_by(concat!("flashraid ", env!("CARGO_PKG_VERSION")).to_owned())
-            .build();
-        let writer = SerializedFileWriter::new(handle, schema, Arc::new(properties)).map_err(|error| failure(path, &error))?;
+        let writer = SerializedFileWriter::new(handle, schema, Arc::new(properties())).map_err(|error| failure(path, &error))?;
         Ok(RequestFile { path: path.to_owned(), file, writer, rows: Vec::with_capacity(ROWS_PER_GROUP) })
     }
 
@@ -123,8 +119,16 @@ fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[Complete
     group.close().map(drop)
 }
 
+/// How every file is written.
+pub fn properties() -> WriterProperties {
+    WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_created_by(concat!("flashraid ", env!("CARGO_PKG_VERSION")).to_owned())
+        .build()
+}
+
 /// The file system's own words, without the name of the library around them.
-fn failure(path: &Path, error: &ParquetError) -> Failure {
+pub fn failure(path: &Path, error: &ParquetError) -> Failure {
     let text = error.to_string();
     let text = text.trim_start_matches("Parquet error: ").trim_start_matches("External: ");
     Failure::Run(format!("can't write {}: {text}", path.display()))

@@ -5,6 +5,7 @@ use flashraid_experiments::{Claim, Evaluation, Figure, Size, Verdict, facts};
 use serde_json::{Value, json};
 
 use super::chart::{Axis, BarSeries, Bars, Chart, Content};
+use super::data::Table;
 use super::json::document as to_json;
 use super::number::three_digits;
 use super::sheet::{Cell, Sheet, Tone};
@@ -110,20 +111,16 @@ pub fn row_sheets(evaluated: &Evaluated) -> Vec<Sheet> {
     evaluated.iter().filter(|(_, evaluation)| !evaluation.rows.is_empty()).map(sheet).collect()
 }
 
-/// All rows as one file.
-pub fn csv(evaluated: &Evaluated) -> String {
-    let names: Vec<String> = COLUMNS.iter().flat_map(|name| [(*name).to_owned(), format!("{name}_ci95")]).collect();
-    let mut text = format!("figure,point,{}\n", names.join(","));
-    for (figure, evaluation) in evaluated {
-        for row in &evaluation.rows {
-            let value =
-                |name: &String| if row.values[name.as_str()].is_null() { String::new() } else { row.values[name.as_str()].to_string() };
-            let values: Vec<String> = names.iter().map(value).collect();
-            // Names of points hold no quotes.
-            text += &format!("{},\"{}\",{}\n", figure.id, row.point, values.join(","));
-        }
+/// All rows of all figures.
+pub fn table(evaluated: &Evaluated) -> Table {
+    let rows: Vec<_> = evaluated.iter().flat_map(|(figure, evaluation)| evaluation.rows.iter().map(move |row| (figure, row))).collect();
+    let mut table = Table::default();
+    table.text("figure", rows.iter().map(|(figure, _)| Some(figure.id.to_owned())));
+    table.text("point", rows.iter().map(|(_, row)| Some(row.point.clone())));
+    for name in COLUMNS.iter().flat_map(|name| [(*name).to_owned(), format!("{name}_ci95")]) {
+        table.number(name.clone(), rows.iter().map(|(_, row)| row.values[name.as_str()].as_f64()));
     }
-    text
+    table
 }
 
 /// A chart of bars for every figure with points.

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::program::{Place, without_wall_clock};
+use crate::tables;
 
 const GRID: [&str; 6] = ["compare", "small.toml", "--vary", "coordination.scheme=local,ideal", "--vary", "array.members=2,4"];
 
@@ -138,4 +139,23 @@ fn what_can_not_be_compared_is_refused() {
         assert!(ended.stderr.contains(part), "{arguments:?}: {}", ended.stderr);
     }
     assert_eq!(place.files(), Vec::<String>::new());
+}
+
+#[test]
+fn points_and_charts_are_kept_as_tables() {
+    let place = Place::new();
+    let document = place.run_json(&grid(&["--json", "--seeds", "2", "--out", "grid"]));
+    let rows = tables::both(&place, "grid/points");
+    assert_eq!(rows[0][..4], ["coordination.scheme", "array.members", "seed", "response_us.all.mean"]);
+    assert_eq!(rows.len(), 1 + 4 * 2);
+    for (row, point) in rows[1..].iter().zip(document["points"].as_array().unwrap()) {
+        assert_eq!(row[0], point["settings"]["coordination.scheme"].as_str().unwrap());
+        assert_eq!(row[1], point["settings"]["array.members"].to_string());
+        assert_eq!(row[2], point["seed"].to_string());
+        assert_eq!(row[3].parse::<f64>().unwrap(), point["report"]["response_us"]["all"]["mean"].as_f64().unwrap());
+    }
+    let charts = tables::both(&place, "grid/charts");
+    for name in place.files().iter().filter_map(|name| name.strip_prefix("grid/")?.strip_suffix(".svg")) {
+        assert!(charts.iter().any(|row| row[0] == name), "no data of the picture {name}");
+    }
 }

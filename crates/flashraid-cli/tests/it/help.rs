@@ -13,6 +13,7 @@ fn help_texts() {
         vec!["trace", "info", "--help"],
         vec!["trace", "convert", "--help"],
         vec!["preset", "--help"],
+        vec!["reproduce", "--help"],
         vec!["bench", "--help"],
         vec!["schema", "--help"],
     ] {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::program::{Place, without_wall_clock};
+use crate::tables;
 
 #[test]
 fn every_figure_of_the_papers_is_listed() {
@@ -33,12 +34,18 @@ fn a_figure_is_judged_and_kept() {
     assert_eq!((&claim["direction_holds"], &claim["verdict"], &claim["note"]), (&true.into(), &"agrees".into(), &"".into()));
     assert!(claim["measured"].as_f64().unwrap() > 0.0);
 
-    let files = ["pgc-poll.svg", "report.html", "reproduction.json", "reproduction.md", "rows.csv"].map(|name| format!("out/{name}"));
+    let files = ["pgc-poll.svg", "report.html", "reproduction.json", "reproduction.md", "rows.csv", "rows.parquet"]
+        .map(|name| format!("out/{name}"));
     let written = place.files();
     assert!(files.iter().all(|name| written.contains(name)), "{written:?}");
     assert_eq!(written.iter().filter(|name| name.starts_with("out/points/")).count(), 4, "two points, two seeds");
     assert_eq!(without_wall_clock(place.json("out/reproduction.json")), without_wall_clock(document.clone()));
     assert!(std::fs::read_to_string(place.path("out/reproduction.md")).unwrap().contains("pgc.poll"));
+
+    let rows = tables::both(&place, "out/rows");
+    assert_eq!((rows.len(), rows[1][0].as_str(), &rows[1][1]), (3, "pgc.poll", &figure["rows"][0]["point"].as_str().unwrap().to_owned()));
+    let mean = rows[0].iter().position(|name| name == "mean_ms").unwrap();
+    assert_eq!(rows[1][mean].parse::<f64>().unwrap(), figure["rows"][0]["mean_ms"].as_f64().unwrap());
 
     // Finished points are not run again, and another seed measures something else.
     assert_eq!(place.run_json(&arguments), document);

@@ -100,7 +100,17 @@ fn an_interrupted_run_reports_what_was_done() {
     let done = report["requests"]["all"].as_u64().unwrap();
     assert!(0 < done && done < 1_000_000_000);
     assert_eq!(place.json("results/report.json"), report);
-    let files = ["bandwidth.svg", "free-blocks.svg", "report.html", "report.json", "requests.parquet", "response-cdf.svg"];
+    let files = [
+        "bandwidth.svg",
+        "charts.csv",
+        "charts.parquet",
+        "free-blocks.svg",
+        "report.html",
+        "report.json",
+        "requests.csv",
+        "requests.parquet",
+        "response-cdf.svg",
+    ];
     assert_eq!(place.files(), files.map(|name| format!("results/{name}")));
 }
 

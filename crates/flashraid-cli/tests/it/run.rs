@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::program::{Place, without_wall_clock};
+use crate::tables;
 
 #[test]
 fn the_document_has_what_the_contract_names() {
@@ -115,9 +116,26 @@ fn seed_wins_over_the_file() {
 fn out_keeps_the_report_and_every_request() {
     let place = Place::new();
     let report = place.run_json(&["run", "small.toml", "--json", "--out", "results/small"]);
-    let files = ["bandwidth.svg", "free-blocks.svg", "report.html", "report.json", "requests.parquet", "response-cdf.svg"];
+    let files = [
+        "bandwidth.svg",
+        "charts.csv",
+        "charts.parquet",
+        "free-blocks.svg",
+        "report.html",
+        "report.json",
+        "requests.csv",
+        "requests.parquet",
+        "response-cdf.svg",
+    ];
     assert_eq!(place.files(), files.map(|name| format!("results/small/{name}")));
     assert_eq!(place.json("results/small/report.json"), report);
+
+    let rows = tables::both(&place, "results/small/requests");
+    assert_eq!(rows.len(), 1 + 2000);
+    let charts = tables::both(&place, "results/small/charts");
+    let series = report["bandwidth_mb_s"]["series"].as_array().unwrap();
+    let drawn: Vec<f64> = charts.iter().filter(|row| row[0] == "bandwidth").map(|row| row[5].parse().unwrap()).collect();
+    assert_eq!(drawn, series.iter().map(|value| value.as_f64().unwrap()).collect::<Vec<_>>());
 
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;

@@ -197,6 +197,12 @@ pub fn schema() -> serde_json::Value {
     schema.to_value()
 }
 
+/// The quantities that configurations are written in: the name that the schema uses as `format`, and what is allowed, as the end of the
+/// sentence "this must be …".
+pub fn quantities() -> impl Iterator<Item = (&'static str, &'static str)> {
+    quantities::CHECKERS.iter().map(|checker| (checker.name, checker.allowed))
+}
+
 /// SHA-256 of the canonical JSON (keys in order) of a configuration without its seed.
 fn hash_of(config: &Config) -> String {
     let mut json = serde_json::to_value(config).expect("a configuration is representable in JSON");

@@ -95,8 +95,18 @@ struct Pending {
     met_gc: bool,
     /// When it was first refused for want of room.
     refused_at: TimeNs,
-    /// The operation behind it in its queue.
+    /// The operations before and behind it in its queue.
+    previous: u32,
     next: u32,
+    /// How many had joined the queue before it; counted only where a clean goes step by step.
+    arrival: u64,
+}
+
+impl Pending {
+    /// It does not go in because no pool has room for it (rule 34).
+    fn refuse(&mut self, at: TimeNs) {
+        self.refused_at = at.min(self.refused_at);
+    }
 }
 
 const NONE: u32 = u32::MAX;
@@ -245,7 +255,17 @@ impl Ssd {
             return;
         }
         let (element, slot) = self.home(op.page);
-        let id = self.pending.insert(Pending { op, slot, element, queued_at: now, met_gc: false, refused_at: TimeNs::MAX, next: NONE });
+        let id = self.pending.insert(Pending {
+            op,
+            slot,
+            element,
+            queued_at: now,
+            met_gc: false,
+            refused_at: TimeNs::MAX,
+            previous: NONE,
+            next: NONE,
+            arrival: 0,
+        });
         if op.write && self.params.link.is_some() {
             self.join_lane(now, 0, id, fx);
         } else {

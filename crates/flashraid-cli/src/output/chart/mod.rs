@@ -1,6 +1,7 @@
 //! What charts show, apart from how: the page draws them with a script, `picture` as SVG files.
 
 mod compare;
+mod data;
 mod free_blocks;
 mod response;
 mod run;
@@ -12,6 +13,7 @@ use serde::Serialize;
 use super::number;
 
 pub use compare::of_grid;
+pub use data::table;
 pub use run::of_run;
 
 /// A chart.

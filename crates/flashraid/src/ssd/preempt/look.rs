@@ -106,21 +106,15 @@ impl Ssd {
 
     /// Whether writes may go in now; those that only want room are noted.
     fn writes_may_go_in(&mut self, at: TimeNs, element: u32, clean: &Clean) -> bool {
-        let queue = &self.stepped[element as usize].queue;
+        let queue = &mut self.stepped[element as usize].queue;
         if clean.state != State::AllMayGoIn || queue.writes() == 0 {
             return false;
         }
-        if self.ftl.any_room(element) {
-            return true;
+        let room = self.ftl.any_room(element);
+        if !room {
+            queue.refuse_writes(at, &mut self.pending);
         }
-        let mut id = queue.head();
-        while id != NONE {
-            if self.pending[id].op.write {
-                self.refuse(at, id);
-            }
-            id = self.pending[id].next;
-        }
-        false
+        room
     }
 
     fn look_at_point_1<W>(&mut self, at: TimeNs, element: u32, clean: &Clean, fx: &mut Effects<W>) {
@@ -268,7 +262,7 @@ impl Ssd {
         let Pending { slot, element, .. } = self.pending[id];
         let (moved, clean_ends) = self.begin_program(at, element);
         let Some(pool) = self.ftl.place(element, slot, 0) else {
-            self.refuse(at, id);
+            self.pending[id].refuse(at);
             return self.end_program_alone(at, clean_ends, element, fx);
         };
         let operation = self.take_waiting(at, id);

@@ -24,7 +24,7 @@ use crate::TimeNs;
 use crate::coordination::Work;
 use crate::metrics::GcInterval;
 pub(super) use forced::Agent;
-use queue::Queue;
+use queue::{List, Queue};
 use suspend::Interruption;
 
 /// No such moment.
@@ -110,9 +110,9 @@ pub(super) struct Stepped {
     look_follows: bool,
     queue: Queue,
     /// Writes merged into the page in the register.
-    merged: Queue,
+    merged: List,
     /// Writes whose end is that of the phase, which may be put off.
-    ends_with_phase: Queue,
+    ends_with_phase: List,
     interruption: Interruption,
     /// What the array's controller has forced the element to do and is not done.
     forced: Option<Work>,
@@ -131,8 +131,8 @@ impl Stepped {
             clean_ended: NEVER,
             look_follows: false,
             queue: Queue::default(),
-            merged: Queue::default(),
-            ends_with_phase: Queue::default(),
+            merged: List::default(),
+            ends_with_phase: List::default(),
             interruption: Interruption::default(),
             forced: None,
             near_wake: NEVER,
@@ -395,7 +395,7 @@ impl Ssd {
                 self.stepped[element as usize].look_follows = true;
                 return;
             }
-            self.refuse(at, id);
+            self.pending[id].refuse(at);
         }
         self.after_clean(at, element, clean.cause == Cause::Idle && !clean.disturbed, fx);
     }
@@ -428,12 +428,6 @@ impl Ssd {
         operation
     }
 
-    /// A write does not go in because no pool has room for it (rule 34).
-    fn refuse(&mut self, at: TimeNs, id: u32) {
-        let refused_at = &mut self.pending[id].refused_at;
-        *refused_at = at.min(*refused_at);
-    }
-
     /// Serves an operation by itself.
     fn serve<W>(&mut self, at: TimeNs, id: u32, fx: &mut Effects<W>) {
         let Pending { op, slot, element, met_gc, .. } = self.take_waiting(at, id);
@@ -460,7 +454,7 @@ impl Ssd {
         self.finish_all(all, at, fx);
     }
 
-    fn finish_all<W>(&mut self, operations: Queue, at: TimeNs, fx: &mut Effects<W>) {
+    fn finish_all<W>(&mut self, operations: List, at: TimeNs, fx: &mut Effects<W>) {
         let mut id = operations.head();
         while id != NONE {
             let Pending { next, met_gc, .. } = self.pending[id];

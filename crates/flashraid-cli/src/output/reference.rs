@@ -1,0 +1,245 @@
+//! The pages of the book that are made of the program: every configuration key, from the JSON Schema, and every preset.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use flashraid::config::{Preset, PresetKind};
+use serde_json::Value;
+
+const KEYS_INTRO: &str = "\
+# Configuration keys
+
+<!-- Made by `flashraid schema --markdown`; `make pages` writes it anew, a test compares. -->
+
+Every key of a configuration, from the types that the program reads it with; `flashraid schema` prints the same as JSON Schema, for editors.
+Keys are written in [TOML](https://toml.io) or on the command line, as in `--set ssd.gc.victim=fifo`.
+
+- *Default* is what holds where neither the configuration nor the [preset](presets.md) it builds on says anything. Without a default the key may be left out, and its meaning says what happens then; **required** ones may not.
+- `ssd` always builds on a preset (`ggc2014` unless it names another), `workload` on `hpc-w` unless it names one or has keys of its own.
+- Quantities such as [duration](#quantities) are texts with a unit and explained at the end.
+- Keys that have no effect beside others are named in a warning, keys that contradict others are refused, both before anything runs.
+";
+
+/// Every configuration key as a page, made of the JSON Schema and of the quantities (name, what is allowed).
+pub fn keys<'a>(schema: &Value, quantities: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut page = Page { schema, text: KEYS_INTRO.to_owned(), done: BTreeSet::new(), homes: BTreeMap::new() };
+    page.section("", schema);
+    page.text += "\n## Quantities\n\n| quantity | written as |\n|---|---|\n";
+    for (name, allowed) in quantities {
+        let _ = writeln!(page.text, "| {} | {} |", name.replace('-', " "), cell(allowed));
+    }
+    page.text
+}
+
+/// Keys of a table with their schemas.
+type Keys<'a> = Vec<(&'a String, &'a Value)>;
+
+/// The page of keys while it is written.
+struct Page<'a> {
+    schema: &'a Value,
+    text: String,
+    /// Definitions that have a section, so that streams, which are workloads, do not go on for ever.
+    done: BTreeSet<String>,
+    /// Under which key definitions have their section: where they come first.
+    homes: BTreeMap<&'a str, String>,
+}
+
+impl<'a> Page<'a> {
+    /// The definition behind a reference, and its name.
+    fn follow(&self, schema: &'a Value) -> (Option<&'a str>, &'a Value) {
+        let reference = schema["$ref"].as_str();
+        let target = reference.and_then(|reference| self.schema.pointer(reference.trim_start_matches('#')));
+        (reference, target.unwrap_or(schema))
+    }
+
+    /// What a value may be, without the "nothing" that stands for a key that is left out.
+    fn alternatives(&self, schema: &'a Value) -> Vec<&'a Value> {
+        let (_, target) = self.follow(schema);
+        match target["anyOf"].as_array() {
+            Some(branches) => {
+                branches.iter().filter(|branch| branch["type"] != "null").flat_map(|branch| self.alternatives(branch)).collect()
+            }
+            None => vec![schema],
+        }
+    }
+
+    /// Writes the table of keys of an object, or the tables of its variants, and then the sections below it.
+    fn section(&mut self, path: &str, schema: &'a Value) {
+        let (reference, target) = self.follow(schema);
+        if !reference.is_none_or(|reference| self.done.insert(reference.to_owned())) {
+            return;
+        }
+        if !path.is_empty() {
+            let _ = write!(self.text, "\n## {path}\n\n{}\n", own_words(target));
+        }
+        match (target["properties"].as_object(), target["oneOf"].as_array()) {
+            (Some(properties), _) => self.table(path, &properties.iter().collect(), &target["required"]),
+            (None, Some(variants)) => {
+                for variant in variants {
+                    let Some(properties) = variant["properties"].as_object() else { continue };
+                    let Some((tag, name)) = properties.iter().find_map(|(key, value)| Some((key, value["const"].as_str()?))) else {
+                        continue;
+                    };
+                    let _ = write!(self.text, "\n### {path} with {tag} = \"{name}\"\n\n{}\n", own_words(variant));
+                    let others: Keys<'a> = properties.iter().filter(|(key, _)| *key != tag).collect();
+                    if !others.is_empty() {
+                        self.table(path, &others, &variant["required"]);
+                    }
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn table(&mut self, path: &str, keys: &Keys<'a>, required: &Value) {
+        let is_required = |key: &str| required.as_array().is_some_and(|keys| keys.iter().any(|name| name == key));
+        self.text += "\n| key | meaning | value | default |\n|---|---|---|---|\n";
+        let mut choices = String::new();
+        for &(key, property) in keys {
+            let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            let default = match &property["default"] {
+                Value::Null if is_required(key) => "**required**".to_owned(),
+                Value::Null | Value::Object(_) => String::new(),
+                value => format!("`{value}`"),
+            };
+            let value = self.value(&full, property);
+            let _ = writeln!(self.text, "| `{key}` | {} | {value} | {default} |", cell(own_words(property)));
+            choices += &self.choices(key, property);
+        }
+        if !choices.is_empty() {
+            self.text += "\n";
+            self.text += &choices;
+        }
+        for &(key, property) in keys {
+            let full = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            for alternative in self.alternatives(property) {
+                let (_, target) = self.follow(alternative);
+                let has_variants =
+                    target["oneOf"].as_array().is_some_and(|variants| variants.iter().any(|one| one["properties"].is_object()));
+                if target["properties"].is_object() || has_variants {
+                    self.section(&full, alternative);
+                }
+            }
+        }
+    }
+
+    /// What may be written for a key.
+    fn value(&mut self, path: &str, schema: &'a Value) -> String {
+        let texts: Vec<String> = self.alternatives(schema).into_iter().map(|one| self.one_value(path, one)).collect();
+        texts.join(" or ")
+    }
+
+    fn one_value(&mut self, path: &str, schema: &'a Value) -> String {
+        let (reference, target) = self.follow(schema);
+        if let Some(names) = names(target) {
+            return names.into_iter().map(|name| format!("`\"{name}\"`")).collect::<Vec<_>>().join(", ");
+        }
+        if target["properties"].is_object() || target["oneOf"].is_array() {
+            let home = reference.map_or(path, |reference| self.homes.entry(reference).or_insert_with(|| path.to_owned()));
+            return format!("[table](#{})", anchor(home));
+        }
+        let kinds: Vec<&str> = match &target["type"] {
+            Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect(),
+            kind => kind.as_str().into_iter().collect(),
+        };
+        let format = target["format"].as_str().filter(|_| target["pattern"].is_string());
+        if let Some(format) = format {
+            return format!("[{}](#quantities)", format.replace('-', " "));
+        }
+        let range = range(target);
+        match kinds.first() {
+            Some(&"boolean") => "`true`, `false`".to_owned(),
+            Some(&"integer") => format!("whole number{range}"),
+            Some(&"number") => format!("number{range}"),
+            Some(&"array") => match target["items"].is_object() {
+                true => format!("list, each {}", self.value(path, &target["items"])),
+                false => "list".to_owned(),
+            },
+            _ => "text".to_owned(),
+        }
+    }
+
+    /// The meaning of every name that a key can have.
+    fn choices(&self, key: &str, property: &'a Value) -> String {
+        let mut text = String::new();
+        for alternative in self.alternatives(property) {
+            let (_, target) = self.follow(alternative);
+            for one in target["oneOf"].as_array().into_iter().flatten() {
+                if let (Some(name), Some(meaning)) = (one["const"].as_str(), one["description"].as_str()) {
+                    let _ = writeln!(text, "- `{key} = \"{name}\"`: {}", in_one_line(meaning));
+                }
+            }
+        }
+        text
+    }
+}
+
+/// The names of an enumeration.
+fn names(schema: &Value) -> Option<Vec<&str>> {
+    if let Some(name) = schema["const"].as_str() {
+        return Some(vec![name]);
+    }
+    if let Some(names) = schema["enum"].as_array() {
+        return names.iter().map(Value::as_str).collect();
+    }
+    let variants = schema["oneOf"].as_array()?;
+    let names: Vec<Vec<&str>> = variants.iter().map(names).collect::<Option<_>>()?;
+    Some(names.concat())
+}
+
+/// The limits of a number.
+fn range(schema: &Value) -> String {
+    let whole = |number: &Value| number.as_f64().map(|number| number.to_string());
+    // Limits that only say what fits into the type are left out.
+    let greatest = whole(&schema["maximum"]).filter(|_| schema["maximum"].as_f64() < Some(4e9));
+    match (whole(&schema["minimum"]), greatest) {
+        (Some(least), Some(greatest)) => format!(", {least} to {greatest}"),
+        (Some(least), None) => format!(", at least {least}"),
+        (None, Some(greatest)) => format!(", at most {greatest}"),
+        (None, None) => String::new(),
+    }
+}
+
+fn own_words(schema: &Value) -> &str {
+    schema["description"].as_str().unwrap_or_default()
+}
+
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text as the cell of a table.
+fn cell(text: &str) -> String {
+    in_one_line(text).replace('|', "\\|")
+}
+
+/// The anchor that mdBook gives a heading.
+fn anchor(heading: &str) -> String {
+    heading.chars().filter(|c| c.is_alphanumeric() || *c == '_' || *c == '-').collect::<String>().to_lowercase()
+}
+
+const PRESETS_INTRO: &str = "\
+# Presets
+
+<!-- Made by `flashraid preset list --markdown`; `make pages` writes it anew, a test compares. -->
+
+The devices, arrays and workloads that come with the program, each as the section of a configuration that it stands for.
+A configuration names one and replaces what it likes ([keys](reference.md)); `flashraid preset show NAME` prints one.
+Comments give the source of every value: the paper, or the documented choice where the paper leaves it open.
+";
+
+/// Every preset as a page.
+pub fn presets(presets: &[Preset]) -> String {
+    let mut text = PRESETS_INTRO.to_owned();
+    for (kind, title, key) in [
+        (PresetKind::Device, "Devices", "ssd.preset"),
+        (PresetKind::Array, "Arrays", "array.preset"),
+        (PresetKind::Workload, "Workloads", "workload.preset"),
+    ] {
+        let _ = write!(text, "\n## {title}\n\nFor `{key}`.\n");
+        for preset in presets.iter().filter(|preset| preset.kind == kind) {
+            let _ = write!(text, "\n### {}\n\n```toml\n{}\n```\n", preset.name, preset.text.trim_end());
+        }
+    }
+    text
+}

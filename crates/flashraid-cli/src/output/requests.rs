@@ -1,0 +1,63 @@
+//! Every request as a row of a Parquet and of a CSV file, written while the simulation runs.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use flashraid::metrics::CompletedRequest;
+use flashraid::workload::Direction;
+
+use super::parquet::RequestFile;
+use crate::failure::{Failure, Outcome};
+use crate::files::NewFile;
+
+/// The columns of the CSV file, as in the Parquet file.
+const HEADER: &str = "index,arrival_ns,done_ns,response_ns,offset_bytes,length_bytes,direction,stream,high_priority,gc_members_met";
+
+/// `requests.parquet` and `requests.csv`, which grow while the simulation runs; without [`RequestFiles::finish`] nothing is left of them.
+pub struct RequestFiles {
+    parquet: RequestFile,
+    csv_path: PathBuf,
+    csv_file: NewFile,
+    csv: BufWriter<File>,
+}
+
+impl RequestFiles {
+    /// Begins both files in this folder.
+    pub fn begin(out: &Path) -> Outcome<RequestFiles> {
+        let parquet = RequestFile::begin(&out.join("requests.parquet"))?;
+        let csv_path = out.join("requests.csv");
+        let csv_file = NewFile::begin(&csv_path)?;
+        let handle = csv_file.handle().map_err(|error| Failure::writing(&csv_path, &error))?;
+        let mut csv = BufWriter::with_capacity(1 << 20, handle);
+        writeln!(csv, "{HEADER}").map_err(|error| Failure::writing(&csv_path, &error))?;
+        Ok(RequestFiles { parquet, csv_path, csv_file, csv })
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, row: &CompletedRequest) -> Outcome {
+        self.parquet.add(row)?;
+        let CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met } = row;
+        let direction = match request.direction {
+            Direction::Read => "read",
+            Direction::Write => "write",
+        };
+        writeln!(
+            self.csv,
+            "{index},{arrival_ns},{done_ns},{},{},{},{direction},{},{},{gc_members_met}",
+            done_ns - arrival_ns,
+            request.offset_bytes,
+            request.length_bytes,
+            request.stream,
+            request.high_priority,
+        )
+        .map_err(|error| Failure::writing(&self.csv_path, &error))
+    }
+
+    /// Writes the rest and gives the files their names.
+    pub fn finish(mut self) -> Outcome {
+        self.csv.flush().map_err(|error| Failure::writing(&self.csv_path, &error))?;
+        self.parquet.finish()?;
+        self.csv_file.finish()
+    }
+}
