@@ -145,7 +145,7 @@ pub struct ReproduceArgs {
     /// `list`, `all`, figures such as ggc.fig6, or papers such as pgc
     #[arg(value_name = "list|all|ID", default_value = "list")]
     pub figures: Vec<String>,
-    /// Smaller devices, fewer requests, two seeds instead of three
+    /// Smaller devices and fewer requests, four seeds instead of three
     #[arg(long)]
     pub quick: bool,
     /// First seed

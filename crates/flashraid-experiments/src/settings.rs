@@ -158,5 +158,5 @@ pub fn drives(name: impl Into<String>, device: &str, level: &str, members: u32, 
         "single" => point,
         _ => point.set("array.level", level).set("array.members", members).set("array.stripe_unit", "256KiB"),
     };
-    point.quick("workload.duration", "12s").quick("report.skip_time", "2s").quick("ssd.geometry.blocks", 128)
+    point.quick("workload.duration", "20s").quick("report.skip_time", "4s").quick("ssd.geometry.blocks", 128)
 }

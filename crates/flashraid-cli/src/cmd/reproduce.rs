@@ -215,7 +215,7 @@ mod tests {
         let plan = Plan::new(chosen, Size::Quick, 1, &[]).unwrap();
         let names: usize = plan.figures.iter().map(|planned| planned.points.len()).sum();
         // Figures 6 and 9 consist of points of figure 11, but for hpc-r.
-        assert_eq!((names, plan.tasks.len()), (4 + 10 + 45, 2 * (45 + 2)));
+        assert_eq!((names, plan.tasks.len()), (4 + 10 + 45, 4 * (45 + 2)));
     }
 
     #[test]
