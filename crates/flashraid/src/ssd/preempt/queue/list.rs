@@ -3,7 +3,8 @@
 use super::super::super::{NONE, Pending};
 use crate::slab::Slab;
 
-/// Operations in the order in which they were added; each is in one list at most.
+/// Operations in the order in which they were added; each is in one list at most. What the first one holds as `previous` means nothing, so that
+/// taking it out, which is most frequent, touches no other.
 #[derive(Debug, Clone, Copy)]
 pub struct List {
     head: u32,
@@ -37,11 +38,14 @@ impl List {
 
     pub fn remove(&mut self, id: u32, pending: &mut Slab<Pending>) {
         let Pending { previous, next, .. } = pending[id];
-        if previous == NONE {
+        if self.head == id {
             self.head = next;
-        } else {
-            pending[previous].next = next;
+            if next == NONE {
+                self.tail = NONE;
+            }
+            return;
         }
+        pending[previous].next = next;
         if next == NONE {
             self.tail = previous;
         } else {
