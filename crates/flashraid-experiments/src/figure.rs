@@ -20,7 +20,34 @@ pub struct Figure {
     pub evaluate: fn(&Results, &mut Evaluation),
 }
 
+/// What a figure shows besides the means of its points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Curves {
+    /// Bandwidth over time.
+    Bandwidth,
+    /// Density of bandwidth over Z-scores.
+    BandwidthDensity,
+    /// Distributions of response times.
+    Responses,
+    /// Requests and collections in a window of time.
+    Windows,
+    /// Free blocks over time.
+    FreeBlocks,
+}
+
 impl Figure {
+    /// The curves of the figure in its paper, if it has some.
+    pub fn curves(&self) -> Option<Curves> {
+        match self.id {
+            "ggc.fig1" | "ggc.fig2" => Some(Curves::Bandwidth),
+            "pgc.fig2" | "poster.fig2" => Some(Curves::BandwidthDensity),
+            "ggc.fig12" => Some(Curves::Responses),
+            "ggc.fig10" | "ggc.fig13" => Some(Curves::Windows),
+            "pgc.fig11" => Some(Curves::FreeBlocks),
+            _ => None,
+        }
+    }
+
     /// What its paper reports of it.
     pub fn facts(&self) -> Vec<Fact> {
         let belongs = |id: &str| id.strip_prefix(self.id).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));

@@ -22,7 +22,7 @@ mod verdict;
 
 pub use claims::{Fact, Variation, facts};
 pub use evaluation::{Claim, Evaluation, Part, Row, Sensitivity};
-pub use figure::{Figure, Point, Size};
+pub use figure::{Curves, Figure, Point, Size};
 pub use results::Results;
 pub use verdict::Verdict;
 

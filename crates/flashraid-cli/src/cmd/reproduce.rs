@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::args::{DEFAULT_OUT, ReproduceArgs};
 use crate::failure::{Failure, Outcome};
 use crate::grid::{Setting, Store, Task, default_threads, run_all};
+use crate::output::chart::Chart;
 use crate::output::page::Page;
 use crate::output::{json, picture, reproduction, text};
 use crate::{files, interrupt, scenario};
@@ -35,11 +36,12 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
         return Err(Failure::Interrupted(format!("stopped: {done} of {all} simulations are done. {kept}")));
     }
     let reports: Vec<Value> = reports.into_iter().flatten().collect();
+    let curves = plan.curves(&reports);
     let evaluated = plan.evaluate(&reports);
     let origin = Origin { date: today(), version: env!("CARGO_PKG_VERSION").to_owned(), size, first_seed: arguments.seed };
 
     let document = reproduction::document(&evaluated, &origin)?;
-    write(&evaluated, &origin, &document, &out)?;
+    write(&evaluated, curves, &origin, &document, &out)?;
     match arguments.json {
         true => json::print(&document),
         false => files::print(&format!("{}{}\n", text::render(&reproduction::sheets(&evaluated)), summary(&evaluated, &out))),
@@ -131,6 +133,17 @@ impl Plan {
         Ok(Plan { tasks, figures: planned })
     }
 
+    /// The curves of the figures, with the first seed.
+    fn curves(&self, reports: &[Value]) -> Vec<Chart> {
+        let first = |(name, tasks): &'_ PlannedPoint| Some((name.clone(), &reports[*tasks.first()?]));
+        let of_figure = |Planned { figure, points, .. }: &Planned| {
+            let reports: Vec<(String, &Value)> = points.iter().filter_map(first).collect();
+            let reports: Vec<(&str, &Value)> = reports.iter().map(|(name, report)| (name.as_str(), *report)).collect();
+            reproduction::curves(figure, &reports)
+        };
+        self.figures.iter().flat_map(of_figure).collect()
+    }
+
     fn evaluate(self, reports: &[Value]) -> Vec<(Figure, Evaluation)> {
         let results = |points: &[PlannedPoint]| {
             let mut results = Results::default();
@@ -150,12 +163,13 @@ impl Plan {
     }
 }
 
-fn write(evaluated: &[(Figure, Evaluation)], origin: &Origin, document: &Value, out: &Path) -> Outcome {
+fn write(evaluated: &[(Figure, Evaluation)], curves: Vec<Chart>, origin: &Origin, document: &Value, out: &Path) -> Outcome {
     files::write(&out.join("reproduction.json"), json::text(document).as_bytes())?;
     files::write(&out.join("reproduction.md"), ledger::markdown(evaluated, origin).as_bytes())?;
     reproduction::table(evaluated).write(out, "rows")?;
     let (summary, details) = (reproduction::sheets(evaluated), reproduction::row_sheets(evaluated));
-    let charts = reproduction::charts(evaluated);
+    let mut charts = reproduction::charts(evaluated);
+    charts.extend(curves);
     let facts = [self::summary(evaluated, out)];
     let configuration = serde_json::json!({ "date": origin.date, "first_seed": origin.first_seed });
     let page = Page {

@@ -1,10 +1,10 @@
 //! The papers' claims and our results as tables, charts and the document of `reproduce --json`.
 
 use flashraid_experiments::ledger::Origin;
-use flashraid_experiments::{Claim, Evaluation, Figure, Size, Verdict, facts};
+use flashraid_experiments::{Claim, Curves, Evaluation, Figure, Size, Verdict, facts};
 use serde_json::{Value, json};
 
-use super::chart::{Axis, BarSeries, Bars, Chart, Content};
+use super::chart::{Axis, BarSeries, Bars, Chart, Content, bandwidth, bandwidth_density, distribution, of_points, timeline};
 use super::data::Table;
 use super::json::document as to_json;
 use super::number::three_digits;
@@ -125,10 +125,29 @@ pub fn table(evaluated: &Evaluated) -> Table {
 
 /// A chart of bars for every figure with points.
 pub fn charts(evaluated: &Evaluated) -> Vec<Chart> {
-    evaluated.iter().filter(|(_, evaluation)| !evaluation.rows.is_empty()).map(chart).collect()
+    evaluated.iter().filter(|(_, evaluation)| !evaluation.rows.is_empty()).map(bars).collect()
 }
 
-fn chart((figure, evaluation): &(Figure, Evaluation)) -> Chart {
+/// The curves of a figure, from one report for each point.
+pub fn curves(figure: &Figure, reports: &[(&str, &Value)]) -> Vec<Chart> {
+    let named = || reports.iter().map(|(name, report)| ((*name).to_owned(), *report));
+    let charts: Vec<Chart> = match figure.curves() {
+        None => Vec::new(),
+        Some(Curves::Bandwidth) => bandwidth(named()).into_iter().collect(),
+        Some(Curves::BandwidthDensity) => bandwidth_density(named()).into_iter().collect(),
+        Some(Curves::Responses) => distribution(named().map(|(name, report)| (name, &report["response_us"]["all"]))).into_iter().collect(),
+        Some(Curves::FreeBlocks) => of_points(named()).into_iter().collect(),
+        Some(Curves::Windows) => named().filter_map(|(name, report)| Some(Chart { title: name, ..timeline(report)? })).collect(),
+    };
+    let named = |(index, chart): (usize, Chart)| Chart {
+        id: format!("{}-{}{}", figure.id.replace('.', "-"), chart.id, if index == 0 { String::new() } else { format!("-{}", index + 1) }),
+        title: format!("{}: {}", figure.id, chart.title),
+        ..chart
+    };
+    charts.into_iter().enumerate().map(named).collect()
+}
+
+fn bars((figure, evaluation): &(Figure, Evaluation)) -> Chart {
     let (column, label) = match figure.measures_bandwidth() {
         true => ("bandwidth_mb_s", "bandwidth, MB/s"),
         false => ("mean_ms", "mean response, ms"),
@@ -140,5 +159,33 @@ fn chart((figure, evaluation): &(Figure, Evaluation)) -> Chart {
         id: figure.id.replace('.', "-"),
         title: format!("{}: {}", figure.id, figure.title),
         content: Content::Bars(Bars { groups, y: Axis::linear(label), series: vec![series] }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashraid_experiments::figures;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_figure_that_has_curves_gets_them() {
+        let report = json!({
+            "bandwidth_mb_s": { "series": [1.0, 2.0, 3.0], "series_interval_ms": 1000, "z_density": [[-1.0, 0.2], [1.0, 0.3]] },
+            "response_us": { "all": { "cdf": [[1.0, 0.5], [2.0, 1.0]] } },
+            "timeline": { "from_ns": 0, "to_ns": 1_000_000, "requests": [], "gc": [] },
+            "free_blocks": [[[0.0, 2.0], [1.0, 1.0]]],
+            "members": [{}],
+        });
+        let reports = [("one", &report), ("other", &report)];
+        let mut ids = BTreeSet::new();
+        for figure in figures() {
+            let charts = curves(&figure, &reports);
+            assert_eq!(charts.is_empty(), figure.curves().is_none(), "{}", figure.id);
+            for chart in charts {
+                assert!(chart.id.starts_with(&figure.id.replace('.', "-")) && ids.insert(chart.id.clone()), "{}", chart.id);
+            }
+        }
+        assert!(ids.contains("ggc-fig10-timeline") && ids.contains("ggc-fig10-timeline-2") && ids.contains("ggc-fig12-response-cdf"));
     }
 }

@@ -14,7 +14,9 @@ use super::number;
 
 pub use compare::of_grid;
 pub use data::table;
-pub use run::of_run;
+pub use free_blocks::of_points;
+pub use response::distribution;
+pub use run::{bandwidth, bandwidth_density, of_run, timeline};
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -35,8 +35,23 @@ pub fn bandwidth<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> 
     })
 }
 
+/// Density of bandwidth over its distance from the mean in standard deviations, a line for each report (PGC Fig. 2).
+pub fn bandwidth_density<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> Option<Chart> {
+    let line = |(name, report): (String, &Value)| {
+        let points = report.pointer("/bandwidth_mb_s/z_density").and_then(Value::as_array).into_iter().flatten();
+        Line { name, points: points.filter_map(|point| Some((point[0].as_f64()?, point[1].as_f64()?))).collect() }
+    };
+    let series: Vec<Line> = reports.into_iter().map(line).filter(|line| line.points.len() > 1).collect();
+    let (x, y) = (Axis::linear("Z-score of the bandwidth"), Axis::linear("density"));
+    (!series.is_empty()).then(|| Chart {
+        id: "bandwidth-density".to_owned(),
+        title: "Density of the bandwidth".to_owned(),
+        content: Content::Lines(Lines { x, y, series, bands: Vec::new(), levels: Vec::new() }),
+    })
+}
+
 /// Requests, collections and destages of the window that was asked for (GGC Figs. 10 and 13, LAWC Figs. 2 and 5).
-fn timeline(report: &Value) -> Option<Chart> {
+pub fn timeline(report: &Value) -> Option<Chart> {
     let timeline = report.get("timeline").filter(|timeline| timeline.is_object())?;
     let ms = |entry: &Value, key: &str| entry[key].as_f64().map(|ns| ns / 1e6);
     let small = |entry: &Value, key: &str| entry[key].as_u64().map(|number| number as u32);
