@@ -38,7 +38,7 @@ fn a_figure_is_judged_and_kept() {
         .map(|name| format!("out/{name}"));
     let written = place.files();
     assert!(files.iter().all(|name| written.contains(name)), "{written:?}");
-    assert_eq!(written.iter().filter(|name| name.starts_with("out/points/")).count(), 4, "two points, two seeds");
+    assert_eq!(written.iter().filter(|name| name.starts_with("out/points/")).count(), 8, "two points, four seeds");
     assert_eq!(without_wall_clock(place.json("out/reproduction.json")), without_wall_clock(document.clone()));
     assert!(std::fs::read_to_string(place.path("out/reproduction.md")).unwrap().contains("pgc.poll"));
 

@@ -80,19 +80,9 @@ impl GcTracker {
     pub(super) fn interval(&mut self, member: u32, element: u32, start_ns: TimeNs, end_ns: TimeNs) {
         // A collection that takes no time (the ideal scheme) occupies nothing.
         if start_ns < end_ns {
-            self.started(member, element, start_ns);
-            self.ended(member, element, end_ns);
+            self.events.push(self.event(member, element, start_ns));
+            self.events.push(self.event(member, element, end_ns) | END_BIT);
         }
-    }
-
-    #[inline]
-    pub(super) fn started(&mut self, member: u32, element: u32, start_ns: TimeNs) {
-        self.events.push(self.event(member, element, start_ns));
-    }
-
-    #[inline]
-    pub(super) fn ended(&mut self, member: u32, element: u32, end_ns: TimeNs) {
-        self.events.push(self.event(member, element, end_ns) | END_BIT);
     }
 
     #[inline]
@@ -397,22 +387,6 @@ mod tests {
             }
             report_before(&mut tracker, u64::MAX);
             prop_assert_eq!(tracker.finish(end_ns), naive(&intervals, slice_ns, from_ns, end_ns));
-        }
-
-        #[test]
-        fn starts_and_ends_reported_apart_are_the_same(intervals in intervals(), slice_ns in 1u64..20) {
-            let (mut whole, mut apart) = (GcTracker::new(MEMBERS, ELEMENTS, slice_ns), GcTracker::new(MEMBERS, ELEMENTS, slice_ns));
-            for &(member, element, start_ns, end_ns) in intervals.iter().filter(|(_, _, start_ns, end_ns)| start_ns < end_ns) {
-                whole.interval(member, element, start_ns, end_ns);
-                apart.started(member, element, start_ns);
-            }
-            for now in 0..300 {
-                for &(member, element, _, end_ns) in intervals.iter().filter(|(_, _, start_ns, end_ns)| start_ns < end_ns && *end_ns == now) {
-                    apart.ended(member, element, end_ns);
-                }
-                apart.sweep(now);
-            }
-            prop_assert_eq!(whole.finish(300), apart.finish(300));
         }
     }
 }

@@ -191,22 +191,7 @@ impl Metrics {
         }
     }
 
-    /// A collection begins whose end isn't known yet (shared channels, preemption); [`Metrics::gc_ended`] must follow.
-    #[inline]
-    pub fn gc_started(&mut self, member: u32, element: u32, start_ns: TimeNs) {
-        self.gc.started(member, element, start_ns);
-    }
-
-    /// The end of a collection that [`Metrics::gc_started`] announced.
-    #[inline]
-    pub fn gc_ended(&mut self, interval: &GcInterval) {
-        self.gc.ended(interval.member, interval.element, interval.end_ns);
-        if let Some(timeline) = &mut self.timeline {
-            timeline.gc(interval);
-        }
-    }
-
-    /// Promises that every start before `now` (and, for collections announced by [`Metrics::gc_started`], every end before `now`) has been reported.
+    /// Promises that every collection that starts before `now` has been reported.
     ///
     /// The more often it is called, the less has to be kept; a call that finds little to do costs a comparison.
     #[inline]
