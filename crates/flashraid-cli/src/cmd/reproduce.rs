@@ -168,8 +168,7 @@ fn write(evaluated: &[(Figure, Evaluation)], curves: Vec<Chart>, origin: &Origin
     files::write(&out.join("reproduction.md"), ledger::markdown(evaluated, origin).as_bytes())?;
     reproduction::table(evaluated).write(out, "rows")?;
     let (summary, details) = (reproduction::sheets(evaluated), reproduction::row_sheets(evaluated));
-    let mut charts = reproduction::charts(evaluated);
-    charts.extend(curves);
+    let charts = reproduction::charts(evaluated, curves);
     let facts = [self::summary(evaluated, out)];
     let configuration = serde_json::json!({ "date": origin.date, "first_seed": origin.first_seed });
     let page = Page {

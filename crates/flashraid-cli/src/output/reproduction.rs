@@ -123,9 +123,17 @@ pub fn table(evaluated: &Evaluated) -> Table {
     table
 }
 
-/// A chart of bars for every figure with points.
-pub fn charts(evaluated: &Evaluated) -> Vec<Chart> {
-    evaluated.iter().filter(|(_, evaluation)| !evaluation.rows.is_empty()).map(bars).collect()
+/// A chart of bars for every figure with points, behind it the curves that the figure has.
+pub fn charts(evaluated: &Evaluated, curves: Vec<Chart>) -> Vec<Chart> {
+    let mut charts: Vec<Chart> = evaluated.iter().filter(|(_, evaluation)| !evaluation.rows.is_empty()).map(bars).chain(curves).collect();
+    let place = |chart: &Chart| {
+        let own = |(figure, _): &(Figure, Evaluation)| {
+            chart.id.strip_prefix(&figure.id.replace('.', "-")).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        evaluated.iter().position(own)
+    };
+    charts.sort_by_key(place);
+    charts
 }
 
 /// The curves of a figure, from one report for each point.
