@@ -133,8 +133,8 @@ pub struct CompareArgs {
 
 const REPRODUCE_HELP: &str = "\
 Writes the ledger of all claims (reproduction.md, reproduction.json), the measured values
-(rows.parquet, rows.csv), report.html and pictures (*.svg). Each point is saved as it ends, and
-the same command goes on where it stopped.
+(rows.parquet, rows.csv), report.html, pictures (*.svg) and what they show (charts.parquet,
+charts.csv). Each point is saved as it ends, and the same command goes on where it stopped.
 
 Exit status: 0 success, 1 a simulation or the writing of its results failed, 2 bad input,
 130 stopped by Ctrl-C: the points that are done are kept.";

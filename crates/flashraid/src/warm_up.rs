@@ -23,6 +23,8 @@ pub struct SharedWarmUps {
 #[derive(Debug, Default)]
 struct Shared {
     runs_left: usize,
+    /// A run has been chosen to make it.
+    claimed: bool,
     /// Locked while a run makes or copies it.
     state: Arc<Mutex<Option<Vec<Ftl>>>>,
 }
@@ -43,9 +45,13 @@ impl SharedWarmUps {
         Self { shared: Mutex::new(shared) }
     }
 
-    /// Whether another run is busy with the state that runs of this key need, so that they would have to wait.
-    pub fn is_busy(&self, key: &str) -> bool {
-        lock(&self.shared).get(key).is_some_and(|shared| shared.state.try_lock().is_err())
+    /// Whether a run of this key can begin without waiting for another's warm-up; if so, and its state is still to be made, the caller's run is
+    /// to make it.
+    pub fn claim(&self, key: &str) -> bool {
+        let mut shared = lock(&self.shared);
+        let Some(shared) = shared.get_mut(key) else { return true };
+        let is_made = shared.state.try_lock().map(|state| state.is_some());
+        is_made.is_ok_and(|is_made| is_made || !std::mem::replace(&mut shared.claimed, true))
     }
 
     /// Warms `array` up by `make`, or copies the state that an earlier run left.
@@ -236,9 +242,12 @@ requests = 3000
             let scenarios = variants.map(|variant| scenario(&[variant, &[("ssd.warm_up.pattern", pattern)]].concat()));
             assert!(scenarios.iter().all(|scenario| warm_up_key(scenario) == warm_up_key(&scenarios[0])));
             let shared = SharedWarmUps::of(&scenarios);
+            let key = warm_up_key(&scenarios[0]);
+            assert!(shared.claim(&key) && !shared.claim(&key), "one run makes the state, others had better wait");
             for scenario in &scenarios {
                 assert_eq!(lock(&shared.shared).len(), 1, "the state is kept until the last run has it");
                 assert_eq!(report(scenario, Some(&shared)), report(scenario, None), "{pattern}");
+                assert!(shared.claim(&key), "what is made is free");
             }
             assert!(lock(&shared.shared).is_empty());
         }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::args::{DEFAULT_OUT, ReproduceArgs};
 use crate::failure::{Failure, Outcome};
 use crate::grid::{Setting, Store, Task, default_threads, run_all};
-use crate::output::chart::Chart;
+use crate::output::chart::{self, Chart};
 use crate::output::page::Page;
 use crate::output::{json, picture, reproduction, text};
 use crate::{files, interrupt, scenario};
@@ -116,32 +116,28 @@ impl Plan {
             };
             points.iter().map(of_point).collect()
         };
-        let mut planned = Vec::new();
+        let mut figures = Vec::new();
         for figure in chosen {
             let points = plan_points(&figure.points, size.seeds())?;
-            planned.push(Planned { figure, points, variations: Vec::new() });
-        }
-        // After all figures, so that an interrupted run has these first.
-        for Planned { figure, variations, .. } in planned.iter_mut().filter(|_| size == Size::Full) {
-            for fact in figure.facts() {
+            let mut variations = Vec::new();
+            for fact in figure.facts().into_iter().filter(|_| size == Size::Full) {
                 for variation in fact.vary {
-                    let points = plan_points(&variation.points(figure), 1)?;
+                    let points = plan_points(&variation.points(&figure), 1)?;
                     variations.push((fact.id.clone(), variation, points));
                 }
             }
+            figures.push(Planned { figure, points, variations });
         }
-        Ok(Plan { tasks, figures: planned })
+        Ok(Plan { tasks, figures })
     }
 
-    /// The curves of the figures, with the first seed.
-    fn curves(&self, reports: &[Value]) -> Vec<Chart> {
-        let first = |(name, tasks): &'_ PlannedPoint| Some((name.clone(), &reports[*tasks.first()?]));
+    /// The curves of each figure, with the first seed.
+    fn curves(&self, reports: &[Value]) -> Vec<Vec<Chart>> {
         let of_figure = |Planned { figure, points, .. }: &Planned| {
-            let reports: Vec<(String, &Value)> = points.iter().filter_map(first).collect();
-            let reports: Vec<(&str, &Value)> = reports.iter().map(|(name, report)| (name.as_str(), *report)).collect();
-            reproduction::curves(figure, &reports)
+            let first = points.iter().filter_map(|(name, tasks)| Some((name.clone(), &reports[*tasks.first()?])));
+            reproduction::curves(figure, &first.collect::<Vec<_>>())
         };
-        self.figures.iter().flat_map(of_figure).collect()
+        self.figures.iter().map(of_figure).collect()
     }
 
     fn evaluate(self, reports: &[Value]) -> Vec<(Figure, Evaluation)> {
@@ -163,12 +159,13 @@ impl Plan {
     }
 }
 
-fn write(evaluated: &[(Figure, Evaluation)], curves: Vec<Chart>, origin: &Origin, document: &Value, out: &Path) -> Outcome {
+fn write(evaluated: &[(Figure, Evaluation)], curves: Vec<Vec<Chart>>, origin: &Origin, document: &Value, out: &Path) -> Outcome {
     files::write(&out.join("reproduction.json"), json::text(document).as_bytes())?;
     files::write(&out.join("reproduction.md"), ledger::markdown(evaluated, origin).as_bytes())?;
     reproduction::table(evaluated).write(out, "rows")?;
     let (summary, details) = (reproduction::sheets(evaluated), reproduction::row_sheets(evaluated));
     let charts = reproduction::charts(evaluated, curves);
+    chart::table(&charts).write(out, "charts")?;
     let facts = [self::summary(evaluated, out)];
     let configuration = serde_json::json!({ "date": origin.date, "first_seed": origin.first_seed });
     let page = Page {

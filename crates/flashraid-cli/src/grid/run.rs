@@ -102,10 +102,10 @@ fn by_warm_up(tasks: &[Task], open: &[usize]) -> VecDeque<Waiting> {
     waiting.into_iter().map(|(_, waiting)| waiting).collect()
 }
 
-/// The next task, if possible one whose warm-up nobody is busy with.
+/// The next task, if possible one that need not wait for another's warm-up.
 fn take(queue: &Mutex<VecDeque<Waiting>>, warm_ups: &SharedWarmUps) -> Option<usize> {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let free = queue.iter().position(|(_, key)| !warm_ups.is_busy(key)).unwrap_or(0);
+    let free = queue.iter().position(|(_, key)| warm_ups.claim(key)).unwrap_or(0);
     queue.remove(free).map(|(index, _)| index)
 }
 

@@ -1,7 +1,7 @@
 //! The papers' claims and our results as tables, charts and the document of `reproduce --json`.
 
 use flashraid_experiments::ledger::Origin;
-use flashraid_experiments::{Claim, Curves, Evaluation, Figure, Size, Verdict, facts};
+use flashraid_experiments::{Claim, Curves, Evaluation, Figure, Size, Verdict};
 use serde_json::{Value, json};
 
 use super::chart::{Axis, BarSeries, Bars, Chart, Content, bandwidth, bandwidth_density, distribution, of_points, timeline};
@@ -38,8 +38,7 @@ pub fn list_document(figures: &[Figure]) -> Value {
 }
 
 fn claims_of(figure: &Figure) -> Vec<String> {
-    let own = |id: &String| id == figure.id || id.starts_with(&format!("{}.", figure.id));
-    facts().into_iter().map(|fact| fact.id).filter(own).collect()
+    figure.facts().into_iter().map(|fact| fact.id).collect()
 }
 
 /// What can be reproduced.
@@ -123,22 +122,18 @@ pub fn table(evaluated: &Evaluated) -> Table {
     table
 }
 
-/// A chart of bars for every figure with points, behind it the curves that the figure has.
-pub fn charts(evaluated: &Evaluated, curves: Vec<Chart>) -> Vec<Chart> {
-    let mut charts: Vec<Chart> = evaluated.iter().filter(|(_, evaluation)| !evaluation.rows.is_empty()).map(bars).chain(curves).collect();
-    let place = |chart: &Chart| {
-        let own = |(figure, _): &(Figure, Evaluation)| {
-            chart.id.strip_prefix(&figure.id.replace('.', "-")).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-        };
-        evaluated.iter().position(own)
+/// A chart of bars for every figure with points, behind it the curves of the figure.
+pub fn charts(evaluated: &Evaluated, curves: Vec<Vec<Chart>>) -> Vec<Chart> {
+    let of_figure = |(figure, curves): (&(Figure, Evaluation), Vec<Chart>)| {
+        let bars = Some(bars(figure)).filter(|_| !figure.1.rows.is_empty());
+        bars.into_iter().chain(curves)
     };
-    charts.sort_by_key(place);
-    charts
+    evaluated.iter().zip(curves).flat_map(of_figure).collect()
 }
 
 /// The curves of a figure, from one report for each point.
-pub fn curves(figure: &Figure, reports: &[(&str, &Value)]) -> Vec<Chart> {
-    let named = || reports.iter().map(|(name, report)| ((*name).to_owned(), *report));
+pub fn curves(figure: &Figure, reports: &[(String, &Value)]) -> Vec<Chart> {
+    let named = || reports.iter().cloned();
     let charts: Vec<Chart> = match figure.curves() {
         None => Vec::new(),
         Some(Curves::Bandwidth) => bandwidth(named()).into_iter().collect(),
@@ -185,7 +180,7 @@ mod tests {
             "free_blocks": [[[0.0, 2.0], [1.0, 1.0]]],
             "members": [{}],
         });
-        let reports = [("one", &report), ("other", &report)];
+        let reports = ["one", "other"].map(|name| (name.to_owned(), &report));
         let mut ids = BTreeSet::new();
         for figure in figures() {
             let charts = curves(&figure, &reports);

@@ -119,6 +119,19 @@ impl Place {
     }
 }
 
+/// What `run --out` writes.
+pub const FILES_OF_A_RUN: [&str; 9] = [
+    "bandwidth.svg",
+    "charts.csv",
+    "charts.parquet",
+    "free-blocks.svg",
+    "report.html",
+    "report.json",
+    "requests.csv",
+    "requests.parquet",
+    "response-cdf.svg",
+];
+
 /// What a finished process left behind.
 pub fn ended(output: Output) -> Ended {
     Ended {

@@ -34,10 +34,10 @@ fn a_figure_is_judged_and_kept() {
     assert_eq!((&claim["direction_holds"], &claim["verdict"], &claim["note"]), (&true.into(), &"agrees".into(), &"".into()));
     assert!(claim["measured"].as_f64().unwrap() > 0.0);
 
-    let files = ["pgc-poll.svg", "report.html", "reproduction.json", "reproduction.md", "rows.csv", "rows.parquet"]
-        .map(|name| format!("out/{name}"));
+    let files =
+        ["charts.csv", "charts.parquet", "pgc-poll.svg", "report.html", "reproduction.json", "reproduction.md", "rows.csv", "rows.parquet"];
     let written = place.files();
-    assert!(files.iter().all(|name| written.contains(name)), "{written:?}");
+    assert!(files.iter().all(|name| written.contains(&format!("out/{name}"))), "{written:?}");
     assert_eq!(written.iter().filter(|name| name.starts_with("out/points/")).count(), 8, "two points, four seeds");
     assert_eq!(without_wall_clock(place.json("out/reproduction.json")), without_wall_clock(document.clone()));
     assert!(std::fs::read_to_string(place.path("out/reproduction.md")).unwrap().contains("pgc.poll"));

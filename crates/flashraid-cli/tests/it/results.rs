@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::program::{Place, ended};
+use crate::program::{FILES_OF_A_RUN, Place, ended};
 
 #[test]
 fn the_main_job_needs_no_arguments_and_refuses_unknown_ones() {
@@ -100,18 +100,7 @@ fn an_interrupted_run_reports_what_was_done() {
     let done = report["requests"]["all"].as_u64().unwrap();
     assert!(0 < done && done < 1_000_000_000);
     assert_eq!(place.json("results/report.json"), report);
-    let files = [
-        "bandwidth.svg",
-        "charts.csv",
-        "charts.parquet",
-        "free-blocks.svg",
-        "report.html",
-        "report.json",
-        "requests.csv",
-        "requests.parquet",
-        "response-cdf.svg",
-    ];
-    assert_eq!(place.files(), files.map(|name| format!("results/{name}")));
+    assert_eq!(place.files(), FILES_OF_A_RUN.map(|name| format!("results/{name}")));
 }
 
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{Place, without_wall_clock};
+use crate::program::{FILES_OF_A_RUN, Place, without_wall_clock};
 use crate::tables;
 
 #[test]
@@ -116,18 +116,7 @@ fn seed_wins_over_the_file() {
 fn out_keeps_the_report_and_every_request() {
     let place = Place::new();
     let report = place.run_json(&["run", "small.toml", "--json", "--out", "results/small"]);
-    let files = [
-        "bandwidth.svg",
-        "charts.csv",
-        "charts.parquet",
-        "free-blocks.svg",
-        "report.html",
-        "report.json",
-        "requests.csv",
-        "requests.parquet",
-        "response-cdf.svg",
-    ];
-    assert_eq!(place.files(), files.map(|name| format!("results/small/{name}")));
+    assert_eq!(place.files(), FILES_OF_A_RUN.map(|name| format!("results/small/{name}")));
     assert_eq!(place.json("results/small/report.json"), report);
 
     let rows = tables::both(&place, "results/small/requests");

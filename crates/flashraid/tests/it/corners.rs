@@ -52,8 +52,13 @@ fn the_cases_reach_every_corner() {
         count("raid10", case.params.level == Level::Raid10);
         count("closed loop", case.host != HostLoop::Open && met);
     }
+    assert_often_enough(&seen, CASES / 50);
+}
+
+/// All cases together, if it is all of them that were drawn, have come by every corner so often.
+fn assert_often_enough(seen: &BTreeMap<&str, u64>, least: u64) {
     if seeds().len() as u64 == CASES {
-        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 50).collect();
+        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < least).collect();
         assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
     }
 }
@@ -85,10 +90,7 @@ fn the_cases_of_preemption_reach_every_corner() {
         count("preemption in an array with a link", sum(|c| c.preemptions) && case.params.members > 1 && ssd.link.is_some());
         count("preemption in a closed loop", sum(|c| c.preemptions) && case.host != HostLoop::Open);
     }
-    if seeds().len() as u64 == CASES {
-        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 100).collect();
-        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
-    }
+    assert_often_enough(&seen, CASES / 100);
 }
 
 /// As above, for coordination.
@@ -125,10 +127,7 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("forced and suspended", forced && sum(|c| c.suspensions));
         count("closed loop", case.host != HostLoop::Open && forced);
     }
-    if seeds().len() as u64 == CASES {
-        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 100).collect();
-        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
-    }
+    assert_often_enough(&seen, CASES / 100);
 }
 
 /// As above, for parity, failure and rebuild.
@@ -164,10 +163,7 @@ fn the_cases_of_parity_reach_every_corner() {
         count("dynamic", params.ssd.allocation == Allocation::Dynamic && met);
         count("closed loop", case.host != HostLoop::Open && met);
     }
-    if seeds().len() as u64 == CASES {
-        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 200).collect();
-        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
-    }
+    assert_often_enough(&seen, CASES / 200);
 }
 
 /// As above, for caches.
@@ -208,10 +204,7 @@ fn the_cases_of_caches_reach_every_corner() {
         count("one member", case.requests.iter().any(|request| request.one_member));
         count("closed loop", case.host != HostLoop::Open && hits);
     }
-    if seeds().len() as u64 == CASES {
-        let rare: Vec<_> = seen.iter().filter(|&(_, &cases)| cases < CASES / 200).collect();
-        assert!(rare.is_empty(), "too rare: {rare:?} of {seen:?}");
-    }
+    assert_often_enough(&seen, CASES / 200);
 }
 
 /// Every request is done once, every page lies in one place, and what was counted adds up.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{Axis, Band, Chart, Content, Line, Lines};
+use super::{Axis, Band, Chart, Line, Lines};
 
 /// States 1 to 3 of PGC III.D.
 const STATES: [&str; 3] = ["collecting, requests go in between", "collecting, writes wait", "collecting, all wait"];
@@ -63,10 +63,8 @@ pub fn of_pool(report: &Value) -> Option<Chart> {
     chart("free-blocks-window", title, vec![Line { name: "free blocks".to_owned(), points }], bands, levels(report))
 }
 
-fn chart(id: &str, title: String, mut series: Vec<Line>, bands: Vec<Band>, levels: Vec<(String, f64)>) -> Option<Chart> {
-    series.retain(|line| !line.points.is_empty());
-    let lines = Lines { x: Axis::linear("time, ms"), y: Axis::linear("free blocks / T_soft"), series, bands, levels };
-    (!lines.series.is_empty()).then(|| Chart { id: id.to_owned(), title, content: Content::Lines(lines) })
+fn chart(id: &str, title: String, series: Vec<Line>, bands: Vec<Band>, levels: Vec<(String, f64)>) -> Option<Chart> {
+    Chart::of_lines(id, title, Lines { x: Axis::linear("time, ms"), y: Axis::linear("free blocks / T_soft"), series, bands, levels })
 }
 
 /// (Begin in ms, least) of the points of a member.
@@ -89,6 +87,7 @@ fn levels(report: &Value) -> Vec<(String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::chart::Content;
     use serde_json::json;
 
     fn lines(chart: Option<Chart>) -> Lines {

@@ -30,6 +30,14 @@ pub struct Chart {
     pub content: Content,
 }
 
+impl Chart {
+    /// A chart of the lines that have points, if there are any.
+    fn of_lines(id: &str, title: impl Into<String>, mut lines: Lines) -> Option<Chart> {
+        lines.series.retain(|line| !line.points.is_empty());
+        (!lines.series.is_empty()).then(|| Chart { id: id.to_owned(), title: title.into(), content: Content::Lines(lines) })
+    }
+}
+
 /// What a chart consists of.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
@@ -76,6 +84,13 @@ pub struct Lines {
     pub bands: Vec<Band>,
     /// Named values of the y axis.
     pub levels: Vec<(String, f64)>,
+}
+
+impl Lines {
+    /// Lines alone.
+    fn plain(x: Axis, y: Axis, series: Vec<Line>) -> Lines {
+        Lines { x, y, series, bands: Vec::new(), levels: Vec::new() }
+    }
 }
 
 /// One line.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Axis, Chart, Content, Line, Lines, unit_of};
+use super::{Axis, Chart, Line, Lines, unit_of};
 
 /// A curve for each name with a response time (`/response_us/…` of a report) that counts requests; time is logarithmic.
 pub fn distribution<'a>(responses: impl IntoIterator<Item = (String, &'a Value)>) -> Option<Chart> {
@@ -12,27 +12,17 @@ pub fn distribution<'a>(responses: impl IntoIterator<Item = (String, &'a Value)>
         points.filter_map(|point| Some((point[0].as_f64()?.max(1e-3), point[1].as_f64()?))).collect()
     };
     let mut series: Vec<Line> = responses.into_iter().map(|(name, response)| Line { name, points: curve(response) }).collect();
-    series.retain(|line| !line.points.is_empty());
     let longest = series.iter().flat_map(|line| &line.points).map(|point| point.0).fold(0.0, f64::max);
     let (unit, scale) = unit_of(longest);
     series.iter_mut().flat_map(|line| &mut line.points).for_each(|point| *point = (point.0 / scale, point.1 * 100.0));
-    let lines = Lines {
-        x: Axis::log(format!("response, {unit}")),
-        y: Axis::linear("share of requests, %"),
-        series,
-        bands: Vec::new(),
-        levels: Vec::new(),
-    };
-    (!lines.series.is_empty()).then(|| Chart {
-        id: "response-cdf".to_owned(),
-        title: "Share of the requests that took no longer".to_owned(),
-        content: Content::Lines(lines),
-    })
+    let lines = Lines::plain(Axis::log(format!("response, {unit}")), Axis::linear("share of requests, %"), series);
+    Chart::of_lines("response-cdf", "Share of the requests that took no longer", lines)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::chart::Content;
     use serde_json::json;
 
     #[test]

@@ -27,12 +27,7 @@ pub fn bandwidth<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> 
         Some(Line { name, points: points.collect() })
     };
     let series: Vec<Line> = reports.into_iter().filter_map(line).filter(|line| line.points.len() > 1).collect();
-    let (x, y) = (Axis::linear("time, s"), Axis::linear("bandwidth, MB/s"));
-    (!series.is_empty()).then(|| Chart {
-        id: "bandwidth".to_owned(),
-        title: "Bandwidth over time".to_owned(),
-        content: Content::Lines(Lines { x, y, series, bands: Vec::new(), levels: Vec::new() }),
-    })
+    Chart::of_lines("bandwidth", "Bandwidth over time", Lines::plain(Axis::linear("time, s"), Axis::linear("bandwidth, MB/s"), series))
 }
 
 /// Density of bandwidth over its distance from the mean in standard deviations, a line for each report (PGC Fig. 2).
@@ -41,13 +36,8 @@ pub fn bandwidth_density<'a>(reports: impl IntoIterator<Item = (String, &'a Valu
         let points = report.pointer("/bandwidth_mb_s/z_density").and_then(Value::as_array).into_iter().flatten();
         Line { name, points: points.filter_map(|point| Some((point[0].as_f64()?, point[1].as_f64()?))).collect() }
     };
-    let series: Vec<Line> = reports.into_iter().map(line).filter(|line| line.points.len() > 1).collect();
-    let (x, y) = (Axis::linear("Z-score of the bandwidth"), Axis::linear("density"));
-    (!series.is_empty()).then(|| Chart {
-        id: "bandwidth-density".to_owned(),
-        title: "Density of the bandwidth".to_owned(),
-        content: Content::Lines(Lines { x, y, series, bands: Vec::new(), levels: Vec::new() }),
-    })
+    let lines = Lines::plain(Axis::linear("Z-score of the bandwidth"), Axis::linear("density"), reports.into_iter().map(line).collect());
+    Chart::of_lines("bandwidth-density", "Density of the bandwidth", lines)
 }
 
 /// Requests, collections and destages of the window that was asked for (GGC Figs. 10 and 13, LAWC Figs. 2 and 5).
