@@ -134,6 +134,9 @@ pub(super) const DTRS_READS_28_37: &[(f64, f64)] =
 /// Developer tools release, reads, tilted to 37.35 KiB.
 pub(super) const DTRS_READS_37_35: &[(f64, f64)] =
     &[(0.5, 0.0209), (4.0, 0.3398), (8.0, 0.0139), (16.0, 0.0085), (28.0, 0.0131), (32.0, 0.0989), (60.0, 0.0268), (64.0, 0.478)];
+/// Developer tools release, writes, tilted to 10.19 KiB.
+pub(super) const DTRS_WRITES_10_19: &[(f64, f64)] =
+    &[(4.0, 0.7849), (8.0, 0.0802), (12.0, 0.0277), (16.0, 0.0109), (20.0, 0.0034), (24.0, 0.0026), (48.0, 0.0004), (64.0, 0.0899)];
 
 #[cfg(test)]
 mod tests {

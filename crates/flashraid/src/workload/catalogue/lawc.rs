@@ -32,12 +32,10 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
         }),
         ("lawc-tpc-h", []) => table_3(TPC_H, |rate| SyntheticParts {
             arrivals: DTRS_BURSTS.at(rate),
-            // 128 KiB inserts (PGC IV.B.2) among 8 KiB writes, as many as give the mean size.
-            write_size: SizeSpec::Bimodal { small_bytes: 8 * KIB, large_bytes: 128 * KIB, small_share: 1.0 - 2.19 / 120.0 },
+            write_size: weighted(DTRS_WRITES_10_19),
             read_size: weighted(DTRS_READS_37_35),
             address: dtrs_addresses(),
-            note: "read sizes, bursts, popularity, footprint of a Microsoft release server; writes of 8 KiB with as many of 128 KiB as give the mean size; GGC and \
-                   PGC give eight times the rate: tpc-h",
+            note: "sizes, bursts, popularity, footprint of a Microsoft release server; GGC and PGC give eight times the rate, and phases of inserts: tpc-h",
         }),
         ("fiu-vm", []) => table_3(FIU_VM, fiu),
         ("fiu-mail", []) => table_3(FIU_MAIL, fiu),
