@@ -11,7 +11,10 @@ use crate::workload::{HostLoop, Request, Source, SourceError};
 use std::collections::{BTreeMap, VecDeque};
 
 /// How far ahead each hint is given: pages and requests, at least.
-const HINTS: [(Hint, u64, usize); 2] = [(Hint::Map, 96, 2), (Hint::Block, 48, 1)];
+const HINTS: Hints = [(Hint::Map, 96, 2), (Hint::Block, 48, 1)];
+/// The same before a write cache, behind which a page costs more time.
+const CACHED_HINTS: Hints = [(Hint::Map, 8, 2), (Hint::Block, 4, 1)];
+type Hints = [(Hint, u64, usize); 2];
 /// Requests taken from the source at a time.
 const BATCH: usize = 256;
 /// Requests, and about how many pages, that are taken ahead of their turn.
@@ -91,7 +94,17 @@ pub fn simulate(
     let host = source.host_loop();
     let takes_ahead = host == HostLoop::Open && array.takes_ahead();
     let mut loop_ = Loop {
-        upcoming: Upcoming::new(source, &array, if takes_ahead { &[] } else { &HINTS }),
+        upcoming: Upcoming::new(
+            source,
+            &array,
+            if takes_ahead {
+                &[]
+            } else if array.has_cache() {
+                &CACHED_HINTS
+            } else {
+                &HINTS
+            },
+        ),
         takes_ahead,
         messages_at_restart: Default::default(),
         stripes_at_restart: StripeCounters::default(),
@@ -245,7 +258,7 @@ impl Loop {
     /// When the next request of an open loop comes, if one does.
     #[inline]
     fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
-        let arrival = if self.may_send() { self.upcoming.next_arrival(&self.array)? } else { None };
+        let arrival = if self.may_send() { self.upcoming.next_arrival()? } else { None };
         Ok(arrival.filter(|&at| self.limit.duration_ns.is_none_or(|end| at < end)))
     }
 
@@ -253,7 +266,7 @@ impl Loop {
     #[inline]
     fn send_next(&mut self, now: TimeNs) -> Result<(), SourceError> {
         let in_time = self.limit.duration_ns.is_none_or(|end| now < end);
-        if in_time && self.may_send() && self.upcoming.next_arrival(&self.array)?.is_some() {
+        if in_time && self.may_send() && self.upcoming.next_arrival()?.is_some() {
             self.send(now)?;
         }
         Ok(())
@@ -305,7 +318,7 @@ impl Loop {
     /// Takes the next request on its way at `now`.
     #[inline]
     fn take(&mut self, now: TimeNs) -> PageRequest {
-        let (request, mut pages) = self.upcoming.take();
+        let (request, mut pages) = self.upcoming.take(&self.array);
         let in_flight = InFlight { request, index: self.sent, arrival_ns: now, service: self.array.service() };
         pages.tag = u64::from(self.in_flight.insert(in_flight));
         self.sent += 1;
@@ -430,20 +443,19 @@ impl Upcoming {
 
     /// The arrival of the next request; an error only when everything before it has been taken.
     #[inline]
-    fn next_arrival(&mut self, array: &Array) -> Result<Option<TimeNs>, SourceError> {
+    fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
         if self.queue.len() < BATCH / 2 && !self.ended {
             self.refill();
         }
         if self.queue.is_empty() {
             return self.error.take().map_or(Ok(None), Err);
         }
-        self.hint(array);
         Ok(self.queue.front().map(|(request, _)| request.arrival_ns))
     }
 
-    /// The request that [`Upcoming::next_arrival`] has shown.
+    /// The request that [`Upcoming::next_arrival`] has shown; hints at what follows it.
     #[inline]
-    fn take(&mut self) -> (Request, PageRequest) {
+    fn take(&mut self, array: &Array) -> (Request, PageRequest) {
         let (request, pages) = self.queue.pop_front().expect("next_arrival has shown it");
         for (count, hinted_pages) in &mut self.hinted {
             if *count > 0 {
@@ -453,6 +465,7 @@ impl Upcoming {
         }
         self.requests_since_look += 1;
         self.pages_since_look += u64::from(pages.pages);
+        self.hint(array);
         (request, pages)
     }
 

@@ -41,28 +41,6 @@ impl Array {
         self.coordination.is_none() && self.stripes.is_none() && self.caching.is_none() && self.members.ssds[0].is_eager()
     }
 
-    /// Serves a request in its turn: with eager members, all its ends are known by then.
-    #[inline]
-    pub(super) fn serve_at_once(&mut self, now: TimeNs, request: &PageRequest) {
-        let join = self.members.open_join(Then::Host(request.tag));
-        let Members { ssds, joins, cleans, agenda, .. } = &mut self.members;
-        let (mut last_end, mut gc_members) = (0, 0);
-        for run in self.layout.runs(request) {
-            let members = run.members(request.write);
-            for page in run.first_page..run.first_page + run.pages {
-                for member in members.clone() {
-                    let ssd = &mut ssds[member as usize];
-                    let (element, slot) = ssd.home(page);
-                    let (end, met_gc) = ssd.serve_now(now, element, slot, request.write, cleans);
-                    last_end = last_end.max(end);
-                    gc_members |= u128::from(met_gc) << member;
-                }
-            }
-        }
-        joins[join].gc_members = gc_members;
-        agenda.schedule(last_end, Wake::Joined(join));
-    }
-
     /// As [`Array::submit`], but its operations wait for [`Array::serve_ahead`], which must come before anything else. Arrivals
     /// must not run backwards, and may lie after events that are yet to happen. Only if [`Array::takes_ahead`].
     pub fn submit_ahead(&mut self, now: TimeNs, request: &PageRequest) {

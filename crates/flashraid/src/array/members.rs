@@ -2,6 +2,7 @@
 
 use crate::TimeNs;
 use crate::agenda::Agenda;
+use crate::cache::{CacheWake, Token};
 use crate::coordination::Notice;
 use crate::metrics::GcInterval;
 use crate::slab::Slab;
@@ -30,13 +31,30 @@ pub(super) enum Then {
         /// Its place among what ends at the same nanosecond (rule 55).
         order: u64,
     },
-    /// Something that the cache waits for has ended.
+    /// An operation that the cache ordered has ended.
     Cache {
-        /// What.
-        event: u32,
+        /// What it was ordered for.
+        token: Token,
         /// Its place among what ends at the same nanosecond (rule 85).
         order: u64,
     },
+}
+
+/// Something that follows in the array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Followed<J> {
+    /// All that a join waited for is done.
+    Join(J),
+    /// A moment that the cache asked for has come.
+    Wake(CacheWake),
+}
+
+/// When something follows, and its place among what does at the same nanosecond, which nothing else has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    at: TimeNs,
+    order: u64,
+    followed: Followed<u32>,
 }
 
 /// How pages are read or written.
@@ -76,14 +94,13 @@ pub(super) struct Members {
     pub ssds: Vec<Ssd>,
     pub agenda: Agenda<Wake>,
     pub joins: Slab<Join>,
-    /// Joins from which something follows in the array: when they are done, in which order, and which. Since that must not depend
-    /// on when a member happens to know its ends, they are no events of the agenda.
-    followed: BinaryHeap<Reverse<(TimeNs, u64, u32)>>,
+    /// What follows in the array. Since its order must not depend on when a member happens to know its ends, it is no event of the agenda.
+    followed: BinaryHeap<Reverse<Due>>,
     ends: Vec<OpEnd>,
     pub cleans: Vec<GcInterval>,
     pub notices: Vec<Notice>,
     /// Ends of the page operations that the cache waits for, if they are recorded: what it waits for, the member, when.
-    cache_ends: Option<Vec<(u32, u32, TimeNs)>>,
+    cache_ends: Option<Vec<(Token, u32, TimeNs)>>,
 }
 
 impl Members {
@@ -124,6 +141,12 @@ impl Members {
         self.with(member, moment_is_over, |ssd, fx| ssd.submit(now, op, fx));
     }
 
+    /// Whether the end of an operation is known when a member takes it, and nobody asks for more than the last one.
+    #[inline]
+    pub fn are_eager(&self) -> bool {
+        self.ssds[0].is_eager() && self.cache_ends.is_none()
+    }
+
     /// A join that waits for nothing yet.
     #[inline]
     pub fn open_join(&mut self, then: Then) -> u32 {
@@ -140,12 +163,15 @@ impl Members {
     /// Books the ends that the members have reported.
     #[inline]
     pub fn settle(&mut self) {
+        if self.ends.is_empty() {
+            return;
+        }
         let mut ends = std::mem::take(&mut self.ends);
         for end in ends.drain(..) {
             if let Some(cache_ends) = &mut self.cache_ends
-                && let Then::Cache { event, .. } = self.joins[end.join].then
+                && let Then::Cache { token, .. } = self.joins[end.join].then
             {
-                cache_ends.push((event, end.member, end.at));
+                cache_ends.push((token, end.member, end.at));
             }
             self.end(end.join, end.at, u128::from(end.met_gc) << end.member);
         }
@@ -158,10 +184,10 @@ impl Members {
     }
 
     /// When a member was done with its part of what the cache waited for, if it is known; forgets it.
-    pub fn take_cache_ends(&mut self, of: u32) -> Vec<(u32, TimeNs)> {
+    pub fn take_cache_ends(&mut self, of: Token) -> Vec<(u32, TimeNs)> {
         let Some(ends) = &mut self.cache_ends else { return Vec::new() };
-        let taken = ends.iter().filter(|(event, ..)| *event == of).map(|&(_, member, at)| (member, at)).collect();
-        ends.retain(|(event, ..)| *event != of);
+        let taken = ends.iter().filter(|(token, ..)| *token == of).map(|&(_, member, at)| (member, at)).collect();
+        ends.retain(|(token, ..)| *token != of);
         taken
     }
 
@@ -170,33 +196,44 @@ impl Members {
     pub fn end(&mut self, join: u32, at: TimeNs, gc_members: u128) {
         let entry = &mut self.joins[join];
         if entry.book(at, gc_members) {
-            match entry.then {
-                Then::Host(_) => self.agenda.schedule(entry.last_end, Wake::Joined(join)),
-                Then::Stripe { order, .. } | Then::Cache { order, .. } => self.followed.push(Reverse((entry.last_end, order, join))),
+            let Join { then, last_end, .. } = *entry;
+            self.joined(join, then, last_end);
+        }
+    }
+
+    /// All that `join` waits for ends by `at`.
+    #[inline(always)]
+    pub fn joined(&mut self, join: u32, then: Then, at: TimeNs) {
+        match then {
+            Then::Host(_) => self.agenda.schedule(at, Wake::Joined(join)),
+            Then::Stripe { order, .. } | Then::Cache { order, .. } => {
+                self.followed.push(Reverse(Due { at, order, followed: Followed::Join(join) }));
             }
         }
     }
 
-    /// Something follows at `at`, without an operation.
+    /// The cache is to be woken at `at`.
     #[inline]
-    pub fn follow_at(&mut self, at: TimeNs, then: Then) {
-        let join = self.joins.insert(Join { then, remaining: 1, last_end: 0, gc_members: 0 });
-        self.end(join, at, 0);
+    pub fn wake_cache(&mut self, at: TimeNs, order: u64, wake: CacheWake) {
+        self.followed.push(Reverse(Due { at, order, followed: Followed::Wake(wake) }));
     }
 
-    /// When the next join ends from which something follows.
+    /// When something follows next.
     #[inline]
     pub fn next_followed(&self) -> Option<TimeNs> {
-        self.followed.peek().map(|Reverse((at, ..))| *at)
+        self.followed.peek().map(|Reverse(due)| due.at)
     }
 
-    /// Takes the next of these joins if it has ended by `until`.
+    /// Takes what follows next if it does by `until`.
     #[inline]
-    pub fn pop_followed(&mut self, until: TimeNs) -> Option<Join> {
+    pub fn pop_followed(&mut self, until: TimeNs) -> Option<Followed<Join>> {
         if self.next_followed()? > until {
             return None;
         }
-        let Reverse((.., join)) = self.followed.pop()?;
-        Some(self.joins.remove(join))
+        let Reverse(Due { followed, .. }) = self.followed.pop()?;
+        Some(match followed {
+            Followed::Join(join) => Followed::Join(self.joins.remove(join)),
+            Followed::Wake(wake) => Followed::Wake(wake),
+        })
     }
 }

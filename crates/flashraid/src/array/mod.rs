@@ -19,20 +19,20 @@ mod stripes;
 mod tests;
 
 use crate::TimeNs;
-use crate::cache::{Cache, CacheCounters, MemberRun, Order};
+use crate::cache::{Cache, CacheCounters, HostDone, MemberRun, Order};
 use crate::coordination::KINDS;
 pub use crate::layout::{Layout, Level, PageRequest, Run};
 use crate::metrics::{DestageInterval, GcInterval};
 use crate::ssd::{Effects, Hint, Ssd};
 use crate::workload::{Direction, Request};
 use ahead::Ahead;
-use caching::{Caching, Event, Record};
+use caching::{Caching, Record};
 use coordination::Coordination;
 pub use counters::StripeCounters;
 pub use demand::Demand;
 use failure::Step;
 pub use failure::{FailureProgress, Service};
-use members::{Access, Members, Then, Wake};
+use members::{Access, Followed, Members, Then, Wake};
 pub use params::*;
 use stripes::Stripes;
 
@@ -127,6 +127,11 @@ impl Array {
         &self.layout
     }
 
+    /// Whether there is a write cache.
+    pub fn has_cache(&self) -> bool {
+        self.caching.is_some()
+    }
+
     /// The members, the spare behind them.
     pub fn members(&self) -> &[Ssd] {
         &self.members.ssds
@@ -163,7 +168,7 @@ impl Array {
     #[inline]
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
         if self.takes_ahead() {
-            self.serve_at_once(now, request);
+            self.serve(now, request.write, self.layout.runs(request), Then::Host(request.tag));
             return;
         }
         let moment_is_over = now < self.advanced_before;
@@ -184,6 +189,10 @@ impl Array {
     /// Runs that follow one another in the same stripe are written together, with `by_strip` each strip for itself.
     #[inline]
     fn issue(&mut self, access: &Access, runs: impl Iterator<Item = Run>, by_strip: bool, then: Then) {
+        if self.stripes.is_none() && self.members.are_eager() {
+            self.serve(access.now, access.write, runs, then);
+            return;
+        }
         let join = self.members.open_join(then);
         let ends = match &mut self.stripes {
             Some(stripes) if stripes.concern(access) => stripes.submit(access, runs, by_strip, join, &mut self.members),
@@ -192,13 +201,36 @@ impl Array {
         self.members.close_join(join, ends);
     }
 
+    /// The same on eager members without stripes, whose ends are known at once.
+    #[inline(always)]
+    fn serve(&mut self, now: TimeNs, write: bool, runs: impl Iterator<Item = Run>, then: Then) {
+        let join = self.members.open_join(then);
+        let Members { ssds, joins, cleans, .. } = &mut self.members;
+        let (mut last_end, mut gc_members) = (0, 0);
+        for run in runs {
+            let members = run.members(write);
+            for page in run.first_page..run.first_page + run.pages {
+                for member in members.clone() {
+                    let ssd = &mut ssds[member as usize];
+                    let (element, slot) = ssd.home(page);
+                    let (end, met_gc) = ssd.serve_now(now, element, slot, write, cleans);
+                    last_end = last_end.max(end);
+                    gc_members |= u128::from(met_gc) << member;
+                }
+            }
+        }
+        joins[join].gc_members = gc_members;
+        self.members.joined(join, then, last_end);
+    }
+
     /// Carries out what the cache has ordered.
     fn carry_out(&mut self, now: TimeNs, moment_is_over: bool) {
-        let Some(mut caching) = self.caching.take() else { return };
-        let orders = caching.cache.take_orders();
+        let Some(mut caching) = self.caching.take_if(|caching| caching.cache.has_orders()) else { return };
+        let Caching { cache, turns, record } = &mut *caching;
+        let orders = cache.orders();
         for order in &orders.list {
             match *order {
-                Order::Wake { at, wake } => caching.wake_at(at, wake, &mut self.members),
+                Order::Wake { at, wake } => self.members.wake_cache(at, turns.give(), wake),
                 Order::Array { runs: (from, to), write, token } => {
                     self.operation_begins(now);
                     let layout = self.layout;
@@ -209,19 +241,23 @@ impl Array {
                         })
                     };
                     let access = Access { now, write, high_priority: false, moment_is_over };
-                    caching.begins(now, token, runs().map(|run| (run.first_member, run.first_page, run.pages, run.copies)), &layout);
-                    self.issue(&access, runs(), false, caching.then(Event::Done(token)));
+                    if let Some(record) = record {
+                        record.begin(now, token, runs().map(|run| (run.first_member, run.first_page, run.pages, run.copies)), &layout);
+                    }
+                    self.issue(&access, runs(), false, Then::Cache { token, order: turns.give() });
                 }
                 Order::Members { runs: (from, to), write, token } => {
                     self.operation_begins(now);
                     let access = Access { now, write, high_priority: false, moment_is_over };
                     let runs = &orders.member_runs[from as usize..to as usize];
-                    caching.begins(now, token, runs.iter().map(|run| (run.member, run.first_page, run.pages, 1)), &self.layout);
-                    self.issue_on_members(&access, runs, caching.then(Event::Done(token)));
+                    if let Some(record) = record {
+                        record.begin(now, token, runs.iter().map(|run| (run.member, run.first_page, run.pages, 1)), &self.layout);
+                    }
+                    self.issue_on_members(&access, runs, Then::Cache { token, order: turns.give() });
                 }
             }
         }
-        caching.cache.return_orders(orders);
+        cache.clear_orders();
         self.caching = Some(caching);
         self.settle();
     }
@@ -235,6 +271,12 @@ impl Array {
 
     /// Reads or writes pages of members, without parity.
     fn issue_on_members(&mut self, access: &Access, runs: &[MemberRun], then: Then) {
+        if self.stripes.is_none() && self.members.are_eager() {
+            let as_one =
+                |run: &MemberRun| Run { first_member: run.member, copies: 1, read_copy: 0, first_page: run.first_page, pages: run.pages };
+            self.serve(access.now, access.write, runs.iter().map(as_one), then);
+            return;
+        }
         let join = self.members.open_join(then);
         let mut operations = 0;
         for run in runs {
@@ -349,17 +391,25 @@ impl Array {
 
     /// What the array itself does next, now: ends of phases first, then the cache's events, messages last.
     fn act(&mut self, now: TimeNs, done: &mut Vec<Done>) {
-        if let Some(join) = self.members.pop_followed(now) {
-            match join.then {
-                Then::Stripe { operation, .. } => {
-                    let stripes = self.stripes.as_mut();
-                    let rebuilt = stripes.and_then(|stripes| stripes.phase_ended(now, operation, &join, &mut self.members));
-                    if let (Some(stripe), Some(caching)) = (rebuilt, &mut self.caching) {
-                        caching.cache.strip_rebuilt(stripe);
+        if let Some(followed) = self.members.pop_followed(now) {
+            match followed {
+                Followed::Wake(wake) => self.cache_event(now, done, |caching, _| caching.cache.wake(now, wake)),
+                Followed::Join(join) => match join.then {
+                    Then::Stripe { operation, .. } => {
+                        let stripes = self.stripes.as_mut();
+                        let rebuilt = stripes.and_then(|stripes| stripes.phase_ended(now, operation, &join, &mut self.members));
+                        if let (Some(stripe), Some(caching)) = (rebuilt, &mut self.caching) {
+                            caching.cache.strip_rebuilt(stripe);
+                        }
                     }
-                }
-                Then::Cache { event, .. } => self.cache_event(now, event, join.gc_members, done),
-                Then::Host(_) => unreachable!("the end of a host request is an event of the agenda"),
+                    Then::Cache { token, .. } => {
+                        if let Some(coordination) = &mut self.coordination {
+                            coordination.controller.request_done(now);
+                        }
+                        self.cache_event(now, done, |caching, members| caching.ended(now, token, join.gc_members, members));
+                    }
+                    Then::Host(_) => unreachable!("the end of a host request is an event of the agenda"),
+                },
             }
         } else if let Some(stripes) = self.stripes.as_mut().filter(|stripes| stripes.next_time() == Some(now)) {
             let step = stripes.step(now, &mut self.members);
@@ -386,19 +436,17 @@ impl Array {
         self.settle();
     }
 
-    /// Something that the cache waited for has ended.
-    fn cache_event(&mut self, now: TimeNs, event: u32, gc_members: u128, done: &mut Vec<Done>) {
+    /// Tells the cache of something that it waited for.
+    #[inline]
+    fn cache_event(&mut self, now: TimeNs, done: &mut Vec<Done>, tell: impl FnOnce(&mut Caching, &mut Members) -> Option<HostDone>) {
         let Some(caching) = &mut self.caching else { return };
         let was_flushing = caching.cache.is_flushing();
-        let (is_operation, host) = caching.ended(now, event, gc_members, &mut self.members);
+        let host = tell(caching, &mut self.members);
         if was_flushing
             && caching.cache.is_flushed()
             && let Some(stripes) = &mut self.stripes
         {
             stripes.set_flushing(now, false);
-        }
-        if is_operation && let Some(coordination) = &mut self.coordination {
-            coordination.controller.request_done(now);
         }
         done.extend(host.map(|host| Done { tag: host.tag, at: now, gc_members_met: host.gc_members.count_ones() }));
         self.carry_out(now, true);

@@ -308,8 +308,7 @@ impl MemberCaches {
                 self.look_at(now, common, member, flushing, begin);
             }
             let Some(sync) = &mut self.sync else { return };
-            let unaffected = |member: usize| self.lost.as_ref().is_none_or(|lost| lost.member as usize != member);
-            if flushing || !sync.all_ready(unaffected) {
+            if flushing || !sync.all_ready(self.lost.as_ref().map(|lost| lost.member)) {
                 sync.start_timer(now);
                 return;
             }
@@ -353,9 +352,10 @@ impl MemberCaches {
         let Some(sync) = &mut self.sync else { return };
         sync.take_ready(|member, slot, entry| {
             common.counters.common_caches += 1;
+            // It may have more; what is to be said of the others has not changed.
+            self.touched |= 1 << member;
             begin_destage(now, common, &mut self.stores[member as usize], member, slot, entry, begin);
         });
-        self.touch_all();
     }
 
     /// The timer has ended.

@@ -255,7 +255,7 @@ impl Cache {
     #[inline]
     fn look_if_changed(&mut self, now: TimeNs) {
         let group_changed = std::mem::take(&mut self.group_changed);
-        if group_changed || self.next_step <= now || !self.members.as_ref().is_none_or(MemberCaches::is_untouched) {
+        if group_changed || self.a_slot_may_be_rested(now) || !self.members.as_ref().is_none_or(MemberCaches::is_untouched) {
             self.look(now);
         }
     }
@@ -300,6 +300,12 @@ impl Cache {
         }
     }
 
+    /// Whether a slot may have become rested at this very moment.
+    #[inline]
+    fn a_slot_may_be_rested(&self, now: TimeNs) -> bool {
+        self.paced && self.next_step <= now
+    }
+
     /// Lets every cache that has changed look for something to destage (rules 83 to 85).
     #[inline]
     fn look(&mut self, now: TimeNs) {
@@ -309,10 +315,9 @@ impl Cache {
                 members.touch_all();
             }
         }
-        if self.next_step <= now
+        if self.a_slot_may_be_rested(now)
             && let Some(members) = &mut self.members
         {
-            // A slot has become rested at this very moment.
             members.touch_all();
         }
         while let Some(group) = &mut self.group
@@ -345,7 +350,9 @@ impl Cache {
 
     /// Slots are rested, or caches have waited long enough for the others.
     pub fn step(&mut self, now: TimeNs) {
-        self.look(now);
+        if self.paced {
+            self.look(now);
+        }
         if let Some(members) = &mut self.members
             && members.sync.as_ref().and_then(Sync::timer_ends).is_some_and(|end| end <= now)
         {
@@ -385,10 +392,10 @@ impl Cache {
         }
     }
 
-    /// Takes the orders out, to be carried out at once and in order; give the emptied lists back with [`Cache::return_orders`].
+    /// The orders, to be carried out at once and in turn; then [`Cache::clear_orders`] must follow.
     #[inline]
-    pub fn take_orders(&mut self) -> Orders {
-        std::mem::take(&mut self.common.orders)
+    pub fn orders(&self) -> &Orders {
+        &self.common.orders
     }
 
     /// Whether there are orders.
@@ -397,11 +404,10 @@ impl Cache {
         !self.common.orders.list.is_empty()
     }
 
-    /// Gives the lists of [`Cache::take_orders`] back, so that they are allocated once.
+    /// The orders have been carried out.
     #[inline]
-    pub fn return_orders(&mut self, mut orders: Orders) {
-        orders.clear();
-        self.common.orders = orders;
+    pub fn clear_orders(&mut self) {
+        self.common.orders.clear();
     }
 
     /// What has been counted until `now`.

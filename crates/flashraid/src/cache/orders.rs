@@ -23,7 +23,7 @@ pub enum Token {
 }
 
 /// What a wake-up is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CacheWake {
     /// The memory is done with a host request.
     Host(u32),

@@ -257,7 +257,8 @@ impl Store {
     fn candidate_of(&mut self, circle: usize) -> Option<u32> {
         let Circle { entries: order, pointer, .. } = &self.circles[circle];
         for _round in 0..2 {
-            for (&number, &id) in order.range(*pointer..).chain(order.range(..*pointer)) {
+            let from_start = std::iter::once_with(|| order.range(..*pointer)).flatten();
+            for (&number, &id) in order.range(*pointer..).chain(from_start) {
                 if self.slots.iter().any(|slot| slot.entry < DROPPED && self.entries[slot.entry as usize].number == number) {
                     continue;
                 }

@@ -6,42 +6,40 @@ use crate::TimeNs;
 #[derive(Debug, Clone)]
 pub(super) struct Sync {
     timeout_ns: u64,
-    /// Slot and entry of each cache that is ready.
-    ready: Vec<Option<(u16, u32)>>,
-    ready_count: u32,
+    /// Caches that are ready, as bits.
+    ready: u128,
+    /// Slot and entry of each of them.
+    candidates: Vec<(u16, u32)>,
     timer_ends: Option<TimeNs>,
 }
 
 impl Sync {
     pub fn new(members: u32, timeout_ns: u64) -> Self {
-        Self { timeout_ns, ready: vec![None; members as usize], ready_count: 0, timer_ends: None }
+        Self { timeout_ns, ready: 0, candidates: vec![(0, 0); members as usize], timer_ends: None }
     }
 
     #[inline]
     pub fn is_ready(&self, member: u32) -> bool {
-        self.ready[member as usize].is_some()
+        self.ready >> member & 1 == 1
     }
 
     #[inline]
     pub fn set_ready(&mut self, member: u32, slot: u16, entry: u32) {
-        self.ready[member as usize] = Some((slot, entry));
-        self.ready_count += 1;
+        self.ready |= 1 << member;
+        self.candidates[member as usize] = (slot, entry);
     }
 
-    /// Whether some are, and all those of members that are `unaffected` by failures.
+    /// Whether some are, and all but the one, if any, that a failure has taken.
     #[inline]
-    pub fn all_ready(&self, unaffected: impl Fn(usize) -> bool) -> bool {
-        let count = self.ready_count as usize;
-        count == self.ready.len()
-            || (count + 1 >= self.ready.len()
-                && count > 0
-                && self.ready.iter().enumerate().all(|(member, ready)| ready.is_some() || !unaffected(member)))
+    pub fn all_ready(&self, lost: Option<u32>) -> bool {
+        let all = u128::MAX >> (128 - self.candidates.len());
+        self.ready != 0 && self.ready | lost.map_or(0, |member| 1 << member) == all
     }
 
     /// Starts the timer if some are ready and it does not run.
     #[inline]
     pub fn start_timer(&mut self, now: TimeNs) {
-        if self.ready_count > 0 && self.timer_ends.is_none() {
+        if self.ready != 0 && self.timer_ends.is_none() {
             self.timer_ends = Some(now.saturating_add(self.timeout_ns));
         }
     }
@@ -54,12 +52,13 @@ impl Sync {
 
     /// Calls `act` with every cache that is ready, its slot and entry, in order; none is ready then and the timer stands.
     pub fn take_ready(&mut self, mut act: impl FnMut(u32, u16, u32)) {
-        for (member, ready) in self.ready.iter_mut().enumerate() {
-            if let Some((slot, entry)) = ready.take() {
-                act(member as u32, slot, entry);
-            }
+        let mut ready = std::mem::take(&mut self.ready);
+        while ready != 0 {
+            let member = ready.trailing_zeros();
+            ready &= ready - 1;
+            let (slot, entry) = self.candidates[member as usize];
+            act(member, slot, entry);
         }
-        self.ready_count = 0;
         self.timer_ends = None;
     }
 

@@ -86,7 +86,7 @@ impl Bench {
     }
 
     fn carry_out(&mut self) {
-        let orders = self.cache.take_orders();
+        let orders = self.cache.orders().clone();
         for order in &orders.list {
             let (at, event) = match *order {
                 Order::Wake { at, wake } => (at, Event::Wake(wake)),
@@ -109,7 +109,7 @@ impl Bench {
             self.events.insert((at, self.ordered), event);
             self.ordered += 1;
         }
-        self.cache.return_orders(orders);
+        self.cache.clear_orders();
         self.cache.verify().unwrap();
     }
 
