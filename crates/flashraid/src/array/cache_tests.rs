@@ -3,53 +3,13 @@
 use super::*;
 use crate::cache::{CacheParams, Policy};
 use crate::coordination::{CoordinationParams, KINDS, Scheme, Work};
-use crate::flash::{Geometry, Timing};
-use crate::ssd::{Allocation, GcParams, Hold, PlaneChoice, Pool, Preemption, SsdParams, Trigger, VictimPolicy};
+use crate::ssd::Preemption;
+use crate::ssd::tiny::{self, READ, WRITE};
 use proptest::prelude::*;
 
-const READ: TimeNs = 28;
-const WRITE: TimeNs = 208;
-
-/// Members of two elements with five blocks of four pages in use and `spare_blocks` free ones; a read takes 28, a write 208.
+/// Members of two elements with five blocks of four pages in use and `spare_blocks` free ones.
 fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: CacheParams) -> ArrayParams {
-    let ssd = SsdParams {
-        geometry: Geometry {
-            elements: 2,
-            planes: 1,
-            blocks_per_plane: 5 + spare_blocks,
-            pages_per_block: 4,
-            page_bytes: 4096,
-            reserved_blocks_per_plane: spare_blocks,
-            summary_page: false,
-        },
-        timing: Timing {
-            page_read_ns: 20,
-            page_program_ns: 200,
-            block_erase_ns: 1000,
-            page_transfer_ns: 7,
-            summary_transfer_ns: 0,
-            command_overhead_ns: 1,
-        },
-        element_stride_pages: 1,
-        allocation: Allocation::Static,
-        plane_choice: PlaneChoice::Rotate,
-        gc: GcParams {
-            pool: Pool::Plane,
-            hold: Hold::Element,
-            start_free_blocks: 1,
-            stop_free_blocks: 2,
-            trigger: Trigger::Request,
-            victim: VictimPolicy::Greedy,
-            separate_open_block: false,
-            copy_back: true,
-            instantaneous: false,
-            preemption: None,
-            idle_ns: None,
-        },
-        fill_seals_last_block: true,
-        channel: None,
-        link: None,
-    };
+    let ssd = tiny::ssd(2, 5 + spare_blocks, spare_blocks);
     ArrayParams { level, members, stripe_unit_pages: unit, ssd, coordination: None, failure: None, cache: Some(cache) }
 }
 

@@ -4,12 +4,10 @@
 
 use super::*;
 use crate::coordination::{CoordinationParams, KINDS, Scheme, Work};
-use crate::flash::{Geometry, Timing};
-use crate::ssd::{Allocation, GcParams, Hold, MemberCounters, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use crate::ssd::MemberCounters;
+use crate::ssd::tiny::{self, READ, WRITE};
 use proptest::prelude::*;
 
-const READ: TimeNs = 28;
-const WRITE: TimeNs = 208;
 /// A write that has to read before.
 const READ_WRITE: TimeNs = READ + WRITE;
 
@@ -17,44 +15,7 @@ const READ_WRITE: TimeNs = READ + WRITE;
 type Asked = (TimeNs, u64, u32, bool);
 
 fn params(level: Level, members: u32, unit: u32) -> ArrayParams {
-    let ssd = SsdParams {
-        geometry: Geometry {
-            elements: 1,
-            planes: 1,
-            blocks_per_plane: 603,
-            pages_per_block: 4,
-            page_bytes: 4096,
-            reserved_blocks_per_plane: 600,
-            summary_page: false,
-        },
-        timing: Timing {
-            page_read_ns: 20,
-            page_program_ns: 200,
-            block_erase_ns: 1000,
-            page_transfer_ns: 7,
-            summary_transfer_ns: 0,
-            command_overhead_ns: 1,
-        },
-        element_stride_pages: 1,
-        allocation: Allocation::Static,
-        plane_choice: PlaneChoice::Rotate,
-        gc: GcParams {
-            pool: Pool::Plane,
-            hold: Hold::Element,
-            start_free_blocks: 1,
-            stop_free_blocks: 2,
-            trigger: Trigger::Request,
-            victim: VictimPolicy::Greedy,
-            separate_open_block: false,
-            copy_back: true,
-            instantaneous: false,
-            preemption: None,
-            idle_ns: None,
-        },
-        fill_seals_last_block: true,
-        channel: None,
-        link: None,
-    };
+    let ssd = tiny::ssd(1, 603, 600);
     ArrayParams { level, members, stripe_unit_pages: unit, ssd, coordination: None, failure: None, cache: None }
 }
 

@@ -8,9 +8,8 @@
 use super::{CoordinationParams, KINDS, Kind, Mail, MemberState, Scheme, ToController, ToMember, Work};
 use crate::TimeNs;
 use crate::array::{Array, ArrayParams, Done, Level, PageRequest};
-use crate::flash::{Geometry, Timing};
 use crate::metrics::GcInterval;
-use crate::ssd::{Allocation, GcParams, Hold, MemberCounters, PlaneChoice, Pool, Preemption, SsdParams, Trigger, VictimPolicy};
+use crate::ssd::{MemberCounters, Preemption, tiny};
 
 const T: TimeNs = 10_000;
 
@@ -19,44 +18,7 @@ type Op = (TimeNs, u32, u64, bool);
 
 fn params(members: u32, elements: u32, mut coordination: CoordinationParams) -> ArrayParams {
     coordination.capable &= (1 << members) - 1;
-    let ssd = SsdParams {
-        geometry: Geometry {
-            elements,
-            planes: 1,
-            blocks_per_plane: 6,
-            pages_per_block: 4,
-            page_bytes: 4096,
-            reserved_blocks_per_plane: 3,
-            summary_page: false,
-        },
-        timing: Timing {
-            page_read_ns: 20,
-            page_program_ns: 200,
-            block_erase_ns: 1000,
-            page_transfer_ns: 7,
-            summary_transfer_ns: 0,
-            command_overhead_ns: 1,
-        },
-        element_stride_pages: 1,
-        allocation: Allocation::Static,
-        plane_choice: PlaneChoice::Rotate,
-        gc: GcParams {
-            pool: Pool::Plane,
-            hold: Hold::Element,
-            start_free_blocks: 1,
-            stop_free_blocks: 2,
-            trigger: Trigger::Request,
-            victim: VictimPolicy::Greedy,
-            separate_open_block: false,
-            copy_back: true,
-            instantaneous: false,
-            preemption: None,
-            idle_ns: None,
-        },
-        fill_seals_last_block: true,
-        channel: None,
-        link: None,
-    };
+    let ssd = tiny::ssd(elements, 6, 3);
     ArrayParams { level: Level::Raid0, members, stripe_unit_pages: 1, ssd, coordination: Some(coordination), failure: None, cache: None }
 }
 

@@ -13,6 +13,8 @@ mod counters;
 mod element;
 mod params;
 mod preempt;
+#[cfg(test)]
+pub(crate) mod tiny;
 mod warm_up;
 
 use crate::TimeNs;

@@ -11,9 +11,8 @@
 
 use crate::TimeNs;
 use crate::array::{Array, ArrayParams, Done, Level, PageRequest};
-use crate::flash::{Geometry, Timing};
 use crate::metrics::GcInterval;
-use crate::ssd::{Allocation, GcParams, Hold, MemberCounters, PlaneChoice, Pool, Preemption, SsdParams, Suspension, Trigger, VictimPolicy};
+use crate::ssd::{MemberCounters, Preemption, Suspension, tiny};
 
 const T: TimeNs = 10_000;
 const SEMI: Preemption = Preemption { poll_ns: 5, t_hard: 0.0, pipeline: false, merge: false, reorder: false, suspension: None };
@@ -41,44 +40,10 @@ impl Outcome {
 }
 
 fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> ArrayParams {
-    let ssd = SsdParams {
-        geometry: Geometry {
-            elements: 1,
-            planes,
-            blocks_per_plane: 6 + spare_blocks,
-            pages_per_block: 4,
-            page_bytes: 4096,
-            reserved_blocks_per_plane: 3 + spare_blocks,
-            summary_page: false,
-        },
-        timing: Timing {
-            page_read_ns: 20,
-            page_program_ns: 200,
-            block_erase_ns: 1000,
-            page_transfer_ns: 7,
-            summary_transfer_ns: 0,
-            command_overhead_ns: 1,
-        },
-        element_stride_pages: 1,
-        allocation: Allocation::Static,
-        plane_choice: PlaneChoice::Rotate,
-        gc: GcParams {
-            pool: Pool::Plane,
-            hold: Hold::Element,
-            start_free_blocks: 1 + spare_blocks,
-            stop_free_blocks: 2 + spare_blocks,
-            trigger: Trigger::Request,
-            victim: VictimPolicy::Greedy,
-            separate_open_block: false,
-            copy_back: true,
-            instantaneous: false,
-            preemption,
-            idle_ns: None,
-        },
-        fill_seals_last_block: true,
-        channel: None,
-        link: None,
-    };
+    let mut ssd = tiny::ssd(1, 6 + spare_blocks, 3 + spare_blocks);
+    ssd.geometry.planes = planes;
+    (ssd.gc.start_free_blocks, ssd.gc.stop_free_blocks) = (1 + spare_blocks, 2 + spare_blocks);
+    ssd.gc.preemption = preemption;
     ArrayParams { level: Level::Single, members: 1, stripe_unit_pages: 1, ssd, coordination: None, failure: None, cache: None }
 }
 

@@ -1,0 +1,50 @@
+//! The SSD of tests to the nanosecond: blocks of four pages, a read takes 28 ns, a write 208, an erase 1000.
+
+use super::{Allocation, GcParams, Hold, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use crate::TimeNs;
+use crate::flash::{Geometry, Timing};
+
+pub const READ: TimeNs = 28;
+pub const WRITE: TimeNs = 208;
+
+/// Elements of one plane with that many blocks, `reserved` of which the fill leaves free; a pool starts at one free block and stops at two.
+pub fn ssd(elements: u32, blocks: u32, reserved: u32) -> SsdParams {
+    SsdParams {
+        geometry: Geometry {
+            elements,
+            planes: 1,
+            blocks_per_plane: blocks,
+            pages_per_block: 4,
+            page_bytes: 4096,
+            reserved_blocks_per_plane: reserved,
+            summary_page: false,
+        },
+        timing: Timing {
+            page_read_ns: 20,
+            page_program_ns: 200,
+            block_erase_ns: 1000,
+            page_transfer_ns: 7,
+            summary_transfer_ns: 0,
+            command_overhead_ns: 1,
+        },
+        element_stride_pages: 1,
+        allocation: Allocation::Static,
+        plane_choice: PlaneChoice::Rotate,
+        gc: GcParams {
+            pool: Pool::Plane,
+            hold: Hold::Element,
+            start_free_blocks: 1,
+            stop_free_blocks: 2,
+            trigger: Trigger::Request,
+            victim: VictimPolicy::Greedy,
+            separate_open_block: false,
+            copy_back: true,
+            instantaneous: false,
+            preemption: None,
+            idle_ns: None,
+        },
+        fill_seals_last_block: true,
+        channel: None,
+        link: None,
+    }
+}
