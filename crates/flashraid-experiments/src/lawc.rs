@@ -72,34 +72,39 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
 fn fig7(results: &Results, evaluation: &mut Evaluation) {
     let on_both = |compute: &dyn Fn(&str) -> Values| LEVELS.map(|level| (level, compute(level))).to_vec();
     let over = |workloads: &[&str], policies: &[&str], level: &str, figure: &str, join: fn(&[f64]) -> f64| {
         let pairs = workloads.iter().flat_map(|workload| policies.iter().map(move |policy| (workload, policy)));
-        combine(&pairs.map(|(workload, policy)| reduction(results, level, workload, policy, figure)).collect::<Vec<_>>(), join)
+        let reductions = pairs.map(|(workload, policy)| reduction(results, level, workload, policy, figure));
+        // Other settings are measured for some of the workloads only.
+        combine(&reductions.filter(|reduction| !reduction.is_empty()).collect::<Vec<_>>(), join)
     };
     evaluation.numbers("lawc.fig7.best", on_both(&|level| over(&WORKLOADS, &["iwc-sync", "lawc"], level, MEAN, most)));
 
     let average = |policy: &str, workloads: &[&str]| mean(&over(workloads, &[policy], "raid0", MEAN, mean));
     let [ggc, iwc] = ["ggc", "iwc"].map(|policy| average(policy, &WORKLOADS));
     let sync = average("iwc-sync", &INTENSIVE);
-    let all_better = INTENSIVE.iter().all(|workload| mean(&reduction(results, "raid0", workload, "iwc-sync", MEAN)) > 0.0);
+    let least_sync = mean(&over(&INTENSIVE, &["iwc-sync"], "raid0", MEAN, least));
     evaluation.statement(
         "lawc.fig7.iwc",
         vec![
             ("average reduction by iwc-sync against wow on the write-intensive workloads", sync, sync > 0.0),
-            ("iwc-sync is better than wow on each of them", sync, all_better),
+            ("the least reduction by iwc-sync on one of them", least_sync, least_sync > 0.0),
             ("average reduction by iwc against wow is negative", iwc, iwc < 0.0),
             ("average reduction by coordinated collection against wow, the greatest", ggc, ggc > average("lawc", &WORKLOADS)),
         ],
     );
 
-    let light = |level: &str| {
-        over(&["lawc-financial", "lawc-tpc-h"], &["lawc"], level, MEAN, |values| {
-            most(&values.iter().map(|value| value.abs()).collect::<Vec<_>>())
-        })
+    let light = |workload: &str| {
+        let on_levels = LEVELS.map(|level| reduction(results, level, workload, "lawc", MEAN));
+        combine(&on_levels, |values| most(&values.iter().map(|value| value.abs()).collect::<Vec<_>>()))
     };
-    evaluation.numbers("lawc.fig7.light", on_both(&light));
+    evaluation.numbers("lawc.fig7.light", vec![("financial", light("lawc-financial")), ("tpc-h", light("lawc-tpc-h"))]);
     evaluation.numbers("lawc.fig7.skewed", on_both(&|level| reduction(results, level, "lawc-skewed", "lawc", MEAN)));
     evaluation.numbers("lawc.fig7.stddev", on_both(&|level| over(&WORKLOADS, &["lawc"], level, STDDEV, mean)));
     let gain = |level: &str| over(&WORKLOADS, &["lawc"], level, BANDWIDTH, mean).into_iter().map(|reduction| -reduction).collect();
