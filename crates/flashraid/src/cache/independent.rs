@@ -411,6 +411,13 @@ fn begin_destage(
 ) {
     let pages = store.begin(now, slot, entry);
     common.counters.destages.count(pages);
+    let layout = &common.layout;
+    if layout.shape().parity > 0
+        && let Some((stripe, ..)) = store.taken(slot)
+        && layout.position(stripe, member) >= layout.columns()
+    {
+        common.counters.parity_pages_destaged += u64::from(pages);
+    }
     let read_at = common.nvm.read(now, pages);
     begin(common, store, Destage { cache: member as u16 + 1, slot }, read_at);
 }

@@ -17,13 +17,11 @@ impl MemberCaches {
         rows_of(&part.offsets, unit, rows);
         let columns = layout.columns();
         let first_page = layout.first_page(stripe);
-        let is_missing = |common: &Common, position: u32, row: u32| {
-            (position >= columns || part.offsets.binary_search(&(position * unit + row)).is_err())
-                && !self.knows(common, layout.strip_member(stripe, position), stripe, row)
-        };
-        // A missing page that can't be read is computed from all others of its row.
+        let is_own = |position: u32, row: u32| position < columns && part.offsets.binary_search(&(position * unit + row)).is_ok();
+        let is_known = |common: &Common, position: u32, row: u32| self.knows(common, layout.strip_member(stripe, position), stripe, row);
+        // What is missing and can't be read leaves the old parity, from which the part's own old pages are taken out.
         let lost_column = (0..columns).find(|&column| self.is_lost(layout.strip_member(stripe, column), stripe));
-        let is_reconstructed = |common: &Common, row| lost_column.is_some_and(|column| is_missing(common, column, row));
+        let needs_old = |row: u32| lost_column.is_some_and(|column| !is_own(column, row));
         let from = common.orders.member_runs.len();
         for position in 0..layout.shape().width() {
             let member = layout.strip_member(stripe, position);
@@ -31,7 +29,12 @@ impl MemberCaches {
                 continue;
             }
             for &row in rows.iter() {
-                if is_missing(common, position, row) && (position < columns || is_reconstructed(common, row)) {
+                let is_needed = if needs_old(row) {
+                    position >= columns || is_own(position, row)
+                } else {
+                    position < columns && !is_own(position, row)
+                };
+                if is_needed && !is_known(common, position, row) {
                     common.counters.parity_reads += 1;
                     common.orders.add_member_page(from, member, first_page + row);
                 }

@@ -67,6 +67,8 @@ pub struct CacheCounters {
     pub dependent: u64,
     /// Pages read because parity needed them.
     pub parity_reads: u64,
+    /// Pages of parity among those that member caches have destaged; what `wow` makes at a destage counts as the array's.
+    pub parity_pages_destaged: u64,
     /// Destages of the front into the member caches.
     pub front_destages: Destages,
     /// Destages to members.

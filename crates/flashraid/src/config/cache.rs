@@ -20,8 +20,7 @@ pub struct CacheConfig {
     /// Occupancy of a cache up to which nothing is destaged; without it 0, as in LAWC. WOW's own value is 80 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<Fraction>,
-    /// Occupancy from which on a cache destages at the full rate, which rises linearly from `low`; without it 0, as in LAWC. WOW's own
-    /// value is 90 %.
+    /// Occupancy from which on a cache destages at the full rate, which rises linearly from `low`; without it `low`. WOW's own value is 90 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<Fraction>,
     /// Destages that each cache may have under way; without it 1, as in LAWC. Real controllers use up to 20.

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::problems::{Place, Problem, SourceText};
-use super::validate::TAGS;
+use super::validate::{TAGS, WITHOUT_VARIANTS};
 
 /// A value and where it comes from.
 #[derive(Debug, Clone)]
@@ -197,11 +197,16 @@ impl Tree {
 
     /// Lays `over` over this tree: tables are merged, everything else is replaced.
     pub fn overlay(&mut self, over: Tree) {
+        self.lay(over, true);
+    }
+
+    fn lay(&mut self, over: Tree, has_variants: bool) {
+        let is_other_variant = |tag: &&str| match (self.get(tag), over.get(tag)) {
+            (Some(old), Some(new)) => old.as_str() != new.as_str(),
+            _ => false,
+        };
         let replace = match (&self.kind, &over.kind) {
-            (Kind::Table(_), Kind::Table(_)) => TAGS.iter().any(|tag| match (self.get(tag), over.get(tag)) {
-                (Some(old), Some(new)) => old.as_str() != new.as_str(),
-                _ => false,
-            }),
+            (Kind::Table(_), Kind::Table(_)) => has_variants && TAGS.iter().any(is_other_variant),
             _ => true,
         };
         if replace {
@@ -213,7 +218,7 @@ impl Tree {
         let Kind::Table(entries) = over.kind else { return };
         for (key, child) in entries {
             match self.get_mut(&key) {
-                Some(old) => old.overlay(child),
+                Some(old) => old.lay(child, key != WITHOUT_VARIANTS),
                 None => self.insert(&key, child),
             }
         }

@@ -260,6 +260,8 @@ fn lacks_tag(error: &ValidationError<'_>, depth: usize) -> bool {
 
 /// Keys that choose the variant of a table: a table with another choice replaces the inherited one instead of adding to it.
 pub(super) const TAGS: [&str; 4] = ["kind", "process", "distribution", "policy"];
+/// The table that has such a key and yet the same others with every choice, so that it keeps them.
+pub(super) const WITHOUT_VARIANTS: &str = "cache";
 
 /// What is allowed instead, and a hint.
 fn describe(kind: &ValidationErrorKind, schema: &Value, found: &Value) -> (String, Option<String>) {

@@ -39,6 +39,7 @@ pub fn cache(policy: &str, counters: &CacheCounters, room_pages: u64, page_bytes
         },
         "parity_reads": counters.parity_reads,
         "destages": destages(&counters.destages),
+        "parity_pages_destaged": counters.parity_pages_destaged,
         "common_destages": {
             "all_ready": counters.common_all_ready, "timeouts": counters.common_timeouts,
             "caches_mean": ratio(counters.common_caches as f64, together as f64),

@@ -52,6 +52,15 @@ fn an_empty_file_is_the_main_job() {
     assert_eq!(scenario.seed, 1);
 }
 
+/// A grid over the policy compares caches that are alike in everything else.
+#[test]
+fn another_policy_keeps_the_other_keys_of_the_cache() {
+    let text = "[cache]\npolicy = \"lawc\"\nsize = \"1MiB\"\nlow = 0.5\nin_flight = 4\n";
+    let sets = [("cache.high".to_string(), "0.6".to_string()), ("cache.policy".to_string(), "wow".to_string())];
+    let cache = from_str("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
+    assert_eq!((cache.policy, cache.group_pages, cache.low, cache.high, cache.in_flight), (crate::cache::Policy::Wow, 256, 0.5, 0.6, 4));
+}
+
 #[test]
 fn caches_share_out_their_size_as_the_paper_does() {
     use crate::cache::Policy;

@@ -629,12 +629,18 @@ impl Simulation<'_> {
             let page = stripe * unit + row;
             caches.holds(cache, page) || caches.list[cache].waiting.iter().any(|&(_, waiting)| waiting == page)
         };
-        let is_missing = |strip: usize, row: u64| !own.contains(&(strip, row)) && !known(strip, row);
-        let lost_is_missing = |row: u64| lost.is_some_and(|lost| lost < columns && is_missing(lost, row));
+        // A lost page that the part does not bring is in the old parity only.
+        let from_parity = |row: u64| lost.is_some_and(|lost| lost < columns && !own.contains(&(lost, row)));
         let mut read = Vec::new();
         for strip in (0..strips).filter(|&strip| lost != Some(strip)) {
             for &row in &rows {
-                if is_missing(strip, row) && (strip < columns || lost_is_missing(row)) {
+                let takes_part = match (from_parity(row), strip < columns) {
+                    (true, true) => own.contains(&(strip, row)),
+                    (true, false) => true,
+                    (false, true) => !own.contains(&(strip, row)),
+                    (false, false) => false,
+                };
+                if takes_part && !known(strip, row) {
                     let member = self.server(stripe, member_of(params, stripe, strip)).expect("it is not lost");
                     read.push((member, stripe * unit + row));
                 }
@@ -772,6 +778,11 @@ impl Simulation<'_> {
     fn begin_destage(&mut self, cache: usize, Candidate { slot, circle, number }: Candidate) {
         let now = self.now;
         let stripe_pages = self.stripe_pages();
+        let params = &self.case.params;
+        let mut parity_strips = data_columns(params)..params.members as usize;
+        let holds_parity = params.level.parity_strips() > 0
+            && !self.caches_now().is_group(cache)
+            && parity_strips.any(|strip| self.caches_now().member_cache(member_of(params, number, strip)) == cache);
         let caches = self.caches();
         let flight = caches.flights_begun;
         caches.flights_begun += 1;
@@ -788,6 +799,9 @@ impl Simulation<'_> {
         let counts = if is_front { &mut caches.counters.front_destages } else { &mut caches.counters.destages };
         counts.count += 1;
         counts.pages += pages as u64;
+        if holds_parity {
+            caches.counters.parity_pages_destaged += pages as u64;
+        }
         let nvm_read_ns = caches.params.nvm_read_ns;
         let memory_end = caches.ask_memory(now, pages, nvm_read_ns);
         if memory_end == now {
