@@ -102,6 +102,21 @@ fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
     assert!(ends(&iwc)[1] > 28 && ends(&iwc)[2] == ends(&iwc)[1] + 30, "{:?}", ends(&iwc));
 }
 
+#[test]
+fn destages_are_recorded_on_the_members_that_get_them() {
+    let failure = Some(FailureParams { member: 1, at_ns: 500, rebuild: None });
+    let mut array = Array::new(&ArrayParams { failure, ..params(Level::Raid4, 4, 1, 300, cache(Policy::Wow, 16, 0)) }, 1);
+    array.record_destages();
+    let mut done = Vec::new();
+    for (tag, at) in [(0, 0), (1, 1000)] {
+        array.submit(at, &PageRequest { tag, first_page: 0, pages: 3, write: true, high_priority: false, one_member: false });
+        array.advance(at + 999, &mut done);
+    }
+    let mut members = Vec::new();
+    array.take_destages(|destage| members.push(destage.member));
+    assert_eq!(members, [0, 1, 2, 0, 2]);
+}
+
 fn policies() -> impl Strategy<Value = CacheParams> {
     let sizes = prop_oneof![
         (1..40_u32).prop_map(|pages| cache(Policy::Wow, pages, 0)),

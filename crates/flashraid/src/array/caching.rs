@@ -58,12 +58,20 @@ impl Caching {
 }
 
 impl Record {
-    /// An operation begins, with these members, pages and copies; recorded if it is a destage.
-    pub fn begin(&mut self, now: TimeNs, token: Token, runs: impl Iterator<Item = (u32, u32, u32, u32)>, layout: &Layout) {
+    /// An operation begins, with these members, pages and copies; recorded if it is a destage. `serving` names the member that has the strip
+    /// of a member in a stripe, if one does.
+    pub fn begin(
+        &mut self,
+        now: TimeNs,
+        token: Token,
+        runs: impl Iterator<Item = (u32, u32, u32, u32)>,
+        layout: &Layout,
+        serving: impl Fn(u32, u64) -> Option<u32>,
+    ) {
         let Token::Destage(destage) = token else { return };
         for (first_member, first_page, pages, copies) in runs {
             let stripe = u64::from(first_page / layout.unit_pages());
-            for member in first_member..first_member + copies {
+            for member in (first_member..first_member + copies).filter_map(|member| serving(member, stripe)) {
                 match self.under_way.iter_mut().find(|(other, part)| *other == destage && part.member == member) {
                     Some((_, part)) => part.pages += pages,
                     None => {

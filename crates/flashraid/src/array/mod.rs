@@ -242,7 +242,13 @@ impl Array {
                     };
                     let access = Access { now, write, high_priority: false, moment_is_over };
                     if let Some(record) = record {
-                        record.begin(now, token, runs().map(|run| (run.first_member, run.first_page, run.pages, run.copies)), &layout);
+                        record.begin(
+                            now,
+                            token,
+                            runs().map(|run| (run.first_member, run.first_page, run.pages, run.copies)),
+                            &layout,
+                            self.serving(),
+                        );
                     }
                     self.issue(&access, runs(), false, Then::Cache { token, order: turns.give() });
                 }
@@ -251,7 +257,13 @@ impl Array {
                     let access = Access { now, write, high_priority: false, moment_is_over };
                     let runs = &orders.member_runs[from as usize..to as usize];
                     if let Some(record) = record {
-                        record.begin(now, token, runs.iter().map(|run| (run.member, run.first_page, run.pages, 1)), &self.layout);
+                        record.begin(
+                            now,
+                            token,
+                            runs.iter().map(|run| (run.member, run.first_page, run.pages, 1)),
+                            &self.layout,
+                            self.serving(),
+                        );
                     }
                     self.issue_on_members(&access, runs, Then::Cache { token, order: turns.give() });
                 }
@@ -260,6 +272,12 @@ impl Array {
         cache.clear_orders();
         self.caching = Some(caching);
         self.settle();
+    }
+
+    /// Names the member that has the strip of a member in a stripe, if one does.
+    fn serving(&self) -> impl Fn(u32, u64) -> Option<u32> {
+        let stripes = self.stripes.as_deref();
+        move |member, stripe| stripes.map_or(Some(member), |stripes| stripes.serving(member, stripe))
     }
 
     /// The controller counts what goes to the members: with a cache, its operations.

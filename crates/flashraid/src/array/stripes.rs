@@ -118,6 +118,11 @@ impl Stripes {
         })
     }
 
+    /// The member that has the strip of `member` in `stripe`, if one does.
+    pub fn serving(&self, member: u32, stripe: u64) -> Option<u32> {
+        self.route.serving(member, stripe)
+    }
+
     fn has_parity(&self) -> bool {
         self.route.layout.shape().parity > 0
     }
