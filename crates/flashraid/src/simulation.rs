@@ -93,18 +93,13 @@ pub fn simulate(
     let metrics = Metrics::new(params, array.members().len() as u32, elements).with_phases(if may_fail { Service::ALL.len() } else { 0 });
     let host = source.host_loop();
     let takes_ahead = host == HostLoop::Open && array.takes_ahead();
+    let hints: &[_] = match (takes_ahead, array.has_cache()) {
+        (true, _) => &[],
+        (false, true) => &CACHED_HINTS,
+        (false, false) => &HINTS,
+    };
     let mut loop_ = Loop {
-        upcoming: Upcoming::new(
-            source,
-            &array,
-            if takes_ahead {
-                &[]
-            } else if array.has_cache() {
-                &CACHED_HINTS
-            } else {
-                &HINTS
-            },
-        ),
+        upcoming: Upcoming::new(source, &array, hints),
         takes_ahead,
         messages_at_restart: Default::default(),
         stripes_at_restart: StripeCounters::default(),

@@ -167,10 +167,6 @@ impl Array {
     /// Takes a request; may start flash operations.
     #[inline]
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
-        if self.takes_ahead() {
-            self.serve(now, request.write, self.layout.runs(request), Then::Host(request.tag));
-            return;
-        }
         let moment_is_over = now < self.advanced_before;
         if let Some(caching) = &mut self.caching {
             caching.cache.submit(now, request);
