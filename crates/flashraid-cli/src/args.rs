@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use flashraid::units::Duration;
-use flashraid::workload::trace::write::WRITABLE;
-use flashraid::workload::trace::{Devices, Format, Reorder, TimeUnit, TraceSpec};
+use flashraid_workload::trace::write::WRITABLE;
+use flashraid_workload::trace::{Devices, Format, Reorder, TimeUnit, TraceSpec};
+use flashraid_workload::units::Duration;
 
 use crate::grid::{Axis, Setting};
 

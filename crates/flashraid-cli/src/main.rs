@@ -1,6 +1,7 @@
 //! The program `flashraid`: reads the command line, runs a command, ends with its exit status.
 
 mod args;
+mod bench;
 mod cmd;
 mod failure;
 mod files;

@@ -1,10 +1,10 @@
 //! Runs a simulation with a progress bar, Ctrl-C and, if wanted, files of requests.
 
 use flashraid::config::Scenario;
-use flashraid::metrics::CompletedRequest;
 use flashraid::report::Report;
 use flashraid::run::{self, Observer, Progress, RunError};
 use flashraid::warm_up::SharedWarmUps;
+use flashraid_model::metrics::CompletedRequest;
 
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;

@@ -1,6 +1,6 @@
 //! What came out of a figure: its rows, and its claims with their verdicts.
 
-use flashraid::metrics::Estimate;
+use flashraid_model::metrics::Estimate;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
 //! What the papers leave open, chosen once for all figures.
 
-use flashraid::workload::catalogue;
+use flashraid_workload::catalogue;
 
 use crate::Point;
 use crate::figure::{REQUESTS, SKIPPED_REQUESTS};

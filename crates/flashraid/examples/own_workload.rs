@@ -3,10 +3,10 @@
 
 #![allow(clippy::print_stdout)]
 
-use flashraid::array::Array;
 use flashraid::config;
-use flashraid::metrics::CompletedRequest;
-use flashraid::rng::{self, Stream};
+use flashraid::model::array::Array;
+use flashraid::model::metrics::CompletedRequest;
+use flashraid::model::rng::{self, Stream};
 use flashraid::simulation::{Limit, Progress, Watch, simulate};
 use flashraid::workload::{Direction, Request, Source, SourceError};
 

@@ -11,9 +11,9 @@ use serde::Serialize;
 
 pub use sample::WorkloadSample;
 
-use crate::array::{ArrayParams, Spare};
 use crate::config::{Scenario, address_space};
-use crate::ssd::{PlaneChoice, Pool, SsdParams, VictimPolicy};
+use flashraid_model::array::{ArrayParams, Spare};
+use flashraid_model::ssd::{PlaneChoice, Pool, SsdParams, VictimPolicy};
 
 /// What can be said of a scenario without running it. `Display` is the text for people.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,36 +1,24 @@
 //! Simulates garbage collection in arrays of SSDs.
 //!
 //! ```text
-//!  workload ─Request▶ array ─▶ cache            absorb? destage?
-//!                       ├─▶ raid layout ─page ops▶ ssd[i] ─▶ ftl ─▶ flash element
-//!                       ├◀─ coordination         who collects now?     │
-//!  metrics ◀completion─ array ◀──────────────── ends ◀────────── element
+//!  configuration ─▶ config ─Scenario▶ run ─▶ warm_up, simulation ─▶ report
+//!                                                   │  ▲
+//!                            workload ─Request──────┘  │
+//!                            model: Array ─────────────┘
 //! ```
 //!
-//! Calls go down, data comes up. The model (`array`, `ssd`, `ftl`, `flash`) has no clock, no I/O, no threads and cannot fail;
-//! everything a user can get wrong is refused by [`config`] before it starts.
+//! [`config`] makes a scenario of what a user writes and refuses everything that can be wrong with it, [`run`] runs it to a [`report`].
+//! [`simulation`] is the loop between any [`Source`](workload::Source) of requests and any [`Array`](model::array::Array):
+//! what a workload of one's own needs.
 
-pub mod agenda;
-pub mod array;
-pub mod bench;
-pub mod cache;
 pub mod check;
 pub mod config;
-pub mod coordination;
-pub mod flash;
-pub mod ftl;
-pub mod layout;
-pub mod metrics;
 pub mod report;
-pub mod rng;
 pub mod run;
 pub mod simulation;
-pub mod slab;
-pub mod ssd;
-pub mod units;
+#[cfg_attr(not(feature = "zstd"), path = "warm_state_left_out.rs")]
 pub mod warm_state;
 pub mod warm_up;
-pub mod workload;
 
-/// Simulated time in nanoseconds since the start of the run.
-pub type TimeNs = u64;
+pub use flashraid_model as model;
+pub use flashraid_workload as workload;

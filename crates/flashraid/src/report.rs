@@ -134,7 +134,7 @@ pub struct ResponseTime {
     pub cdf: Vec<(f64, f64)>,
 }
 
-/// Bandwidth, in MB/s (10^6): bytes done per interval; see [`crate::metrics::bandwidth`] for the intervals that count.
+/// Bandwidth, in MB/s (10^6): bytes done per interval; see [`flashraid_model::metrics::bandwidth`] for the intervals that count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bandwidth {
     /// Mean over the intervals.

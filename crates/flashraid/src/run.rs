@@ -1,14 +1,14 @@
 //! One simulation from a checked configuration to a report.
 
-use crate::array::Array;
 use crate::config::{Scenario, address_space, changed_workload_keys};
-use crate::metrics::CompletedRequest;
 use crate::report::{self, Perf, Report, ReportInputs};
 use crate::simulation::{self, Outcome, Watch};
-use crate::ssd::MemberCounters;
-use crate::units::counted;
 use crate::warm_up::{self, SharedWarmUps};
-use crate::workload::{self, SourceError, catalogue};
+use flashraid_model::array::Array;
+use flashraid_model::metrics::CompletedRequest;
+use flashraid_model::ssd::MemberCounters;
+use flashraid_workload::units::counted;
+use flashraid_workload::{self as workload, SourceError, catalogue};
 use std::time::Instant;
 
 /// Watches a run, and may stop it.

@@ -1,13 +1,14 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
 
-use crate::TimeNs;
-use crate::array::{Array, Done, PageRequest, Service, StripeCounters, pages_of};
-use crate::cache::CacheCounters;
-use crate::coordination;
-use crate::metrics::{CompletedRequest, GcInterval, Metrics, MetricsParams, Skip};
-use crate::slab::Slab;
-use crate::ssd::{Hint, MemberCounters};
-use crate::workload::{HostLoop, Request, Source, SourceError};
+use flashraid_model::TimeNs;
+use flashraid_model::array::{Array, Done, PageRequest, Service, StripeCounters, pages_of};
+use flashraid_model::cache::CacheCounters;
+use flashraid_model::coordination;
+use flashraid_model::events::GcInterval;
+use flashraid_model::events::Slab;
+use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Skip};
+use flashraid_model::ssd::{Hint, MemberCounters};
+use flashraid_workload::{HostLoop, Request, Source, SourceError};
 use std::collections::{BTreeMap, VecDeque};
 
 /// How far ahead each hint is given: pages and requests, at least.

@@ -1,8 +1,8 @@
 //! Warm states in files: a line of JSON that says what the state fits, then the members one after the other, compressed with zstd,
 //! whose checksum guards against damage.
 
-use crate::array::{Array, ArrayParams};
 use crate::run::RunError;
+use flashraid_model::array::{Array, ArrayParams};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;

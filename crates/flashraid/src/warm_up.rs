@@ -1,12 +1,12 @@
 //! Brings an array to its working state before the first request, once for all runs that begin in the same state.
 
-use crate::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
 use crate::config::{Scenario, address_space};
-use crate::ftl::Ftl;
 use crate::run::{Observer, Phase, Progress, RunError};
-use crate::ssd::{GcParams, SsdParams};
 use crate::warm_state;
-use crate::workload::{self, AddressSpace, Direction, Source, SourceError, WorkloadSpec};
+use flashraid_model::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
+use flashraid_model::ftl::Ftl;
+use flashraid_model::ssd::{GcParams, SsdParams};
+use flashraid_workload::{self as workload, AddressSpace, Direction, Source, SourceError, WorkloadSpec};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -142,7 +142,7 @@ fn warm_up(
         }
         WarmUpPattern::Workload => {
             // Another seed than the run's, so that the run does not repeat the warm-up write for write.
-            let open = |pass: u64| workload::open(workload, crate::rng::mix(seed ^ (pass + 1)), &address_space(params));
+            let open = |pass: u64| workload::open(workload, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params));
             overwrite_by_workload(array, &address_space(params), warm_up.overwrites, open, go_on)
         }
     }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use flashraid::bench::{self, BenchReport, BenchSize};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::args::BenchArgs;
+use crate::bench::{self, BenchReport, BenchSize};
 use crate::failure::Outcome;
 use crate::files;
 use crate::output::sheet::Sheet;

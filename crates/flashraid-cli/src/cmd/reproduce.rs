@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use flashraid::workload::catalogue;
 use flashraid_experiments::ledger::{self, Origin};
 use flashraid_experiments::{Evaluation, Figure, Point, Results, Size, Variation, figures};
+use flashraid_workload::catalogue;
 use serde_json::Value;
 
 use crate::args::{DEFAULT_OUT, ReproduceArgs};

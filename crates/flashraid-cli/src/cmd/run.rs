@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use flashraid::report::Report;
-use flashraid::units::Duration;
+use flashraid_workload::units::Duration;
 use serde_json::Value;
 
 use crate::args::RunArgs;

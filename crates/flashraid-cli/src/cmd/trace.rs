@@ -1,10 +1,10 @@
 //! `flashraid trace`: what is in a trace, and the same trace in another format.
 
 use flashraid::report::format_figure;
-use flashraid::workload::SourceError;
-use flashraid::workload::trace::info::{Sizes, TraceInfo};
-use flashraid::workload::trace::write::PartialFile;
-use flashraid::workload::trace::{TraceSpec, info, write};
+use flashraid_workload::SourceError;
+use flashraid_workload::trace::info::{Sizes, TraceInfo};
+use flashraid_workload::trace::write::PartialFile;
+use flashraid_workload::trace::{TraceSpec, info, write};
 
 use crate::args::{TraceCommand, TraceConvertArgs, TraceInfoArgs};
 use crate::failure::{Failure, Outcome};

@@ -8,7 +8,7 @@ use std::thread;
 
 use flashraid::config::Scenario;
 use flashraid::warm_up::{SharedWarmUps, warm_up_key};
-use flashraid::workload::{SourceSpec, WorkloadSpec};
+use flashraid_workload::{SourceSpec, WorkloadSpec};
 use serde_json::Value;
 
 use super::{Store, short_hash};

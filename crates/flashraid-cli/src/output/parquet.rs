@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flashraid::metrics::CompletedRequest;
-use flashraid::workload::Direction;
+use flashraid_model::metrics::CompletedRequest;
+use flashraid_workload::Direction;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -137,7 +137,7 @@ pub fn failure(path: &Path, error: &ParquetError) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashraid::workload::Request;
+    use flashraid_workload::Request;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
 

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use flashraid::metrics::CompletedRequest;
-use flashraid::workload::Direction;
+use flashraid_model::metrics::CompletedRequest;
+use flashraid_workload::Direction;
 
 use super::parquet::RequestFile;
 use crate::failure::{Failure, Outcome};

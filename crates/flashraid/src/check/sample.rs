@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::array::{ArrayParams, Demand, pages_of};
 use crate::config::address_space;
-use crate::workload::{self, Direction, HostLoop, Request, SourceError, SourceSpec, WorkloadSpec};
+use flashraid_model::array::{ArrayParams, Demand, pages_of};
+use flashraid_workload::{self as workload, Direction, HostLoop, Request, SourceError, SourceSpec, WorkloadSpec};
 
 /// Requests looked at.
 const REQUESTS: u64 = 20_000;

@@ -23,8 +23,8 @@ fn the_main_job() {
 #[test]
 fn memory_is_what_the_members_take() {
     let scenario = config::from_str("test.toml", "[ssd.geometry]\nelements = 2\nblocks = 64\npages = 48\n", &[], None).unwrap();
-    let ssd = crate::ssd::SsdParams { ..scenario.array.ssd.clone() };
-    let resident = crate::ftl::Ftl::filled(&ssd, 1, 0).resident_bytes();
+    let ssd = flashraid_model::ssd::SsdParams { ..scenario.array.ssd.clone() };
+    let resident = flashraid_model::ftl::Ftl::filled(&ssd.ftl(), 1, 0).resident_bytes();
     let expected = memory_bytes(&ssd);
     assert!(expected.abs_diff(resident) < resident / 50, "{expected} {resident}");
 }
@@ -110,16 +110,16 @@ fn every_preset_can_be_checked() {
 /// Write amplification that a member really has while random writes run over a device at its working level.
 fn measured(scenario: &config::Scenario) -> f64 {
     let ssd = &scenario.array.ssd;
-    let mut ftl = crate::ftl::Ftl::filled(ssd, 1, 0);
+    let mut ftl = flashraid_model::ftl::Ftl::filled(&ssd.ftl(), 1, 0);
     let exported = ssd.geometry.exported_pages_per_element();
-    let mut stream = crate::rng::stream(1, "check.theory", 0);
+    let mut stream = flashraid_model::rng::stream(1, "check.theory", 0);
     let (mut moved, mut written) = (0_u64, 0_u64);
     for write in 0..6 * u64::from(exported) {
         while let Some((pool, victim)) = ftl.next_clean(0, 0) {
             let work = ftl.clean(0, pool, victim);
             moved += if write >= 3 * u64::from(exported) { u64::from(work.pages_moved) } else { 0 };
         }
-        let slot = crate::rng::below(&mut stream, u64::from(exported)) as u32;
+        let slot = flashraid_model::rng::below(&mut stream, u64::from(exported)) as u32;
         let pool = ftl.place(0, slot, 0).expect("after the cleans there is room");
         ftl.write(0, pool, slot);
         written += u64::from(write >= 3 * u64::from(exported));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{CheckReport, FirstCollection};
-use crate::units::{Size, counted};
+use flashraid_workload::units::{Size, counted};
 
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Duration, Rate, Size};
+use flashraid_workload::units::{Duration, Rate, Size};
 
 /// The array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

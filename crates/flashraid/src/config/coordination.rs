@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gc::StopThreshold;
-use crate::units::Duration;
+use flashraid_workload::units::Duration;
 
 /// How garbage collection of the members is coordinated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

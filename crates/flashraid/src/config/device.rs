@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::gc::GcConfig;
-use crate::units::{Duration, Fraction, Numbers, Quantity, Rate, Size, TimePerByte, UnitError};
+use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Rate, Size, TimePerByte, UnitError};
 
 /// The preset that a configuration which names none builds on.
 pub const DEFAULT_PRESET: &str = "ggc2014";

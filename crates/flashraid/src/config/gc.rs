@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Duration, Fraction, Numbers, Quantity, UnitError, counted};
+use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, UnitError, counted};
 
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -38,10 +38,10 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::array::{ArrayParams, WarmUp};
-use crate::metrics::MetricsParams;
 use crate::simulation::Limit;
-use crate::workload::WorkloadSpec;
+use flashraid_model::array::{ArrayParams, WarmUp};
+use flashraid_model::metrics::MetricsParams;
+use flashraid_workload::WorkloadSpec;
 
 pub use array::{ArrayConfig, Level};
 pub use cache::{CacheConfig, CachePolicy};

@@ -1,7 +1,7 @@
 //! What comes with the program: devices and arrays as TOML, workloads from the catalogue.
 
 use super::workload_spec;
-use crate::workload::catalogue;
+use flashraid_workload::catalogue;
 
 /// What a preset describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,14 +1,10 @@
 //! The quantities of configuration keys: their serde and schema implementations, and the list that validation checks texts with.
 
-use std::str::FromStr;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use super::device::LinkRate;
 use super::gc::{Idle, StartThreshold, StopThreshold};
 use super::workload::{FootprintSize, Gap, GrainSize, MeanSize, RequestsOrTime, TraceReorder};
-use crate::units::{Duration, Fraction, Quantity, Rate, Size, TimePerByte, UnitError, quantity_impls};
+use flashraid_workload::quantity_impls;
+use flashraid_workload::units::{Duration, Fraction, Quantity, Rate, Size, TimePerByte, UnitError};
 
 quantity_impls!(LinkRate, StartThreshold, StopThreshold, Idle, FootprintSize, Gap, GrainSize, MeanSize, RequestsOrTime, TraceReorder);
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::Duration;
+use flashraid_workload::units::Duration;
 
 /// What is measured, and how finely.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -11,12 +11,12 @@ use super::tree::Tree;
 use super::validate::show;
 use super::workload::Kind;
 use super::{Config, Limit, Scenario, WarmState, workload_spec};
-use crate::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
-use crate::flash::{Geometry, Timing};
-use crate::metrics::{MetricsParams, Skip};
-use crate::ssd::{self, ChannelParams, GcParams, LinkParams, SsdParams, VictimPolicy};
-use crate::units::{Duration, Size, counted};
-use crate::workload::AddressSpace;
+use flashraid_model::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
+use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::metrics::{MetricsParams, Skip};
+use flashraid_model::ssd::{self, ChannelParams, GcParams, LinkParams, SsdParams, VictimPolicy};
+use flashraid_workload::AddressSpace;
+use flashraid_workload::units::{Duration, Size, counted};
 
 /// The bytes of a sector, the unit that spare bytes are counted by.
 const SECTOR_BYTES: u64 = 512;

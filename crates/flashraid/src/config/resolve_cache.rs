@@ -3,8 +3,8 @@
 use super::Config;
 use super::cache::{CacheConfig, CachePolicy};
 use super::resolve::Resolver;
-use crate::cache::{CacheParams, Policy};
-use crate::units::{Duration, Fraction, Size};
+use flashraid_model::cache::{CacheParams, Policy};
+use flashraid_workload::units::{Duration, Fraction, Size};
 
 /// Times beyond this are mistakes.
 const LONGEST_NS: u64 = 3_600_000_000_000;

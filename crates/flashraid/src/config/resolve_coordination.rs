@@ -5,9 +5,9 @@ use super::array::Level;
 use super::coordination::{Answer, CoordinationConfig, ForceUntil, Scheme};
 use super::gc::{Idle, StopThreshold};
 use super::resolve::Resolver;
-use crate::coordination::{self, CoordinationParams, Kind, Work};
-use crate::ssd::{Pool, SsdParams};
-use crate::units::Duration;
+use flashraid_model::coordination::{self, CoordinationParams, Kind, Work};
+use flashraid_model::ssd::{Pool, SsdParams};
+use flashraid_workload::units::Duration;
 
 /// Times of messages and delays beyond this are mistakes.
 const LONGEST_NS: u64 = 3_600_000_000_000;

@@ -3,8 +3,8 @@
 use super::Config;
 use super::array::Spare;
 use super::resolve::Resolver;
-use crate::array::{self, FailureParams, Level, MEMBERS_MAX, RebuildParams};
-use crate::units::{Duration, Size};
+use flashraid_model::array::{self, FailureParams, Level, MEMBERS_MAX, RebuildParams};
+use flashraid_workload::units::{Duration, Size};
 
 /// Delays beyond this are mistakes, and so are rates at which a strip takes longer.
 const LONGEST_NS: u64 = 3_600_000_000_000;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Duration, Fraction, Numbers, Quantity, Size, UnitError};
+use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Size, UnitError};
 
 /// The workload that a configuration which names none builds on.
 pub const DEFAULT_PRESET: &str = "hpc-w";
@@ -59,10 +59,10 @@ pub struct WorkloadConfig {
     pub path: Option<String>,
     /// Trace: its format, if it shall not be found out from the content.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub format: Option<crate::workload::trace::Format>,
+    pub format: Option<flashraid_workload::trace::Format>,
     /// Trace: the unit of its time stamps, where the format has variants.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub time_unit: Option<crate::workload::trace::TimeUnit>,
+    pub time_unit: Option<flashraid_workload::trace::TimeUnit>,
     /// Trace: bytes of a sector, where the format counts sectors.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_073_741_824))]

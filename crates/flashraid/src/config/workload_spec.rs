@@ -8,11 +8,11 @@ use super::workload::{
     Address, AddressFit, AllDevices, Arrivals, ExponentialMean, FootprintSize, Gap, GrainSize, Kind, MeanSize, MemberSkew, Pattern,
     RequestSize, RequestsOrTime, SizeDistribution, TraceDevices, TraceDirection, TraceReorder, WorkloadConfig,
 };
-use crate::units::{Duration, Fraction, Size};
-use crate::workload::catalogue::{self, NamedWorkload};
-use crate::workload::synthetic as model;
-use crate::workload::trace::{Devices, Reorder, TraceSpec};
-use crate::workload::{self, Direction, Grain, SourceSpec, TransformSpec, WorkloadSpec};
+use flashraid_workload::catalogue::{self, NamedWorkload};
+use flashraid_workload::synthetic as model;
+use flashraid_workload::trace::{Devices, Reorder, TraceSpec};
+use flashraid_workload::units::{Duration, Fraction, Size};
+use flashraid_workload::{self as workload, Direction, Grain, SourceSpec, TransformSpec, WorkloadSpec};
 
 /// The kinds as users write them.
 pub(super) const KINDS: [&str; 3] = ["synthetic", "trace", "mix"];

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::*;
-use crate::array::{FailureProgress, Service, StripeCounters};
-use crate::metrics::{CompletedRequest, DestageInterval, GcInterval, Latency, Measured, ResponseTimes};
-use crate::ssd::{MemberCounters, Wear};
-use crate::workload::Direction;
+use flashraid_model::array::{FailureProgress, Service, StripeCounters};
+use flashraid_model::events::{DestageInterval, GcInterval};
+use flashraid_model::ftl::Wear;
+use flashraid_model::metrics::{CompletedRequest, Latency, Measured, ResponseTimes};
+use flashraid_model::ssd::MemberCounters;
+use flashraid_workload::Direction;
 
 const NS_PER_DAY: f64 = 86_400e9;
 
@@ -329,8 +331,8 @@ pub(super) mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::metrics::{Metrics, MetricsParams};
-    use crate::workload::Request;
+    use flashraid_model::metrics::{Metrics, MetricsParams};
+    use flashraid_workload::Request;
 
     fn completed(index: u64, direction: Direction, arrival_ns: u64, done_ns: u64, gc_members_met: u32) -> CompletedRequest {
         let request =

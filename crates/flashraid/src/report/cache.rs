@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::cache::{Admissions, CacheCounters, Destages};
+use flashraid_model::cache::{Admissions, CacheCounters, Destages};
 
 /// The `cache` table of a report: counts over `measured_ns` of caches that together have room for `room_pages` pages.
 #[must_use]

@@ -1,9 +1,9 @@
-//! Runs a case on the model (`flashraid::array`) and lays its outcome out for comparison.
+//! Runs a case on the model (`flashraid_model::array`) and lays its outcome out for comparison.
 
 use crate::outcome::{Case, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
-use flashraid::array::{Array, Done, PageRequest, WarmUpPattern};
-use flashraid::metrics::GcInterval;
-use flashraid::workload::{Direction, HostLoop, Request};
+use flashraid_model::array::{Array, Done, PageRequest, WarmUpPattern};
+use flashraid_model::events::GcInterval;
+use flashraid_workload::{Direction, HostLoop, Request};
 
 /// The outcome of a case by the model.
 pub fn fast(case: &Case) -> Outcome {
@@ -103,12 +103,12 @@ pub fn fast(case: &Case) -> Outcome {
     let exported = case.params.ssd.geometry.exported_pages_per_element();
     let place = |(element, pool, block, page)| {
         let (plane, block) = match case.params.ssd.gc.pool {
-            flashraid::ssd::Pool::Plane => (pool, block),
-            flashraid::ssd::Pool::Element => (block % planes, block / planes),
+            flashraid_model::ssd::Pool::Plane => (pool, block),
+            flashraid_model::ssd::Pool::Element => (block % planes, block / planes),
         };
         PhysicalPage { element, plane, block, page }
     };
-    let by_plane = case.params.ssd.gc.hold == flashraid::ssd::Hold::Plane && !case.params.ssd.gc.instantaneous;
+    let by_plane = case.params.ssd.gc.hold == flashraid_model::ssd::Hold::Plane && !case.params.ssd.gc.instantaneous;
     let members = array.members().iter().map(|ssd| {
         let counts = ssd.ftl().erase_counts();
         let (elements, blocks) = (case.params.ssd.geometry.elements, case.params.ssd.geometry.blocks_per_plane);
@@ -116,8 +116,8 @@ pub fn fast(case: &Case) -> Outcome {
         for (index, &count) in counts.iter().enumerate() {
             let (element, within) = (index as u32 / (planes * blocks), index as u32 % (planes * blocks));
             let (plane, block) = match case.params.ssd.gc.pool {
-                flashraid::ssd::Pool::Plane => (within / blocks, within % blocks),
-                flashraid::ssd::Pool::Element => (within % planes, within / planes),
+                flashraid_model::ssd::Pool::Plane => (within / blocks, within % blocks),
+                flashraid_model::ssd::Pool::Element => (within % planes, within / planes),
             };
             block_erases[((element * planes + plane) * blocks + block) as usize] = count;
         }

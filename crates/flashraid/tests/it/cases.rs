@@ -1,9 +1,9 @@
 //! A tiny device with round figures, and loads written out by hand.
 
-use flashraid::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
-use flashraid::flash::{Geometry, Timing};
-use flashraid::ssd::{Allocation, GcParams, Hold, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
-use flashraid::workload::{Direction, HostLoop, Request};
+use flashraid_model::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
+use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::ssd::{Allocation, GcParams, Hold, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use flashraid_workload::{Direction, HostLoop, Request};
 
 use crate::outcome::Case;
 

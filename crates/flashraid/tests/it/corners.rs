@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use flashraid::array::{Level, WarmUpPattern};
-use flashraid::cache::Policy;
-use flashraid::coordination::{Kind, Scheme, Work};
-use flashraid::ssd::{Allocation, Hold, MemberCounters, Pool, VictimPolicy};
-use flashraid::workload::{Direction, HostLoop, Request};
+use flashraid_model::array::{Level, WarmUpPattern};
+use flashraid_model::cache::Policy;
+use flashraid_model::coordination::{Kind, Scheme, Work};
+use flashraid_model::ssd::{Allocation, Hold, MemberCounters, Pool, VictimPolicy};
+use flashraid_workload::{Direction, HostLoop, Request};
 
 use crate::agreement::{CASES, seeds};
 use crate::cases::PAGE_BYTES;

@@ -1,14 +1,14 @@
 //! Random small arrays and loads.
 
-use flashraid::array::{ArrayParams, FailureParams, Level, RebuildParams, Spare, WarmUp, WarmUpPattern};
-use flashraid::cache::{CacheParams, Policy};
-use flashraid::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
-use flashraid::flash::{Geometry, Timing};
-use flashraid::rng::{self, Stream};
-use flashraid::ssd::{
+use flashraid_model::array::{ArrayParams, FailureParams, Level, RebuildParams, Spare, WarmUp, WarmUpPattern};
+use flashraid_model::cache::{CacheParams, Policy};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
+use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::rng::{self, Stream};
+use flashraid_model::ssd::{
     Allocation, ChannelParams, GcParams, Hold, LinkParams, PlaneChoice, Pool, Preemption, SsdParams, Suspension, Trigger, VictimPolicy,
 };
-use flashraid::workload::{Direction, HostLoop, Request};
+use flashraid_workload::{Direction, HostLoop, Request};
 
 use crate::cases::PAGE_BYTES;
 use crate::outcome::Case;

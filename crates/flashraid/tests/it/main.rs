@@ -5,7 +5,6 @@ mod agreement;
 mod cases;
 mod corners;
 mod draw;
-mod layers;
 mod outcome;
 mod permutation;
 mod reference;

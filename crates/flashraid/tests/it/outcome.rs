@@ -2,12 +2,12 @@
 
 use std::fmt::Debug;
 
-use flashraid::array::{ArrayParams, StripeCounters, WarmUp};
-use flashraid::cache::CacheCounters;
-use flashraid::coordination::KINDS;
-use flashraid::metrics::GcInterval;
-use flashraid::ssd::MemberCounters;
-use flashraid::workload::{HostLoop, Request};
+use flashraid_model::array::{ArrayParams, StripeCounters, WarmUp};
+use flashraid_model::cache::CacheCounters;
+use flashraid_model::coordination::KINDS;
+use flashraid_model::events::GcInterval;
+use flashraid_model::ssd::MemberCounters;
+use flashraid_workload::{HostLoop, Request};
 
 /// One simulation: everything that decides its outcome.
 #[derive(Debug, Clone)]

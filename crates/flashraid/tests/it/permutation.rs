@@ -1,9 +1,9 @@
 //! Nothing depends on how members are numbered (rule 42): a case and the same case with its members renumbered have the same outcome.
 
-use flashraid::layout::Level;
-use flashraid::rng;
-use flashraid::ssd::VictimPolicy;
-use flashraid::workload::{Direction, HostLoop, Request};
+use flashraid_model::placement::Level;
+use flashraid_model::rng;
+use flashraid_model::ssd::VictimPolicy;
+use flashraid_workload::{Direction, HostLoop, Request};
 
 use crate::adapter;
 use crate::cases::PAGE_BYTES;

@@ -1,11 +1,11 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
-use flashraid::array::{FailureParams, RebuildParams, WarmUp, WarmUpPattern};
-use flashraid::cache::CacheParams;
-use flashraid::coordination::{CoordinationParams, KINDS, Scheme, Work};
-use flashraid::layout::Level;
-use flashraid::ssd::{Allocation, Hold, PlaneChoice, Preemption, Trigger, VictimPolicy};
-use flashraid::workload::HostLoop;
+use flashraid_model::array::{FailureParams, RebuildParams, WarmUp, WarmUpPattern};
+use flashraid_model::cache::CacheParams;
+use flashraid_model::coordination::{CoordinationParams, KINDS, Scheme, Work};
+use flashraid_model::placement::Level;
+use flashraid_model::ssd::{Allocation, Hold, PlaneChoice, Preemption, Trigger, VictimPolicy};
+use flashraid_workload::HostLoop;
 
 use crate::cases::PAGE_BYTES;
 use crate::outcome::Case;

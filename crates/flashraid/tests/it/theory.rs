@@ -1,11 +1,11 @@
 //! Results that queueing theory and published analysis predict; each check takes the simulation as a function, so that the reference and
 //! the model go through the same one.
 
-use flashraid::flash::{Geometry, Timing};
-use flashraid::layout::Level;
-use flashraid::rng;
-use flashraid::ssd::{Pool, VictimPolicy};
-use flashraid::workload::{Direction, Request};
+use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::placement::Level;
+use flashraid_model::rng;
+use flashraid_model::ssd::{Pool, VictimPolicy};
+use flashraid_workload::{Direction, Request};
 
 use crate::adapter;
 use crate::cases::{PAGE_BYTES, one_plane};

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::ssd;
-use crate::workload::{SourceSpec, catalogue};
+use flashraid_model::ssd;
+use flashraid_workload::{SourceSpec, catalogue};
 
 /// A grid over the mode of preemption sets its options for every point, `none` included.
 #[test]
@@ -58,12 +58,15 @@ fn another_policy_keeps_the_other_keys_of_the_cache() {
     let text = "[cache]\npolicy = \"lawc\"\nsize = \"1MiB\"\nlow = 0.5\nin_flight = 4\n";
     let sets = [("cache.high".to_string(), "0.6".to_string()), ("cache.policy".to_string(), "wow".to_string())];
     let cache = from_str("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
-    assert_eq!((cache.policy, cache.group_pages, cache.low, cache.high, cache.in_flight), (crate::cache::Policy::Wow, 256, 0.5, 0.6, 4));
+    assert_eq!(
+        (cache.policy, cache.group_pages, cache.low, cache.high, cache.in_flight),
+        (flashraid_model::cache::Policy::Wow, 256, 0.5, 0.6, 4)
+    );
 }
 
 #[test]
 fn caches_share_out_their_size_as_the_paper_does() {
-    use crate::cache::Policy;
+    use flashraid_model::cache::Policy;
     let cache = |array: &str, policy: &str, more: &str| {
         good(&format!("array.preset = \"{array}\"\n[cache]\npolicy = \"{policy}\"\n{more}")).array.cache.unwrap()
     };
@@ -91,7 +94,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
 
 #[test]
 fn levels_with_parity_and_a_member_that_fails() {
-    use crate::array::{FailureParams, Level, RebuildParams, Spare};
+    use flashraid_model::array::{FailureParams, Level, RebuildParams, Spare};
     let plain = |level: &str| good(&format!("array.level = \"{level}\"\n")).array;
     assert_eq!([plain("raid4").members, plain("raid5").members, plain("raid6").members], [9, 9, 10]);
     // Eight members for data each.

@@ -1,8 +1,8 @@
 //! The reference itself, held against small examples worked out by hand.
 
-use flashraid::array::Level;
-use flashraid::ssd::*;
-use flashraid::workload::{Direction, HostLoop};
+use flashraid_model::array::Level;
+use flashraid_model::ssd::*;
+use flashraid_workload::{Direction, HostLoop};
 
 use super::simulate;
 use crate::cases::{PAGE_BYTES, one_plane};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use flashraid::cache::{CacheCounters, CacheParams, Policy};
-use flashraid::layout::Level;
-use flashraid::workload::{Direction, Request};
+use flashraid_model::cache::{CacheCounters, CacheParams, Policy};
+use flashraid_model::placement::Level;
+use flashraid_workload::{Direction, Request};
 
 use super::parity::Part as ArrayPart;
 use super::parity::{data_columns, member_of, parities};

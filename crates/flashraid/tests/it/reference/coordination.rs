@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flashraid::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
 
 use super::{Event, Member, Simulation};
 

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use flashraid::rng::{self, Stream};
-use flashraid::ssd::{PlaneChoice, Pool, SsdParams, VictimPolicy};
+use flashraid_model::rng::{self, Stream};
+use flashraid_model::ssd::{PlaneChoice, Pool, SsdParams, VictimPolicy};
 
 use crate::outcome::PhysicalPage;
 

@@ -13,10 +13,10 @@ mod preempt;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid::array::{Spare, WarmUpPattern};
-use flashraid::metrics::GcInterval;
-use flashraid::ssd::{Allocation, Hold, MemberCounters, SsdParams, Trigger};
-use flashraid::workload::{Direction, HostLoop};
+use flashraid_model::array::{Spare, WarmUpPattern};
+use flashraid_model::events::GcInterval;
+use flashraid_model::ssd::{Allocation, Hold, MemberCounters, SsdParams, Trigger};
+use flashraid_workload::{Direction, HostLoop};
 
 use crate::outcome::{Case, MemberOutcome, Outcome, RequestOutcome};
 use cache::{Awaited, Caches};

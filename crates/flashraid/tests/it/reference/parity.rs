@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid::array::{ArrayParams, Spare, StripeCounters};
-use flashraid::layout::Level;
-use flashraid::workload::Direction;
+use flashraid_model::array::{ArrayParams, Spare, StripeCounters};
+use flashraid_model::placement::Level;
+use flashraid_workload::Direction;
 
 use super::cache::Caches;
 use super::{Event, Operation, Simulation, layout};

@@ -1,6 +1,6 @@
 //! Section 10 of the rules: cleans that go step by step, idle collection, suspension. One event per step.
 
-use flashraid::ssd::{Preemption, Suspension};
+use flashraid_model::ssd::{Preemption, Suspension};
 
 use super::flash::Page;
 use super::{Event, GcRun, Operation, Simulation};
@@ -198,7 +198,7 @@ impl Simulation<'_> {
         let Some(&head) = self.members[member].elements[element].queue.first() else {
             return self.rests(member, element);
         };
-        let looks = self.ssd.gc.trigger == flashraid::ssd::Trigger::Request || head.write;
+        let looks = self.ssd.gc.trigger == flashraid_model::ssd::Trigger::Request || head.write;
         if looks && self.needed_clean(member, element, Cause::Need) {
             return;
         }

@@ -1,0 +1,96 @@
+//! The write cache as the array drives it: its orders become operations, and what ends becomes its events (rule 85).
+
+use super::members::Members;
+use crate::TimeNs;
+use crate::cache::{Cache, Destage, HostDone, Token};
+use crate::events::DestageInterval;
+use crate::placement::Layout;
+
+/// The cache and what the array keeps for it.
+#[derive(Debug, Clone)]
+pub(super) struct Caching {
+    pub cache: Cache,
+    pub turns: Turns,
+    /// Destages, if they are recorded.
+    pub record: Option<Record>,
+}
+
+/// The order of a cache's events: that of its asking, and after the ends of phases.
+#[derive(Debug, Clone)]
+pub(super) struct Turns {
+    given: u64,
+}
+
+impl Turns {
+    /// In front of all: more phases than that do not end.
+    const FIRST: u64 = 1 << 63;
+
+    #[inline]
+    pub fn give(&mut self) -> u64 {
+        self.given += 1;
+        self.given
+    }
+}
+
+/// Destages as a timeline shows them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Record {
+    under_way: Vec<(Destage, DestageInterval)>,
+    pub done: Vec<DestageInterval>,
+}
+
+impl Caching {
+    pub fn new(cache: Cache) -> Self {
+        Self { cache, turns: Turns { given: Turns::FIRST }, record: None }
+    }
+
+    /// An operation has ended; says which host request is done with it.
+    #[inline]
+    pub fn ended(&mut self, now: TimeNs, token: Token, gc_members: u128, members: &mut Members) -> Option<HostDone> {
+        if let Some(record) = &mut self.record {
+            let ends = members.take_cache_ends(token);
+            if let Token::Destage(destage) = token {
+                record.end(now, destage, &ends);
+            }
+        }
+        self.cache.done(now, token, gc_members)
+    }
+}
+
+impl Record {
+    /// An operation begins, with these members, pages and copies; recorded if it is a destage. `serving` names the member that has the strip
+    /// of a member in a stripe, if one does.
+    pub fn begin(
+        &mut self,
+        now: TimeNs,
+        token: Token,
+        runs: impl Iterator<Item = (u32, u32, u32, u32)>,
+        layout: &Layout,
+        serving: impl Fn(u32, u64) -> Option<u32>,
+    ) {
+        let Token::Destage(destage) = token else { return };
+        for (first_member, first_page, pages, copies) in runs {
+            let stripe = u64::from(first_page / layout.unit_pages());
+            for member in (first_member..first_member + copies).filter_map(|member| serving(member, stripe)) {
+                match self.under_way.iter_mut().find(|(other, part)| *other == destage && part.member == member) {
+                    Some((_, part)) => part.pages += pages,
+                    None => {
+                        let own_cache = destage.cache > 0;
+                        let part = DestageInterval { member, own_cache, stripe, pages, begun_ns: now, ended_ns: 0, done_ns: 0 };
+                        self.under_way.push((destage, part));
+                    }
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, now: TimeNs, destage: Destage, ends: &[(u32, TimeNs)]) {
+        for (of, part) in &mut self.under_way {
+            if *of == destage {
+                let own = ends.iter().filter(|(member, _)| *member == part.member).map(|&(_, at)| at).max();
+                self.done.push(DestageInterval { ended_ns: own.unwrap_or(now), done_ns: now, ..*part });
+            }
+        }
+        self.under_way.retain(|(of, _)| *of != destage);
+    }
+}

@@ -1,0 +1,313 @@
+//! Sets of pages of one stripe, and which pages writes, reads and rebuilding need of it (rules 53, 59, 60 and 62). Pure.
+
+use crate::placement::StripeShape;
+
+/// A set of pages of one stripe: a bit for every place of every strip, data columns before P and Q.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StripePages {
+    words_per_strip: usize,
+    bits: Vec<u64>,
+}
+
+impl StripePages {
+    /// No pages of a stripe of so many strips of so many pages.
+    pub fn none(strips: u32, unit_pages: u32) -> Self {
+        let words_per_strip = unit_pages.div_ceil(u64::BITS) as usize;
+        Self { words_per_strip, bits: vec![0; words_per_strip * strips as usize] }
+    }
+
+    pub fn clear(&mut self) {
+        self.bits.fill(0);
+    }
+
+    /// Adds `pages` places from `offset` on of the strip at `position`.
+    pub fn insert(&mut self, position: u32, offset: u32, pages: u32) {
+        for place in offset..offset + pages {
+            self.bits[position as usize * self.words_per_strip + (place / u64::BITS) as usize] |= 1 << (place % u64::BITS);
+        }
+    }
+
+    /// Pages in it.
+    pub fn count(&self) -> u32 {
+        self.bits.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Pages in it of that strip.
+    pub fn count_of(&self, position: u32) -> u32 {
+        let start = position as usize * self.words_per_strip;
+        self.bits[start..start + self.words_per_strip].iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Its pages as position and place, in the order of rule 54.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+        let words = self.bits.iter().enumerate();
+        words.flat_map(|(index, &word)| {
+            let (position, first) = (index / self.words_per_strip, index % self.words_per_strip * u64::BITS as usize);
+            BitsOf(word).map(move |bit| (position as u32, first as u32 + bit))
+        })
+    }
+
+    #[inline]
+    fn word(&self, position: u32, word: usize) -> u64 {
+        self.bits[position as usize * self.words_per_strip + word]
+    }
+
+    #[inline]
+    fn word_mut(&mut self, position: u32, word: usize) -> &mut u64 {
+        &mut self.bits[position as usize * self.words_per_strip + word]
+    }
+}
+
+/// The numbers of the bits that are set.
+struct BitsOf(u64);
+
+impl Iterator for BitsOf {
+    type Item = u32;
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        if self.0 == 0 {
+            return None;
+        }
+        let bit = self.0.trailing_zeros();
+        self.0 &= self.0 - 1;
+        Some(bit)
+    }
+}
+
+/// How a part of a write keeps parity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WriteKind {
+    /// All columns are written at all places that any is.
+    FullStripe,
+    /// Parity from all data, the rest of which is read.
+    Reconstruct,
+    /// Parity from the change, for which old data and old parity are read.
+    ReadModify,
+    /// There is no parity to keep.
+    NoParity,
+}
+
+/// Decides how to write the data pages in `written`: adds the parity pages to them and leaves in `reads` what has to be read before.
+/// `lost` is the position of the lost strip.
+pub(super) fn plan_write(shape: StripeShape, lost: Option<u32>, written: &mut StripePages, reads: &mut StripePages) -> WriteKind {
+    for word in 0..written.words_per_strip {
+        let union = (0..shape.columns).fold(0, |union, column| union | written.word(column, word));
+        for parity in shape.columns..shape.width() {
+            *written.word_mut(parity, word) = union;
+        }
+    }
+    reads.clear();
+    let parity_left = (shape.columns..shape.width()).any(|parity| Some(parity) != lost);
+    if !parity_left {
+        return WriteKind::NoParity;
+    }
+    let mut fill = |kind| {
+        for word in 0..written.words_per_strip {
+            fill_reads(shape, lost, written, kind, word, reads);
+        }
+        reads.count()
+    };
+    let read_modify = fill(WriteKind::ReadModify);
+    match fill(WriteKind::Reconstruct) {
+        0 => WriteKind::FullStripe,
+        reconstruct if reconstruct <= read_modify => WriteKind::Reconstruct,
+        _ => {
+            fill(WriteKind::ReadModify);
+            WriteKind::ReadModify
+        }
+    }
+}
+
+/// What `kind` reads, in one word of the places of every strip.
+fn fill_reads(shape: StripeShape, lost: Option<u32>, written: &StripePages, kind: WriteKind, word: usize, reads: &mut StripePages) {
+    let union = written.word(shape.columns, word);
+    let reconstruct = kind == WriteKind::Reconstruct;
+    let wanted = |column| if reconstruct { union & !written.word(column, word) } else { written.word(column, word) };
+    // Lost pages come from all other data and P.
+    let from_others = lost.filter(|&lost| lost < shape.columns).map_or(0, wanted);
+    for position in 0..shape.width() {
+        let pages = match position {
+            lost_strip if Some(lost_strip) == lost => 0,
+            column if column < shape.columns => wanted(column) | from_others,
+            _ if !reconstruct => union,
+            p if p == shape.columns => from_others,
+            _ => 0,
+        };
+        *reads.word_mut(position, word) = pages;
+    }
+}
+
+/// Replaces the pages of the lost data strip in `reads` by those that they are reconstructed from; returns how many were replaced
+/// and how many pages came in for them.
+pub(super) fn plan_read(shape: StripeShape, lost: u32, reads: &mut StripePages) -> (u32, u32) {
+    let asked = reads.count();
+    let mut replaced = 0;
+    for word in 0..reads.words_per_strip {
+        let from_others = std::mem::take(reads.word_mut(lost, word));
+        replaced += from_others.count_ones();
+        for position in (0..=shape.columns).filter(|&position| position != lost) {
+            *reads.word_mut(position, word) |= from_others;
+        }
+    }
+    (replaced, reads.count() + replaced - asked)
+}
+
+/// What a lost strip is rebuilt from: all data and, if that is not all, P.
+pub(super) fn plan_rebuild(shape: StripeShape, lost: u32, unit_pages: u32, reads: &mut StripePages) {
+    reads.clear();
+    let last = if lost < shape.columns { shape.columns } else { shape.columns - 1 };
+    for position in (0..=last).filter(|&position| position != lost) {
+        reads.insert(position, 0, unit_pages);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Strips by line: a dot for a page that is not in the set.
+    fn picture(pages: &StripePages, strips: u32, unit: u32) -> String {
+        let has = |position, place| pages.iter().any(|page| page == (position, place));
+        let strip = |position| (0..unit).map(|place| if has(position, place) { 'x' } else { '.' }).collect::<String>();
+        (0..strips).map(strip).collect::<Vec<_>>().join(" ")
+    }
+
+    fn set(pages: &str) -> StripePages {
+        let strips: Vec<&str> = pages.split(' ').collect();
+        let mut set = StripePages::none(strips.len() as u32, strips[0].len() as u32);
+        for (position, strip) in strips.iter().enumerate() {
+            strip.chars().enumerate().filter(|&(_, c)| c == 'x').for_each(|(place, _)| set.insert(position as u32, place as u32, 1));
+        }
+        set
+    }
+
+    fn raid(columns: u32, parity: u32) -> StripeShape {
+        StripeShape { columns, parity, rotates: true }
+    }
+
+    /// Kind, reads and writes of a write to the given data pages.
+    fn write(shape: StripeShape, lost: Option<u32>, data: &str) -> (WriteKind, String, String) {
+        let unit = data.find(' ').unwrap() as u32;
+        let mut written = set(&format!("{data}{}", format!(" {}", ".".repeat(unit as usize)).repeat(shape.parity as usize)));
+        let mut reads = StripePages::none(shape.width(), unit);
+        let kind = plan_write(shape, lost, &mut written, &mut reads);
+        (kind, picture(&reads, shape.width(), unit), picture(&written, shape.width(), unit))
+    }
+
+    fn check(shape: StripeShape, lost: Option<u32>, data: &str, kind: WriteKind, reads: &str, writes: &str) {
+        assert_eq!(write(shape, lost, data), (kind, reads.to_owned(), writes.to_owned()), "{data}");
+    }
+
+    #[test]
+    fn writes_of_raid5_read_as_little_as_they_can() {
+        use WriteKind::*;
+        let shape = raid(4, 1);
+        check(shape, None, "xx xx xx xx", FullStripe, ".. .. .. .. ..", "xx xx xx xx xx");
+        check(shape, None, "x. x. x. x.", FullStripe, ".. .. .. .. ..", "x. x. x. x. x.");
+        check(shape, None, ".. x. .. ..", ReadModify, ".. x. .. .. x.", ".. x. .. .. x.");
+        // Three pages to read the one way, one the other.
+        check(shape, None, "x. x. x. ..", Reconstruct, ".. .. .. x. ..", "x. x. x. .. x.");
+        // Two old pages and the parity of one place, or two other pages: reconstruct.
+        check(shape, None, "x. x. .. ..", Reconstruct, ".. .. x. x. ..", "x. x. .. .. x.");
+        // The end of one strip and the begin of the next: four pages either read-modify, or six.
+        check(shape, None, ".x x. .. ..", ReadModify, ".x x. .. .. xx", ".x x. .. .. xx");
+        // A tie (three each) goes to reconstruct.
+        check(raid(5, 1), None, "x x . . .", Reconstruct, ". . x x x .", "x x . . . x");
+    }
+
+    #[test]
+    fn raid6_reads_and_writes_both_parities() {
+        check(raid(4, 2), None, "x. .. .. ..", WriteKind::Reconstruct, ".. x. x. x. .. ..", "x. .. .. .. x. x.");
+        check(raid(5, 2), None, "x. .. .. .. ..", WriteKind::ReadModify, "x. .. .. .. .. x. x.", "x. .. .. .. .. x. x.");
+    }
+
+    #[test]
+    fn lost_pages_are_read_from_all_others() {
+        use WriteKind::*;
+        let shape = raid(4, 1);
+        // To write the lost column: the other columns.
+        check(shape, Some(1), ".. x. .. ..", Reconstruct, "x. .. x. x. ..", ".. x. .. .. x.");
+        // Another column: its old data and parity, since reconstruct would need the lost page and so everything.
+        check(shape, Some(1), "x. .. .. ..", ReadModify, "x. .. .. .. x.", "x. .. .. .. x.");
+        check(shape, Some(1), "x. .. x. x.", Reconstruct, "x. .. x. x. x.", "x. .. x. x. x.");
+        // With two parities three old pages, P and Q, or the three and P, from which the lost page follows.
+        check(raid(4, 2), Some(1), "x. .. x. x.", Reconstruct, "x. .. x. x. x. ..", "x. .. x. x. x. x.");
+        check(shape, Some(1), "x. x. x. x.", FullStripe, ".. .. .. .. ..", "x. x. x. x. x.");
+        check(shape, Some(4), "x. .. .. ..", NoParity, ".. .. .. .. ..", "x. .. .. .. x.");
+        // Q alone is kept like P alone.
+        check(raid(4, 2), Some(4), "x. .. .. ..", ReadModify, "x. .. .. .. .. x.", "x. .. .. .. x. x.");
+    }
+
+    #[test]
+    fn a_read_of_lost_pages_reads_each_other_page_once() {
+        let read = |pages: &str, lost| {
+            let mut reads = set(pages);
+            let counts = plan_read(raid(3, 2), lost, &mut reads);
+            (counts, picture(&reads, 5, 2))
+        };
+        assert_eq!(read("xx .. .. .. ..", 0), ((2, 6), ".. xx xx xx ..".to_owned()));
+        assert_eq!(read("xx x. .. .. ..", 0), ((2, 5), ".. xx xx xx ..".to_owned()));
+        assert_eq!(read(".x xx x. .. ..", 1), ((2, 4), "xx .. xx xx ..".to_owned()));
+    }
+
+    #[test]
+    fn a_strip_is_rebuilt_from_the_data_and_p() {
+        let rebuild = |lost| {
+            let mut reads = StripePages::none(5, 1);
+            plan_rebuild(raid(3, 2), lost, 1, &mut reads);
+            picture(&reads, 5, 1)
+        };
+        assert_eq!([rebuild(0), rebuild(3), rebuild(4)], [". x x x .", "x x x . .", "x x x . ."]);
+    }
+
+    proptest! {
+        /// The plan against the sets of rule 53 and 60, page by page.
+        #[test]
+        fn plans_agree_with_the_rules(
+            (columns, parity, unit) in (1_u32..6, 1_u32..3, 1_u32..70),
+            pages in prop::collection::vec((0_u32..6, 0_u32..70), 1..40),
+            lost in prop::option::of(0_u32..8),
+        ) {
+            let shape = raid(columns, parity);
+            let lost = lost.filter(|&lost| lost < shape.width());
+            let mut written = StripePages::none(shape.width(), unit);
+            pages.iter().for_each(|(column, place)| written.insert(column % columns, place % unit, 1));
+            let data: std::collections::BTreeSet<_> = written.iter().collect();
+            let union: std::collections::BTreeSet<u32> = data.iter().map(|page| page.1).collect();
+            let mut reads = StripePages::none(shape.width(), unit);
+            let kind = plan_write(shape, lost, &mut written, &mut reads);
+
+            let ways: Vec<std::collections::BTreeSet<(u32, u32)>> = [true, false].map(|reconstruct| {
+                let mut way = std::collections::BTreeSet::new();
+                for &place in &union {
+                    way.extend((0..columns).filter(|&c| data.contains(&(c, place)) != reconstruct).map(|c| (c, place)));
+                    if !reconstruct {
+                        way.extend((columns..shape.width()).map(|p| (p, place)));
+                    }
+                }
+                if let Some(lost) = lost {
+                    let gone: Vec<u32> = way.iter().filter(|page| page.0 == lost).map(|page| page.1).collect();
+                    way.retain(|page| page.0 != lost);
+                    if lost < columns {
+                        for place in gone {
+                            way.extend((0..=columns).filter(|&position| position != lost).map(|position| (position, place)));
+                        }
+                    }
+                }
+                way
+            }).into();
+            let got: std::collections::BTreeSet<_> = reads.iter().collect();
+            if kind == WriteKind::NoParity {
+                prop_assert!(parity == 1 && lost == Some(columns) && got.is_empty());
+            } else {
+                let chosen = if ways[0].len() <= ways[1].len() { 0 } else { 1 };
+                prop_assert_eq!(&got, &ways[chosen]);
+                let expected = [if ways[0].is_empty() { WriteKind::FullStripe } else { WriteKind::Reconstruct }, WriteKind::ReadModify][chosen];
+                prop_assert_eq!(kind, expected);
+            }
+            let parity_pages = (columns..shape.width()).flat_map(|p| union.iter().map(move |&place| (p, place)));
+            prop_assert!(written.iter().eq(data.iter().copied().chain(parity_pages)));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What the caches of an array share: the memory, host requests under way, orders, counters.
+
+use super::nvm::Nvm;
+use super::orders::{CacheWake, Orders};
+use super::stats::{CacheCounters, Occupancy};
+use super::store::{Admission, Store};
+use crate::TimeNs;
+use crate::events::Slab;
+use crate::placement::{Layout, PageRequest};
+
+/// Who brings a page (rule 72).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Writer {
+    /// Different for each.
+    pub id: u64,
+    /// Continues an earlier write.
+    pub sequential: bool,
+    /// What it enters has to leave before a rebuild may begin.
+    pub marked: bool,
+    /// The host rather than the front.
+    pub is_host: bool,
+}
+
+/// A host request under way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Host {
+    pub tag: u64,
+    /// When the memory is done with it, as far as known.
+    pub end: TimeNs,
+    /// Members on which a read that it waited for met collection.
+    pub gc_members: u128,
+    /// Parts that are not done.
+    pub parts: u32,
+    /// When its first page had to wait for room; `TimeNs::MAX` if none had.
+    pub waits_since: TimeNs,
+}
+
+/// Consecutive pages of a request in one strip.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Strip {
+    pub stripe: u64,
+    pub column: u32,
+    /// First page within the strip.
+    pub row: u32,
+    pub pages: u32,
+}
+
+/// What the caches of an array share.
+#[derive(Debug, Clone)]
+pub(super) struct Common {
+    pub layout: Layout,
+    pub nvm: Nvm,
+    pub hosts: Slab<Host>,
+    pub orders: Orders,
+    pub counters: CacheCounters,
+    pub occupancy: Occupancy,
+    writers: u64,
+}
+
+impl Common {
+    pub fn new(layout: Layout, nvm: Nvm) -> Self {
+        Self {
+            layout,
+            nvm,
+            hosts: Slab::default(),
+            orders: Orders::default(),
+            counters: CacheCounters::default(),
+            occupancy: Occupancy::default(),
+            writers: 0,
+        }
+    }
+
+    pub fn writer(&mut self, sequential: bool, marked: bool, is_host: bool) -> Writer {
+        self.writers += 1;
+        Writer { id: self.writers, sequential, marked, is_host }
+    }
+
+    /// The strips of a request, in order of address.
+    #[inline]
+    pub fn strips(layout: Layout, request: &PageRequest) -> impl Iterator<Item = Strip> + use<> {
+        layout.runs(request).map(move |run| {
+            let stripe = u64::from(run.first_page / layout.unit_pages());
+            let column = layout.position(stripe, run.first_member);
+            Strip { stripe, column, row: run.first_page % layout.unit_pages(), pages: run.pages }
+        })
+    }
+
+    /// Admits a page if it needs no room or there is some; returns when the memory has written it.
+    #[inline]
+    pub fn admit(
+        &mut self,
+        now: TimeNs,
+        store: &mut Store,
+        number: u64,
+        offset: u32,
+        writer: &Writer,
+        is_host_data: bool,
+    ) -> Option<TimeNs> {
+        let admission = store.admit(number, offset, writer)?;
+        if is_host_data { &mut self.counters.host } else { &mut self.counters.inner }.count(admission);
+        if admission != Admission::PageHit {
+            self.occupancy.add(now, 1, &mut self.counters);
+        }
+        Some(self.nvm.write_page(now))
+    }
+
+    /// A page of a host write has to wait for room.
+    #[inline]
+    pub fn waits(&mut self, now: TimeNs, host: u32) {
+        let host = &mut self.hosts[host];
+        host.waits_since = host.waits_since.min(now);
+    }
+
+    /// All pages of a host write are admitted.
+    #[inline]
+    pub fn host_is_in(&mut self, now: TimeNs, host: u32) {
+        let Host { waits_since, end, .. } = self.hosts[host];
+        if waits_since < TimeNs::MAX {
+            self.counters.waits += 1;
+            self.counters.waited_ns += now - waits_since;
+        }
+        self.orders.wake(end.max(now), CacheWake::Host(host));
+    }
+}

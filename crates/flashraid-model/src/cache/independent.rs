@@ -1,0 +1,431 @@
+//! A cache for each member, its entries the dirty pages of a strip: `iwc`, `iwc-sync`, and the lower level of `lawc` (rules 77 and 82 to 84).
+
+use super::common::{Common, Writer};
+use super::lost::Lost;
+use super::orders::Destage;
+use super::pages::PageBag;
+use super::parts::{Owner, Parts};
+use super::store::Store;
+use super::sync::Sync;
+use crate::TimeNs;
+use crate::placement::PageRequest;
+use std::collections::VecDeque;
+
+/// Consecutive pages of a part that wait for a member cache.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    part: u32,
+    stripe: u64,
+    row: u32,
+    pages: u32,
+}
+
+/// The caches of the members.
+#[derive(Debug, Clone)]
+pub(super) struct MemberCaches {
+    pub stores: Vec<Store>,
+    queues: Vec<VecDeque<Piece>>,
+    pub parts: Parts,
+    /// Pages of members that wait in a queue.
+    waiting: PageBag,
+    /// Pages of the array in host writes that wait for their turn at a stripe, or for what they have to read.
+    pub announced: PageBag,
+    /// Present if destages are synchronised.
+    pub sync: Option<Sync>,
+    pub lost: Option<Lost>,
+    /// Caches to look at, as bits.
+    touched: u128,
+    rows: Vec<u32>,
+}
+
+impl MemberCaches {
+    pub fn new(stores: Vec<Store>, sync: Option<Sync>) -> Self {
+        Self {
+            queues: vec![VecDeque::new(); stores.len()],
+            stores,
+            parts: Parts::default(),
+            waiting: PageBag::default(),
+            announced: PageBag::default(),
+            sync,
+            lost: None,
+            touched: 0,
+            rows: Vec::new(),
+        }
+    }
+
+    #[inline]
+    pub fn is_lost(&self, member: u32, stripe: u64) -> bool {
+        self.lost.as_ref().is_some_and(|lost| lost.has(member, stripe))
+    }
+
+    #[inline]
+    fn key(common: &Common, member: u32, stripe: u64, row: u32) -> u64 {
+        u64::from(member) << 32 | u64::from(common.layout.first_page(stripe) + row)
+    }
+
+    /// Whether a member cache holds the page or it waits for it.
+    #[inline]
+    pub fn knows(&self, common: &Common, member: u32, stripe: u64, row: u32) -> bool {
+        self.stores[member as usize].holds(stripe, row)
+            || (!self.waiting.is_empty() && self.waiting.contains(Self::key(common, member, stripe, row)))
+    }
+
+    /// Whether a data page of the array is here, or on its way here.
+    #[inline]
+    pub fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
+        let first = common.layout.strip_member(stripe, column);
+        let (copies, _) = common.layout.copies(stripe);
+        (first..first + copies).any(|member| self.knows(common, member, stripe, row))
+            || (!self.announced.is_empty() && self.announced.contains(common.layout.array_page(stripe, column, row)))
+    }
+
+    /// Takes a host write.
+    pub fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
+        let unit = common.layout.unit_pages();
+        // One part too many until all have started, so that the write does not end before.
+        common.hosts[host].parts = 1;
+        let mut current: Option<u32> = None;
+        for strip in Common::strips(common.layout, request) {
+            let part = match current.filter(|&part| self.parts[part].stripe == strip.stripe) {
+                Some(part) => part,
+                None => {
+                    if let Some(complete) = current {
+                        self.start(now, common, complete);
+                    }
+                    common.hosts[host].parts += 1;
+                    self.parts.insert(Owner::Host(host), writer, strip.stripe)
+                }
+            };
+            let first = strip.column * unit + strip.row;
+            self.parts[part].offsets.extend(first..first + strip.pages);
+            current = Some(part);
+        }
+        if let Some(complete) = current {
+            self.start(now, common, complete);
+        }
+        self.host_part_done(now, common, host);
+    }
+
+    /// Takes what the front destages.
+    pub fn write_from_front(&mut self, now: TimeNs, common: &mut Common, slot: u16, stripe: u64, offsets: &[u32], marked: bool) {
+        let writer = common.writer(false, marked, false);
+        let part = self.parts.insert(Owner::Front(slot), writer, stripe);
+        self.parts[part].offsets.extend_from_slice(offsets);
+        self.start(now, common, part);
+    }
+
+    fn start(&mut self, now: TimeNs, common: &mut Common, part: u32) {
+        if common.layout.shape().parity == 0 {
+            self.join(now, common, part);
+        } else if self.parts.ask_for_turn(part) {
+            self.take_turns(now, common, part);
+        } else {
+            self.announce(common, part);
+        }
+    }
+
+    /// The turn of a part begins, and those behind it as long as nothing has to be read.
+    fn take_turns(&mut self, now: TimeNs, common: &mut Common, part: u32) {
+        let mut next = Some(part);
+        while let Some(part) = next {
+            let mut rows = std::mem::take(&mut self.rows);
+            let reads = self.order_missing(common, part, &mut rows);
+            self.rows = rows;
+            if reads {
+                self.announce(common, part);
+                return;
+            }
+            next = self.join_and_end_turn(now, common, part);
+        }
+    }
+
+    /// What a part had to read has been read.
+    pub fn has_read(&mut self, now: TimeNs, common: &mut Common, part: u32, gc_members: u128) {
+        if let Owner::Host(host) = self.parts[part].owner {
+            common.hosts[host].gc_members |= gc_members;
+        }
+        if let Some(next) = self.join_and_end_turn(now, common, part) {
+            self.take_turns(now, common, next);
+        }
+    }
+
+    fn join_and_end_turn(&mut self, now: TimeNs, common: &mut Common, part: u32) -> Option<u32> {
+        // The part may be gone when it has joined, so its turn ends first; nothing can come in between.
+        let next = self.parts.end_turn(part);
+        self.join(now, common, part);
+        next
+    }
+
+    /// Makes the pages of a host write known to reads until they join.
+    fn announce(&mut self, common: &Common, part: u32) {
+        let part = &mut self.parts[part];
+        if matches!(part.owner, Owner::Host(_)) && !std::mem::replace(&mut part.announced, true) {
+            let unit = common.layout.unit_pages();
+            part.offsets.iter().for_each(|offset| self.announced.add(common.layout.array_page(part.stripe, offset / unit, offset % unit)));
+        }
+    }
+
+    /// The pages of a part join the member caches, data before parity.
+    fn join(&mut self, now: TimeNs, common: &mut Common, number: u32) {
+        let unit = common.layout.unit_pages();
+        let part = &mut self.parts[number];
+        let (stripe, announced) = (part.stripe, part.announced);
+        let is_host = matches!(part.owner, Owner::Host(_));
+        part.end = now;
+        let offsets = std::mem::take(&mut part.offsets);
+        let (copies, _) = common.layout.copies(stripe);
+        for &offset in &offsets {
+            let (column, row) = (offset / unit, offset % unit);
+            if announced {
+                self.announced.remove(common.layout.array_page(stripe, column, row));
+            }
+            let first = common.layout.strip_member(stripe, column);
+            for member in first..first + copies {
+                self.join_page(now, common, number, member, row, is_host);
+            }
+        }
+        if common.layout.shape().parity > 0 {
+            let mut rows = std::mem::take(&mut self.rows);
+            rows_of(&offsets, unit, &mut rows);
+            for member in common.layout.parity_members(stripe) {
+                for &row in &rows {
+                    self.join_page(now, common, number, member, row, false);
+                }
+            }
+            self.rows = rows;
+        }
+        self.parts[number].offsets = offsets;
+        if self.parts[number].waiting == 0 {
+            self.part_done(now, common, number);
+        }
+    }
+
+    #[inline]
+    fn join_page(&mut self, now: TimeNs, common: &mut Common, number: u32, member: u32, row: u32, is_host_data: bool) {
+        let part = &mut self.parts[number];
+        let stripe = part.stripe;
+        if self.lost.as_ref().is_some_and(|lost| lost.has(member, stripe)) {
+            return;
+        }
+        self.touched |= 1 << member;
+        let queue = &mut self.queues[member as usize];
+        if queue.is_empty()
+            && let Some(end) = common.admit(now, &mut self.stores[member as usize], stripe, row, &part.writer, is_host_data)
+        {
+            part.end = end;
+            return;
+        }
+        part.waiting += 1;
+        if let Owner::Host(host) = part.owner {
+            common.waits(now, host);
+        }
+        match queue.back_mut() {
+            Some(piece) if piece.part == number && piece.row + piece.pages == row => piece.pages += 1,
+            _ => queue.push_back(Piece { part: number, stripe, row, pages: 1 }),
+        }
+        self.waiting.add(Self::key(common, member, stripe, row));
+    }
+
+    /// Admits what waits for a member cache, as far as there is room.
+    fn admit_waiting(&mut self, now: TimeNs, common: &mut Common, member: u32) {
+        while let Some(&Piece { part: number, stripe, row, .. }) = self.queues[member as usize].front() {
+            let part = &self.parts[number];
+            let position = common.layout.position(stripe, member);
+            let is_host_data = matches!(part.owner, Owner::Host(_)) && position < common.layout.columns();
+            let Some(end) = common.admit(now, &mut self.stores[member as usize], stripe, row, &part.writer, is_host_data) else { return };
+            self.page_is_in(now, common, member, end);
+        }
+    }
+
+    /// The first page that waits for a member cache is in.
+    fn page_is_in(&mut self, now: TimeNs, common: &mut Common, member: u32, end: TimeNs) {
+        let queue = &mut self.queues[member as usize];
+        let Some(piece) = queue.front_mut() else { return };
+        let Piece { part: number, stripe, row, .. } = *piece;
+        piece.row += 1;
+        piece.pages -= 1;
+        if piece.pages == 0 {
+            queue.pop_front();
+        }
+        self.waiting.remove(Self::key(common, member, stripe, row));
+        let part = &mut self.parts[number];
+        part.end = part.end.max(end);
+        part.waiting -= 1;
+        if part.waiting == 0 {
+            self.part_done(now, common, number);
+        }
+    }
+
+    /// All pages of a part are admitted.
+    fn part_done(&mut self, now: TimeNs, common: &mut Common, number: u32) {
+        let part = &self.parts[number];
+        let end = part.end.max(now);
+        match part.owner {
+            Owner::Host(host) => {
+                let end = end.max(common.hosts[host].end);
+                common.hosts[host].end = end;
+                self.host_part_done(now, common, host);
+            }
+            Owner::Front(slot) => common.orders.wake(end, super::CacheWake::Down(Destage { cache: 0, slot })),
+        }
+        self.parts.remove(number);
+    }
+
+    fn host_part_done(&mut self, now: TimeNs, common: &mut Common, host: u32) {
+        common.hosts[host].parts -= 1;
+        if common.hosts[host].parts == 0 {
+            common.host_is_in(now, host);
+        }
+    }
+
+    /// A destage of a member cache is done.
+    pub fn finish(&mut self, now: TimeNs, common: &mut Common, member: u32, slot: u16) {
+        let pages = self.stores[member as usize].finish(now, slot);
+        common.occupancy.remove(now, pages, &mut common.counters);
+        self.admit_waiting(now, common, member);
+        self.touched |= 1 << member;
+    }
+
+    /// Whether nothing has changed since the last look.
+    #[inline]
+    pub fn is_untouched(&self) -> bool {
+        self.touched == 0
+    }
+
+    /// Looks at all caches at the next opportunity.
+    pub fn touch_all(&mut self) {
+        self.touched = u128::MAX >> (128 - self.stores.len());
+    }
+
+    /// Looks at caches that have changed; `begin` is called for the destages that begin, with the moment at which the memory has read
+    /// their pages.
+    pub fn look(&mut self, now: TimeNs, common: &mut Common, flushing: bool, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
+        while self.touched != 0 {
+            let mut touched = std::mem::take(&mut self.touched);
+            while touched != 0 {
+                let member = touched.trailing_zeros();
+                touched &= touched - 1;
+                self.look_at(now, common, member, flushing, begin);
+            }
+            let Some(sync) = &mut self.sync else { return };
+            if flushing || !sync.all_ready(self.lost.as_ref().map(|lost| lost.member)) {
+                sync.start_timer(now);
+                return;
+            }
+            common.counters.common_all_ready += 1;
+            self.destage_together(now, common, begin);
+        }
+    }
+
+    #[inline]
+    fn look_at(
+        &mut self,
+        now: TimeNs,
+        common: &mut Common,
+        member: u32,
+        flushing: bool,
+        begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs),
+    ) {
+        let full = flushing || !self.queues[member as usize].is_empty();
+        let store = &mut self.stores[member as usize];
+        match &mut self.sync {
+            Some(sync) if !flushing => {
+                if !sync.is_ready(member)
+                    && let Some(slot) = store.free_slot(now, full)
+                    && let Some(entry) = store.candidate(false)
+                {
+                    sync.set_ready(member, slot, entry);
+                }
+            }
+            _ => {
+                while let Some(slot) = store.free_slot(now, full)
+                    && let Some(entry) = store.candidate(flushing)
+                {
+                    begin_destage(now, common, store, member, slot, entry, begin);
+                }
+            }
+        }
+    }
+
+    /// All caches that are ready destage.
+    fn destage_together(&mut self, now: TimeNs, common: &mut Common, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
+        let Some(sync) = &mut self.sync else { return };
+        sync.take_ready(|member, slot, entry| {
+            common.counters.common_caches += 1;
+            // It may have more; what is to be said of the others has not changed.
+            self.touched |= 1 << member;
+            begin_destage(now, common, &mut self.stores[member as usize], member, slot, entry, begin);
+        });
+    }
+
+    /// The timer has ended.
+    pub fn time_out(&mut self, now: TimeNs, common: &mut Common, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
+        common.counters.common_timeouts += 1;
+        self.destage_together(now, common, begin);
+    }
+
+    /// When a slot will be rested.
+    pub fn next_rested(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
+        let of = |(member, store): (usize, &Store)| {
+            if !flushing && self.sync.as_ref().is_some_and(|sync| sync.is_ready(member as u32)) {
+                return None;
+            }
+            store.next_rested(now, flushing || !self.queues[member].is_empty())
+        };
+        self.stores.iter().enumerate().filter_map(of).min()
+    }
+
+    /// A member has failed: what its cache holds is of no use any more, and what waits for it waits no longer.
+    pub fn member_failed(&mut self, now: TimeNs, common: &mut Common, member: u32) {
+        self.lost = Some(Lost::new(member));
+        let dropped = self.stores[member as usize].drop_all();
+        common.occupancy.remove(now, dropped, &mut common.counters);
+        while !self.queues[member as usize].is_empty() {
+            self.page_is_in(now, common, member, now);
+        }
+        self.stores.iter_mut().for_each(Store::mark_all);
+        self.parts.mark_those_from_front();
+        if let Some(sync) = &mut self.sync {
+            sync.clear();
+        }
+        self.touch_all();
+    }
+
+    /// A strip of the failed member has been rebuilt.
+    pub fn strip_rebuilt(&mut self, stripe: u64, stripes: u64) {
+        if self.lost.as_mut().is_some_and(|lost| lost.rebuilt(stripe, stripes)) {
+            self.lost = None;
+        }
+    }
+}
+
+#[inline]
+fn begin_destage(
+    now: TimeNs,
+    common: &mut Common,
+    store: &mut Store,
+    member: u32,
+    slot: u16,
+    entry: u32,
+    begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs),
+) {
+    let pages = store.begin(now, slot, entry);
+    common.counters.destages.count(pages);
+    let layout = &common.layout;
+    if layout.shape().parity > 0
+        && let Some((stripe, ..)) = store.taken(slot)
+        && layout.position(stripe, member) >= layout.columns()
+    {
+        common.counters.parity_pages_destaged += u64::from(pages);
+    }
+    let read_at = common.nvm.read(now, pages);
+    begin(common, store, Destage { cache: member as u16 + 1, slot }, read_at);
+}
+
+/// The rows that the pages of a part lie in, in order.
+pub(super) fn rows_of(offsets: &[u32], unit_pages: u32, rows: &mut Vec<u32>) {
+    rows.clear();
+    rows.extend(offsets.iter().map(|offset| offset % unit_pages));
+    rows.sort_unstable();
+    rows.dedup();
+}

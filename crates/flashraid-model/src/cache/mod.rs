@@ -1,0 +1,497 @@
+//! Write caches of the array: `wow`, `iwc`, `iwc-sync`, `lawc`, `stow` (section 13 of docs/rules.md).
+//!
+//! ```text
+//!            wow, stow            iwc, iwc-sync                lawc
+//!  host ─▶ [ write groups ]      [ ][ ][ ][ ] strips      [ front: write groups ]──┐ full: past it
+//!                │ array write     │  │  │  │ member           │ destages          │
+//!                ▼ with parity     ▼  ▼  ▼  ▼ writes           ▼                   ▼
+//!             the array            the members             [ ][ ][ ][ ] strips ─▶ the members
+//! ```
+//!
+//! A cache has no clock, no members and no agenda: it is told what happens ([`Cache::submit`], [`Cache::done`], [`Cache::wake`],
+//! [`Cache::step`]) and leaves [`Orders`], which the array carries out at once and in order.
+
+mod common;
+mod independent;
+mod lawc;
+mod lost;
+mod nvm;
+mod orders;
+mod pages;
+mod parts;
+mod preparity;
+mod sequential;
+mod stats;
+mod store;
+mod stow;
+mod sync;
+mod wow;
+
+#[cfg(test)]
+mod tests;
+
+use crate::TimeNs;
+use crate::placement::{Layout, PageRequest};
+use common::{Common, Host};
+use independent::MemberCaches;
+use lawc::Route;
+use nvm::Nvm;
+pub use orders::*;
+use sequential::Streams;
+pub use stats::*;
+use store::Store;
+use sync::Sync;
+use wow::GroupCache;
+
+/// How writes are cached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// One cache of write groups (Gill and Modha, FAST 2005).
+    Wow,
+    /// The same with a circle of its own for sequential writes (after Gill et al., USENIX ATC 2009).
+    Stow,
+    /// A cache for each member; `synchronised`: they destage together.
+    Independent {
+        /// `iwc-sync` rather than `iwc`.
+        synchronised: bool,
+    },
+    /// Synchronised caches of the members behind a small cache of write groups.
+    Lawc,
+}
+
+/// A write cache, as plain integers; `config` guarantees that every cache has room for a page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CacheParams {
+    /// How writes are cached.
+    pub policy: Policy,
+    /// Pages of the cache of write groups: all of it (`wow`, `stow`), the front (`lawc`), or 0.
+    pub group_pages: u32,
+    /// Pages of the cache of each member, or 0.
+    pub member_pages: u32,
+    /// Occupancy, as a fraction, above which destaging begins.
+    pub low: f64,
+    /// Occupancy from which on it runs at the full rate.
+    pub high: f64,
+    /// Destages that each cache may have under way, 1 to 1024.
+    pub in_flight: u32,
+    /// How long a cache that is ready waits for the others.
+    pub sync_timeout_ns: u64,
+    /// Time in which the memory reads a page.
+    pub nvm_read_ns: u64,
+    /// Time in which the memory writes a page.
+    pub nvm_write_ns: u64,
+}
+
+impl CacheParams {
+    /// Pages of all caches of an array of so many members.
+    pub fn pages(&self, members: u32) -> u64 {
+        u64::from(self.group_pages) + u64::from(self.member_pages) * u64::from(members)
+    }
+}
+
+/// A host request that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostDone {
+    /// Its tag.
+    pub tag: u64,
+    /// Members, as bits, on which a read that it waited for met collection.
+    pub gc_members: u128,
+}
+
+/// The write cache of an array.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    common: Common,
+    streams: Streams,
+    /// The cache of write groups: all there is, or the front.
+    group: Option<GroupCache>,
+    members: Option<MemberCaches>,
+    room_pages: u64,
+    /// A member has failed, and what was cached then is not all destaged yet.
+    flushing: bool,
+    /// Room or a slot of the cache of write groups has become free since the last look.
+    group_changed: bool,
+    /// Slots may have to rest.
+    paced: bool,
+    /// When [`Cache::step`] is due, or `TimeNs::MAX`.
+    next_step: TimeNs,
+}
+
+impl Cache {
+    /// An empty cache before an array of `members` members.
+    pub fn new(params: &CacheParams, layout: Layout, members: u32) -> Self {
+        let stripe_pages = layout.columns() * layout.unit_pages();
+        let group = Store::new(params.group_pages, stripe_pages, params);
+        let group = match params.policy {
+            Policy::Stow => Some(group.with_sequential_circle()),
+            Policy::Wow | Policy::Lawc => Some(group),
+            Policy::Independent { .. } => None,
+        };
+        let sync = || Sync::new(members, params.sync_timeout_ns);
+        let member_caches = |sync| {
+            let stores = (0..members).map(|_| Store::new(params.member_pages, layout.unit_pages(), params)).collect();
+            MemberCaches::new(stores, sync)
+        };
+        let members_caches = match params.policy {
+            Policy::Wow | Policy::Stow => None,
+            Policy::Independent { synchronised } => Some(member_caches(synchronised.then(sync))),
+            Policy::Lawc => Some(member_caches(Some(sync()))),
+        };
+        Self {
+            common: Common::new(layout, Nvm::new(params.nvm_read_ns, params.nvm_write_ns)),
+            streams: Streams::new(),
+            group: group.map(GroupCache::new),
+            members: members_caches,
+            room_pages: params.pages(members),
+            flushing: false,
+            group_changed: false,
+            paced: params.low > 0.0 || params.high > 0.0,
+            next_step: TimeNs::MAX,
+        }
+    }
+
+    /// Takes a host request, whose end is reported by [`Cache::done`] or [`Cache::wake`].
+    #[inline]
+    pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
+        if request.write {
+            self.write(now, request);
+        } else {
+            self.read(now, request);
+        }
+    }
+
+    fn read(&mut self, now: TimeNs, request: &PageRequest) {
+        let common = &mut self.common;
+        let from = common.orders.array_runs.len();
+        let mut hits = 0;
+        for strip in Common::strips(common.layout, request) {
+            for row in strip.row..strip.row + strip.pages {
+                let is_hit = self.group.as_ref().is_some_and(|group| group.has(common, strip.stripe, strip.column, row))
+                    || self.members.as_ref().is_some_and(|members| members.has(common, strip.stripe, strip.column, row));
+                if is_hit {
+                    hits += 1;
+                } else {
+                    common.orders.add_array_page(from, common.layout.array_page(strip.stripe, strip.column, row));
+                }
+            }
+        }
+        let end = if hits > 0 { common.nvm.read(now, hits) } else { now };
+        let host = common.hosts.insert(Host { tag: request.tag, end, gc_members: 0, parts: 0, waits_since: TimeNs::MAX });
+        common.counters.read_pages_hit += u64::from(hits);
+        if hits == request.pages {
+            common.counters.reads_full += 1;
+            common.orders.wake(end, CacheWake::Host(host));
+        } else {
+            let kind = if hits > 0 { &mut common.counters.reads_partial } else { &mut common.counters.reads_missed };
+            *kind += 1;
+            common.orders.array(from, false, Token::Read(host));
+        }
+    }
+
+    fn write(&mut self, now: TimeNs, request: &PageRequest) {
+        let common = &mut self.common;
+        let sequential = self.streams.continues(request.first_page, end_page(&common.layout, request));
+        let writer = common.writer(sequential, false, true);
+        let host = common.hosts.insert(Host { tag: request.tag, end: now, gc_members: 0, parts: 0, waits_since: TimeNs::MAX });
+        match (&mut self.group, &mut self.members) {
+            (Some(group), None) => group.write(now, common, host, writer, request),
+            (None, Some(members)) => members.write(now, common, host, writer, request),
+            (Some(front), Some(members)) => match Route::of(front, common, request) {
+                Route::Front => front.write(now, common, host, writer, request),
+                Route::Dependent => {
+                    common.counters.dependent += 1;
+                    front.write(now, common, host, writer, request);
+                }
+                Route::Bypass => {
+                    common.counters.bypasses += 1;
+                    members.write(now, common, host, writer, request);
+                }
+            },
+            (None, None) => {}
+        }
+        self.look(now);
+    }
+
+    /// An operation that it ordered is done; reads of it met collection on `gc_members`. Returns a host request that is done with it.
+    #[inline]
+    pub fn done(&mut self, now: TimeNs, token: Token, gc_members: u128) -> Option<HostDone> {
+        let mut host_done = None;
+        match token {
+            Token::Read(host) => {
+                let request = &mut self.common.hosts[host];
+                request.gc_members |= gc_members;
+                if request.end > now {
+                    let end = request.end;
+                    self.common.orders.wake(end, CacheWake::Host(host));
+                } else {
+                    host_done = Some(self.host_done(host));
+                }
+            }
+            Token::Missing(part) => {
+                if let Some(members) = &mut self.members {
+                    members.has_read(now, &mut self.common, part, gc_members);
+                }
+            }
+            Token::Destage(destage) => self.destaged(now, destage),
+        }
+        self.look_if_changed(now);
+        host_done
+    }
+
+    /// A moment that it asked for has come. Returns a host request that is done.
+    #[inline]
+    pub fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostDone> {
+        let mut host_done = None;
+        match wake {
+            CacheWake::Host(host) => host_done = Some(self.host_done(host)),
+            CacheWake::Taken(destage) => self.taken(now, destage),
+            CacheWake::Down(destage) => self.destaged(now, destage),
+        }
+        self.look_if_changed(now);
+        host_done
+    }
+
+    /// Looks, unless all would be found as at the last look.
+    #[inline]
+    fn look_if_changed(&mut self, now: TimeNs) {
+        let group_changed = std::mem::take(&mut self.group_changed);
+        if group_changed || self.a_slot_may_be_rested(now) || !self.members.as_ref().is_none_or(MemberCaches::is_untouched) {
+            self.look(now);
+        }
+    }
+
+    fn host_done(&mut self, host: u32) -> HostDone {
+        let Host { tag, gc_members, .. } = self.common.hosts.remove(host);
+        HostDone { tag, gc_members }
+    }
+
+    /// The memory has read the pages of a destage.
+    fn taken(&mut self, now: TimeNs, destage: Destage) {
+        let Self { common, group, members, .. } = self;
+        match (destage.cache, group, members) {
+            (0, Some(front), Some(members)) => {
+                if let Some((stripe, offsets, marked)) = front.store.taken(destage.slot) {
+                    members.write_from_front(now, common, destage.slot, stripe, offsets, marked);
+                }
+            }
+            (0, Some(group), None) => order_group_destage(common, &group.store, destage),
+            (_, _, Some(members)) => {
+                let member = u32::from(destage.cache) - 1;
+                let store = &members.stores[member as usize];
+                if store.taken(destage.slot).is_some() {
+                    order_member_destage(common, store, destage);
+                } else {
+                    members.finish(now, common, member, destage.slot);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A destage is done.
+    fn destaged(&mut self, now: TimeNs, destage: Destage) {
+        if destage.cache > 0 {
+            if let Some(members) = &mut self.members {
+                members.finish(now, &mut self.common, u32::from(destage.cache) - 1, destage.slot);
+            }
+        } else if let Some(group) = &mut self.group {
+            group.finish(now, &mut self.common, destage.slot);
+            self.group_changed = true;
+        }
+    }
+
+    /// Whether a slot may have become rested at this very moment.
+    #[inline]
+    fn a_slot_may_be_rested(&self, now: TimeNs) -> bool {
+        self.paced && self.next_step <= now
+    }
+
+    /// Lets every cache that has changed look for something to destage (rules 83 to 85).
+    #[inline]
+    fn look(&mut self, now: TimeNs) {
+        if self.flushing && self.is_flushed() {
+            self.flushing = false;
+            if let Some(members) = &mut self.members {
+                members.touch_all();
+            }
+        }
+        if self.a_slot_may_be_rested(now)
+            && let Some(members) = &mut self.members
+        {
+            members.touch_all();
+        }
+        while let Some(group) = &mut self.group
+            && let Some((destage, pages, read_at)) = group.begin_destage(now, &mut self.common, self.flushing)
+        {
+            let counters = &mut self.common.counters;
+            if self.members.is_some() { &mut counters.front_destages } else { &mut counters.destages }.count(pages);
+            if read_at > now {
+                self.common.orders.wake(read_at, CacheWake::Taken(destage));
+            } else {
+                self.taken(now, destage);
+            }
+        }
+        if let Some(members) = &mut self.members {
+            members.look(now, &mut self.common, self.flushing, &mut order_when_read(now));
+        }
+        self.next_step = self.members.as_ref().and_then(|members| members.sync.as_ref()?.timer_ends()).unwrap_or(TimeNs::MAX);
+        if self.paced {
+            let group = self.group.as_ref().and_then(|group| group.next_rested(now, self.flushing));
+            let members = self.members.as_ref().and_then(|members| members.next_rested(now, self.flushing));
+            self.next_step = [group, members].into_iter().flatten().fold(self.next_step, TimeNs::min);
+        }
+    }
+
+    /// When [`Cache::step`] has to be called, after everything else that happens at that nanosecond.
+    #[inline]
+    pub fn next_time(&self) -> Option<TimeNs> {
+        (self.next_step < TimeNs::MAX).then_some(self.next_step)
+    }
+
+    /// Slots are rested, or caches have waited long enough for the others.
+    pub fn step(&mut self, now: TimeNs) {
+        if self.paced {
+            self.look(now);
+        }
+        if let Some(members) = &mut self.members
+            && members.sync.as_ref().and_then(Sync::timer_ends).is_some_and(|end| end <= now)
+        {
+            members.time_out(now, &mut self.common, &mut order_when_read(now));
+            self.look(now);
+        }
+    }
+
+    /// A member has failed: the caches are flushed, see [`Cache::is_flushed`].
+    pub fn member_failed(&mut self, now: TimeNs, member: u32) {
+        if let Some(group) = &mut self.group {
+            group.store.mark_all();
+        }
+        if let Some(members) = &mut self.members {
+            members.member_failed(now, &mut self.common, member);
+        }
+        self.flushing = true;
+        self.look(now);
+    }
+
+    /// Whether a member has failed and the caches are being flushed.
+    #[inline]
+    pub fn is_flushing(&self) -> bool {
+        self.flushing
+    }
+
+    /// Whether everything that was cached when a member failed has been destaged.
+    pub fn is_flushed(&self) -> bool {
+        self.group.as_ref().is_none_or(|group| group.store.is_flushed())
+            && self.members.as_ref().is_none_or(|members| members.stores.iter().all(Store::is_flushed))
+    }
+
+    /// The strip of `stripe` on the failed member has been rebuilt.
+    pub fn strip_rebuilt(&mut self, stripe: u64) {
+        if let Some(members) = &mut self.members {
+            members.strip_rebuilt(stripe, self.common.layout.stripes());
+        }
+    }
+
+    /// The orders, to be carried out at once and in turn; then [`Cache::clear_orders`] must follow.
+    #[inline]
+    pub fn orders(&self) -> &Orders {
+        &self.common.orders
+    }
+
+    /// Whether there are orders.
+    #[inline]
+    pub fn has_orders(&self) -> bool {
+        !self.common.orders.list.is_empty()
+    }
+
+    /// The orders have been carried out.
+    #[inline]
+    pub fn clear_orders(&mut self) {
+        self.common.orders.clear();
+    }
+
+    /// What has been counted until `now`.
+    pub fn counters(&mut self, now: TimeNs) -> CacheCounters {
+        self.common.occupancy.catch_up(now, &mut self.common.counters);
+        self.common.counters
+    }
+
+    /// Counts from here on.
+    pub fn restart_counters(&mut self, now: TimeNs) {
+        self.common.occupancy.catch_up(now, &mut self.common.counters);
+        self.common.counters = CacheCounters { occupancy_most_pages: self.common.occupancy.pages(), ..CacheCounters::default() };
+    }
+
+    /// Pages in all caches now.
+    pub fn cached_pages(&self) -> u64 {
+        self.common.occupancy.pages()
+    }
+
+    /// Pages that fit into all caches together.
+    pub fn room_pages(&self) -> u64 {
+        self.room_pages
+    }
+
+    /// Host requests that it has not reported as done.
+    pub fn requests_under_way(&self) -> usize {
+        self.common.hosts.len()
+    }
+
+    /// Verifies what must always hold.
+    ///
+    /// # Errors
+    /// The first thing that does not.
+    pub fn verify(&self) -> Result<(), String> {
+        let mut used = 0;
+        let members = self.members.iter().flat_map(|members| &members.stores);
+        for store in self.group.iter().map(|group| &group.store).chain(members) {
+            store.verify()?;
+            used += u64::from(store.used_pages());
+        }
+        if used == self.common.occupancy.pages() {
+            Ok(())
+        } else {
+            Err(format!("{used} pages are cached, but {} counted", self.common.occupancy.pages()))
+        }
+    }
+}
+
+/// The page of the array behind the last one of a request.
+fn end_page(layout: &Layout, request: &PageRequest) -> u64 {
+    if !request.one_member {
+        return request.first_page + u64::from(request.pages);
+    }
+    let last = Common::strips(*layout, request).last();
+    last.map_or(request.first_page, |strip| layout.array_page(strip.stripe, strip.column, strip.row + strip.pages - 1) + 1)
+}
+
+/// What to do with a destage of a member cache that begins.
+fn order_when_read(now: TimeNs) -> impl FnMut(&mut Common, &Store, Destage, TimeNs) {
+    move |common, store, destage, read_at| {
+        if read_at > now {
+            common.orders.wake(read_at, CacheWake::Taken(destage));
+        } else {
+            order_member_destage(common, store, destage);
+        }
+    }
+}
+
+fn order_group_destage(common: &mut Common, store: &Store, destage: Destage) {
+    let Some((stripe, offsets, _)) = store.taken(destage.slot) else { return };
+    let unit = common.layout.unit_pages();
+    let from = common.orders.array_runs.len();
+    for &offset in offsets {
+        common.orders.add_array_page(from, common.layout.array_page(stripe, offset / unit, offset % unit));
+    }
+    common.orders.array(from, true, Token::Destage(destage));
+}
+
+fn order_member_destage(common: &mut Common, store: &Store, destage: Destage) {
+    let Some((stripe, offsets, _)) = store.taken(destage.slot) else { return };
+    let first_page = common.layout.first_page(stripe);
+    let from = common.orders.member_runs.len();
+    for &offset in offsets {
+        common.orders.add_member_page(from, u32::from(destage.cache) - 1, first_page + offset);
+    }
+    common.orders.members(from, true, Token::Destage(destage));
+}

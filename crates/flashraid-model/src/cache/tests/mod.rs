@@ -1,0 +1,174 @@
+//! The caches before a back end in which every operation takes a set time.
+
+mod random;
+mod rules;
+
+use super::*;
+use crate::placement::Level;
+use std::collections::BTreeMap;
+
+/// What a cache asked for and got.
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    Done(Token),
+    Wake(CacheWake),
+}
+
+/// A cache, its layout, and operations under way.
+struct Bench {
+    cache: Cache,
+    layout: Layout,
+    now: TimeNs,
+    events: BTreeMap<(TimeNs, u64), Event>,
+    ordered: u64,
+    /// How long an operation takes.
+    duration_ns: Box<dyn FnMut(&Order) -> u64>,
+    /// Tag and end of requests that are done.
+    done: Vec<(u64, TimeNs)>,
+    /// Operations in order: when, and what.
+    log: Vec<(TimeNs, String)>,
+    /// Pages written to and read from members, parity included.
+    pages_written: u64,
+    pages_read: u64,
+}
+
+/// A cache without thresholds, one destage at a time, an instantaneous memory and a timer of 1000 ns.
+fn params(policy: Policy, group_pages: u32, member_pages: u32) -> CacheParams {
+    CacheParams {
+        policy,
+        group_pages,
+        member_pages,
+        low: 0.0,
+        high: 0.0,
+        in_flight: 1,
+        sync_timeout_ns: 1000,
+        nvm_read_ns: 0,
+        nvm_write_ns: 0,
+    }
+}
+
+const IWC: Policy = Policy::Independent { synchronised: false };
+const IWC_SYNC: Policy = Policy::Independent { synchronised: true };
+
+fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
+    PageRequest { tag, first_page, pages, write, high_priority: false, one_member: false }
+}
+
+impl Bench {
+    /// Every operation takes 100 ns.
+    fn new(params: CacheParams, level: Level, members: u32, unit_pages: u32) -> Self {
+        let layout = Layout::new(level, members, unit_pages, 64 * u64::from(unit_pages));
+        Self {
+            cache: Cache::new(&params, layout, members),
+            layout,
+            now: 0,
+            events: BTreeMap::new(),
+            ordered: 0,
+            duration_ns: Box::new(|_| 100),
+            done: Vec::new(),
+            log: Vec::new(),
+            pages_written: 0,
+            pages_read: 0,
+        }
+    }
+
+    fn write(&mut self, tag: u64, first_page: u64, pages: u32) {
+        self.submit(&request(tag, first_page, pages, true));
+    }
+
+    fn read(&mut self, tag: u64, first_page: u64, pages: u32) {
+        self.submit(&request(tag, first_page, pages, false));
+    }
+
+    fn submit(&mut self, request: &PageRequest) {
+        self.cache.submit(self.now, request);
+        self.carry_out();
+    }
+
+    fn carry_out(&mut self) {
+        let orders = self.cache.orders().clone();
+        for order in &orders.list {
+            let (at, event) = match *order {
+                Order::Wake { at, wake } => (at, Event::Wake(wake)),
+                Order::Array { token, runs: (from, to), write } => {
+                    let runs = &orders.array_runs[from as usize..to as usize];
+                    self.count_array(runs, write);
+                    let pages: Vec<String> = runs.iter().map(|run| format!("{}+{}", run.first_page, run.pages)).collect();
+                    self.log.push((self.now, format!("{} {}", if write { "write" } else { "read" }, pages.join(" "))));
+                    (self.now + (self.duration_ns)(order), Event::Done(token))
+                }
+                Order::Members { token, runs: (from, to), write } => {
+                    let runs = &orders.member_runs[from as usize..to as usize];
+                    let pages: u64 = runs.iter().map(|run| u64::from(run.pages)).sum();
+                    *if write { &mut self.pages_written } else { &mut self.pages_read } += pages;
+                    let runs: Vec<String> = runs.iter().map(|run| format!("m{}:{}+{}", run.member, run.first_page, run.pages)).collect();
+                    self.log.push((self.now, format!("{} {}", if write { "write" } else { "read" }, runs.join(" "))));
+                    (self.now + (self.duration_ns)(order), Event::Done(token))
+                }
+            };
+            self.events.insert((at, self.ordered), event);
+            self.ordered += 1;
+        }
+        self.cache.clear_orders();
+        self.cache.verify().unwrap();
+    }
+
+    fn count_array(&mut self, runs: &[ArrayRun], write: bool) {
+        let pages: u64 = runs.iter().map(|run| u64::from(run.pages)).sum();
+        if !write {
+            self.pages_read += pages;
+            return;
+        }
+        let places: Vec<_> =
+            runs.iter().flat_map(|run| run.first_page..run.first_page + u64::from(run.pages)).map(|page| self.layout.place(page)).collect();
+        assert!(places.iter().all(|place| place.stripe == places[0].stripe), "a destage is of one stripe");
+        let mut rows: Vec<u32> = places.iter().map(|place| place.member_page).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        self.pages_written += pages + rows.len() as u64 * u64::from(self.layout.shape().parity);
+    }
+
+    /// Lets everything happen that happens until `until`.
+    fn run_until(&mut self, until: TimeNs) {
+        loop {
+            let event = self.events.keys().next().copied();
+            let timer = self.cache.next_time();
+            match (event, timer) {
+                (Some((at, order)), timer) if at <= until && timer.is_none_or(|timer| at <= timer) => {
+                    let event = self.events.remove(&(at, order)).unwrap();
+                    self.now = at;
+                    let done = match event {
+                        Event::Done(token) => self.cache.done(at, token, 0),
+                        Event::Wake(wake) => self.cache.wake(at, wake),
+                    };
+                    self.done.extend(done.map(|done| (done.tag, at)));
+                }
+                (_, Some(timer)) if timer <= until => {
+                    assert!(timer >= self.now);
+                    self.now = timer;
+                    self.cache.step(timer);
+                    assert!(self.cache.next_time() != Some(timer) || self.cache.has_orders(), "a timer that leads to nothing");
+                }
+                _ => break,
+            }
+            self.carry_out();
+        }
+        self.now = self.now.max(until);
+    }
+
+    /// Lets everything happen; the time stays that of the last event.
+    fn finish(&mut self) {
+        while let Some(next) = [self.events.keys().next().map(|&(at, _)| at), self.cache.next_time()].into_iter().flatten().min() {
+            self.run_until(next);
+        }
+    }
+
+    /// What has been written, in order, without times.
+    fn writes(&self) -> Vec<&str> {
+        self.log.iter().filter_map(|(_, text)| text.strip_prefix("write ")).collect()
+    }
+
+    fn counters(&mut self) -> CacheCounters {
+        self.cache.counters(self.now)
+    }
+}

@@ -1,0 +1,129 @@
+//! One cache for the whole array, its entries the dirty pages of a stripe: `wow`, `stow`, and the front of `lawc` (rules 76 and 83).
+
+use super::common::{Common, Writer};
+use super::orders::Destage;
+use super::pages::PageBag;
+use super::store::Store;
+use crate::TimeNs;
+use crate::placement::PageRequest;
+use std::collections::VecDeque;
+
+/// A host write that waits for room.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    host: u32,
+    writer: Writer,
+    request: PageRequest,
+    /// Pages that are in.
+    admitted: u32,
+}
+
+/// A cache of write groups.
+#[derive(Debug, Clone)]
+pub(super) struct GroupCache {
+    pub store: Store,
+    queue: VecDeque<Waiting>,
+    /// Pages of the array that wait.
+    waiting: PageBag,
+}
+
+impl GroupCache {
+    pub fn new(store: Store) -> Self {
+        Self { store, queue: VecDeque::new(), waiting: PageBag::default() }
+    }
+
+    /// Whether host writes wait.
+    #[inline]
+    pub fn is_crowded(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// Whether the page is here, or on its way here.
+    #[inline]
+    pub fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
+        let unit = common.layout.unit_pages();
+        self.store.holds(stripe, column * unit + row)
+            || (!self.waiting.is_empty() && self.waiting.contains(common.layout.array_page(stripe, column, row)))
+    }
+
+    /// Takes a host write.
+    pub fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
+        let admitted = if self.queue.is_empty() { self.admit(now, common, host, &writer, request, 0) } else { 0 };
+        if admitted == request.pages {
+            common.host_is_in(now, host);
+            return;
+        }
+        common.waits(now, host);
+        self.queue.push_back(Waiting { host, writer, request: *request, admitted });
+        for_each_page(common, request, admitted, |page| self.waiting.add(page));
+    }
+
+    /// Admits what waits, as far as there is room.
+    pub fn admit_waiting(&mut self, now: TimeNs, common: &mut Common) {
+        while let Some(&Waiting { host, writer, request, admitted: before }) = self.queue.front() {
+            let admitted = self.admit(now, common, host, &writer, &request, before);
+            for_each_page_between(common, &request, before, admitted, |page| self.waiting.remove(page));
+            if admitted < request.pages {
+                self.queue[0].admitted = admitted;
+                return;
+            }
+            self.queue.pop_front();
+            common.host_is_in(now, host);
+        }
+    }
+
+    /// Admits pages of a write from its `from`-th on; returns how many of its pages are in then.
+    #[inline]
+    fn admit(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: &Writer, request: &PageRequest, from: u32) -> u32 {
+        let unit = common.layout.unit_pages();
+        let mut passed = 0;
+        for strip in Common::strips(common.layout, request) {
+            let skip = from.saturating_sub(passed).min(strip.pages);
+            for page in skip..strip.pages {
+                let offset = strip.column * unit + strip.row + page;
+                let Some(end) = common.admit(now, &mut self.store, strip.stripe, offset, writer, true) else { return passed + page };
+                common.hosts[host].end = end;
+            }
+            passed += strip.pages;
+        }
+        passed
+    }
+
+    /// Begins a destage if one is to begin; returns it with its pages and the moment at which the memory has read them.
+    #[inline]
+    pub fn begin_destage(&mut self, now: TimeNs, common: &mut Common, flushing: bool) -> Option<(Destage, u32, TimeNs)> {
+        let slot = self.store.free_slot(now, flushing || self.is_crowded())?;
+        let entry = self.store.candidate(flushing)?;
+        let pages = self.store.begin(now, slot, entry);
+        Some((Destage { cache: 0, slot }, pages, common.nvm.read(now, pages)))
+    }
+
+    /// When a slot will be rested.
+    pub fn next_rested(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
+        self.store.next_rested(now, flushing || self.is_crowded())
+    }
+
+    /// A destage is done.
+    pub fn finish(&mut self, now: TimeNs, common: &mut Common, slot: u16) {
+        let pages = self.store.finish(now, slot);
+        common.occupancy.remove(now, pages, &mut common.counters);
+        self.admit_waiting(now, common);
+    }
+}
+
+/// The pages of a request from its `from`-th on.
+fn for_each_page(common: &Common, request: &PageRequest, from: u32, act: impl FnMut(u64)) {
+    for_each_page_between(common, request, from, request.pages, act);
+}
+
+fn for_each_page_between(common: &Common, request: &PageRequest, from: u32, to: u32, mut act: impl FnMut(u64)) {
+    let mut index = 0;
+    for strip in Common::strips(common.layout, request) {
+        for row in strip.row..strip.row + strip.pages {
+            if (from..to).contains(&index) {
+                act(common.layout.array_page(strip.stripe, strip.column, row));
+            }
+            index += 1;
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Every rule of coordination on tiny arrays, to the nanosecond.
+//!
+//! Read 20, program 200, erase 1000, transfer 7, command 1; so a read takes 28, a write 208, a clean 220 for each valid page and
+//! 1000. Elements of one plane with blocks of four pages, the first three of them full, the fourth open, two free, start 1, stop 2.
+//! Five writes bring an element to its start threshold with two valid pages in the best victim (1440); after one write the best
+//! victim has three (1660).
+
+use super::{CoordinationParams, KINDS, Kind, Mail, MemberState, Scheme, ToController, ToMember, Work};
+use crate::TimeNs;
+use crate::array::{Array, ArrayParams, Done, Level, PageRequest};
+use crate::events::GcInterval;
+use crate::ssd::{MemberCounters, Preemption, tiny};
+
+const T: TimeNs = 10_000;
+
+/// When, on which member, which of its pages, whether it writes.
+type Op = (TimeNs, u32, u64, bool);
+
+fn params(members: u32, elements: u32, mut coordination: CoordinationParams) -> ArrayParams {
+    coordination.capable &= (1 << members) - 1;
+    let ssd = tiny::ssd(elements, 6, 3);
+    ArrayParams { level: Level::Raid0, members, stripe_unit_pages: 1, ssd, coordination: Some(coordination), failure: None, cache: None }
+}
+
+fn scheme(scheme: Scheme) -> CoordinationParams {
+    CoordinationParams {
+        scheme,
+        work: Work::OneVictim,
+        t_soft_free_blocks: matches!(scheme, Scheme::ReactiveSelective | Scheme::ProactiveIdle).then_some(2),
+        check_interval_ns: 1000,
+        idle_threshold_ns: 2000,
+        soft_limit_free_blocks: 1,
+        shallow_depth: 0,
+        delay_ns: 0,
+        answers: true,
+        capable: u128::MAX,
+        latency_ns: [0; KINDS],
+    }
+}
+
+/// The writes that bring the first element of a member to its start threshold.
+fn worn(member: u32) -> Vec<Op> {
+    [0, 1, 4, 5, 8].iter().map(|&page| (0, member, page, true)).collect()
+}
+
+fn touched(member: u32) -> Vec<Op> {
+    vec![(0, member, 0, true)]
+}
+
+struct Outcome {
+    /// Messages sent, with the time.
+    log: Vec<String>,
+    mail: Vec<Mail>,
+    done: Vec<TimeNs>,
+    cleans: Vec<GcInterval>,
+    counters: Vec<MemberCounters>,
+}
+
+fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
+    let mut array = Array::new(params, 1);
+    let mut done: Vec<Done> = Vec::new();
+    for (tag, &(at, member, page, write)) in operations.iter().enumerate() {
+        while let Some(event) = array.next_time().filter(|&event| event < at) {
+            array.advance(event, &mut done);
+        }
+        let first_page = page * u64::from(params.members) + u64::from(member);
+        array.submit(at, &PageRequest { tag: tag as u64, first_page, pages: 1, write, high_priority: false, one_member: false });
+    }
+    while let Some(event) = array.next_time() {
+        array.advance(event, &mut done);
+        if done.len() == operations.len() {
+            array.end_idle_collection(event);
+        }
+    }
+    array.verify().expect("the state is consistent");
+    let mut cleans = Vec::new();
+    array.take_cleans(&mut cleans);
+    done.sort_by_key(|done| done.tag);
+    let log = array.message_log().into_iter().map(|(at, mail)| {
+        let (member, kind) = match mail {
+            Mail::ToController(member, message) => (member, message.kind()),
+            Mail::ToMember(member, message) => (member, message.kind()),
+            Mail::BeginCycle => unreachable!("is not sent"),
+        };
+        format!("{at} {kind:?} {member}")
+    });
+    Outcome {
+        log: log.collect(),
+        mail: array.message_log().into_iter().map(|(_, mail)| mail).collect(),
+        done: done.iter().map(|done| done.at).collect(),
+        cleans,
+        counters: array.members().iter().map(|member| *member.counters()).collect(),
+    }
+}
+
+/// Member 0 at its threshold, 1 and 2 with one victim each, and a read of member 0 at `T`.
+fn one_asks() -> Vec<Op> {
+    [worn(0), touched(1), touched(2), vec![(T, 0, 11, false)]].concat()
+}
+
+#[test]
+fn inclusive_forces_all_at_once_and_a_clean_in_progress_counts() {
+    let outcome = run(&params(3, 1, scheme(Scheme::ReactiveInclusive)), &one_asks());
+    let expected = [
+        "10000 GcRequest 0",
+        "10000 ForceGc 0",
+        "10000 ForceGc 1",
+        "10000 ForceGc 2",
+        "11440 GcDone 0",
+        "11660 GcDone 1",
+        "11660 GcDone 2",
+    ];
+    assert_eq!(outcome.log, expected);
+    assert_eq!(outcome.done.last(), Some(&(T + 1468)));
+    let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.start_ns, c.end_ns, c.forced)).collect();
+    assert_eq!(cleans, [(0, T, T + 1440, false), (1, T, T + 1660, true), (2, T, T + 1660, true)]);
+    let runs: Vec<_> = outcome.counters.iter().map(|c| (c.gc_runs, c.gc_forced_runs)).collect();
+    assert_eq!(runs, [(1, 0), (1, 1), (1, 1)]);
+}
+
+#[test]
+fn messages_take_their_time() {
+    let mut slow = scheme(Scheme::ReactiveInclusive);
+    slow.latency_ns[Kind::GcRequest as usize] = 100;
+    slow.latency_ns[Kind::ForceGc as usize] = 50;
+    let outcome = run(&params(3, 1, slow), &one_asks());
+    assert_eq!(outcome.log[..2], ["10000 GcRequest 0", "10100 ForceGc 0"]);
+    assert_eq!(outcome.log[4..], ["11440 GcDone 0", "11810 GcDone 1", "11810 GcDone 2"]);
+}
+
+#[test]
+fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
+    let mut held = scheme(Scheme::ReactiveInclusive);
+    held.delay_ns = 500;
+    let operations = [worn(0), worn(1), touched(2), vec![(T, 0, 11, false), (T + 100, 1, 11, false)]].concat();
+    let outcome = run(&params(3, 1, held), &operations);
+    assert_eq!(outcome.log[..3], ["10000 GcRequest 0", "10100 GcRequest 1", "10500 ForceGc 0"]);
+    assert_eq!(outcome.log[5..], ["11440 GcDone 0", "11540 GcDone 1", "12160 GcDone 2"]);
+
+    // The controller hears late that the cycle is over: three more writes of member 0 open a block and ask in vain.
+    let mut slow = scheme(Scheme::ReactiveInclusive);
+    slow.latency_ns[Kind::GcDone as usize] = 10_000;
+    let more = vec![(T + 2000, 0, 0, true), (T + 2000, 0, 1, true), (T + 2000, 0, 4, true)];
+    let outcome = run(&params(3, 1, slow), &[one_asks(), more].concat());
+    assert_eq!(outcome.log[7..], ["12416 GcRequest 0"]);
+}
+
+#[test]
+fn members_that_do_not_know_the_protocol_collect_by_themselves() {
+    let mut two = scheme(Scheme::ReactiveInclusive);
+    two.capable = 0b011;
+    let outcome = run(&params(3, 1, two.clone()), &one_asks());
+    assert_eq!(outcome.log, ["10000 GcRequest 0", "10000 ForceGc 0", "10000 ForceGc 1", "11440 GcDone 0", "11660 GcDone 1"]);
+    let outcome = run(&params(3, 1, two), &[worn(2), vec![(T, 2, 11, false)]].concat());
+    assert!(outcome.log.is_empty());
+    assert_eq!(outcome.done.last(), Some(&(T + 1468)));
+}
+
+#[test]
+fn no_request_waits_for_a_controller_that_never_answers() {
+    for kind in [Scheme::ReactiveInclusive, Scheme::ReactiveSelective, Scheme::ProactiveIdle, Scheme::ProactiveSoftLimit] {
+        let mut silent = scheme(kind);
+        silent.answers = false;
+        silent.t_soft_free_blocks = None;
+        let outcome = run(&params(3, 1, silent), &one_asks());
+        assert_eq!(outcome.log, ["10000 GcRequest 0"], "{kind:?}");
+        assert_eq!(outcome.done.last(), Some(&(T + 1468)));
+        assert_eq!(outcome.counters.iter().map(|c| c.erases).sum::<u64>(), 1);
+    }
+}
+
+#[test]
+fn a_busy_element_collects_before_its_next_operation() {
+    let meanwhile = vec![(T - 100, 1, 1, true), (T - 50, 1, 11, false)];
+    let operations = [worn(0), touched(1), meanwhile, vec![(T, 0, 11, false)]].concat();
+    let outcome = run(&params(2, 1, scheme(Scheme::ReactiveInclusive)), &operations);
+    assert_eq!(outcome.log[3..], ["11440 GcDone 0", "11548 GcDone 1"]);
+    assert_eq!(outcome.done[6..], [T + 108, T + 1576, T + 1468]);
+}
+
+#[test]
+fn a_forced_member_collects_in_all_its_elements() {
+    let first_element = |member| worn(member).iter().map(|&(at, m, page, write)| (at, m, 2 * page, write)).collect::<Vec<_>>();
+    let operations = [first_element(0), vec![(0, 1, 0, true), (0, 1, 1, true), (0, 1, 3, true), (T, 0, 22, false)]].concat();
+    let outcome = run(&params(2, 2, scheme(Scheme::ReactiveInclusive)), &operations);
+    // The second element of member 0 has nothing to collect.
+    assert_eq!(outcome.log[3..], ["11440 GcDone 0", "11660 GcDone 1"]);
+    let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.element, c.end_ns - T)).collect();
+    assert_eq!(cleans, [(0, 0, 1440), (1, 1, 1440), (1, 0, 1660)]);
+}
+
+#[test]
+fn watermark_goes_on_until_free_blocks_exceed_stop() {
+    let watermark = CoordinationParams { work: Work::Watermark, ..scheme(Scheme::ReactiveInclusive) };
+    let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
+    let outcome = run(&params(2, 1, watermark), &operations);
+    // Member 0: two victims with two valid pages gain no free block beyond stop, the third has three and does.
+    assert_eq!(outcome.log[3..], ["11660 GcDone 1", "14540 GcDone 0"]);
+    assert_eq!(outcome.done.last(), Some(&(T + 4568)));
+    // They are one run, begun by the member itself.
+    assert_eq!((outcome.counters[0].gc_runs, outcome.counters[0].gc_forced_runs, outcome.counters[0].erases), (1, 0, 3));
+}
+
+#[test]
+fn selective_forces_those_that_have_registered() {
+    let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
+    let outcome = run(&params(3, 1, scheme(Scheme::ReactiveSelective)), &operations);
+    let expected = [
+        "0 Participate 0",
+        "0 Participate 1",
+        "10000 GcRequest 0",
+        "10000 ForceGc 0",
+        "10000 ForceGc 1",
+        "11440 GcDone 0",
+        "11660 GcDone 1",
+    ];
+    assert_eq!(outcome.log, expected);
+    // T_soft one lower: only member 0 has come down to it.
+    let low = CoordinationParams { t_soft_free_blocks: Some(1), ..scheme(Scheme::ReactiveSelective) };
+    let outcome = run(&params(3, 1, low), &operations);
+    assert_eq!(outcome.log, ["832 Participate 0", "10000 GcRequest 0", "10000 ForceGc 0", "11440 GcDone 0"]);
+}
+
+#[test]
+fn idle_time_is_used_until_all_is_reserved() {
+    // The last write ends at 1040, so that the check at 4000 is the first to find 2000 ns without a request.
+    let operations = [worn(0), vec![(20_000, 1, 11, false)]].concat();
+    let outcome = run(&params(2, 1, scheme(Scheme::ProactiveIdle)), &operations);
+    assert_eq!(outcome.log, ["0 Participate 0", "4000 ForceGc 0", "5440 GcDone 0"]);
+    assert_eq!(outcome.counters[0].gc_forced_runs, 1);
+}
+
+#[test]
+fn idle_collection_stops_when_a_request_comes_to_the_array() {
+    // Nine writes leave no free block but the last; two victims would be needed.
+    let pages = [0, 1, 4, 5, 8];
+    let mut operations: Vec<Op> = pages.iter().map(|&page| (0, 0, page, true)).collect();
+    operations.push((4500, 1, 11, false));
+    operations.push((30_000, 1, 11, false));
+    let roomy = |stop_at| {
+        let mut params = params(2, 1, scheme(Scheme::ProactiveIdle));
+        params.ssd.geometry.blocks_per_plane = 7;
+        params.ssd.geometry.reserved_blocks_per_plane = 4;
+        let mut operations = operations.clone();
+        operations.extend([(0, 0, 9, true), (0, 0, 2, true), (0, 0, 6, true), (0, 0, 10, true)]);
+        operations.sort_by_key(|op| op.0);
+        operations.retain(|op| op.0 != 4500 || stop_at);
+        run(&params, &operations)
+    };
+    let (stopped, left_alone) = (roomy(true), roomy(false));
+    // Nine writes end at 1872.
+    assert_eq!(stopped.log, ["832 Participate 0", "4000 ForceGc 0", "4500 StopGc 0", "5220 GcDone 0"]);
+    assert_eq!(stopped.cleans.iter().filter(|clean| clean.start_ns < 10_000).count(), 1);
+    assert_eq!(left_alone.log[1..2], ["4000 ForceGc 0"]);
+    assert!(left_alone.cleans.len() > 1, "{:?}", left_alone.log);
+}
+
+#[test]
+fn a_soft_limit_is_polled_and_forces_when_little_waits() {
+    let outcome = run(&params(2, 1, scheme(Scheme::ProactiveSoftLimit)), &worn(0));
+    // The fifth write, from 832 to 1040, has brought member 0 to one free block; at 1000 that write is outstanding, but the limit is
+    // pressing only from the second poll on, and by then nothing waits.
+    assert_eq!(outcome.log[..4], ["1000 GcState 0", "1000 GcState 1", "1000 GcState 0", "1000 GcState 1"]);
+    let later = [worn(0), vec![(5_000, 1, 11, false)]].concat();
+    let outcome = run(&params(2, 1, scheme(Scheme::ProactiveSoftLimit)), &later);
+    assert_eq!(outcome.log[4..9], ["2000 GcState 0", "2000 GcState 1", "2000 GcState 0", "2000 GcState 1", "2000 ForceGc 0"]);
+    assert!(outcome.log.contains(&"3440 GcDone 0".to_owned()));
+}
+
+#[test]
+fn a_forced_clean_may_be_preempted() {
+    let mut params = params(2, 1, scheme(Scheme::ReactiveInclusive));
+    params.ssd.gc.preemption =
+        Some(Preemption { poll_ns: 5, t_hard: 0.0, pipeline: false, merge: false, reorder: false, suspension: None });
+    let operations = [worn(0), touched(1), vec![(T, 0, 11, false), (T + 300, 1, 11, false)]].concat();
+    let outcome = run(&params, &operations);
+    // Member 1: look, read, look, program – 230; look, read, look until 260, program – 460, look – 465: the read goes in until 493.
+    assert_eq!(outcome.done[6..], [T + 33, T + 493]);
+    // Three moves with two looks each, one look before the erase, one read and one look more.
+    assert_eq!(outcome.log.last().map(String::as_str), Some(format!("{} GcDone 1", T + 1660 + 7 * 5 + 28 + 5).as_str()));
+    assert!(outcome.cleans.iter().any(|clean| clean.member == 1 && clean.forced));
+    assert_eq!(outcome.counters[1].preemptions, 1);
+}
+
+#[test]
+fn members_tell_what_is_left_and_how_they_are() {
+    let sent = |scheme_kind, operations: &[Op]| run(&params(2, 1, scheme(scheme_kind)), operations).mail;
+    let asks = sent(Scheme::ReactiveInclusive, &[worn(0), vec![(T, 0, 11, false)]].concat());
+    // Three pages of the open block; the free block is for collection.
+    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest { pages_left: 3 })));
+    let answers = sent(Scheme::ProactiveSoftLimit, &worn(0));
+    let tells = |member, free_blocks, blocks_above_start, fragmentation| {
+        let correctable_error_rate = 0.0;
+        let free_blocks_least = free_blocks;
+        let state = MemberState { fragmentation, free_blocks, correctable_error_rate, free_blocks_least, blocks_above_start };
+        answers.contains(&Mail::ToController(member, ToController::GcState(state)))
+    };
+    assert!(tells(0, 1, 0, 0.2), "one free block, five used ones");
+    assert!(tells(1, 2, 1, 0.5), "two free blocks, four used ones");
+}
+
+#[test]
+fn every_message_has_a_kind_of_its_own() {
+    assert_eq!(ToController::GcDone.kind(), Kind::GcDone);
+    assert_eq!(ToMember::StopGc.kind(), Kind::StopGc);
+    assert_eq!(super::KIND_NAMES[Kind::GcDone as usize], "GcDone");
+}

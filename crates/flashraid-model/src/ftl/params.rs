@@ -1,0 +1,46 @@
+//! What the translation layer has to know of its SSD, as plain integers.
+
+use super::victim::VictimPolicy;
+use crate::flash::Geometry;
+
+/// The translation layer of one member SSD.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FtlParams {
+    /// Shape of the flash.
+    pub geometry: Geometry,
+    /// Writes may move a page to another element.
+    pub dynamic: bool,
+    /// How a write finds its plane inside the element.
+    pub plane_choice: PlaneChoice,
+    /// What shares free blocks, open blocks and watermarks.
+    pub pool: Pool,
+    /// A pool with this many free blocks or fewer is collected.
+    pub start_free_blocks: u32,
+    /// A collection of a pool ends when it has this many free blocks; at least `start_free_blocks + 1`.
+    pub stop_free_blocks: u32,
+    /// Which block is collected.
+    pub victim: VictimPolicy,
+    /// Pages that are moved go to an open block of their own rather than to the one of host writes.
+    pub separate_open_block: bool,
+    /// The block that the fill reaches last is sealed like the others.
+    pub fill_seals_last_block: bool,
+}
+
+/// How a write finds its plane inside the element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaneChoice {
+    /// Most free pages, scanned from a rotating start, skipping planes whose open block is older than the block that holds the
+    /// old copy (the reference simulator's rule).
+    MostFree,
+    /// Planes in turn.
+    Rotate,
+}
+
+/// What shares free blocks, open blocks and watermarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pool {
+    /// Each plane by itself.
+    Plane,
+    /// All planes of an element together.
+    Element,
+}

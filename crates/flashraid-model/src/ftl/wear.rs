@@ -1,0 +1,46 @@
+//! How often blocks have been erased.
+
+/// Erase counts of the blocks of one member, warm-up included.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Wear {
+    /// Least erases of a block.
+    pub min: u32,
+    /// Mean erases of a block.
+    pub mean: f64,
+    /// Most erases of a block.
+    pub max: u32,
+    /// Standard deviation over the blocks.
+    pub stddev: f64,
+}
+
+impl Wear {
+    /// Wear of the blocks of several members of equally many blocks; all zero without members.
+    #[must_use]
+    pub fn of_all(members: &[Self]) -> Self {
+        if members.is_empty() {
+            return Self::default();
+        }
+        let count = members.len() as f64;
+        let mean = members.iter().map(|wear| wear.mean).sum::<f64>() / count;
+        let squares = members.iter().map(|wear| wear.stddev * wear.stddev + (wear.mean - mean) * (wear.mean - mean)).sum::<f64>() / count;
+        Self {
+            min: members.iter().map(|wear| wear.min).min().unwrap_or(0),
+            mean,
+            max: members.iter().map(|wear| wear.max).max().unwrap_or(0),
+            stddev: squares.sqrt(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wear_of_two_members_is_that_of_all_their_blocks() {
+        // Blocks 1, 3 and 5, 7: mean 4, deviation √5.
+        let members = [Wear { min: 1, mean: 2.0, max: 3, stddev: 1.0 }, Wear { min: 5, mean: 6.0, max: 7, stddev: 1.0 }];
+        assert_eq!(Wear::of_all(&members), Wear { min: 1, mean: 4.0, max: 7, stddev: f64::sqrt(5.0) });
+        assert_eq!(Wear::of_all(&[]), Wear::default());
+    }
+}

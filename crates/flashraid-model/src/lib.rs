@@ -1,0 +1,25 @@
+//! The model of flashraid: arrays of SSDs that collect garbage.
+//!
+//! ```text
+//!  Request ─▶ array ─▶ cache            absorb? destage?
+//!               ├─▶ placement ─page ops▶ ssd[i] ─▶ ftl ─▶ flash element
+//!               ├◀─ coordination         who collects now?     │
+//!  metrics ◀─ events ◀──────────────────── ends ◀────────── element
+//! ```
+//!
+//! Calls go down, data comes up. Nothing here has a clock, I/O of its own or threads, and nothing can fail: the same parameters, seed and requests
+//! give the same results on every machine. Parameters are plain integers; whoever fills them in guarantees that they are consistent.
+
+pub mod array;
+pub mod cache;
+pub mod coordination;
+pub mod events;
+pub mod flash;
+pub mod ftl;
+pub mod metrics;
+pub mod placement;
+pub mod request;
+pub mod rng;
+pub mod ssd;
+
+pub use events::TimeNs;

@@ -1,0 +1,293 @@
+//! What a run measures: response times, bandwidth, garbage collection over time.
+//!
+//! ```text
+//!  CompletedRequest ─▶ latency · bandwidth ─┐
+//!  GcInterval ───────▶ gc ──────────────────┼─ finish ─▶ Measured ─▶ report
+//!  free blocks ──────▶ free_blocks ─────────┤
+//!  both, in a window ▶ timeline ────────────┘
+//! ```
+//!
+//! [`Metrics`] records while the simulation runs: nothing here allocates per call, and memory is bounded whatever the length of the run.
+//! [`Measured`] holds the results.
+
+pub mod bandwidth;
+pub mod free_blocks;
+pub mod gc;
+pub mod interval;
+pub mod latency;
+pub mod moments;
+pub mod timeline;
+
+use crate::TimeNs;
+use crate::events::{DestageInterval, GcInterval};
+use crate::request::Request;
+
+pub use bandwidth::BandwidthSummary;
+pub use free_blocks::FreeBlocksPoint;
+pub use gc::GcActivity;
+pub use interval::Estimate;
+pub use latency::{CdfPoint, Latency, ResponseTimes};
+pub use moments::Moments;
+pub use timeline::Timeline;
+
+/// A request that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompletedRequest {
+    /// Position in the order of arrival, from 0.
+    pub index: u64,
+    /// The request.
+    pub request: Request,
+    /// When it reached the array (for closed loops the moment of issue), in nanoseconds.
+    pub arrival_ns: TimeNs,
+    /// When its last byte was done, in nanoseconds.
+    pub done_ns: TimeNs,
+    /// Members on which at least one of its pages waited for garbage collection.
+    pub gc_members_met: u32,
+}
+
+/// What is measured, and how finely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetricsParams {
+    /// Length of an interval of the bandwidth series, in nanoseconds; at least 1.
+    pub bandwidth_interval_ns: u64,
+    /// Length of a slice in which members are counted as collecting together, in nanoseconds; at least 1 (LAWC 4.2 uses 0.1 ms).
+    pub gc_slice_ns: u64,
+    /// Window `[from, to)` of simulated time for which single requests and collections are kept.
+    pub timeline: Option<(TimeNs, TimeNs)>,
+    /// The beginning of the run that the statistics leave out.
+    pub skip: Skip,
+}
+
+impl Default for MetricsParams {
+    fn default() -> Self {
+        Self { bandwidth_interval_ns: 1_000_000_000, gc_slice_ns: 100_000, timeline: None, skip: Skip::Nothing }
+    }
+}
+
+/// The beginning of a run that its statistics leave out, so that they show the steady state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Skip {
+    /// Everything counts.
+    #[default]
+    Nothing,
+    /// The first requests in order of arrival.
+    Requests(u64),
+    /// Everything before this time, in nanoseconds.
+    Time(TimeNs),
+}
+
+impl Skip {
+    /// Whether measuring has begun when request `index` arrives at `now`: the loop calls [`Metrics::restart`] at the first request for which this holds
+    /// (and remembers the members' counters of that moment), unless nothing is skipped.
+    #[must_use]
+    pub fn is_over(self, index: u64, now: TimeNs) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Requests(skipped) => index >= skipped,
+            Self::Time(from_ns) => now >= from_ns,
+        }
+    }
+}
+
+/// Records what happens in a run.
+///
+/// Times may come in any order, with one exception: see [`Metrics::advance`].
+#[derive(Debug, Clone)]
+pub struct Metrics {
+    from_ns: TimeNs,
+    first_index: u64,
+    response: latency::LatencyRecorder,
+    response_by_phase: Vec<latency::LatencyRecorder>,
+    requests_by_members_met: Vec<u64>,
+    bandwidth: bandwidth::BandwidthRecorder,
+    gc: gc::GcTracker,
+    timeline: Option<Timeline>,
+    free_blocks: Vec<free_blocks::FreeBlocksRecorder>,
+}
+
+impl Metrics {
+    /// Starts measuring at time 0 with the first request.
+    #[must_use]
+    pub fn new(params: &MetricsParams, members: u32, elements_per_member: u32) -> Self {
+        Self {
+            from_ns: 0,
+            first_index: 0,
+            response: latency::LatencyRecorder::default(),
+            response_by_phase: Vec::new(),
+            requests_by_members_met: vec![0; members as usize + 1],
+            bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
+            gc: gc::GcTracker::new(members, elements_per_member, params.gc_slice_ns),
+            timeline: params.timeline.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
+            free_blocks: vec![free_blocks::FreeBlocksRecorder::default(); members as usize],
+        }
+    }
+
+    /// Keeps response times of so many phases of the run apart, too; see [`Metrics::request_of_phase`].
+    #[must_use]
+    pub fn with_phases(mut self, phases: usize) -> Self {
+        self.response_by_phase = vec![latency::LatencyRecorder::default(); phases];
+        self
+    }
+
+    /// A request of a phase is done; [`Metrics::request`] counts it besides.
+    pub fn request_of_phase(&mut self, phase: usize, done: &CompletedRequest) {
+        if done.index >= self.first_index {
+            self.response_by_phase[phase].record(done.request.direction, done.done_ns.saturating_sub(done.arrival_ns));
+        }
+    }
+
+    /// A request is done.
+    ///
+    /// Bandwidth counts all bytes that are done while measuring; the other figures leave out requests that arrived before it began.
+    #[inline]
+    pub fn request(&mut self, done: &CompletedRequest) {
+        self.bandwidth.record(done.done_ns, done.request.length_bytes);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.request(done);
+        }
+        if done.index < self.first_index {
+            return;
+        }
+        self.response.record(done.request.direction, done.done_ns.saturating_sub(done.arrival_ns));
+        let met = (done.gc_members_met as usize).min(self.requests_by_members_met.len() - 1);
+        self.requests_by_members_met[met] += 1;
+    }
+
+    /// A collection whose start and end are both known, reported when it is decided on or at any time before [`Metrics::advance`] passes its start.
+    #[inline]
+    pub fn gc(&mut self, interval: &GcInterval) {
+        self.gc.interval(interval.member, interval.element, interval.start_ns, interval.end_ns);
+        if let Some(timeline) = &mut self.timeline {
+            timeline.gc(interval);
+        }
+    }
+
+    /// Promises that every collection that starts before `now` has been reported.
+    ///
+    /// The more often it is called, the less has to be kept; a call that finds little to do costs a comparison.
+    #[inline]
+    pub fn advance(&mut self, now: TimeNs) {
+        self.gc.advance(now);
+    }
+
+    /// Free blocks of a member (or of its poorest pool, as the caller likes, always the same), and how many there are when collection starts (PGC's T_soft).
+    #[inline]
+    pub fn free_blocks(&mut self, member: u32, now: TimeNs, free: u32, start_threshold: u32) {
+        self.free_blocks[member as usize].record(now, free, start_threshold);
+    }
+
+    /// A destage of the write cache is done.
+    pub fn destage(&mut self, destage: &DestageInterval) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.destage(destage);
+        }
+    }
+
+    /// Forgets the statistics so far and measures from `now` on, counting the requests from `first_index` on; collections in progress go on.
+    ///
+    /// Every start before `now` must have been reported, as for [`Metrics::advance`]. The timeline and the free blocks are kept: they have absolute times.
+    pub fn restart(&mut self, now: TimeNs, first_index: u64) {
+        self.from_ns = now;
+        self.first_index = first_index;
+        self.response = latency::LatencyRecorder::default();
+        self.response_by_phase.fill(latency::LatencyRecorder::default());
+        self.requests_by_members_met.fill(0);
+        self.bandwidth = bandwidth::BandwidthRecorder::new(now, self.bandwidth.initial_interval_ns());
+        self.gc.restart(now);
+    }
+
+    /// The results, for a run that ended at `end_ns`: what happens later is left out of the figures over time.
+    #[must_use]
+    pub fn finish(self, end_ns: TimeNs) -> Measured {
+        let end_ns = end_ns.max(self.from_ns);
+        Measured {
+            from_ns: self.from_ns,
+            end_ns,
+            response: self.response.finish(),
+            response_by_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
+            requests_by_members_met: self.requests_by_members_met,
+            bandwidth: self.bandwidth.finish(end_ns),
+            gc: self.gc.finish(end_ns),
+            timeline: self.timeline,
+            free_blocks: self.free_blocks.iter().map(free_blocks::FreeBlocksRecorder::points).collect(),
+        }
+    }
+}
+
+/// What a run measured.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// When measuring began, in nanoseconds.
+    pub from_ns: TimeNs,
+    /// When the run ended, in nanoseconds.
+    pub end_ns: TimeNs,
+    /// Response times.
+    pub response: ResponseTimes,
+    /// Response times of the requests of each phase, if phases are kept apart.
+    pub response_by_phase: Vec<ResponseTimes>,
+    /// Requests by the number of members on which they met a collection, from 0 to the number of members.
+    pub requests_by_members_met: Vec<u64>,
+    /// Bandwidth.
+    pub bandwidth: BandwidthSummary,
+    /// Collections over time.
+    pub gc: GcActivity,
+    /// Single requests and collections, if a window was asked for.
+    pub timeline: Option<Timeline>,
+    /// Free blocks over time, per member.
+    pub free_blocks: Vec<Vec<FreeBlocksPoint>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Direction;
+
+    fn completed(index: u64, arrival_ns: TimeNs, done_ns: TimeNs, gc_members_met: u32) -> CompletedRequest {
+        let request = Request {
+            arrival_ns,
+            offset_bytes: 0,
+            length_bytes: 1000,
+            direction: Direction::Read,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        };
+        CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met }
+    }
+
+    #[test]
+    fn a_restart_leaves_out_earlier_requests_but_not_their_bytes() {
+        let mut metrics = Metrics::new(&MetricsParams { bandwidth_interval_ns: 100, ..MetricsParams::default() }, 2, 1);
+        metrics.request(&completed(0, 0, 90, 2));
+        metrics.gc(&GcInterval {
+            member: 0,
+            element: 0,
+            pool: 0,
+            start_ns: 50,
+            end_ns: 150,
+            victims: 1,
+            pages_moved: 0,
+            free_blocks_before: 0,
+            free_blocks_least: 0,
+            writes_wait_from_ns: 50,
+            all_wait_from_ns: 50,
+            forced: false,
+        });
+        metrics.restart(100, 2);
+        metrics.request(&completed(2, 100, 140, 1));
+        metrics.request(&completed(1, 10, 150, 2));
+        let measured = metrics.finish(200);
+        assert_eq!((measured.from_ns, measured.end_ns), (100, 200));
+        assert_eq!((measured.response.all.moments().count(), measured.response.all.moments().max()), (1, Some(40)));
+        assert_eq!(measured.requests_by_members_met, [0, 1, 0]);
+        assert_eq!(measured.bandwidth.total_bytes, 2000);
+        assert_eq!(measured.gc.member_busy_fraction(0), Some(0.5));
+    }
+
+    #[test]
+    fn skipping_is_over_at_the_first_that_counts() {
+        assert!(Skip::Nothing.is_over(0, 0));
+        assert!(!Skip::Requests(5).is_over(4, u64::MAX) && Skip::Requests(5).is_over(5, 0));
+        assert!(!Skip::Time(100).is_over(u64::MAX, 99) && Skip::Time(100).is_over(0, 100));
+    }
+}

@@ -1,0 +1,116 @@
+//! Single requests and collections of a window of time, as GGC Figs. 10 and 13 show them.
+
+use super::CompletedRequest;
+use crate::TimeNs;
+use crate::events::{DestageInterval, GcInterval};
+
+/// Most requests, and most collections, that a timeline keeps.
+pub const TIMELINE_ENTRIES_MAX: usize = 200_000;
+
+/// What overlaps a window of simulated time, in order of report.
+///
+/// A request overlaps from its arrival until it is done, a collection from its start to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timeline {
+    /// Begin of the window, in nanoseconds.
+    pub from_ns: TimeNs,
+    /// End of the window (exclusive), in nanoseconds.
+    pub to_ns: TimeNs,
+    /// Requests.
+    pub requests: Vec<CompletedRequest>,
+    /// Collections of all members.
+    pub gc: Vec<GcInterval>,
+    /// Destages of the write cache, by member.
+    pub destages: Vec<DestageInterval>,
+    /// Requests, collections and destages left out because [`TIMELINE_ENTRIES_MAX`] of their kind were there already.
+    pub omitted: u64,
+}
+
+impl Timeline {
+    pub(super) fn new(from_ns: TimeNs, to_ns: TimeNs) -> Self {
+        Self { from_ns, to_ns, requests: Vec::new(), gc: Vec::new(), destages: Vec::new(), omitted: 0 }
+    }
+
+    #[inline]
+    pub(super) fn request(&mut self, done: &CompletedRequest) {
+        if done.arrival_ns < self.to_ns && done.done_ns >= self.from_ns {
+            self.omitted += push_bounded(&mut self.requests, *done);
+        }
+    }
+
+    #[inline]
+    pub(super) fn gc(&mut self, interval: &GcInterval) {
+        if interval.start_ns < self.to_ns && interval.end_ns >= self.from_ns {
+            self.omitted += push_bounded(&mut self.gc, *interval);
+        }
+    }
+
+    pub(super) fn destage(&mut self, destage: &DestageInterval) {
+        if destage.begun_ns < self.to_ns && destage.done_ns >= self.from_ns {
+            self.omitted += push_bounded(&mut self.destages, *destage);
+        }
+    }
+}
+
+/// Returns how many entries had to be left out: 0 or 1.
+fn push_bounded<T>(entries: &mut Vec<T>, entry: T) -> u64 {
+    if entries.len() >= TIMELINE_ENTRIES_MAX {
+        return 1;
+    }
+    entries.push(entry);
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{Direction, Request};
+
+    fn request(arrival_ns: u64, done_ns: u64) -> CompletedRequest {
+        let request = Request {
+            arrival_ns,
+            offset_bytes: 0,
+            length_bytes: 4096,
+            direction: Direction::Write,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        };
+        CompletedRequest { index: 0, request, arrival_ns, done_ns, gc_members_met: 0 }
+    }
+
+    fn gc(start_ns: u64, end_ns: u64) -> GcInterval {
+        GcInterval {
+            member: 0,
+            element: 0,
+            pool: 0,
+            start_ns,
+            end_ns,
+            victims: 1,
+            pages_moved: 0,
+            free_blocks_before: 0,
+            free_blocks_least: 0,
+            writes_wait_from_ns: start_ns,
+            all_wait_from_ns: start_ns,
+            forced: false,
+        }
+    }
+
+    #[test]
+    fn keeps_what_overlaps_the_window() {
+        let mut timeline = Timeline::new(100, 200);
+        for (start_ns, end_ns) in [(0, 99), (0, 100), (150, 160), (199, 300), (200, 300)] {
+            timeline.request(&request(start_ns, end_ns));
+            timeline.gc(&gc(start_ns, end_ns));
+        }
+        assert_eq!(timeline.requests.iter().map(|done| done.done_ns).collect::<Vec<_>>(), [100, 160, 300]);
+        assert_eq!(timeline.gc.iter().map(|gc| gc.start_ns).collect::<Vec<_>>(), [0, 150, 199]);
+    }
+
+    #[test]
+    fn a_full_timeline_counts_what_it_leaves_out() {
+        let mut timeline = Timeline::new(0, 100);
+        (0..TIMELINE_ENTRIES_MAX + 3).for_each(|_| timeline.gc(&gc(1, 2)));
+        assert_eq!((timeline.gc.len(), timeline.omitted), (TIMELINE_ENTRIES_MAX, 3));
+    }
+}

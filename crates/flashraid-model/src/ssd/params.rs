@@ -1,0 +1,157 @@
+//! What one SSD is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
+
+use crate::flash::{Geometry, Timing};
+use crate::ftl::FtlParams;
+pub use crate::ftl::{PlaneChoice, Pool, VictimPolicy};
+
+/// One member SSD.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SsdParams {
+    /// Shape of the flash.
+    pub geometry: Geometry,
+    /// Durations of flash operations.
+    pub timing: Timing,
+    /// Consecutive logical pages that go to one element before the next element's turn.
+    pub element_stride_pages: u32,
+    /// How a write finds its element.
+    pub allocation: Allocation,
+    /// How a write finds its plane inside the element.
+    pub plane_choice: PlaneChoice,
+    /// Garbage collection.
+    pub gc: GcParams,
+    /// The block that the fill reaches last is sealed like the others. The reference simulator leaves it unsealed, and since
+    /// nothing programs it any more it is never collected.
+    pub fill_seals_last_block: bool,
+    /// Elements that share a channel; `None`: every element has pins of its own and transfers are part of its busy time.
+    pub channel: Option<ChannelParams>,
+    /// Limit of the host link; `None`: transfers to the host take no time.
+    pub link: Option<LinkParams>,
+}
+
+impl SsdParams {
+    /// Cleans go step by step and let requests in between, or begin when nothing waits (rules 30 to 40).
+    pub fn interruptible(&self) -> bool {
+        !self.gc.instantaneous && (self.gc.preemption.is_some() || self.gc.idle_ns.is_some())
+    }
+
+    /// What the translation layer has to know.
+    pub fn ftl(&self) -> FtlParams {
+        FtlParams {
+            geometry: self.geometry,
+            dynamic: self.allocation == Allocation::Dynamic,
+            plane_choice: self.plane_choice,
+            pool: self.gc.pool,
+            start_free_blocks: self.gc.start_free_blocks,
+            stop_free_blocks: self.gc.stop_free_blocks,
+            victim: self.gc.victim,
+            separate_open_block: self.gc.separate_open_block,
+            fill_seals_last_block: self.fill_seals_last_block,
+        }
+    }
+
+    /// Pages that the SSD exports: the whole element strides of its elements (rule 3).
+    pub fn exported_pages(&self) -> u64 {
+        let (g, stride) = (&self.geometry, self.element_stride_pages);
+        u64::from(g.exported_pages_per_element() / stride * stride) * u64::from(g.elements)
+    }
+}
+
+/// How a write finds its element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allocation {
+    /// `(lpn / element_stride) mod elements`.
+    Static,
+    /// The element that can start earliest and has room.
+    Dynamic,
+}
+
+/// Garbage collection of one SSD.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GcParams {
+    /// What shares free blocks, open blocks and watermarks.
+    pub pool: Pool,
+    /// What a running clean keeps from serving requests.
+    pub hold: Hold,
+    /// A pool with this many free blocks or fewer is collected.
+    pub start_free_blocks: u32,
+    /// A collection of a pool ends when it has this many free blocks; at least `start_free_blocks + 1`.
+    pub stop_free_blocks: u32,
+    /// Before which requests the free blocks are looked at.
+    pub trigger: Trigger,
+    /// Which block is collected.
+    pub victim: VictimPolicy,
+    /// Pages that are moved go to an open block of their own rather than to the one of host writes.
+    pub separate_open_block: bool,
+    /// Moved pages stay in their plane and need no transfer; otherwise every move costs two transfers.
+    pub copy_back: bool,
+    /// Collection takes no time but still moves and erases (the scheme `ideal`).
+    pub instantaneous: bool,
+    /// Requests may go in between the steps of a clean; needs [`Hold::Element`], [`Allocation::Static`] and no channels, and means
+    /// nothing where collection is instantaneous.
+    pub preemption: Option<Preemption>,
+    /// An element that has had nothing to do for so long collects in the background, in nanoseconds, at least 1; needs what
+    /// preemption needs, and collection that takes time.
+    pub idle_ns: Option<u64>,
+}
+
+/// How requests interrupt a clean (PGC section III).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Preemption {
+    /// A look at the queue between two steps, in nanoseconds.
+    pub poll_ns: u64,
+    /// T_hard as a fraction of T_soft, the start threshold: with fewer free blocks only what consumes none goes in. From 0 to 1.
+    pub t_hard: f64,
+    /// A request of the same kind as the next step is done together with it.
+    pub pipeline: bool,
+    /// A request for the page that is being moved is served from the register.
+    pub merge: bool,
+    /// The page that a waiting request wants is moved next; needs `merge`.
+    pub reorder: bool,
+    /// Reads may also interrupt a program or erase in flight.
+    pub suspension: Option<Suspension>,
+}
+
+/// Suspension of programs and erases for reads (Wu & He, FAST 2012).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Suspension {
+    /// From the interruption until the first read starts, in nanoseconds.
+    pub suspend_ns: u64,
+    /// From the end of the last read until the operation goes on, in nanoseconds.
+    pub resume_ns: u64,
+    /// Suspensions that one operation suffers at most.
+    pub times_max: u32,
+}
+
+/// What a running clean keeps from serving requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    /// The whole element.
+    Element,
+    /// Only the plane of the victim; requires [`Pool::Plane`].
+    Plane,
+}
+
+/// Before which requests the free blocks are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trigger {
+    /// Before every request.
+    Request,
+    /// Before writes only.
+    Write,
+}
+
+/// Elements that share a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChannelParams {
+    /// Consecutive elements on one channel.
+    pub elements_per_channel: u32,
+}
+
+/// Limit of the host link of one SSD.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkParams {
+    /// Time of one page on the link, in nanoseconds.
+    pub page_ns: u64,
+    /// Reads and writes travel at the same time (NVMe); otherwise they share the link (SATA).
+    pub full_duplex: bool,
+}

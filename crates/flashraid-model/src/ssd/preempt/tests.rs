@@ -1,0 +1,404 @@
+//! Every rule of preemption on a tiny element, to the nanosecond.
+//!
+//! Read 20, program 200, erase 1000, transfer 7, command 1, look 5; so a read takes 28 and a write 208. Blocks of four pages, no
+//! summary. Five writes bring a pool to its start threshold with pages 6 and 7 left in the victim. From `T` on, when a read (of 28)
+//! starts the collection, it goes like this if nothing else happens:
+//!
+//! ```text
+//! look 0–5, the read 5–33, look –38, read of 6 –58, look –63, program –263, look –268, read of 7 –288, look –293, program –493,
+//! look –498, erase –1498
+//! ```
+
+use crate::TimeNs;
+use crate::array::{Array, ArrayParams, Done, Level, PageRequest};
+use crate::events::GcInterval;
+use crate::ssd::{MemberCounters, Preemption, Suspension, tiny};
+
+const T: TimeNs = 10_000;
+const SEMI: Preemption = Preemption { poll_ns: 5, t_hard: 0.0, pipeline: false, merge: false, reorder: false, suspension: None };
+
+#[derive(Clone, Copy)]
+enum Op {
+    Read(u64),
+    Write(u64),
+    Urgent(u64),
+}
+use Op::{Read, Urgent, Write};
+
+struct Outcome {
+    /// When each operation was done, counted from `T`.
+    done: Vec<i64>,
+    met: Vec<u32>,
+    cleans: Vec<GcInterval>,
+    counters: MemberCounters,
+}
+
+impl Outcome {
+    fn clean_end(&self) -> i64 {
+        self.cleans[0].end_ns as i64 - T as i64
+    }
+}
+
+fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> ArrayParams {
+    let mut ssd = tiny::ssd(1, 6 + spare_blocks, 3 + spare_blocks);
+    ssd.geometry.planes = planes;
+    (ssd.gc.start_free_blocks, ssd.gc.stop_free_blocks) = (1 + spare_blocks, 2 + spare_blocks);
+    ssd.gc.preemption = preemption;
+    ArrayParams { level: Level::Single, members: 1, stripe_unit_pages: 1, ssd, coordination: None, failure: None, cache: None }
+}
+
+/// Operations at times counted from `T`, after the writes that bring a pool to its start threshold.
+fn run(params: &ArrayParams, operations: &[(i64, Op)]) -> Outcome {
+    let writes: &[u64] = if params.ssd.geometry.planes == 1 { &[0, 1, 4, 5, 8] } else { &[0, 4, 1, 5, 8, 12, 9, 13, 16] };
+    let members = u64::from(params.members);
+    let mut array = Array::new(params, 1);
+    let mut arrivals: Vec<(TimeNs, Op)> = writes.iter().map(|&page| (0, Write(page))).collect();
+    arrivals.extend(operations.iter().map(|&(at, op)| ((T as i64 + at) as TimeNs, op)));
+    let mut done: Vec<Done> = Vec::new();
+    let mut now = 0;
+    for (tag, &(at, op)) in arrivals.iter().enumerate() {
+        while let Some(event) = array.next_time().filter(|&event| event < at) {
+            now = event;
+            array.advance(event, &mut done);
+        }
+        let (write, page, high_priority) = match op {
+            Read(page) => (false, page, false),
+            Write(page) => (true, page, false),
+            Urgent(page) => (true, page, true),
+        };
+        // The same page of every member, so that an array does on each what a single one does.
+        let request =
+            PageRequest { tag: tag as u64, first_page: page * members, pages: members as u32, write, high_priority, one_member: false };
+        array.submit(at, &request);
+    }
+    while let Some(event) = array.next_time() {
+        now = event;
+        array.advance(event, &mut done);
+        if done.len() == arrivals.len() {
+            array.end_idle_collection(now);
+        }
+    }
+    assert!(now > 0);
+    array.verify().expect("the state is consistent");
+    let mut cleans = Vec::new();
+    array.take_cleans(&mut cleans);
+    done.sort_by_key(|done| done.tag);
+    let done = &done[writes.len()..];
+    assert_eq!(done.len(), operations.len(), "every operation is done");
+    Outcome {
+        done: done.iter().map(|done| done.at as i64 - T as i64).collect(),
+        met: done.iter().map(|done| done.gc_members_met).collect(),
+        cleans,
+        counters: *array.members()[0].counters(),
+    }
+}
+
+fn semi(preemption: Preemption, operations: &[(i64, Op)]) -> Outcome {
+    run(&params(1, 0, Some(preemption)), operations)
+}
+
+#[test]
+fn a_clean_that_nothing_disturbs_costs_a_look_at_every_point() {
+    let outcome = semi(SEMI, &[(0, Read(9))]);
+    assert_eq!((outcome.done, outcome.cleans[0].end_ns), (vec![33], T + 1498));
+    assert_eq!((outcome.counters.preemptions, outcome.counters.gc_pages_moved, outcome.counters.erases), (1, 2, 1));
+    assert_eq!((outcome.counters.gc_time_ns, outcome.counters.gc_free_for_all_ns), (1498, 1498));
+    assert_eq!(outcome.met, [1]);
+    let without_polling = semi(Preemption { poll_ns: 0, ..SEMI }, &[(0, Read(9))]);
+    assert_eq!((without_polling.done, without_polling.cleans[0].end_ns), (vec![28], T + 1498 - 6 * 5));
+    let without_preemption = run(&params(1, 0, None), &[(0, Read(9))]);
+    assert_eq!((without_preemption.done, without_preemption.cleans[0].end_ns), (vec![1468], T + 1440));
+}
+
+#[test]
+fn a_read_waits_for_the_next_point_2() {
+    let phases = [
+        (36, 66, "look at point 2"),
+        (38, 66, "its very end"),
+        (39, 296, "read of a move"),
+        (60, 296, "look at point 1"),
+        (100, 296, "program"),
+        (268, 296, "the next look"),
+        (269, 526, "the read behind it"),
+        (495, 526, "look before the erase"),
+        (499, 1526, "erase"),
+    ];
+    for (at, expected, phase) in phases {
+        let outcome = semi(SEMI, &[(0, Read(9)), (at, Read(10))]);
+        assert_eq!((outcome.done[1], outcome.met[1]), (expected, 1), "{phase}");
+        // Each operation that goes in puts the end off by its duration and a look.
+        assert_eq!(outcome.clean_end(), if phase == "erase" { 1498 } else { 1498 + 28 + 5 }, "{phase}");
+    }
+    let later = semi(SEMI, &[(0, Read(9)), (1498, Read(10))]);
+    assert_eq!((later.done[1], later.met[1]), (1526, 0), "the end of the erase");
+}
+
+#[test]
+fn a_write_also_goes_in_at_point_1() {
+    let outcome = semi(SEMI, &[(0, Read(9)), (45, Write(10)), (46, Read(11))]);
+    // Write 63–271, look –276, program of 6 –476, look –481, the read –509, look –514.
+    assert_eq!(outcome.done, [33, 271, 509]);
+    assert_eq!(outcome.clean_end(), 1498 + 208 + 28 + 2 * 5);
+    assert_eq!(outcome.counters.preemptions, 3);
+}
+
+#[test]
+fn no_operation_overtakes_an_earlier_one_on_its_page() {
+    // At point 1 the write of 10 might go in, but a read of 10 came before it.
+    let outcome = semi(SEMI, &[(0, Read(9)), (45, Read(10)), (46, Write(10)), (47, Write(11))]);
+    assert_eq!(outcome.done[3], 63 + 208);
+    assert_eq!(outcome.done[1], 481 + 28);
+    assert_eq!(outcome.done[2], 514 + 208);
+}
+
+#[test]
+fn a_page_overwritten_while_it_is_in_the_register_is_dropped() {
+    let outcome = semi(SEMI, &[(0, Read(9)), (45, Write(6))]);
+    assert_eq!(outcome.done[1], 271);
+    // After the look at point 1 (–276) the one at point 2 (–281), then page 7.
+    assert_eq!(outcome.clean_end(), 281 + 20 + 5 + 200 + 5 + 1000);
+    assert_eq!((outcome.counters.gc_pages_dropped, outcome.counters.gc_pages_moved), (1, 1));
+    assert_eq!(outcome.counters.flash_page_ops(), 1 + 6 + 2 + 1);
+}
+
+#[test]
+fn a_page_overwritten_before_its_read_is_not_moved() {
+    let outcome = semi(SEMI, &[(0, Write(7))]);
+    assert_eq!(outcome.done, [213]);
+    assert_eq!(outcome.clean_end(), 218 + 20 + 5 + 200 + 5 + 1000);
+    assert_eq!(outcome.counters.gc_pages_moved, 1);
+}
+
+#[test]
+fn reads_and_writes_of_the_page_in_the_register_are_merged() {
+    let merge = Preemption { merge: true, ..SEMI };
+    let outcome = semi(merge, &[(0, Read(9)), (45, Read(6))]);
+    assert_eq!((outcome.done[1], outcome.clean_end()), (63 + 7, 1498 + 7 + 5));
+    assert_eq!((outcome.counters.merges, outcome.counters.merged_moves, outcome.counters.gc_pages_moved), (1, 0, 2));
+
+    let outcome = semi(merge, &[(0, Read(9)), (45, Write(6)), (46, Write(6)), (47, Read(6))]);
+    // Merged one by one: –70, look –75, –82, look –87, –94, look –99, then the program for both writes.
+    assert_eq!(outcome.done, [33, 299, 299, 94]);
+    assert_eq!(outcome.clean_end(), 1498 + 3 * (7 + 5));
+    assert_eq!((outcome.counters.merges, outcome.counters.merged_moves, outcome.counters.gc_pages_moved), (3, 1, 1));
+    assert_eq!((outcome.counters.host_pages_written, outcome.cleans[0].pages_moved), (7, 1));
+    // Five writes before, the first read, two pages moved.
+    assert_eq!(outcome.counters.flash_page_ops(), 5 + 1 + 4);
+}
+
+#[test]
+fn the_page_that_is_wanted_moves_first() {
+    let reorder = Preemption { merge: true, reorder: true, ..SEMI };
+    let outcome = semi(reorder, &[(0, Read(9)), (36, Read(7))]);
+    assert_eq!(outcome.done[1], 63 + 7);
+    assert_eq!((outcome.clean_end(), outcome.counters.merges), (1498 + 7 + 5, 1));
+    let in_order = semi(Preemption { reorder: false, ..reorder }, &[(0, Read(9)), (36, Read(7))]);
+    assert_eq!((in_order.done[1], in_order.counters.merges), (66, 0));
+}
+
+#[test]
+fn a_read_overlaps_with_the_read_of_a_move() {
+    let pipeline = Some(Preemption { pipeline: true, ..SEMI });
+    // The same plane: the second array read begins when the first has ended, 5 + 1 + 2 × 20.
+    let same = run(&params(1, 0, pipeline), &[(0, Read(9))]);
+    assert_eq!((same.done[0], same.clean_end()), (33, 46 + 1498 - 58));
+    assert_eq!((same.counters.pipelined, same.counters.preemptions), (1, 0));
+    let same = run(&params(2, 0, pipeline), &[(0, Read(2))]);
+    assert_eq!((same.done[0], same.clean_end()), (33, 46 + 1498 - 58));
+    // Different planes: only the transfer separates them.
+    let different = run(&params(2, 0, pipeline), &[(0, Read(6))]);
+    assert_eq!((different.done[0], different.clean_end()), (33, 33 + 1498 - 58));
+    // Without copy-back the clean's transfers follow the host's.
+    let mut transfers = params(2, 0, pipeline);
+    transfers.ssd.gc.copy_back = false;
+    assert_eq!(run(&transfers, &[(0, Read(6))]).clean_end(), 33 + 14 + 1498 - 58 + 14);
+    // Two that may go in are too many for the first look; the second has only one left.
+    let two = run(&params(1, 0, pipeline), &[(0, Read(9)), (1, Read(10))]);
+    assert_eq!((two.done, two.counters.preemptions, two.counters.pipelined), (vec![33, 66], 1, 1));
+}
+
+#[test]
+fn a_write_overlaps_with_the_program_of_a_move() {
+    let pipeline = Some(Preemption { pipeline: true, ..SEMI });
+    // The same plane: read of both –46, look –51, program of the move –251, of the write –451.
+    let same = run(&params(1, 0, pipeline), &[(0, Read(9)), (48, Write(10))]);
+    assert_eq!((same.done[1], same.clean_end()), (451, 451 + 1498 - 263));
+    // Different planes: look –38, the write's program after its transfer, –246.
+    let different = run(&params(2, 0, pipeline), &[(0, Read(6)), (36, Write(7))]);
+    assert_eq!((different.done[1], different.counters.pipelined), (246, 2));
+    assert_eq!(different.clean_end(), 246 + 1498 - 263);
+    // A write of the page in the register replaces it.
+    let replaced = run(&params(1, 0, pipeline), &[(0, Read(9)), (48, Write(6))]);
+    assert_eq!((replaced.done[1], replaced.counters.pipelined, replaced.counters.gc_pages_dropped), (51 + 208, 1, 1));
+}
+
+#[test]
+fn writes_wait_when_free_blocks_fall_below_t_hard() {
+    // T_soft is 2 and T_hard 1.8. Three writes fill the open block, the fourth opens another: one block is left.
+    let params = params(1, 1, Some(Preemption { t_hard: 0.9, ..SEMI }));
+    let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
+    let outcome = run(&params, &writes);
+    assert_eq!(outcome.done[..4], [213, 426, 639, 852]);
+    let clean = outcome.cleans[0];
+    assert_eq!((clean.free_blocks_before, clean.free_blocks_least), (2, 1));
+    assert_eq!((clean.writes_wait_from_ns, clean.all_wait_from_ns), (T + 857, clean.end_ns));
+    // Pages 6 and 7 move, then the erase.
+    assert_eq!(clean.end_ns, T + 857 + 1460);
+    // The next clean begins with two free blocks, in state 1, and lets the last write in at its first look.
+    assert_eq!((outcome.cleans[1].start_ns, outcome.cleans[1].writes_wait_from_ns), (clean.end_ns, outcome.cleans[1].end_ns));
+    assert_eq!(outcome.done[4], 857 + 1460 + 5 + 208);
+    assert_eq!(outcome.counters.exhausted, 0);
+    // A read goes in in state 2 all the same, at the next point 2.
+    let with_read: Vec<_> = writes.into_iter().chain([(860, Read(3))]).collect();
+    assert_eq!(run(&params, &with_read).done[5], 857 + 20 + 5 + 200 + 5 + 28);
+    // With T_hard equal to the free blocks the state is still 1: they have to fall below it.
+    let equal = run(&self::params(1, 1, Some(Preemption { t_hard: 1.0, ..SEMI })), &[(0, Write(9))]);
+    assert_eq!(equal.done, [213]);
+}
+
+#[test]
+fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
+    // T_soft is 3 and T_hard 2.7. The fourth write opens a block and the first move another: two are left after the erase.
+    let mut params = params(1, 2, Some(Preemption { t_hard: 0.9, ..SEMI }));
+    params.ssd.gc.separate_open_block = true;
+    let writes: Vec<_> = [9, 10, 11, 0, 1].iter().map(|&page| (0, Write(page))).collect();
+    let outcome = run(&params, &writes);
+    assert_eq!((outcome.cleans[0].writes_wait_from_ns, outcome.cleans[0].end_ns), (T + 857, T + 857 + 1460));
+    // The last write waits from the begin of the second clean, whose victim has no valid page, until the third, which begins with
+    // three free blocks and lets it in at its first look.
+    let second = outcome.cleans[1];
+    assert_eq!((second.free_blocks_before, second.start_ns, second.writes_wait_from_ns), (2, T + 2317, T + 2317));
+    assert_eq!((second.pages_moved, second.end_ns, second.all_wait_from_ns), (0, T + 3322, T + 3322));
+    assert_eq!((outcome.cleans[2].free_blocks_before, outcome.done[4]), (3, 3322 + 5 + 208));
+    assert_eq!((outcome.counters.gc_writes_wait_ns, outcome.counters.exhausted), (1460 + 1005, 0));
+    // A read goes in at the first look of the second clean.
+    let with_read: Vec<_> = writes.iter().copied().chain([(2320, Read(3))]).collect();
+    let with_read = run(&params, &with_read);
+    assert_eq!(with_read.done[4..], [3322 + 33 + 5 + 208, 2322 + 28]);
+    // A high-priority write ends the looks: state 3 from the first of them on, and the write right after the erase.
+    let urgent: Vec<_> = writes[..4].iter().copied().chain([(2320, Urgent(1)), (2321, Read(3))]).collect();
+    let urgent = run(&params, &urgent);
+    assert_eq!((urgent.cleans[1].writes_wait_from_ns, urgent.cleans[1].all_wait_from_ns), (T + 2317, T + 2322));
+    assert_eq!(urgent.done[4], 3322 + 208);
+}
+
+#[test]
+fn a_high_priority_write_stops_all_looks_until_the_erase() {
+    let outcome = semi(SEMI, &[(0, Read(9)), (45, Urgent(10)), (46, Read(11)), (47, Write(0))]);
+    // At the look (–63) the state becomes 3: program –263, read –283, program –483, erase –1483, then the write.
+    assert_eq!(outcome.cleans[0].all_wait_from_ns, T + 63);
+    assert_eq!(outcome.clean_end(), 1483);
+    assert_eq!(outcome.done[1], 1483 + 208);
+    // Then the rest in order, since the pool is above its threshold.
+    assert_eq!(outcome.done[2..], [1691 + 28, 1719 + 208]);
+    assert_eq!((outcome.counters.gc_free_for_all_ns, outcome.counters.gc_writes_wait_ns), (63, 0));
+}
+
+#[test]
+fn a_high_priority_write_that_comes_first_waits_for_the_victim() {
+    let outcome = semi(SEMI, &[(0, Urgent(9))]);
+    assert_eq!(outcome.cleans[0].all_wait_from_ns, T + 5);
+    assert_eq!(outcome.done, [5 + 2 * 220 + 1000 + 208]);
+}
+
+#[test]
+fn an_exhausted_pool_makes_writes_wait_and_loses_nothing() {
+    let writes: Vec<_> = [9, 10, 11, 2].iter().map(|&page| (0, Write(page))).collect();
+    let outcome = semi(SEMI, &writes);
+    // Three writes fill the open block; the look that ends at 644 refuses the fourth. The clean takes the last free block and ends
+    // 1460 later; the next one lets the write in at its first look.
+    assert_eq!(outcome.done, [213, 426, 639, 644 + 1460 + 5 + 208]);
+    assert_eq!((outcome.counters.exhausted, outcome.counters.exhausted_ns), (1, 1465));
+    assert_eq!(outcome.cleans[0].free_blocks_least, 0);
+}
+
+#[test]
+fn idle_time_is_used_and_a_request_waits_for_the_victim_or_the_next_point() {
+    // The writes are done at 1040; 500 later the clean begins.
+    let at = |time: i64| time - T as i64;
+    let mut alone = params(1, 0, None);
+    alone.ssd.gc.idle_ns = Some(500);
+    let outcome = run(&alone, &[(at(1900), Read(9))]);
+    assert_eq!((outcome.cleans[0].start_ns, outcome.cleans[0].end_ns), (1540, 1540 + 1440));
+    assert_eq!((outcome.done[0], outcome.met[0]), (at(2980 + 28), 1));
+    assert_eq!((outcome.counters.idle_cleans, outcome.counters.erases), (1, 1));
+
+    let mut both = params(1, 0, Some(SEMI));
+    both.ssd.gc.idle_ns = Some(500);
+    let outcome = run(&both, &[(at(1900), Read(9))]);
+    // Look –1545, read, look –1570, program –1770, look –1775, read, look –1800, program –2000, look –2005.
+    assert_eq!(outcome.done[0], at(2005 + 28));
+    assert_eq!(outcome.cleans[0].end_ns, 2005 + 28 + 5 + 1000);
+
+    // Nothing begins while operations come sooner than that.
+    let busy = run(&both, &[(at(1500), Read(9))]);
+    assert_eq!((busy.done[0], busy.counters.idle_cleans, busy.counters.erases), (at(1533), 0, 1));
+}
+
+#[test]
+fn idle_collection_stops_at_the_blocks_of_the_fill_and_after_a_disturbed_victim() {
+    // Four blocks to spare: the pool starts with six free ones and has five after the writes.
+    let mut spare = params(1, 4, Some(SEMI));
+    spare.ssd.gc.start_free_blocks = 1;
+    spare.ssd.gc.stop_free_blocks = 2;
+    spare.ssd.gc.idle_ns = Some(500);
+    let outcome = run(&spare, &[(0, Read(9))]);
+    assert_eq!((outcome.counters.idle_cleans, outcome.done[0]), (1, 28));
+    // Eight writes more take another two blocks; the read arrives during the first victim and no second one is begun before the end.
+    let mut operations: Vec<_> = [9, 10, 11, 2, 3, 6, 7, 0].iter().map(|&page| (0, Write(page))).collect();
+    operations.push((8 * 208 + 500 + 100, Read(4)));
+    let outcome = run(&spare, &operations);
+    assert_eq!(outcome.counters.idle_cleans, 2);
+    assert_eq!(outcome.counters.erases, 2);
+}
+
+#[test]
+fn reads_suspend_programs_and_erases() {
+    let suspend = |times_max| {
+        let suspension = Some(Suspension { suspend_ns: 3, resume_ns: 4, times_max });
+        Preemption { suspension, ..SEMI }
+    };
+    // The program 63–263 is interrupted at 100: read 103–131, on from 135 with the rest of 163.
+    let outcome = semi(suspend(1), &[(0, Read(9)), (100, Read(10)), (200, Read(11))]);
+    assert_eq!(outcome.done, [33, 131, 298 + 5 + 28]);
+    assert_eq!((outcome.counters.suspensions, outcome.clean_end()), (1, 1498 + 35 + 33));
+    // A second interruption at 200, with 98 to go.
+    let outcome = semi(suspend(2), &[(0, Read(9)), (100, Read(10)), (200, Read(11)), (250, Read(8))]);
+    assert_eq!(outcome.done, [33, 131, 231, 333 + 5 + 28]);
+    // A read that comes while another is served goes in, too.
+    let outcome = semi(suspend(1), &[(0, Read(9)), (100, Read(10)), (120, Read(11))]);
+    assert_eq!((outcome.done, outcome.counters.suspensions), (vec![33, 131, 159], 1));
+    // The page that is being programmed has to wait.
+    let outcome = semi(suspend(1), &[(0, Read(9)), (100, Read(6))]);
+    assert_eq!((outcome.done[1], outcome.counters.suspensions), (296, 0));
+    // An erase.
+    let outcome = semi(suspend(1), &[(0, Read(9)), (600, Read(10))]);
+    assert_eq!((outcome.done[1], outcome.clean_end()), (631, 1498 + 35));
+}
+
+#[test]
+fn reads_suspend_host_programs_outside_of_cleans() {
+    let preemption = Preemption { suspension: Some(Suspension { suspend_ns: 3, resume_ns: 4, times_max: 1 }), ..SEMI };
+    let mut spare = params(1, 4, Some(preemption));
+    (spare.ssd.gc.start_free_blocks, spare.ssd.gc.stop_free_blocks) = (1, 2);
+    // Its program is in flight from 8 to 208.
+    let outcome = run(&spare, &[(0, Write(9)), (50, Read(10))]);
+    assert_eq!((outcome.done, outcome.met), (vec![208 + 35, 81], vec![0, 0]));
+    let outcome = run(&spare, &[(0, Write(9)), (7, Read(10))]);
+    assert_eq!(outcome.done, [208, 208 + 28]);
+    let outcome = run(&spare, &[(0, Write(9)), (50, Read(9))]);
+    assert_eq!(outcome.done, [208, 208 + 28]);
+}
+
+#[test]
+fn members_of_an_array_preempt_on_their_own() {
+    let preemption = Preemption { merge: true, pipeline: true, reorder: true, ..SEMI };
+    let operations = [(0, Read(9)), (45, Read(6)), (100, Write(10)), (300, Read(7)), (600, Read(11))];
+    let single = run(&params(1, 0, Some(preemption)), &operations);
+    let mut array = params(1, 0, Some(preemption));
+    (array.level, array.members) = (Level::Raid0, 3);
+    let striped = run(&array, &operations);
+    assert_eq!(striped.done, single.done);
+    assert_eq!(striped.counters, single.counters);
+    assert_eq!((striped.cleans.len(), striped.met[0]), (3 * single.cleans.len(), 3));
+}

@@ -1,0 +1,116 @@
+//! The direction of dependencies: a folder of the model uses only what stands below it, and so does a crate (ARCHITECTURE.md, "Who uses whom").
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each folder of the model uses. A folder uses only what is named before it, so that no two use each other.
+const FOLDERS: &[(&str, &[&str])] = &[
+    ("events", &[]),
+    ("flash", &[]),
+    ("placement", &[]),
+    ("request", &[]),
+    ("rng", &[]),
+    ("cache", &["events", "placement"]),
+    ("coordination", &["events"]),
+    ("ftl", &["flash", "rng"]),
+    ("metrics", &["events", "request"]),
+    ("ssd", &["coordination", "events", "flash", "ftl", "rng"]),
+    ("array", &["cache", "coordination", "events", "placement", "request", "ssd"]),
+];
+
+/// What each crate uses, in the same order.
+const CRATES: &[(&str, &[&str])] = &[
+    ("flashraid-model", &[]),
+    ("flashraid-workload", &["flashraid-model"]),
+    ("flashraid", &["flashraid-model", "flashraid-workload"]),
+    ("flashraid-experiments", &["flashraid-model", "flashraid-workload"]),
+    ("flashraid-report", &[]),
+    ("flashraid-cli", &["flashraid", "flashraid-experiments", "flashraid-model", "flashraid-workload"]),
+];
+
+#[test]
+fn every_folder_of_the_model_uses_only_what_stands_below_it() {
+    assert_no_circle(FOLDERS);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = BTreeSet::new();
+    for file in rust_files(&source) {
+        let inside = file.strip_prefix(&source).expect("it was found there");
+        let folder = inside.components().next().expect("a file has a name").as_os_str().to_string_lossy().replace(".rs", "");
+        if folder == "lib" {
+            continue;
+        }
+        found.insert((folder.clone(), None));
+        for line in fs::read_to_string(&file).expect("source is readable").lines().filter(|line| !line.trim_start().starts_with("//")) {
+            for path in line.split("crate::").skip(1) {
+                let used = path.split(|c: char| !c.is_alphanumeric() && c != '_').next().expect("a path has a head");
+                // The one name of the crate's root.
+                let used = if used == "TimeNs" { "events" } else { used };
+                assert!(!used.is_empty(), "{}: one path for each use, or this test does not see what is used: {line}", inside.display());
+                if used != folder {
+                    found.insert((folder.clone(), Some(used.to_owned())));
+                }
+            }
+        }
+    }
+    assert_eq!(found, listed(FOLDERS), "left: what the source uses, right: what this test allows");
+}
+
+#[test]
+fn every_crate_uses_only_what_stands_below_it() {
+    assert_no_circle(CRATES);
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of all crates");
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(crates).expect("the folder of all crates is readable") {
+        let folder = entry.expect("an entry").path();
+        let Ok(manifest) = fs::read_to_string(folder.join("Cargo.toml")) else { continue };
+        let name = folder.file_name().expect("it has a name").to_string_lossy().into_owned();
+        found.insert((name.clone(), None));
+        let mut section = "";
+        for line in manifest.lines() {
+            if line.starts_with('[') {
+                section = line;
+            }
+            // Tests may use every crate.
+            let used = line.split(['.', ' ', '=']).next().expect("a first part");
+            if section == "[dependencies]" && (used == "flashraid" || used.starts_with("flashraid-")) {
+                found.insert((name.clone(), Some(used.to_owned())));
+            }
+        }
+    }
+    assert_eq!(found, listed(CRATES), "left: what the manifests say, right: what this test allows");
+}
+
+fn assert_no_circle(layers: &[(&str, &[&str])]) {
+    for (index, (user, used)) in layers.iter().enumerate() {
+        for used in *used {
+            assert!(layers[..index].iter().any(|(lower, _)| lower == used), "{user} uses {used}, which does not stand below it");
+        }
+    }
+}
+
+/// Every layer by itself and with each that it uses.
+fn listed(layers: &[(&str, &[&str])]) -> BTreeSet<(String, Option<String>)> {
+    let pairs = |&(user, used): &(&str, &[&str])| {
+        let alone = std::iter::once((user.to_owned(), None));
+        alone.chain(used.iter().map(|used| (user.to_owned(), Some((*used).to_owned())))).collect::<Vec<_>>()
+    };
+    layers.iter().flat_map(pairs).collect()
+}
+
+/// All files but those that hold tests only, which may use everything.
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder of the source") {
+        let path = entry.expect("an entry of the source").path();
+        let name = path.file_name().expect("an entry has a name").to_string_lossy().into_owned();
+        if path.is_dir() {
+            if name != "tests" {
+                files.extend(rust_files(&path));
+            }
+        } else if name.ends_with(".rs") && !name.contains("tests") {
+            files.push(path);
+        }
+    }
+    files
+}

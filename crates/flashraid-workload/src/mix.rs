@@ -1,0 +1,103 @@
+//! Several streams merged into one, in order of arrival.
+
+use super::{HostLoop, Request, Source, SourceError};
+
+/// Several streams as one; among requests of the same nanosecond the stream with the lower number goes first.
+pub struct Mix {
+    streams: Vec<Stream>,
+}
+
+struct Stream {
+    source: Box<dyn Source>,
+    next: Option<Request>,
+}
+
+impl Mix {
+    /// As many as a request's stream number can tell apart.
+    pub const STREAMS_MAX: usize = 1 << u8::BITS;
+
+    /// Merges `sources`, at most [`Mix::STREAMS_MAX`] of them.
+    ///
+    /// # Errors
+    /// One is a closed loop, or its first request can't be read.
+    pub fn new(sources: Vec<Box<dyn Source>>) -> Result<Self, SourceError> {
+        debug_assert!(sources.len() <= Self::STREAMS_MAX);
+        // Only reading a trace shows that it has no times.
+        if let Some(index) = sources.iter().position(|source| source.host_loop() != HostLoop::Open) {
+            return Err(SourceError::Input(format!("workload: mix[{index}] has no times of arrival, by which streams are merged")));
+        }
+        let open = |mut source: Box<dyn Source>| Ok(Stream { next: source.next_request()?, source });
+        Ok(Self { streams: sources.into_iter().map(open).collect::<Result<_, SourceError>>()? })
+    }
+}
+
+impl Source for Mix {
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+        // A handful of streams: looking at all of them is as fast as a heap, and `min_by_key` keeps the first among equals.
+        let waiting = self.streams.iter().enumerate().filter_map(|(index, s)| s.next.map(|request| (index, request)));
+        let Some((index, request)) = waiting.min_by_key(|(_, request)| request.arrival_ns) else { return Ok(None) };
+        let stream = &mut self.streams[index];
+        stream.next = stream.source.next_request()?;
+        Ok(Some(Request { stream: index as u8, ..request }))
+    }
+
+    /// That of the stream that is furthest behind, since the mix ends with it.
+    fn progress(&self) -> Option<f64> {
+        self.streams.iter().filter_map(|s| s.source.progress()).min_by(f64::total_cmp)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.streams.iter().flat_map(|s| s.source.notes()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Direction;
+
+    /// A source over given arrivals; the offset is the number of the request.
+    struct Given(&'static [u64], u64);
+
+    impl Source for Given {
+        fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+            let Some((&arrival_ns, rest)) = self.0.split_first() else { return Ok(None) };
+            (self.0, self.1) = (rest, self.1 + 1);
+            Ok(Some(Request {
+                arrival_ns,
+                offset_bytes: self.1,
+                length_bytes: 1,
+                direction: Direction::Read,
+                high_priority: false,
+                stream: 0,
+                one_member: false,
+            }))
+        }
+    }
+
+    #[test]
+    fn refuses_a_closed_loop() {
+        struct Closed;
+        impl Source for Closed {
+            fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+                Ok(None)
+            }
+            fn host_loop(&self) -> HostLoop {
+                HostLoop::Closed { depth: 1, think_ns: 0 }
+            }
+        }
+        let message = Mix::new(vec![Box::new(Closed)]).err().unwrap().to_string();
+        assert!(message.contains("mix[0]"), "{message}");
+    }
+
+    #[test]
+    fn merges_in_time_order_and_lower_streams_go_first() {
+        let given = |arrivals| -> Box<dyn Source> { Box::new(Given(arrivals, 0)) };
+        let mut mix = Mix::new(vec![given(&[5, 7, 7, 9]), given(&[]), given(&[1, 5, 7])]).unwrap();
+        let mut merged = Vec::new();
+        while let Some(r) = mix.next_request().unwrap() {
+            merged.push((r.arrival_ns, r.stream, r.offset_bytes));
+        }
+        assert_eq!(merged, [(1, 2, 1), (5, 0, 1), (5, 2, 2), (7, 0, 2), (7, 0, 3), (7, 2, 3), (9, 0, 4)]);
+    }
+}

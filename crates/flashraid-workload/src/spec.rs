@@ -1,0 +1,205 @@
+//! A workload as plain data, and how it becomes a stream of requests.
+
+use super::synthetic::{Synthetic, SyntheticSpec};
+use super::trace::{self, TraceSpec};
+use super::{AddressSpace, Mix, Source, SourceError, Transform, TransformSpec};
+
+/// Where requests come from and what is done to them on the way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadSpec {
+    /// Where requests come from.
+    pub source: SourceSpec,
+    /// What is done to them.
+    pub transform: TransformSpec,
+}
+
+/// Where requests come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SourceSpec {
+    /// A generator.
+    Synthetic(SyntheticSpec),
+    /// A recorded trace.
+    Trace(TraceSpec),
+    /// Several streams merged in order of arrival; their place in the list is the stream number of their requests.
+    Mix(Vec<WorkloadSpec>),
+}
+
+impl From<SyntheticSpec> for WorkloadSpec {
+    fn from(spec: SyntheticSpec) -> Self {
+        Self { source: SourceSpec::Synthetic(spec), transform: TransformSpec::default() }
+    }
+}
+
+/// Something in a specification that can't be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpecProblem {
+    /// The setting, as a path of field names such as `address.footprint`.
+    pub key: String,
+    /// What was found, what is allowed.
+    pub message: String,
+}
+
+impl std::fmt::Display for SpecProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.key, self.message)
+    }
+}
+
+impl WorkloadSpec {
+    /// Everything that keeps it from being opened over `space`; empty if it can be.
+    /// What only reading a trace can show is not among it.
+    pub fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
+        let mut problems = match &self.source {
+            SourceSpec::Synthetic(spec) => spec.problems(space),
+            SourceSpec::Trace(_) => Vec::new(),
+            SourceSpec::Mix(streams) => mix_problems(streams, space),
+        };
+        problems.extend(self.transform.problems(self.is_closed()).into_iter().map(|p| p.below("transform")));
+        problems
+    }
+
+    /// Whether it is a closed loop.
+    pub fn is_closed(&self) -> bool {
+        matches!(&self.source, SourceSpec::Synthetic(spec) if spec.arrivals.is_closed())
+    }
+}
+
+fn mix_problems(streams: &[WorkloadSpec], space: &AddressSpace) -> Vec<SpecProblem> {
+    let mut problems = Vec::new();
+    if streams.is_empty() || streams.len() > Mix::STREAMS_MAX {
+        problems.push(SpecProblem::new("mix", format!("has {} streams; 1 to {} are allowed", streams.len(), Mix::STREAMS_MAX)));
+    }
+    for (index, stream) in streams.iter().enumerate() {
+        let place = format!("mix[{index}]");
+        if stream.is_closed() {
+            problems.push(SpecProblem::new(&place, "is a closed loop, but streams are merged by time of arrival; give it a rate".into()));
+        }
+        problems.extend(stream.problems(space).into_iter().map(|p| p.below(&place)));
+    }
+    problems
+}
+
+impl SpecProblem {
+    pub(super) fn new(key: &str, message: String) -> Self {
+        Self { key: key.to_owned(), message }
+    }
+
+    /// The same problem, seen from one level up.
+    pub(super) fn below(self, parent: &str) -> Self {
+        Self { key: format!("{parent}.{}", self.key), message: self.message }
+    }
+}
+
+/// Opens a workload over `space`; every random choice comes from streams of `seed`.
+///
+/// # Errors
+/// [`SourceError::Input`] if the specification has problems (all of them are named) or a trace can't be read.
+pub fn open(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
+    let problems = spec.problems(space);
+    if !problems.is_empty() {
+        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        return Err(SourceError::Input(format!("workload: {}", lines.join("; "))));
+    }
+    open_checked(spec, seed, space)
+}
+
+/// Opens a specification without problems.
+fn open_checked(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
+    let open_source = || open_source(&spec.source, seed, space);
+    if spec.transform.is_identity() && spec.source.stays_inside() {
+        return open_source();
+    }
+    Ok(Box::new(Transform::open(&spec.transform, seed, space, open_source)?))
+}
+
+impl SourceSpec {
+    /// Whether its requests are inside the address space by construction.
+    fn stays_inside(&self) -> bool {
+        !matches!(self, Self::Trace(_))
+    }
+}
+
+fn open_source(source: &SourceSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
+    match source {
+        SourceSpec::Synthetic(spec) => Ok(Box::new(Synthetic::new(spec, seed, space))),
+        SourceSpec::Trace(spec) => Ok(Box::new(trace::open(spec)?)),
+        SourceSpec::Mix(streams) => {
+            let open_stream =
+                |(index, stream)| open_checked(stream, flashraid_model::rng::seed_of(seed, "workload.mix", index as u64), space);
+            Ok(Box::new(Mix::new(streams.iter().enumerate().map(open_stream).collect::<Result<_, _>>()?)?))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AddressFit;
+    use crate::synthetic::{ArrivalSpec, SizeSpec};
+    use flashraid_model::placement::StripeShape;
+
+    const SPACE: AddressSpace =
+        AddressSpace { capacity_bytes: 1 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(4) };
+
+    fn poisson(per_second: f64) -> WorkloadSpec {
+        SyntheticSpec { arrivals: ArrivalSpec::poisson(per_second), ..SyntheticSpec::random_writes() }.into()
+    }
+
+    fn mix(streams: Vec<WorkloadSpec>) -> WorkloadSpec {
+        WorkloadSpec { source: SourceSpec::Mix(streams), transform: TransformSpec::default() }
+    }
+
+    #[test]
+    fn all_problems_are_named_at_once() {
+        let broken = SyntheticSpec { read_fraction: 2.0, write_size: SizeSpec::fixed(0), ..SyntheticSpec::random_writes() };
+        let inner = WorkloadSpec { transform: TransformSpec { size_scale: 0.0, ..TransformSpec::default() }, ..broken.into() };
+        let message = open(&mix(vec![poisson(1.0), inner]), 1, &SPACE).err().unwrap().to_string();
+        for key in ["mix[1]: is a closed loop", "mix[1].read_fraction", "mix[1].write_size.bytes", "mix[1].transform.size_scale"] {
+            assert!(message.contains(key), "{key} in {message}");
+        }
+        assert_eq!(mix(vec![]).problems(&SPACE)[0].key, "mix");
+    }
+
+    fn trace(file: &tempfile::NamedTempFile, address_fit: AddressFit) -> WorkloadSpec {
+        let transform = TransformSpec { address_fit, ..TransformSpec::default() };
+        WorkloadSpec { source: SourceSpec::Trace(TraceSpec::new(file.path())), transform }
+    }
+
+    /// A trace, by itself or in a mix: addresses beyond the array are refused with their line or made to fit.
+    #[test]
+    fn traces_are_fitted_to_the_array() {
+        let mut file = tempfile::NamedTempFile::with_suffix(".spc").unwrap();
+        std::io::Write::write_all(&mut file, b"0,8,4096,w,0.000\n0,24,4096,r,0.001\n0,4194304,4096,w,0.002\n").unwrap();
+        let mut refused = open(&trace(&file, AddressFit::Error), 1, &SPACE).unwrap();
+        let message = refused.fill(&mut Vec::new(), 9).unwrap_err().to_string();
+        assert!(message.contains("line 3: 4096 bytes at byte 2147483648") && message.contains("1073741824 bytes"), "{message}");
+
+        let offsets = |spec: &WorkloadSpec| {
+            let mut requests = Vec::new();
+            open(spec, 1, &SPACE).unwrap().fill(&mut requests, 9).unwrap();
+            requests.iter().map(|r| (r.stream, r.offset_bytes)).collect::<Vec<_>>()
+        };
+        assert_eq!(offsets(&trace(&file, AddressFit::Wrap)), [(0, 4096), (0, 12_288), (0, 0)]);
+        // 2 GiB and a page onto 1 GiB: page numbers are halved.
+        let scaled = trace(&file, AddressFit::Scale { extent_bytes: None });
+        assert_eq!(offsets(&scaled), [(0, 0), (0, 4096), (0, (1 << 30) - 4096)]);
+        assert_eq!(offsets(&mix(vec![trace(&file, AddressFit::Wrap), scaled]))[..3], [(0, 4096), (1, 0), (0, 12_288)]);
+    }
+
+    /// Streams of a mix and their transformations are independent of each other, and each has a seed of its own.
+    #[test]
+    fn streams_of_a_mix_differ() {
+        let doubled = TransformSpec { rate_scale: 2.0, limit_requests: Some(2000), ..TransformSpec::default() };
+        let streams = vec![poisson(1000.0), WorkloadSpec { transform: doubled, ..poisson(1000.0) }];
+        let mut source = open(&mix(streams), 1, &SPACE).unwrap();
+        let mut requests = Vec::new();
+        source.fill(&mut requests, 4000).unwrap();
+        assert!(requests.is_sorted_by_key(|r| r.arrival_ns));
+        let second: Vec<_> = requests.iter().filter(|r| r.stream == 1).collect();
+        assert_eq!(second.len(), 2000);
+        let seconds = second[1999].arrival_ns as f64 / 1e9;
+        assert!((seconds - 1.0).abs() < 4.0 / 2000_f64.sqrt(), "{seconds}");
+        let first: Vec<_> = requests.iter().filter(|r| r.stream == 0).collect();
+        assert!(first.iter().zip(&second).all(|(a, b)| a.offset_bytes != b.offset_bytes));
+    }
+}

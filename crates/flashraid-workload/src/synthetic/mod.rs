@@ -1,0 +1,187 @@
+//! Generated workloads: arrivals, directions, sizes, addresses and priorities, each from a random stream of its own.
+//!
+//! Changing one of them therefore leaves the others as they were: the same requests at other times, or other sizes at the same places.
+//! Requests are made in batches, one property after the other, so that what a specification leaves open is decided once per batch.
+
+mod addresses;
+mod arrivals;
+mod scatter;
+mod sizes;
+mod zipf;
+
+use serde::{Deserialize, Serialize};
+
+use self::addresses::AddressGenerator;
+use self::arrivals::ArrivalGenerator;
+use self::sizes::SizeGenerator;
+use super::{AddressSpace, Direction, HostLoop, Request, Source, SourceError, SpecProblem};
+use flashraid_model::rng::{self, Stream};
+
+pub use self::addresses::{AddressSpec, Footprint, MemberSkew, Pattern};
+pub use self::arrivals::ArrivalSpec;
+pub use self::sizes::{ExponentialMean, SizeSpec};
+
+/// A generated workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SyntheticSpec {
+    /// When requests arrive.
+    pub arrivals: ArrivalSpec,
+    /// Share of reads among the requests, 0 to 1.
+    pub read_fraction: f64,
+    /// Sizes of reads.
+    pub read_size: SizeSpec,
+    /// Sizes of writes.
+    pub write_size: SizeSpec,
+    /// Where requests go.
+    pub address: AddressSpec,
+    /// Share of writes that must not wait for garbage collection, 0 to 1.
+    pub high_priority_fraction: f64,
+}
+
+impl SyntheticSpec {
+    /// Uniformly random 4 KiB writes, 32 at a time.
+    pub fn random_writes() -> Self {
+        Self {
+            arrivals: ArrivalSpec::Closed { depth: 32, think_ns: 0 },
+            read_fraction: 0.0,
+            read_size: SizeSpec::Fixed { bytes: 4096 },
+            write_size: SizeSpec::Fixed { bytes: 4096 },
+            address: AddressSpec::default(),
+            high_priority_fraction: 0.0,
+        }
+    }
+
+    /// The same with reads and writes of these sizes.
+    #[must_use]
+    pub fn with_sizes(self, read_size: SizeSpec, write_size: SizeSpec) -> Self {
+        Self { read_size, write_size, ..self }
+    }
+
+    /// Everything that keeps it from being generated over `space`; empty if it can be.
+    pub fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
+        let mut problems = Vec::new();
+        for (key, share) in [("read_fraction", self.read_fraction), ("high_priority_fraction", self.high_priority_fraction)] {
+            check_share(&mut problems, key, share);
+        }
+        let parts = [
+            ("arrivals", self.arrivals.problems()),
+            ("read_size", self.read_size.problems(space, self.address.footprint_bytes(space))),
+            ("write_size", self.write_size.problems(space, self.address.footprint_bytes(space))),
+            ("address", self.address.problems(space)),
+        ];
+        problems.extend(parts.into_iter().flat_map(|(key, part)| part.into_iter().map(move |problem| problem.below(key))));
+        problems
+    }
+}
+
+fn check_share(problems: &mut Vec<SpecProblem>, key: &str, share: f64) {
+    if !(0.0..=1.0).contains(&share) {
+        problems.push(SpecProblem::new(key, format!("is {share}; 0 to 1 is allowed")));
+    }
+}
+
+/// The generator of a [`SyntheticSpec`]; it never ends.
+pub struct Synthetic {
+    arrivals: ArrivalGenerator,
+    directions: Chance,
+    sizes: SizeGenerator,
+    addresses: AddressGenerator,
+    priorities: Chance,
+    /// Requests made ahead for [`Source::next_request`], and how many of them have been given out.
+    ahead: Vec<Request>,
+    given: usize,
+}
+
+/// Requests made at a time: few enough to stay in the first-level cache, enough to spread the choices that a batch makes once.
+const BATCH: usize = 256;
+
+impl Synthetic {
+    /// A generator for a specification without problems over `space`.
+    pub fn new(spec: &SyntheticSpec, seed: u64, space: &AddressSpace) -> Self {
+        debug_assert!(spec.problems(space).is_empty());
+        Self {
+            arrivals: ArrivalGenerator::new(spec.arrivals, seed),
+            directions: Chance::new(spec.read_fraction, seed, "workload.direction"),
+            sizes: SizeGenerator::new(&spec.read_size, &spec.write_size, seed, space, spec.address.footprint_bytes(space)),
+            addresses: AddressGenerator::new(&spec.address, seed, space),
+            priorities: Chance::new(spec.high_priority_fraction, seed, "workload.priority"),
+            ahead: Vec::with_capacity(BATCH),
+            given: 0,
+        }
+    }
+
+    fn generate(&mut self, batch: &mut [Request]) {
+        self.arrivals.fill(batch);
+        self.directions.for_each(batch, |request, is_read| request.direction = if is_read { Direction::Read } else { Direction::Write });
+        self.sizes.fill(batch);
+        self.addresses.fill(batch);
+        self.priorities.for_each(batch, |request, is_high| request.high_priority = is_high && request.direction == Direction::Write);
+    }
+}
+
+/// What a request is before its properties are drawn.
+const BLANK: Request = Request {
+    arrival_ns: 0,
+    offset_bytes: 0,
+    length_bytes: 0,
+    direction: Direction::Write,
+    high_priority: false,
+    stream: 0,
+    one_member: false,
+};
+
+impl Source for Synthetic {
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+        if self.given == self.ahead.len() {
+            let mut ahead = std::mem::take(&mut self.ahead);
+            ahead.resize(BATCH, BLANK);
+            self.generate(&mut ahead);
+            self.ahead = ahead;
+            self.given = 0;
+        }
+        self.given += 1;
+        Ok(Some(self.ahead[self.given - 1]))
+    }
+
+    fn fill(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
+        let waiting = &self.ahead[self.given..];
+        let from_ahead = waiting.len().min(n);
+        out.extend_from_slice(&waiting[..from_ahead]);
+        self.given += from_ahead;
+
+        let start = out.len();
+        out.resize(start + n - from_ahead, BLANK);
+        for batch in out[start..].chunks_mut(BATCH) {
+            self.generate(batch);
+        }
+        Ok(n)
+    }
+
+    fn host_loop(&self) -> HostLoop {
+        self.arrivals.host_loop()
+    }
+}
+
+/// A property that a request has with some probability.
+struct Chance {
+    stream: Stream,
+    probability: f64,
+}
+
+impl Chance {
+    fn new(probability: f64, seed: u64, label: &str) -> Self {
+        Self { stream: rng::stream(seed, label, 0), probability }
+    }
+
+    fn for_each(&mut self, batch: &mut [Request], mut set: impl FnMut(&mut Request, bool)) {
+        if self.probability <= 0.0 || self.probability >= 1.0 {
+            batch.iter_mut().for_each(|request| set(request, self.probability >= 1.0));
+        } else {
+            batch.iter_mut().for_each(|request| set(request, rng::happens(&mut self.stream, self.probability)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

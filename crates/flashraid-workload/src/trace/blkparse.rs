@@ -1,0 +1,95 @@
+//! blkparse text as printed by default: `maj,min cpu seq seconds pid action RWBS sector + sectors [process]`.
+//!
+//! Source: blkparse(1) of blktrace. Each request passes several actions, so only one kind is taken: Q (queued), or D (issued) in a trace
+//! without Q. Discards, flushes without data and commands are passed over; what follows the first line of the summary at the end, too.
+//! The device is `major × 2^20 + minor`, as in the kernel.
+
+use super::fields::{FieldResult, Fields, integer};
+use super::fiu::{device, small};
+use super::parser::Units;
+use super::record::TraceRecord;
+use crate::Direction;
+
+/// Which action stands for a request, and whether the summary has begun.
+#[derive(Debug, Clone)]
+pub(crate) struct Blkparse {
+    action: &'static [u8],
+    in_summary: bool,
+}
+
+impl Blkparse {
+    /// Chooses the action by a sample of lines: Q if there is any, else D.
+    pub fn from_sample<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> Self {
+        let queued = lines.any(|line| action_of(line) == Some(b"Q"));
+        Self { action: if queued { b"Q" } else { b"D" }, in_summary: false }
+    }
+
+    /// The action taken: "Q" or "D".
+    pub fn action(&self) -> &'static str {
+        if self.action == b"Q" { "Q" } else { "D" }
+    }
+
+    pub fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
+        if self.in_summary || line.starts_with(b"CPU") || line.starts_with(b"Total") {
+            self.in_summary = true;
+            return Ok(None);
+        }
+        let mut fields = Fields::blank(line);
+        let number = fields.text("the device as major,minor")?;
+        let comma = number.iter().position(|byte| *byte == b',').ok_or_else(|| fields.bad("the device as major,minor"))?;
+        let part = |text| integer(text).ok_or_else(|| fields.bad("the device as major,minor"));
+        let major = small(&fields, part(&number[..comma])?, 1 << 12)?;
+        let minor = small(&fields, part(&number[comma + 1..])?, 1 << 20)?;
+        fields.integer("the number of the CPU")?;
+        fields.integer("the sequence number")?;
+        let time_ns = fields.time_ns(units.time_ns, "the time in seconds")?;
+        fields.integer("the process id (a whole number)")?;
+        let action = fields.text("the action (Q, D, C, …)")?;
+        if action != self.action {
+            if action == b"Q" {
+                return Err(fields.bad("no action Q so late: the first MiB has none, so D was taken for the requests"));
+            }
+            return Ok(None);
+        }
+        let Some(direction) = direction(fields.text("the kind of request (R, W, WS, …)")?) else {
+            return Ok(None);
+        };
+        let Some(first) = fields.next() else { return Ok(None) };
+        if integer(first).is_none() {
+            // A flush has a process name here, a command its bytes.
+            return if first.starts_with(b"[") { Ok(None) } else { Err(fields.bad("the start sector (a whole number)")) };
+        }
+        let sector = integer(first).unwrap_or(0);
+        let offset_bytes =
+            super::fields::offset_bytes(sector, units.sector_bytes).ok_or_else(|| fields.bad("an address below 2^60 bytes (1 EiB)"))?;
+        match fields.next() {
+            Some(b"+") => {}
+            Some(word) if word.starts_with(b"[") || word.starts_with(b"(") => return Ok(None),
+            _ => return Err(fields.bad("\"+\" between start and length")),
+        }
+        let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
+        Ok(Some(TraceRecord { time_ns, device: device(major, minor), offset_bytes, length_bytes, direction }))
+    }
+}
+
+/// The action of a line, if it has the columns.
+fn action_of(line: &[u8]) -> Option<&[u8]> {
+    let mut fields = Fields::blank(line);
+    for _ in 0..5 {
+        fields.next()?;
+    }
+    fields.next()
+}
+
+/// `None` for discards and for flushes without data.
+fn direction(kind: &[u8]) -> Option<Direction> {
+    if kind.contains(&b'D') {
+        None
+    } else if kind.contains(&b'R') {
+        Some(Direction::Read)
+    } else if kind.contains(&b'W') {
+        Some(Direction::Write)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,226 @@
+//! Compression of traces: found out from the first bytes when reading, from the name when writing.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde::Serialize;
+
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// gzip, one or more members.
+    Gzip,
+    /// zstd, one or more frames.
+    Zstd,
+    /// bzip2, one or more streams.
+    Bzip2,
+}
+
+impl Compression {
+    /// How it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+        }
+    }
+
+    /// The compression that begins with these bytes.
+    #[must_use]
+    pub fn of_bytes(head: &[u8]) -> Self {
+        if head.starts_with(&[0x1f, 0x8b]) {
+            Self::Gzip
+        } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+            || (head.len() >= 4 && head[0] & 0xf0 == 0x50 && head[1..4] == [0x2a, 0x4d, 0x18])
+        {
+            Self::Zstd
+        } else if head.len() >= 4 && head.starts_with(b"BZh") && (b'1'..=b'9').contains(&head[3]) {
+            Self::Bzip2
+        } else {
+            Self::None
+        }
+    }
+
+    /// The compression that an output's name asks for: `.gz`, `.zst`, `.bz2`, else none.
+    #[must_use]
+    pub fn of_name(path: &Path) -> Self {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("gz") => Self::Gzip,
+            Some("zst") => Self::Zstd,
+            Some("bz2") => Self::Bzip2,
+            _ => Self::None,
+        }
+    }
+
+    /// The build lacks the feature of that name.
+    #[cfg(not(all(feature = "bzip2", feature = "gzip", feature = "zstd")))]
+    fn left_out(self) -> io::Error {
+        let name = self.name();
+        io::Error::new(io::ErrorKind::Unsupported, format!("this build leaves out {name}; build it with the feature `{name}`"))
+    }
+
+    /// Wraps what decompresses around compressed bytes.
+    pub(crate) fn reader(self, input: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self {
+            Self::None => Box::new(input),
+            #[cfg(feature = "gzip")]
+            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(input)),
+            #[cfg(feature = "zstd")]
+            Self::Zstd => Box::new(zstd::stream::read::Decoder::new(input)?),
+            #[cfg(feature = "bzip2")]
+            Self::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(input)),
+            #[cfg(not(all(feature = "bzip2", feature = "gzip", feature = "zstd")))]
+            _ => return Err(self.left_out()),
+        })
+    }
+}
+
+/// Compresses what is written to it. [`CompressingWriter::finish`] must end it, else the end is missing.
+pub enum CompressingWriter<W: Write> {
+    /// As it is.
+    Plain(W),
+    /// gzip.
+    #[cfg(feature = "gzip")]
+    Gzip(flate2::write::GzEncoder<W>),
+    /// zstd.
+    #[cfg(feature = "zstd")]
+    Zstd(zstd::stream::write::Encoder<'static, W>),
+    /// bzip2.
+    #[cfg(feature = "bzip2")]
+    Bzip2(bzip2::write::BzEncoder<W>),
+}
+
+impl<W: Write> CompressingWriter<W> {
+    /// Compresses into `output`.
+    ///
+    /// # Errors
+    /// When the compressor can't be made.
+    pub fn new(compression: Compression, output: W) -> io::Result<Self> {
+        Ok(match compression {
+            Compression::None => Self::Plain(output),
+            #[cfg(feature = "gzip")]
+            Compression::Gzip => Self::Gzip(flate2::write::GzEncoder::new(output, flate2::Compression::default())),
+            #[cfg(feature = "zstd")]
+            Compression::Zstd => Self::Zstd(zstd::stream::write::Encoder::new(output, 0)?),
+            #[cfg(feature = "bzip2")]
+            Compression::Bzip2 => Self::Bzip2(bzip2::write::BzEncoder::new(output, bzip2::Compression::default())),
+            #[cfg(not(all(feature = "bzip2", feature = "gzip", feature = "zstd")))]
+            _ => return Err(compression.left_out()),
+        })
+    }
+
+    /// Writes what is still held back and gives the output back.
+    ///
+    /// # Errors
+    /// When the output refuses it.
+    pub fn finish(self) -> io::Result<W> {
+        match self {
+            Self::Plain(output) => Ok(output),
+            #[cfg(feature = "gzip")]
+            Self::Gzip(encoder) => encoder.finish(),
+            #[cfg(feature = "zstd")]
+            Self::Zstd(encoder) => encoder.finish(),
+            #[cfg(feature = "bzip2")]
+            Self::Bzip2(encoder) => encoder.finish(),
+        }
+    }
+}
+
+impl<W: Write> Write for CompressingWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(output) => output.write(bytes),
+            #[cfg(feature = "gzip")]
+            Self::Gzip(encoder) => encoder.write(bytes),
+            #[cfg(feature = "zstd")]
+            Self::Zstd(encoder) => encoder.write(bytes),
+            #[cfg(feature = "bzip2")]
+            Self::Bzip2(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(output) => output.flush(),
+            #[cfg(feature = "gzip")]
+            Self::Gzip(encoder) => encoder.flush(),
+            #[cfg(feature = "zstd")]
+            Self::Zstd(encoder) => encoder.flush(),
+            #[cfg(feature = "bzip2")]
+            Self::Bzip2(encoder) => encoder.flush(),
+        }
+    }
+}
+
+/// Where the bytes of a trace come from; can be read again from the start.
+#[derive(Debug, Clone)]
+pub(crate) enum Origin {
+    /// A file.
+    File(std::path::PathBuf),
+    /// Bytes in memory.
+    Memory(Arc<[u8]>),
+}
+
+impl Origin {
+    /// Starts reading from the beginning. The length in bytes is known for regular files and memory.
+    pub fn read(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
+        match self {
+            Self::File(path) => {
+                let file = File::open(path)?;
+                let metadata = file.metadata()?;
+                if metadata.is_dir() {
+                    return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+                }
+                Ok((Box::new(file), metadata.is_file().then_some(metadata.len())))
+            }
+            Self::Memory(bytes) => Ok((Box::new(io::Cursor::new(Arc::clone(bytes))), Some(bytes.len() as u64))),
+        }
+    }
+}
+
+/// How far a [`Meter`] has come.
+#[derive(Debug, Default)]
+pub(crate) struct Gauge {
+    /// Bytes read from the file, before decompression.
+    pub bytes: AtomicU64,
+    /// The file itself could not be read, which is not the content's fault.
+    pub failed: AtomicBool,
+}
+
+/// Counts the bytes that pass, and notes whether an error came from below or from the decompressor above.
+pub(crate) struct Meter<R> {
+    inner: R,
+    gauge: Arc<Gauge>,
+}
+
+impl<R: Read> Meter<R> {
+    pub fn new(inner: R, gauge: Arc<Gauge>) -> Self {
+        Self { inner, gauge }
+    }
+}
+
+impl<R: Read> Read for Meter<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.inner.read(buffer) {
+            Ok(bytes) => {
+                self.gauge.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+                Ok(bytes)
+            }
+            Err(error) => {
+                if error.kind() != io::ErrorKind::Interrupted {
+                    self.gauge.failed.store(true, Ordering::Relaxed);
+                }
+                Err(error)
+            }
+        }
+    }
+}

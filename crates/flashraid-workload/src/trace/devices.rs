@@ -1,0 +1,112 @@
+//! Lays the devices of a trace out in one address space.
+
+use std::collections::BTreeMap;
+
+use super::compression::Origin;
+use super::filter::Filter;
+use super::format::Format;
+use super::spec::{Devices, TraceSpec};
+use crate::SourceError;
+
+/// Devices begin at multiples of this, so that pages and stripes keep their alignment.
+const ALIGNMENT_BYTES: u64 = 1 << 20;
+
+/// Longest address space of devices end to end: 4 EiB, so that no address in it overflows.
+const MAX_END_BYTES: u64 = 1 << 62;
+
+/// Where each device begins.
+pub(crate) enum Layout {
+    /// Everything at its own address.
+    Same,
+    /// Devices end to end.
+    Ends {
+        /// First byte of each device.
+        base_bytes: BTreeMap<u32, u64>,
+        /// Where the last one ends.
+        end_bytes: u64,
+    },
+}
+
+impl Layout {
+    /// Reads the trace through if it needs to know the lengths of several devices.
+    pub fn new(spec: &TraceSpec, origin: &Origin, format: Format) -> Result<Self, SourceError> {
+        let one_address_space = match &spec.devices {
+            Devices::Fold => true,
+            Devices::Concat => !format.has_devices(),
+            Devices::List(list) => list.len() == 1,
+        };
+        if one_address_space {
+            return Ok(Self::Same);
+        }
+        if let Origin::File(path) = origin
+            && std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
+        {
+            return Err(SourceError::Input(format!(
+                "{}: it is no regular file, and laying devices end to end takes two passes; copy it to a file, or set devices = \"fold\"",
+                path.display()
+            )));
+        }
+        let mut records = Filter::open(spec, origin)?;
+        let mut extents = BTreeMap::new();
+        while let Some(record) = records.next()? {
+            let end = record.offset_bytes + record.length_bytes;
+            let extent: &mut u64 = extents.entry(record.device).or_default();
+            *extent = end.max(*extent);
+        }
+        Self::end_to_end(&spec.devices, &extents, &spec.path.display().to_string())
+    }
+
+    /// Lays devices of these lengths end to end.
+    pub fn end_to_end(devices: &Devices, extents: &BTreeMap<u32, u64>, name: &str) -> Result<Self, SourceError> {
+        let order: Vec<u32> = match devices {
+            Devices::List(list) => list.clone(),
+            Devices::Concat | Devices::Fold => extents.keys().copied().collect(),
+        };
+        let mut base_bytes = BTreeMap::new();
+        let mut end_bytes = 0_u64;
+        for device in order {
+            base_bytes.insert(device, end_bytes);
+            let length = extents.get(&device).copied().unwrap_or(0).next_multiple_of(ALIGNMENT_BYTES);
+            end_bytes += length;
+            if end_bytes > MAX_END_BYTES {
+                return Err(SourceError::Input(format!(
+                    "{name}: its devices laid end to end exceed 4 EiB; set devices = \"fold\", or list fewer"
+                )));
+            }
+        }
+        Ok(Self::Ends { base_bytes, end_bytes })
+    }
+
+    /// The address of a byte of `device`.
+    pub fn offset_bytes(&self, device: u32, offset_bytes: u64) -> u64 {
+        match self {
+            Self::Same => offset_bytes,
+            Self::Ends { base_bytes, .. } => base_bytes.get(&device).copied().unwrap_or(0) + offset_bytes,
+        }
+    }
+
+    /// What to tell of several devices.
+    pub fn note(&self) -> Option<String> {
+        match self {
+            Self::Ends { base_bytes, end_bytes } if base_bytes.len() > 1 => Some(format!(
+                "devices: {} laid end to end, {} MiB in all; devices overrules it (\"fold\", or a list of numbers)",
+                base_bytes.len(),
+                end_bytes >> 20
+            )),
+            _ => None,
+        }
+    }
+
+    /// Where the last device ends, if that is known.
+    pub fn address_space_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Same => None,
+            Self::Ends { end_bytes, .. } => Some(*end_bytes),
+        }
+    }
+}
+
+/// The length of one address space that all devices share, rounded up as in a layout end to end.
+pub(crate) fn folded_bytes(extents: &BTreeMap<u32, u64>) -> u64 {
+    extents.values().copied().max().unwrap_or(0).next_multiple_of(ALIGNMENT_BYTES)
+}

@@ -1,0 +1,25 @@
+//! DiskSim ASCII: `ms device sector sectors flags`, sectors of 512 bytes; the flags are hexadecimal, bit 0 set means read.
+//!
+//! Source: Bucy et al., "The DiskSim Simulation Environment Version 4.0 Reference Manual", section on input traces.
+
+use super::fields::{FieldResult, Fields};
+use super::parser::Units;
+use super::record::TraceRecord;
+use crate::Direction;
+
+pub(crate) fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
+    let mut fields = Fields::blank(line);
+    let time_ns = fields.time_ns(units.time_ns, "the time in milliseconds")?;
+    let device = fields.device("the number of the device")?;
+    let offset_bytes = fields.offset_bytes(units.sector_bytes, "the start sector (a whole number)")?;
+    let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
+    let flags = fields.text("the flags (hexadecimal; bit 0 set means read)")?;
+    let digits = flags.strip_prefix(b"0x").unwrap_or(flags);
+    if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return Err(fields.bad("the flags (hexadecimal; bit 0 set means read)"));
+    }
+    let odd = matches!(digits[digits.len() - 1], b'1' | b'3' | b'5' | b'7' | b'9' | b'b' | b'd' | b'f' | b'B' | b'D' | b'F');
+    let direction = if odd { Direction::Read } else { Direction::Write };
+    fields.end("the end of the line after five fields")?;
+    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, direction })
+}

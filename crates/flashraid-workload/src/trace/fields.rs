@@ -1,0 +1,354 @@
+//! Cuts a line of text into fields and reads numbers from it without allocating.
+
+use super::record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES};
+use crate::Direction;
+
+/// Why a line, or a binary record, is not a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bad {
+    /// First byte of the culprit in the line or record, counted from 1.
+    pub column: usize,
+    /// What stands there, shortened and escaped.
+    pub found: String,
+    /// What should stand there.
+    pub expected: &'static str,
+}
+
+/// Result of reading a field.
+pub(crate) type FieldResult<T> = Result<T, Bad>;
+
+/// The fields of one line, from left to right.
+///
+/// With [`Fields::blank`] any run of spaces and tabs separates; with [`Fields::separated_by`] one byte does, and blanks around a field
+/// don't count.
+#[derive(Debug)]
+pub(crate) struct Fields<'a> {
+    line: &'a [u8],
+    separator: Option<u8>,
+    /// Where the next field begins; one past the end of the line when there is none.
+    next: usize,
+    /// Where the field read last begins.
+    start: usize,
+}
+
+impl<'a> Fields<'a> {
+    /// Fields with blanks between them.
+    pub fn blank(line: &'a [u8]) -> Self {
+        Self { line, separator: None, next: 0, start: 0 }
+    }
+
+    /// Fields with `separator` between them.
+    pub fn separated_by(separator: u8, line: &'a [u8]) -> Self {
+        Self { line, separator: Some(separator), next: 0, start: 0 }
+    }
+
+    /// Passes over the first `bytes` bytes.
+    pub fn starting_at(mut self, bytes: usize) -> Self {
+        self.next = bytes;
+        self
+    }
+
+    /// First byte of the field read last, counted from 1.
+    pub fn column(&self) -> usize {
+        self.start + 1
+    }
+
+    /// The next field, if there is one.
+    pub fn next(&mut self) -> Option<&'a [u8]> {
+        match self.separator {
+            None => {
+                let mut start = self.next;
+                while start < self.line.len() && is_blank(self.line[start]) {
+                    start += 1;
+                }
+                if start >= self.line.len() {
+                    self.start = self.line.len();
+                    return None;
+                }
+                let mut end = start;
+                while end < self.line.len() && !is_blank(self.line[end]) {
+                    end += 1;
+                }
+                self.start = start;
+                self.next = end;
+                Some(&self.line[start..end])
+            }
+            Some(separator) => {
+                if self.next > self.line.len() {
+                    self.start = self.line.len();
+                    return None;
+                }
+                let mut start = self.next;
+                let mut end = start;
+                while end < self.line.len() && self.line[end] != separator {
+                    end += 1;
+                }
+                self.next = end + 1;
+                while start < end && is_blank(self.line[start]) {
+                    start += 1;
+                }
+                while end > start && is_blank(self.line[end - 1]) {
+                    end -= 1;
+                }
+                self.start = start;
+                Some(&self.line[start..end])
+            }
+        }
+    }
+
+    /// The next field, which must be there.
+    pub fn text(&mut self, expected: &'static str) -> FieldResult<&'a [u8]> {
+        self.next().ok_or_else(|| self.bad(expected))
+    }
+
+    /// Passes over a field that must be there but does not matter.
+    pub fn skip(&mut self, expected: &'static str) -> FieldResult<()> {
+        self.text(expected).map(|_| ())
+    }
+
+    /// A whole number.
+    pub fn integer(&mut self, expected: &'static str) -> FieldResult<u64> {
+        let text = self.text(expected)?;
+        integer(text).ok_or_else(|| self.bad(expected))
+    }
+
+    /// The number of a device.
+    pub fn device(&mut self, expected: &'static str) -> FieldResult<u32> {
+        let number = self.integer(expected)?;
+        u32::try_from(number).map_err(|_| self.bad("a device number of at most 4294967295"))
+    }
+
+    /// A time in units of `unit_ns`, whole or with decimals, as nanoseconds.
+    pub fn time_ns(&mut self, unit_ns: u64, expected: &'static str) -> FieldResult<u64> {
+        let text = self.text(expected)?;
+        match decimal_times(text, unit_ns) {
+            Ok(time_ns) => Ok(time_ns),
+            Err(NumberError::Malformed) => Err(self.bad(expected)),
+            Err(NumberError::TooLarge) => Err(self.bad("a time below 2^64 ns (584 years); is the unit right? time_unit overrules it")),
+        }
+    }
+
+    /// A start address in units of `unit_bytes`, as bytes.
+    pub fn offset_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
+        let number = self.integer(expected)?;
+        offset_bytes(number, unit_bytes).ok_or_else(|| self.bad("an address below 2^60 bytes (1 EiB)"))
+    }
+
+    /// A length in units of `unit_bytes`, as bytes.
+    pub fn length_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
+        let number = self.integer(expected)?;
+        length_bytes(number, unit_bytes).ok_or_else(|| self.bad("a length of at most 1 GiB"))
+    }
+
+    /// `0` for a write and `1` for a read, as DiskSim's relatives have it.
+    pub fn write_0_read_1(&mut self) -> FieldResult<Direction> {
+        let expected = "the operation: 0 (write) or 1 (read)";
+        match self.text(expected)? {
+            b"0" => Ok(Direction::Write),
+            b"1" => Ok(Direction::Read),
+            _ => Err(self.bad(expected)),
+        }
+    }
+
+    /// A word or letter that begins with R or W, whatever its case: `R`, `Read`, `w`, `WRITE`.
+    pub fn read_or_write(&mut self, expected: &'static str) -> FieldResult<Direction> {
+        let text = self.text(expected)?;
+        if text.eq_ignore_ascii_case(b"r") || text.eq_ignore_ascii_case(b"read") {
+            Ok(Direction::Read)
+        } else if text.eq_ignore_ascii_case(b"w") || text.eq_ignore_ascii_case(b"write") {
+            Ok(Direction::Write)
+        } else {
+            Err(self.bad(expected))
+        }
+    }
+
+    /// Refuses fields after the last one.
+    pub fn end(&mut self, expected: &'static str) -> FieldResult<()> {
+        match self.next() {
+            None => Ok(()),
+            Some(b"") if self.next > self.line.len() => Ok(()),
+            Some(_) => Err(self.bad(expected)),
+        }
+    }
+
+    /// Complains about the field read last.
+    pub fn bad(&self, expected: &'static str) -> Bad {
+        let rest = &self.line[self.start.min(self.line.len())..];
+        let length = match self.separator {
+            None => rest.iter().position(|byte| is_blank(*byte)),
+            Some(separator) => rest.iter().position(|byte| *byte == separator),
+        };
+        let field = &rest[..length.unwrap_or(rest.len())];
+        let found = if rest.is_empty() { "the end of the line".to_owned() } else { quote(field) };
+        Bad { column: self.start + 1, found, expected }
+    }
+}
+
+/// Shows bytes of a file to a user: in quotes, escaped, at most 40 of them.
+pub(crate) fn quote(bytes: &[u8]) -> String {
+    const SHOWN: usize = 40;
+    let bytes = bytes.trim_ascii();
+    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]);
+    let more = if bytes.len() > SHOWN { "…" } else { "" };
+    let escaped: String =
+        shown.chars().flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect();
+    format!("\"{escaped}{more}\"")
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+/// `number` × `unit_bytes` unless it is absurd for an address.
+pub(crate) fn offset_bytes(number: u64, unit_bytes: u64) -> Option<u64> {
+    number.checked_mul(unit_bytes).filter(|bytes| *bytes <= MAX_OFFSET_BYTES)
+}
+
+/// `number` × `unit_bytes` unless it is absurd for a length.
+pub(crate) fn length_bytes(number: u64, unit_bytes: u64) -> Option<u64> {
+    number.checked_mul(unit_bytes).filter(|bytes| *bytes <= MAX_REQUEST_BYTES)
+}
+
+/// A whole number without sign; `None` when it is none or does not fit.
+pub(crate) fn integer(text: &[u8]) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    let mut value = 0_u64;
+    // 19 digits always fit, so that only the twentieth needs the checked way.
+    let (sure, rest) = text.split_at(text.len().min(19));
+    for byte in sure {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + u64::from(digit);
+    }
+    for byte in rest {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    Some(value)
+}
+
+/// Why a number can't be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NumberError {
+    /// It is no number, or a negative one.
+    Malformed,
+    /// It does not fit.
+    TooLarge,
+}
+
+/// A decimal number (`12`, `0.5`, `1.2e-5`) times `scale`, cut to a whole number.
+///
+/// Up to nine decimals are exact, more are cut. `scale` is at most 10^9.
+pub(crate) fn decimal_times(text: &[u8], scale: u64) -> Result<u64, NumberError> {
+    let point = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    let (whole, rest) = text.split_at(point);
+    let mut billionths = 0_u64;
+    match rest.split_first() {
+        None => {
+            if whole.is_empty() {
+                return Err(NumberError::Malformed);
+            }
+        }
+        Some((b'.', decimals)) => {
+            if whole.is_empty() && decimals.is_empty() {
+                return Err(NumberError::Malformed);
+            }
+            let mut weight = 100_000_000;
+            for byte in decimals {
+                let digit = byte.wrapping_sub(b'0');
+                if digit > 9 {
+                    return scientific_times(text, scale);
+                }
+                billionths += u64::from(digit) * weight;
+                weight /= 10;
+            }
+        }
+        Some(_) => return scientific_times(text, scale),
+    }
+    let whole = if whole.is_empty() { 0 } else { integer(whole).ok_or(NumberError::TooLarge)? };
+    let fraction = billionths * scale / 1_000_000_000;
+    whole.checked_mul(scale).and_then(|product| product.checked_add(fraction)).ok_or(NumberError::TooLarge)
+}
+
+/// The rare form with an exponent, which programs write for very small numbers.
+fn scientific_times(text: &[u8], scale: u64) -> Result<u64, NumberError> {
+    let looks_right = text.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
+    if !looks_right || matches!(text.first(), Some(b'-' | b'+')) {
+        return Err(NumberError::Malformed);
+    }
+    let number: f64 = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or(NumberError::Malformed)?;
+    let product = number * scale as f64;
+    if product < u64::MAX as f64 { Ok(product as u64) } else { Err(NumberError::TooLarge) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_exact_up_to_the_last_one() {
+        assert_eq!(integer(b"0"), Some(0));
+        assert_eq!(integer(b"18446744073709551615"), Some(u64::MAX));
+        assert_eq!(integer(b"00000000000000000000000000042"), Some(42));
+        for text in [&b""[..], b"18446744073709551616", b"-1", b"+1", b"1.0", b"0x10", b"1 "] {
+            assert_eq!(integer(text), None, "{}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn decimals_become_whole_units() {
+        assert_eq!(decimal_times(b"26.214000", 1_000_000), Ok(26_214_000));
+        assert_eq!(decimal_times(b"0.000000001", 1_000_000_000), Ok(1));
+        assert_eq!(decimal_times(b"0.0000000019", 1_000_000_000), Ok(1));
+        assert_eq!(decimal_times(b"7", 1_000), Ok(7_000));
+        assert_eq!(decimal_times(b"7.", 1_000), Ok(7_000));
+        assert_eq!(decimal_times(b".5", 1_000), Ok(500));
+        assert_eq!(decimal_times(b"1.5e-3", 1_000_000_000), Ok(1_500_000));
+        assert_eq!(decimal_times(b"3.25", 0), Ok(0));
+        for text in [&b""[..], b".", b"-1", b"1,5", b"1.2.3", b"nan", b"inf", b"e5", b"1e", b"x"] {
+            assert_eq!(decimal_times(text, 1_000), Err(NumberError::Malformed), "{}", String::from_utf8_lossy(text));
+        }
+        for text in [&b"18446744073709551616"[..], b"18446744073709551615", b"1e300"] {
+            assert_eq!(decimal_times(text, 1_000), Err(NumberError::TooLarge), "{}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn blanks_separate_in_runs_and_commas_one_by_one() {
+        let mut fields = Fields::blank(b"  a \t bc  ");
+        assert_eq!(fields.next(), Some(&b"a"[..]));
+        assert_eq!(fields.next(), Some(&b"bc"[..]));
+        assert_eq!(fields.next(), None);
+        let mut fields = Fields::separated_by(b',', b"a, ,c ");
+        assert_eq!(fields.next(), Some(&b"a"[..]));
+        assert_eq!(fields.next(), Some(&b""[..]));
+        assert_eq!(fields.next(), Some(&b"c"[..]));
+        assert_eq!(fields.next(), None);
+    }
+
+    #[test]
+    fn a_complaint_names_the_place() {
+        let mut fields = Fields::separated_by(b',', b"12, 3x ,4");
+        fields.integer("a number").unwrap();
+        let bad = fields.integer("a number").unwrap_err();
+        assert_eq!((bad.column, bad.found.as_str()), (5, "\"3x\""));
+        let mut fields = Fields::blank(b"12");
+        fields.integer("a number").unwrap();
+        let bad = fields.integer("another number").unwrap_err();
+        assert_eq!((bad.column, bad.found.as_str(), bad.expected), (3, "the end of the line", "another number"));
+    }
+
+    #[test]
+    fn what_is_shown_is_short_and_printable() {
+        assert_eq!(quote(b"a\x07b"), "\"a\\u{7}b\"");
+        assert_eq!(quote(&[0xff, 0xfe]), "\"\u{fffd}\u{fffd}\"");
+        assert!(quote(&[b'x'; 500]).len() < 60);
+    }
+}

@@ -1,0 +1,147 @@
+//! Leaves out the requests that were not asked for: other devices, repeats.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::compression::Origin;
+use super::reader::{Records, Skipped, TraceFacts};
+use super::record::TraceRecord;
+use super::spec::{Devices, TraceSpec};
+use crate::units::counted;
+use crate::{Direction, SourceError};
+
+/// The requests of a trace that were asked for, in the order of the file.
+pub(crate) struct Filter {
+    records: Records,
+    /// Only these devices; all when empty.
+    devices: Vec<u32>,
+    repeats: Option<Repeats>,
+    passed: u64,
+}
+
+impl Filter {
+    pub fn open(spec: &TraceSpec, origin: &Origin) -> Result<Self, SourceError> {
+        let records = Records::open(spec, origin)?;
+        let name = &records.facts.name;
+        let devices = match &spec.devices {
+            Devices::List(list) if list.is_empty() => {
+                return Err(SourceError::Input(format!(
+                    "{name}: the list of devices is empty; allowed are device numbers, \"concat\", \"fold\""
+                )));
+            }
+            Devices::List(list) => {
+                if let Some(twice) = list.iter().enumerate().find(|(i, device)| list[..*i].contains(device)) {
+                    return Err(SourceError::Input(format!("{name}: device {} is listed twice", twice.1)));
+                }
+                list.clone()
+            }
+            Devices::Concat | Devices::Fold => Vec::new(),
+        };
+        let repeats = spec.drop_repeats_within_ns.map(Repeats::within_ns);
+        Ok(Self { records, devices, repeats, passed: 0 })
+    }
+
+    /// The next request; the end is an error when there was none at all.
+    pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
+        while let Some(record) = self.records.next()? {
+            if !self.devices.is_empty() && !self.devices.contains(&record.device) {
+                self.records.skipped.other_devices += 1;
+                continue;
+            }
+            if let Some(repeats) = &mut self.repeats
+                && repeats.is_repeat(&record)
+            {
+                self.records.skipped.repeats += 1;
+                continue;
+            }
+            self.passed += 1;
+            return Ok(Some(record));
+        }
+        if self.passed == 0 {
+            return Err(self.nothing());
+        }
+        Ok(None)
+    }
+
+    pub fn facts(&self) -> &TraceFacts {
+        &self.records.facts
+    }
+
+    /// Adds a remark for the user.
+    pub fn note(&mut self, note: String) {
+        self.records.facts.notes.push(note);
+    }
+
+    pub fn skipped(&self) -> Skipped {
+        self.records.skipped
+    }
+
+    pub fn progress(&self) -> Option<f64> {
+        self.records.progress()
+    }
+
+    pub fn place(&self) -> String {
+        self.records.place()
+    }
+
+    pub fn closing_remark(&self) -> Option<String> {
+        self.records.closing_remark()
+    }
+
+    pub fn device_label(&self, device: u32) -> String {
+        self.records.device_label(device)
+    }
+
+    fn nothing(&self) -> SourceError {
+        let skipped = self.records.skipped;
+        let name = &self.records.facts.name;
+        let format = self.records.facts.format;
+        SourceError::Input(if skipped.other_devices > 0 {
+            let devices: Vec<String> = self.devices.iter().map(u32::to_string).collect();
+            format!(
+                "{name}: holds {}, none of device {}; `flashraid trace info` lists its devices",
+                counted(skipped.other_devices, "request"),
+                devices.join(", ")
+            )
+        } else {
+            format!(
+                "{name}: holds no request (format {format}; {} and {} of length 0 left out); expected at least one",
+                counted(skipped.bad_lines, "bad line"),
+                counted(skipped.zero_length, "request")
+            )
+        })
+    }
+}
+
+/// What makes two requests alike.
+type Alike = (u32, u64, u64, Direction);
+
+/// Remembers the requests of the last moments.
+struct Repeats {
+    within_ns: u64,
+    /// Time of the last request of each kind within the window.
+    last_ns: HashMap<Alike, u64>,
+    /// The same, oldest first, to forget them again.
+    order: VecDeque<(u64, Alike)>,
+}
+
+impl Repeats {
+    fn within_ns(within_ns: u64) -> Self {
+        Self { within_ns, last_ns: HashMap::new(), order: VecDeque::new() }
+    }
+
+    fn is_repeat(&mut self, record: &TraceRecord) -> bool {
+        let now = record.time_ns;
+        while let Some((time, alike)) = self.order.front().copied()
+            && time.saturating_add(self.within_ns) < now
+        {
+            self.order.pop_front();
+            if self.last_ns.get(&alike) == Some(&time) {
+                self.last_ns.remove(&alike);
+            }
+        }
+        let alike = (record.device, record.offset_bytes, record.length_bytes, record.direction);
+        let repeats = self.last_ns.insert(alike, now).is_some_and(|last| now.abs_diff(last) <= self.within_ns);
+        self.order.push_back((now, alike));
+        repeats
+    }
+}

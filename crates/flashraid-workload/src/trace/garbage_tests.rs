@@ -1,0 +1,122 @@
+//! Whatever the bytes, reading a trace ends in requests or in a message, never in a panic.
+
+use proptest::prelude::*;
+
+use super::info::info_bytes;
+use super::{Devices, Format, MAX_OFFSET_BYTES, Reorder, TraceSpec, open_bytes};
+use crate::{Source, SourceError};
+
+/// Reads to the end, or to the first error, which must not be one of I/O: nothing here touches a file.
+fn read(bytes: &[u8], spec: &TraceSpec) {
+    let refused = |error: SourceError| match error {
+        SourceError::Input(message) => assert!(message.starts_with("garbage") && message.len() < 2000, "{message}"),
+        SourceError::Io { context, source } => panic!("{context}: {source}"),
+    };
+    match open_bytes(bytes, spec) {
+        Ok(mut reader) => {
+            let mut last_ns = 0;
+            loop {
+                match reader.next_request() {
+                    Ok(Some(request)) => {
+                        assert!(request.length_bytes > 0 && request.arrival_ns >= last_ns);
+                        assert!(request.offset_bytes <= 4 * MAX_OFFSET_BYTES);
+                        last_ns = request.arrival_ns;
+                    }
+                    Ok(None) => break,
+                    Err(error) => break refused(error),
+                }
+            }
+        }
+        Err(error) => refused(error),
+    }
+    if let Err(error) = info_bytes(bytes, spec) {
+        refused(error);
+    }
+}
+
+fn specs() -> impl Strategy<Value = TraceSpec> {
+    let format = prop::option::of(prop::sample::select(&Format::ALL[..]));
+    let devices = prop_oneof![Just(Devices::Concat), Just(Devices::Fold), Just(Devices::List(vec![0, 1]))];
+    let reorder = prop_oneof![Just(Reorder::Window(0)), Just(Reorder::Window(3)), Just(Reorder::Sort)];
+    (format, devices, reorder, any::<bool>(), prop::option::of(0_u64..5_000_000)).prop_map(
+        |(format, devices, reorder, skip_bad_lines, drop_repeats_within_ns)| TraceSpec {
+            format,
+            devices,
+            reorder,
+            skip_bad_lines,
+            drop_repeats_within_ns,
+            ..TraceSpec::new("garbage")
+        },
+    )
+}
+
+/// Lines that are nearly right: plausible and absurd fields between plausible separators.
+fn nearly_lines() -> impl Strategy<Value = Vec<u8>> {
+    let field = prop_oneof![
+        4 => (0_u64..100_000).prop_map(|number| number.to_string()),
+        1 => any::<u64>().prop_map(|number| number.to_string()),
+        1 => (0_u32..5_000, 0_u32..1_000_000).prop_map(|(whole, rest)| format!("{whole}.{rest:06}")),
+        2 => prop::sample::select(vec![
+            "0", "1", "R", "W", "Read", "Write", "r", "w", "Q", "D", "+", "8,0", "read", "write", "wait", "open", "2a", "host", "[p]", "",
+            "-1", "1e3", "1e-9", "99999999999999999999", "0x1", "start", "start ;", "time", "obj_id", "size", "op", "\u{e9}", "#",
+        ])
+        .prop_map(str::to_owned),
+    ];
+    let separator = prop::sample::select(vec![",", " ", "\t", " ; ", "  "]);
+    let line = (prop::collection::vec(field, 0..11), separator).prop_map(|(fields, separator)| fields.join(separator));
+    let head = prop::sample::select(vec!["", "", "fio version 2 iolog\n", "fio version 3 iolog\n", "start ; x\n", "time,obj_id,size\n"]);
+    let end = prop::sample::select(vec!["\n", "\r\n"]);
+    (head, prop::collection::vec(line, 0..20), end).prop_map(|(head, lines, end)| (head.to_owned() + &lines.join(end)).into_bytes())
+}
+
+/// Bytes behind the marks of binary formats and of compression.
+fn marked_bytes() -> impl Strategy<Value = Vec<u8>> {
+    let mark = prop::sample::select(vec![
+        &b"$$TR_IOREC-1.3\n\x0c\0\0\0\x38\0\x04\0\x01"[..],
+        b"$$TR_IOREC-1.2",
+        b"\x1f\x8b\x08\0\0\0\0\0\0\xff",
+        b"\x28\xb5\x2f\xfd",
+        b"\x50\x2a\x4d\x18",
+        b"BZh91AY&SY",
+        b"\xef\xbb\xbf",
+        b"\0\0\0\0\0\x10\0\0\0\0\0\0\x2a\0\0\x01",
+        b"\x2a\0\0\x02",
+    ]);
+    (mark, prop::collection::vec(any::<u8>(), 0..300)).prop_map(|(mark, bytes)| [mark, &bytes].concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn arbitrary_bytes(bytes in prop::collection::vec(any::<u8>(), 0..600), spec in specs()) {
+        read(&bytes, &spec);
+    }
+
+    #[test]
+    fn lines_that_are_nearly_right(bytes in nearly_lines(), spec in specs()) {
+        read(&bytes, &spec);
+    }
+
+    #[test]
+    fn bytes_that_begin_right(bytes in marked_bytes(), spec in specs()) {
+        read(&bytes, &spec);
+    }
+}
+
+/// Each parser sees each kind of garbage, whatever proptest happens to choose above.
+#[test]
+fn every_parser_survives_every_short_line() {
+    let pieces = ["", "0", "1.5", "x", "R", "8,0", "+", "18446744073709551615", "\u{e9}", "fio version 2 iolog", "start ;"];
+    for format in Format::ALL {
+        let spec = TraceSpec { format: Some(format), skip_bad_lines: true, ..TraceSpec::new("garbage") };
+        for separator in [",", " ", ";"] {
+            for first in pieces {
+                for second in pieces {
+                    let line = [first, second, first, second, first, second, first, second].join(separator);
+                    read(line.as_bytes(), &spec);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! Statistics of a trace, as `flashraid trace info` shows them.
+//!
+//! Conventions: everything here is in bytes; where tables of traces show mean sizes in KB these are 1024 bytes, and where they show
+//! footprints in MB these are 10^6 bytes, as is usual for each. A page is 4 KiB; the duration runs from the earliest to the latest time stamp; a request is sequential when it begins where the request before it on the same device ended; peak rates count
+//! requests per whole second from the first stamp. Requests are taken in the order of the file, so times that go backwards are counted
+//! here rather than refused.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::compression::{Compression, Origin};
+use super::filter::Filter;
+use super::format::{Format, TimeUnit};
+use super::reader::Skipped;
+use super::record::TraceRecord;
+use super::spec::TraceSpec;
+use crate::{Direction, SourceError};
+
+/// Bytes of the page in which footprints are counted.
+pub const PAGE_BYTES: u64 = 4096;
+
+/// Statistics of a trace.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TraceInfo {
+    /// The file.
+    pub path: String,
+    /// Given or found out.
+    pub format: Format,
+    /// How the file is compressed.
+    pub compression: Compression,
+    /// Unit of the time stamps; none where the format leaves no choice or the trace has no times.
+    pub time_unit: Option<TimeUnit>,
+    /// Reads and writes.
+    pub requests: u64,
+    /// Share of requests that read.
+    pub read_fraction: f64,
+    /// Between the earliest and the latest time stamp; none without times.
+    pub duration_s: Option<f64>,
+    /// Requests over duration; none without times or when all come at once.
+    pub requests_per_s: Option<f64>,
+    /// Requests in the busiest second.
+    pub peak_requests_per_s: Option<u64>,
+    /// Sizes of all requests.
+    pub all: Sizes,
+    /// Sizes of reads.
+    pub read: Sizes,
+    /// Sizes of writes.
+    pub write: Sizes,
+    /// Distinct 4 KiB pages touched, in bytes.
+    pub footprint_bytes: u64,
+    /// Distinct 4 KiB pages written, in bytes.
+    pub written_footprint_bytes: u64,
+    /// Pages written over distinct pages written: 1 when nothing is overwritten; none without writes.
+    pub rewritten: Option<f64>,
+    /// Share of requests that begin where the one before on the same device ended.
+    pub sequential_fraction: f64,
+    /// Lowest address of any device.
+    pub first_byte: u64,
+    /// End of the highest request of any device, from the start of its own device.
+    pub end_byte: u64,
+    /// In order of their numbers.
+    pub devices: Vec<DeviceInfo>,
+    /// Time stamps that go backwards.
+    pub backwards: Backwards,
+    /// What was left out.
+    pub skipped: Skipped,
+    /// Guesses and what overrules them.
+    pub notes: Vec<String>,
+}
+
+/// Sizes of some of the requests; all 0 when there are none.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Sizes {
+    /// How many.
+    pub requests: u64,
+    /// All together, in bytes.
+    pub bytes: u64,
+    /// Mean, in bytes.
+    pub mean_bytes: f64,
+    /// Smallest, in bytes.
+    pub min_bytes: u64,
+    /// Largest, in bytes.
+    pub max_bytes: u64,
+}
+
+/// One device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DeviceInfo {
+    /// Its number.
+    pub device: u32,
+    /// How the trace calls it.
+    pub label: String,
+    /// Its requests.
+    pub requests: u64,
+    /// How many of them read.
+    pub reads: u64,
+    /// Lowest address.
+    pub first_byte: u64,
+    /// End of the highest request.
+    pub end_byte: u64,
+}
+
+/// Time stamps that are earlier than one before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Backwards {
+    /// Stamps earlier than the stamp right before.
+    pub stamps: u64,
+    /// Farthest that a stamp lies before the latest one so far, in nanoseconds.
+    pub farthest_ns: u64,
+    /// A `reorder` window that suffices to put all requests in order; none if it would take more than 65536, so that only sorting helps.
+    pub reorder_window: Option<u32>,
+}
+
+/// Reads a trace through and sums it up.
+///
+/// # Errors
+/// A trace that can't be read to its end. Times that go backwards are no error here.
+pub fn info(spec: &TraceSpec) -> Result<TraceInfo, SourceError> {
+    info_of(spec, &Origin::File(spec.path.clone()))
+}
+
+/// Like [`info`], with the content of the file given; `spec.path` only serves as a name.
+///
+/// # Errors
+/// As for [`info`].
+pub fn info_bytes(bytes: impl Into<Arc<[u8]>>, spec: &TraceSpec) -> Result<TraceInfo, SourceError> {
+    info_of(spec, &Origin::Memory(bytes.into()))
+}
+
+fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> {
+    let mut records = Filter::open(spec, origin)?;
+    let mut all = Sizes::default();
+    let mut read = Sizes::default();
+    let mut write = Sizes::default();
+    let mut pages = Pages::default();
+    let mut clock = Clock::default();
+    let mut devices: BTreeMap<u32, DeviceState> = BTreeMap::new();
+    let mut sequential = 0_u64;
+    while let Some(record) = records.next()? {
+        all.add(record.length_bytes);
+        match record.direction {
+            Direction::Read => read.add(record.length_bytes),
+            Direction::Write => write.add(record.length_bytes),
+        }
+        pages.touch(&record);
+        clock.tick(record.time_ns);
+        let device = devices.entry(record.device).or_insert_with(|| DeviceState::starting_at(record.offset_bytes));
+        sequential += u64::from(device.add(&record));
+    }
+    for sizes in [&mut all, &mut read, &mut write] {
+        sizes.mean_bytes = if sizes.requests == 0 { 0.0 } else { sizes.bytes as f64 / sizes.requests as f64 };
+    }
+    let (touched, written) = pages.distinct();
+    let facts = records.facts();
+    let duration_s = facts.has_times.then(|| clock.latest_ns.saturating_sub(clock.earliest_ns) as f64 / 1e9);
+    let share = |part: u64| part as f64 / all.requests.max(1) as f64;
+    Ok(TraceInfo {
+        path: facts.name.clone(),
+        format: facts.format,
+        compression: facts.compression,
+        time_unit: facts.time_unit,
+        requests: all.requests,
+        read_fraction: share(read.requests),
+        duration_s,
+        requests_per_s: duration_s.filter(|seconds| *seconds > 0.0).map(|seconds| all.requests as f64 / seconds),
+        peak_requests_per_s: facts.has_times.then(|| clock.peak()),
+        all,
+        read,
+        write,
+        footprint_bytes: touched * PAGE_BYTES,
+        written_footprint_bytes: written * PAGE_BYTES,
+        rewritten: (written > 0).then(|| pages.written as f64 / written as f64),
+        sequential_fraction: share(sequential),
+        first_byte: devices.values().map(|device| device.first_byte).min().unwrap_or(0),
+        end_byte: devices.values().map(|device| device.end_byte).max().unwrap_or(0),
+        devices: devices
+            .iter()
+            .map(|(number, device)| DeviceInfo {
+                device: *number,
+                label: records.device_label(*number),
+                requests: device.requests,
+                reads: device.reads,
+                first_byte: device.first_byte,
+                end_byte: device.end_byte,
+            })
+            .collect(),
+        backwards: clock.backwards(),
+        skipped: records.skipped(),
+        notes: facts.notes.iter().cloned().chain(records.closing_remark()).collect(),
+    })
+}
+
+impl Sizes {
+    fn add(&mut self, length_bytes: u64) {
+        self.min_bytes = if self.requests == 0 { length_bytes } else { self.min_bytes.min(length_bytes) };
+        self.max_bytes = self.max_bytes.max(length_bytes);
+        self.requests += 1;
+        self.bytes += length_bytes;
+    }
+}
+
+struct DeviceState {
+    requests: u64,
+    reads: u64,
+    first_byte: u64,
+    end_byte: u64,
+    /// Where the last request ended.
+    next_byte: Option<u64>,
+}
+
+impl DeviceState {
+    fn starting_at(offset_bytes: u64) -> Self {
+        Self { requests: 0, reads: 0, first_byte: offset_bytes, end_byte: 0, next_byte: None }
+    }
+
+    /// Counts a request and tells whether it goes on where the last one ended.
+    fn add(&mut self, record: &TraceRecord) -> bool {
+        let end = record.offset_bytes + record.length_bytes;
+        let goes_on = self.next_byte == Some(record.offset_bytes);
+        self.requests += 1;
+        self.reads += u64::from(record.direction == Direction::Read);
+        self.first_byte = self.first_byte.min(record.offset_bytes);
+        self.end_byte = self.end_byte.max(end);
+        self.next_byte = Some(end);
+        goes_on
+    }
+}
+
+/// Words of a bitmap: 512 pages, 2 MiB of addresses.
+const WORDS: usize = 8;
+
+/// Which pages were touched and written: one bit each per page, for the stretches of 2 MiB that occur.
+#[derive(Default)]
+struct Pages {
+    stretches: HashMap<(u32, u64), Stretch>,
+    /// Pages written, counted as often as they were.
+    written: u64,
+}
+
+#[derive(Default)]
+struct Stretch {
+    touched: [u64; WORDS],
+    written: [u64; WORDS],
+}
+
+impl Pages {
+    fn touch(&mut self, record: &TraceRecord) {
+        let mut page = record.offset_bytes / PAGE_BYTES;
+        let end = (record.offset_bytes + record.length_bytes).div_ceil(PAGE_BYTES);
+        let writes = record.direction == Direction::Write;
+        if writes {
+            self.written += end - page;
+        }
+        let stretch_pages = 64 * WORDS as u64;
+        while page < end {
+            let number = page / stretch_pages;
+            let stretch = self.stretches.entry((record.device, number)).or_default();
+            let stop = end.min((number + 1) * stretch_pages);
+            while page < stop {
+                let word = (page % stretch_pages / 64) as usize;
+                let bit = page % 64;
+                let bits = (stop - page).min(64 - bit);
+                let mask = (u64::MAX >> (64 - bits)) << bit;
+                stretch.touched[word] |= mask;
+                if writes {
+                    stretch.written[word] |= mask;
+                }
+                page += bits;
+            }
+        }
+    }
+
+    /// Distinct pages touched and written.
+    fn distinct(&self) -> (u64, u64) {
+        let count = |words: &[u64; WORDS]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        self.stretches
+            .values()
+            .fold((0, 0), |(touched, written), stretch| (touched + count(&stretch.touched), written + count(&stretch.written)))
+    }
+}
+
+/// Stamps that are remembered to find how far requests are out of order.
+const REMEMBERED: usize = 1 << 16;
+
+/// What time stamps tell.
+struct Clock {
+    stamps: u64,
+    origin_ns: u64,
+    earliest_ns: u64,
+    latest_ns: u64,
+    last_ns: u64,
+    /// Requests of the second under way, and of all before.
+    second: (i128, u64),
+    per_second: BTreeMap<i128, u64>,
+    stamps_backwards: u64,
+    farthest_ns: u64,
+    window: Option<u64>,
+    /// Latest stamp up to each of the last requests, in a ring.
+    latest_up_to: Vec<u64>,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self {
+            stamps: 0,
+            origin_ns: 0,
+            earliest_ns: u64::MAX,
+            latest_ns: 0,
+            last_ns: 0,
+            second: (0, 0),
+            per_second: BTreeMap::new(),
+            stamps_backwards: 0,
+            farthest_ns: 0,
+            window: Some(0),
+            latest_up_to: Vec::new(),
+        }
+    }
+}
+
+impl Clock {
+    fn tick(&mut self, now_ns: u64) {
+        if self.stamps == 0 {
+            self.origin_ns = now_ns;
+        }
+        let second = (i128::from(now_ns) - i128::from(self.origin_ns)).div_euclid(1_000_000_000);
+        if second != self.second.0 {
+            *self.per_second.entry(self.second.0).or_default() += self.second.1;
+            self.second = (second, 0);
+        }
+        self.second.1 += 1;
+        self.stamps_backwards += u64::from(now_ns < self.last_ns);
+        if now_ns < self.latest_ns {
+            self.farthest_ns = self.farthest_ns.max(self.latest_ns - now_ns);
+            let needed = self.window_for(now_ns);
+            self.window = self.window.zip(needed).map(|(window, needed)| window.max(needed));
+        }
+        self.earliest_ns = self.earliest_ns.min(now_ns);
+        self.latest_ns = self.latest_ns.max(now_ns);
+        self.last_ns = now_ns;
+        let place = (self.stamps % REMEMBERED as u64) as usize;
+        match self.latest_up_to.get_mut(place) {
+            Some(slot) => *slot = self.latest_ns,
+            None => self.latest_up_to.push(self.latest_ns),
+        }
+        self.stamps += 1;
+    }
+
+    /// Requests to hold back so that a request of `now_ns` that comes next is not too late: those since the first one later than it.
+    fn window_for(&self, now_ns: u64) -> Option<u64> {
+        let oldest = self.stamps - self.latest_up_to.len() as u64;
+        let latest_up_to = |number: u64| self.latest_up_to[(number % REMEMBERED as u64) as usize];
+        if oldest > 0 && latest_up_to(oldest) > now_ns {
+            return None;
+        }
+        // The latest stamps rise, so that the first one beyond now can be found by halving.
+        let (mut low, mut high) = (oldest, self.stamps);
+        while low < high {
+            let middle = low.midpoint(high);
+            if latest_up_to(middle) > now_ns {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Some(self.stamps - low)
+    }
+
+    fn peak(&self) -> u64 {
+        let (second, requests) = self.second;
+        let last = self.per_second.get(&second).copied().unwrap_or(0) + requests;
+        self.per_second.values().copied().max().unwrap_or(0).max(last)
+    }
+
+    fn backwards(&self) -> Backwards {
+        Backwards {
+            stamps: self.stamps_backwards,
+            farthest_ns: self.farthest_ns,
+            reorder_window: self.window.and_then(|window| u32::try_from(window).ok()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn pages_are_counted_once_however_they_are_cut() {
+        let mut pages = Pages::default();
+        let mut touch = |offset_bytes, length_bytes, direction| {
+            pages.touch(&TraceRecord { time_ns: 0, device: 0, offset_bytes, length_bytes, direction });
+        };
+        touch(4095, 2, Direction::Write);
+        touch(0, 1, Direction::Read);
+        touch(4096, 4096, Direction::Write);
+        touch(1 << 21, 4 << 21, Direction::Read);
+        assert_eq!(pages.distinct(), (2 + 4 * 512, 2));
+        assert_eq!(pages.written, 3);
+    }
+
+    proptest! {
+        #[test]
+        fn pages_agree_with_a_plain_set(requests in prop::collection::vec((0_u64..40 << 20, 1_u64..6 << 20, any::<bool>()), 1..20)) {
+            let mut pages = Pages::default();
+            let (mut touched, mut written) = (BTreeSet::new(), BTreeSet::new());
+            for (offset_bytes, length_bytes, is_write) in requests {
+                let direction = if is_write { Direction::Write } else { Direction::Read };
+                pages.touch(&TraceRecord { time_ns: 0, device: 3, offset_bytes, length_bytes, direction });
+                for page in offset_bytes / 4096..=(offset_bytes + length_bytes - 1) / 4096 {
+                    touched.insert(page);
+                    if is_write {
+                        written.insert(page);
+                    }
+                }
+            }
+            prop_assert_eq!(pages.distinct(), (touched.len() as u64, written.len() as u64));
+        }
+
+        #[test]
+        fn the_window_told_is_enough(times in prop::collection::vec(0_u64..50, 2..60)) {
+            let text: String = times.iter().map(|time| format!("{time}.0 0 80 8 1\n")).collect();
+            let mut spec = TraceSpec::new("t");
+            spec.format = Some(Format::Disksim);
+            let window = info_bytes(text.clone().into_bytes(), &spec).unwrap().backwards.reorder_window.unwrap();
+            spec.reorder = crate::trace::Reorder::Window(window);
+            let mut reader = crate::trace::open_bytes(text.into_bytes(), &spec).unwrap();
+            let mut sorted = Vec::new();
+            while let Some(record) = reader.next_record().unwrap() {
+                sorted.push(record.time_ns / 1_000_000);
+            }
+            let mut expected = times.clone();
+            expected.sort_unstable();
+            prop_assert_eq!(sorted, expected);
+        }
+    }
+}

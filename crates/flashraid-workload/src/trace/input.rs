@@ -1,0 +1,190 @@
+//! The decompressed bytes of a trace, handed out as lines or as records from one buffer.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::compression::{Compression, Gauge, Meter, Origin};
+use crate::SourceError;
+
+/// Longest line. The longest real ones, FIU's with a hash per 4 KiB, stay below 100 KiB.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// Bytes of a trace from start to end.
+pub(crate) struct Input {
+    name: String,
+    reader: Box<dyn Read + Send>,
+    gauge: Arc<Gauge>,
+    file_bytes: Option<u64>,
+    compression: Compression,
+    buffer: Vec<u8>,
+    /// What is not handed out yet: `buffer[start..end]`.
+    start: usize,
+    end: usize,
+    at_end: bool,
+    /// Decompressed bytes handed out.
+    position: u64,
+}
+
+impl Input {
+    /// Opens `origin`, called `name` in messages.
+    pub fn open(name: &str, origin: &Origin) -> Result<Self, SourceError> {
+        let failed = |source| SourceError::Io { context: format!("can't read {name}"), source };
+        let (mut file, file_bytes) = origin.read().map_err(failed)?;
+        let mut head = [0; 4];
+        let mut head_bytes = 0;
+        while head_bytes < head.len() {
+            match file.read(&mut head[head_bytes..]) {
+                Ok(0) => break,
+                Ok(bytes) => head_bytes += bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        if head_bytes == 0 {
+            return Err(SourceError::Input(format!("{name} is empty: expected a trace")));
+        }
+        let compression = Compression::of_bytes(&head[..head_bytes]);
+        let gauge = Arc::new(Gauge::default());
+        let whole = io::Cursor::new(head[..head_bytes].to_vec()).chain(file);
+        let reader = compression.reader(Meter::new(whole, Arc::clone(&gauge))).map_err(failed)?;
+        let mut input = Self {
+            name: name.to_owned(),
+            reader,
+            gauge,
+            file_bytes,
+            compression,
+            buffer: vec![0; BUFFER_BYTES],
+            start: 0,
+            end: 0,
+            at_end: false,
+            position: 0,
+        };
+        input.fill()?;
+        if input.start == input.end {
+            return Err(SourceError::Input(format!("{name} holds nothing once decompressed ({}): expected a trace", compression.name())));
+        }
+        if input.sample().0.starts_with(&[0xef, 0xbb, 0xbf]) {
+            // The mark that some Windows programs put before UTF-8 text.
+            input.start += 3;
+        }
+        Ok(input)
+    }
+
+    /// Name for messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How the file is compressed.
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// Share of the file that has been read, from 0 to 1, before decompression; `None` when its length is unknown.
+    pub fn progress(&self) -> Option<f64> {
+        let bytes = self.gauge.bytes.load(Ordering::Relaxed);
+        self.file_bytes.filter(|total| *total > 0).map(|total| (bytes as f64 / total as f64).min(1.0))
+    }
+
+    /// Decompressed bytes handed out so far.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// What lies ahead without taking it, and whether that is all.
+    pub fn sample(&self) -> (&[u8], bool) {
+        (&self.buffer[self.start..self.end], self.at_end)
+    }
+
+    /// The next line without its end (`\n` or `\r\n`).
+    pub fn line(&mut self) -> Result<Option<&[u8]>, SourceError> {
+        let mut searched = 0;
+        let length = loop {
+            match self.buffer[self.start + searched..self.end].iter().position(|byte| *byte == b'\n') {
+                Some(found) => break searched + found,
+                None => {
+                    searched = self.end - self.start;
+                    if self.at_end {
+                        if searched == 0 {
+                            return Ok(None);
+                        }
+                        break searched;
+                    }
+                    if searched == self.buffer.len() {
+                        return Err(SourceError::Input(format!(
+                            "{}: byte {}: found a line of more than 1 MiB, expected the lines of a trace; is this a text trace?",
+                            self.name, self.position
+                        )));
+                    }
+                    self.fill()?;
+                }
+            }
+        };
+        let begin = self.start;
+        let mut end = begin + length;
+        self.start = (end + 1).min(self.end);
+        self.position += (self.start - begin) as u64;
+        if end > begin && self.buffer[end - 1] == b'\r' {
+            end -= 1;
+        }
+        Ok(Some(&self.buffer[begin..end]))
+    }
+
+    /// The next `length` bytes, fewer only at the end of the file. `length` must not exceed 1 MiB.
+    pub fn bytes(&mut self, length: usize) -> Result<&[u8], SourceError> {
+        let bytes = self.peek(length)?.len();
+        let begin = self.start;
+        self.start += bytes;
+        self.position += bytes as u64;
+        Ok(&self.buffer[begin..begin + bytes])
+    }
+
+    /// The next `length` bytes without taking them, fewer only at the end of the file.
+    pub fn peek(&mut self, length: usize) -> Result<&[u8], SourceError> {
+        while self.end - self.start < length && !self.at_end {
+            self.fill()?;
+        }
+        Ok(&self.buffer[self.start..self.end.min(self.start + length)])
+    }
+
+    /// Moves what is left to the front and reads until the buffer is full or the file ends.
+    fn fill(&mut self) -> Result<(), SourceError> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        while self.end < self.buffer.len() {
+            match self.reader.read(&mut self.buffer[self.end..]) {
+                Ok(0) => {
+                    self.at_end = true;
+                    break;
+                }
+                Ok(bytes) => self.end += bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failure(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// An error of the file itself is an I/O error; one of the decompressor means a damaged or truncated file.
+    fn failure(&self, error: io::Error) -> SourceError {
+        if self.compression == Compression::None || self.gauge.failed.load(Ordering::Relaxed) {
+            return SourceError::Io { context: format!("can't read {}", self.name), source: error };
+        }
+        if self.compression == Compression::Zstd && error.to_string().contains("too much memory") {
+            return SourceError::Input(format!(
+                "{}: its zstd frame needs a window of more than 128 MiB (made with --long or --ultra); compress it anew without",
+                self.name
+            ));
+        }
+        let how = if error.kind() == io::ErrorKind::UnexpectedEof { "truncated" } else { "damaged or truncated" };
+        SourceError::Input(format!(
+            "{}: the {} data is {how} after {} bytes of the file and {} bytes decompressed ({error}); fetch the file anew",
+            self.name,
+            self.compression.name(),
+            self.gauge.bytes.load(Ordering::Relaxed),
+            self.position + (self.end - self.start) as u64,
+        ))
+    }
+}

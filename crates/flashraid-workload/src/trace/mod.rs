@@ -1,0 +1,183 @@
+//! Block traces: seventeen formats, plain or compressed, as a [`Source`] of requests.
+//!
+//! ```text
+//!  file ─▶ compression ─▶ input (lines, records) ─▶ parser (one per format) ─▶ records in file order
+//!        ─▶ filter (devices, repeats) ─▶ reorder ─▶ devices (layout) ─▶ requests
+//! ```
+//!
+//! [`open`] reads in constant memory, however long the trace (but for [`Reorder::Sort`]). The format and, where a format leaves it open,
+//! the unit of time are found out from the content; every guess is told in [`TraceFacts::notes`] and can be overruled in [`TraceSpec`].
+//!
+//! Rules for odd input: the first request arrives at 0 and the others keep their distance from it; requests of length 0 are left out and
+//! counted; a length beyond 1 GiB or an address beyond 1 EiB is a bad line; blank lines and lines that begin with `#` are passed over; a time
+//! that goes backwards stops the run unless [`TraceSpec::reorder`] allows for it.
+
+mod alibaba;
+mod blkparse;
+mod blkreplay;
+mod compression;
+mod detect;
+mod devices;
+mod diskmon;
+mod disksim;
+mod fields;
+mod filter;
+mod fio;
+mod fiu;
+mod five_columns;
+mod flashsim;
+mod format;
+pub mod info;
+mod input;
+mod libcachesim;
+mod mqsim;
+mod msr;
+mod msr_window;
+mod parser;
+mod reader;
+mod record;
+mod reorder;
+mod spc;
+mod spec;
+mod srt;
+mod survey;
+mod tencent;
+mod vscsi;
+pub mod write;
+
+#[cfg(test)]
+mod garbage_tests;
+#[cfg(all(test, feature = "bzip2", feature = "gzip", feature = "zstd"))]
+mod real_tests;
+#[cfg(all(test, feature = "bzip2", feature = "gzip", feature = "zstd"))]
+mod sample_tests;
+
+use std::sync::Arc;
+
+pub use compression::{CompressingWriter, Compression};
+pub use format::{Format, TimeUnit};
+pub use info::info;
+pub use reader::{Skipped, TraceFacts};
+pub use record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TraceRecord};
+pub use spec::{Devices, Reorder, TraceSpec};
+pub use survey::{DeviceExtent, Survey, survey};
+
+use super::{HostLoop, Request, Source, SourceError};
+use compression::Origin;
+use devices::Layout;
+use filter::Filter;
+use reorder::Reordered;
+
+/// A trace as a source of requests.
+pub struct TraceReader {
+    records: Reordered,
+    layout: Layout,
+    first_ns: Option<u64>,
+}
+
+/// Opens the trace of `spec`.
+///
+/// With [`Devices::Concat`], and with a list of several, a format that tells devices apart is read once as a whole to learn how long
+/// each is, before the first request.
+///
+/// # Errors
+/// A file that can't be read, is no trace, is damaged, or does not fit the options.
+pub fn open(spec: &TraceSpec) -> Result<TraceReader, SourceError> {
+    TraceReader::of(spec, &Origin::File(spec.path.clone()))
+}
+
+/// Like [`open`], with the content of the file given; `spec.path` only serves as a name for messages.
+///
+/// # Errors
+/// As for [`open`].
+pub fn open_bytes(bytes: impl Into<Arc<[u8]>>, spec: &TraceSpec) -> Result<TraceReader, SourceError> {
+    TraceReader::of(spec, &Origin::Memory(bytes.into()))
+}
+
+impl TraceReader {
+    fn of(spec: &TraceSpec, origin: &Origin) -> Result<Self, SourceError> {
+        let mut records = Filter::open(spec, origin)?;
+        let layout = Layout::new(spec, origin, records.facts().format)?;
+        if let Some(note) = layout.note() {
+            records.note(note);
+        }
+        Ok(Self { records: Reordered::new(records, spec.reorder), layout, first_ns: None })
+    }
+
+    /// The next request as the trace holds it, in order of time.
+    ///
+    /// # Errors
+    /// As for [`Source::next_request`].
+    pub fn next_record(&mut self) -> Result<Option<TraceRecord>, SourceError> {
+        self.records.next()
+    }
+
+    /// What was found out about the trace.
+    #[must_use]
+    pub fn facts(&self) -> &TraceFacts {
+        self.records.filter().facts()
+    }
+
+    /// What was left out so far.
+    #[must_use]
+    pub fn skipped(&self) -> Skipped {
+        self.records.filter().skipped()
+    }
+
+    /// Lines left out so far because they could not be understood; 0 unless [`TraceSpec::skip_bad_lines`].
+    #[must_use]
+    pub fn bad_lines_skipped(&self) -> u64 {
+        self.skipped().bad_lines
+    }
+
+    /// Share of the file read, from 0 to 1 and before decompression; `None` when its length is unknown.
+    #[must_use]
+    pub fn progress(&self) -> Option<f64> {
+        self.records.filter().progress()
+    }
+
+    /// Bytes from address 0 to the end of the last device, rounded up to 1 MiB; `None` unless devices were laid end to end after a pass
+    /// over the file. [`survey`] tells it always.
+    #[must_use]
+    pub fn address_space_bytes(&self) -> Option<u64> {
+        self.layout.address_space_bytes()
+    }
+}
+
+impl Source for TraceReader {
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+        let Some(record) = self.records.next()? else { return Ok(None) };
+        let first_ns = *self.first_ns.get_or_insert(record.time_ns);
+        Ok(Some(Request {
+            arrival_ns: record.time_ns - first_ns,
+            offset_bytes: self.layout.offset_bytes(record.device, record.offset_bytes),
+            length_bytes: record.length_bytes,
+            direction: record.direction,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        }))
+    }
+
+    fn progress(&self) -> Option<f64> {
+        Self::progress(self)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.facts().notes.clone();
+        if self.bad_lines_skipped() > 0 {
+            notes.push(format!("bad lines: {} were left out", self.bad_lines_skipped()));
+        }
+        notes
+    }
+
+    /// Open; a trace without times is replayed one request after the other.
+    fn host_loop(&self) -> HostLoop {
+        if self.facts().has_times { HostLoop::Open } else { HostLoop::Closed { depth: 1, think_ns: 0 } }
+    }
+
+    /// The line or record read last; with a window of [`Reorder`], requests before it may follow.
+    fn place(&self) -> Option<String> {
+        Some(format!("{}: {}", self.facts().name, self.records.filter().place()))
+    }
+}

@@ -1,0 +1,275 @@
+//! Reads the requests of a trace in the order of the file: opens it, finds out what it is, parses line after line.
+
+use super::blkparse::Blkparse;
+use super::compression::{Compression, Origin};
+use super::detect::{Sample, detect, is_content};
+use super::fields::Bad;
+use super::five_columns::{self, Times};
+use super::format::{Format, TimeUnit};
+use super::input::Input;
+use super::parser::{Parser, Units};
+use super::record::TraceRecord;
+use super::spec::TraceSpec;
+use super::srt;
+use crate::SourceError;
+
+/// What was found out about a trace when it was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceFacts {
+    /// Name for messages.
+    pub name: String,
+    /// How the file is compressed.
+    pub compression: Compression,
+    /// Given or found out.
+    pub format: Format,
+    /// Given or found out; `None` where the format leaves no choice or the trace has no times.
+    pub time_unit: Option<TimeUnit>,
+    /// False when the trace has an order but no times.
+    pub has_times: bool,
+    /// Remarks for the user: every guess, and what overrules it.
+    pub notes: Vec<String>,
+}
+
+/// What was left out while reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Skipped {
+    /// Lines or records that could not be understood; only with `skip_bad_lines`.
+    pub bad_lines: u64,
+    /// Requests of length 0, which move no data.
+    pub zero_length: u64,
+    /// Requests of devices that were not asked for.
+    pub other_devices: u64,
+    /// Requests that repeat another; only with `drop_repeats_within_ns`.
+    pub repeats: u64,
+}
+
+/// The requests of a trace in the order of the file.
+pub(crate) struct Records {
+    input: Input,
+    parser: Parser,
+    units: Units,
+    skip_bad_lines: bool,
+    /// Lines or binary records read so far.
+    line: u64,
+    /// No line with content has been read yet, so that the next may be a header.
+    at_head: bool,
+    pub facts: TraceFacts,
+    pub skipped: Skipped,
+}
+
+impl Records {
+    /// Opens a trace and finds out what it is.
+    pub fn open(spec: &TraceSpec, origin: &Origin) -> Result<Self, SourceError> {
+        let name = spec.path.display().to_string();
+        let mut input = Input::open(&name, origin)?;
+        let refuse = |what: String| SourceError::Input(format!("{name}: {what}"));
+        let (bytes, complete) = input.sample();
+        let sample = Sample { bytes, complete };
+        let (format, mut notes) = match spec.format {
+            Some(format) => (format, Vec::new()),
+            None => detect(&sample).map_err(refuse)?,
+        };
+        let mut parser = Parser::new(format, &sample).map_err(refuse)?;
+        check_options(spec, format, &parser).map_err(refuse)?;
+        let times = match spec.time_unit {
+            Some(unit) => Times::In(unit),
+            None => guess_times(format, &parser, &sample, &mut notes),
+        };
+        if let Parser::Libcachesim(libcachesim) = &mut parser
+            && !libcachesim.has_op()
+        {
+            match spec.direction {
+                Some(direction) => libcachesim.direction = direction,
+                None => notes.push("directions: there is no op column, so all requests are reads; direction overrules it".to_owned()),
+            }
+        }
+        if let Parser::Blkparse(blkparse) = &parser {
+            notes.push(format!("requests: the lines with action {}", Blkparse::action(blkparse)));
+        }
+        let time_ns = match times {
+            Times::In(unit) => unit.ns(),
+            Times::None => 0,
+        };
+        let sector_bytes = spec.sector_bytes.or(format.sector_bytes()).unwrap_or(1).into();
+        let facts = TraceFacts {
+            name: name.clone(),
+            compression: input.compression(),
+            format,
+            time_unit: match times {
+                Times::In(unit) if format.time_unit().is_some() => Some(unit),
+                _ => None,
+            },
+            has_times: times != Times::None,
+            notes,
+        };
+        if format == Format::Srt {
+            skip_srt_header(&mut input)?;
+        }
+        let units = Units { time_ns, sector_bytes };
+        Ok(Self {
+            input,
+            parser,
+            units,
+            skip_bad_lines: spec.skip_bad_lines,
+            line: 0,
+            at_head: format.may_have_header(),
+            facts,
+            skipped: Skipped::default(),
+        })
+    }
+
+    /// The next request, `None` at the end.
+    pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
+        loop {
+            let bytes = match &self.parser {
+                Parser::Vscsi(version) => {
+                    let size = version.record_bytes();
+                    next_binary(&mut self.input, size)?
+                }
+                Parser::Srt => next_srt(&mut self.input)?,
+                _ => self.input.line()?,
+            };
+            let Some(bytes) = bytes else { return Ok(None) };
+            self.line += 1;
+            if self.facts.format.is_text() && !is_content(bytes) {
+                continue;
+            }
+            let at_head = std::mem::take(&mut self.at_head);
+            let bytes_begin_a_name = matches!(bytes.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'"'));
+            match self.parser.parse(bytes, self.units) {
+                Ok(Some(record)) if record.length_bytes == 0 => self.skipped.zero_length += 1,
+                Ok(Some(record)) => return Ok(Some(record)),
+                Ok(None) => {}
+                Err(_) if at_head && bytes_begin_a_name => {
+                    self.facts.notes.push(format!("line {}: passed over as a header", self.line));
+                }
+                Err(_) if self.skip_bad_lines => self.skipped.bad_lines += 1,
+                Err(bad) => return Err(self.complain(&bad)),
+            }
+        }
+    }
+
+    /// The place read last, for messages: `line 12`.
+    pub fn place(&self) -> String {
+        let kind = if self.facts.format.is_text() { "line" } else { "record" };
+        format!("{kind} {}", self.line)
+    }
+
+    /// Share of the file read, from 0 to 1.
+    pub fn progress(&self) -> Option<f64> {
+        self.input.progress()
+    }
+
+    /// What is worth telling when the trace has been read.
+    pub fn closing_remark(&self) -> Option<String> {
+        self.parser.closing_remark()
+    }
+
+    /// How the trace calls a device.
+    pub fn device_label(&self, device: u32) -> String {
+        self.parser.device_label(device)
+    }
+
+    fn complain(&self, bad: &Bad) -> SourceError {
+        let column = if self.facts.format.is_text() { "column" } else { "byte" };
+        SourceError::Input(format!(
+            "{}: {}, {column} {}: found {}, expected {} (format {}); correct the line, or set skip_bad_lines to leave such lines out",
+            self.facts.name,
+            self.place(),
+            bad.column,
+            bad.found,
+            bad.expected,
+            self.facts.format,
+        ))
+    }
+}
+
+/// Refuses options that would have no effect.
+fn check_options(spec: &TraceSpec, format: Format, parser: &Parser) -> Result<(), String> {
+    if spec.time_unit.is_some() && format.time_unit().is_none() {
+        return Err(format!("time_unit can't be chosen: the format {format} has seconds and microseconds in fields of their own"));
+    }
+    match spec.sector_bytes {
+        Some(_) if format.sector_bytes().is_none() => {
+            return Err(format!("sector_bytes has no meaning: the format {format} counts bytes"));
+        }
+        Some(bytes) if bytes == 0 || bytes > 1 << 30 => {
+            return Err(format!("sector_bytes is {bytes}; allowed are 1 to 1073741824"));
+        }
+        _ => {}
+    }
+    let tells_direction = !matches!(parser, Parser::Libcachesim(libcachesim) if !libcachesim.has_op());
+    if spec.direction.is_some() && tells_direction {
+        return Err("direction can't be chosen: the trace tells reads from writes itself".to_owned());
+    }
+    Ok(())
+}
+
+/// The unit of the times without a word from the user.
+fn guess_times(format: Format, parser: &Parser, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
+    match parser {
+        Parser::Mqsim => {
+            let (times, note) = five_columns::times(sample);
+            notes.push(note);
+            times
+        }
+        Parser::Libcachesim(libcachesim) => {
+            let unit = libcachesim.guess_unit(sample.lines());
+            notes.push(format!("times: taken for {unit} by their size; time_unit overrules it"));
+            Times::In(unit)
+        }
+        Parser::Fio2(_) if !sample.lines().any(|line| line.windows(6).any(|part| part == b" wait ")) => {
+            notes.push("times: none; the first MiB has no wait, so requests only have an order".to_owned());
+            Times::None
+        }
+        _ => Times::In(format.time_unit().unwrap_or(TimeUnit::Nanoseconds)),
+    }
+}
+
+/// Passes over the text up to the form feed.
+fn skip_srt_header(input: &mut Input) -> Result<(), SourceError> {
+    let (sample, _) = input.sample();
+    let Some(end) = sample.iter().position(|byte| *byte == srt::END_OF_HEADER) else {
+        return Err(SourceError::Input(format!(
+            "{}: found no form feed in the first MiB, expected one after the header of SRT",
+            input.name()
+        )));
+    };
+    input.bytes(end + 1).map(|_| ())
+}
+
+fn next_srt(input: &mut Input) -> Result<Option<&[u8]>, SourceError> {
+    let head = input.peek(4)?;
+    if head.is_empty() {
+        return Ok(None);
+    }
+    match srt::record_bytes(head) {
+        Some(size) => next_binary(input, size),
+        None if head.len() == 4 => {
+            let found = u32::from_be_bytes([head[0], head[1], head[2], head[3]]);
+            Err(SourceError::Input(format!(
+                "{}: byte {} after decompression: found a record of {found} bytes, expected 8 to 4096; the file is damaged from here",
+                input.name(),
+                input.position() + 1
+            )))
+        }
+        None => Err(cut_off(input, 4)),
+    }
+}
+
+/// The next record of `size` bytes; the file may not end within it.
+fn next_binary(input: &mut Input, size: usize) -> Result<Option<&[u8]>, SourceError> {
+    match input.peek(size)?.len() {
+        0 => Ok(None),
+        got if got < size => Err(cut_off(input, size)),
+        _ => input.bytes(size).map(Some),
+    }
+}
+
+fn cut_off(input: &Input, size: usize) -> SourceError {
+    SourceError::Input(format!(
+        "{}: byte {} after decompression: found the end of the file within a record of {size} bytes; the file is truncated",
+        input.name(),
+        input.position() + 1
+    ))
+}

@@ -1,0 +1,24 @@
+//! One request as a trace holds it, and the limits beyond which a number is taken for an error.
+
+use crate::Direction;
+
+/// Longest request that is believed. Real hosts cut requests at a few MiB; fio may go further.
+pub const MAX_REQUEST_BYTES: u64 = 1 << 30;
+
+/// Highest address that is believed: 1 EiB.
+pub const MAX_OFFSET_BYTES: u64 = 1 << 60;
+
+/// One request as it stands in the file, before times are normalised and devices are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceRecord {
+    /// Time stamp in nanoseconds on the trace's own clock; 0 throughout when the trace has no times.
+    pub time_ns: u64,
+    /// Number of the device; 0 when the format has none.
+    pub device: u32,
+    /// First byte on that device, at most [`MAX_OFFSET_BYTES`].
+    pub offset_bytes: u64,
+    /// Bytes, at most [`MAX_REQUEST_BYTES`]; never 0 once it leaves the reader.
+    pub length_bytes: u64,
+    /// Read or write.
+    pub direction: Direction,
+}

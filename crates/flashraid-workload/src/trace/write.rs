@@ -1,0 +1,422 @@
+//! Writes traces: one writer for the formats that others can read, and a file that appears only when it is complete.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::compression::{CompressingWriter, Compression};
+use super::flashsim;
+use super::format::Format;
+use super::record::TraceRecord;
+use super::spec::TraceSpec;
+use super::{fio, open};
+use crate::{Direction, SourceError};
+
+/// Formats that can be written.
+pub const WRITABLE: [Format; 14] = [
+    Format::Spc,
+    Format::Msr,
+    Format::MsrWindow,
+    Format::Fiu,
+    Format::Disksim,
+    Format::Mqsim,
+    Format::Flashsim,
+    Format::Fio2,
+    Format::Fio3,
+    Format::Libcachesim,
+    Format::Diskmon,
+    Format::Blkreplay,
+    Format::Alibaba,
+    Format::Tencent,
+];
+
+/// Bytes of the sectors that are written.
+const SECTOR_BYTES: u64 = 512;
+
+/// What a conversion did and lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Written {
+    /// Requests written.
+    pub requests: u64,
+    /// Requests widened to whole sectors or pages, because the format can't say less.
+    pub widened: u64,
+    /// Time stamps cut to the coarser unit of the format.
+    pub times_cut: u64,
+    /// Requests of devices other than 0 in a format that knows no devices; they share its addresses.
+    pub devices_lost: u64,
+}
+
+/// Writes requests in one format. Times count from the first request.
+pub struct TraceWriter<W: Write> {
+    output: W,
+    format: Format,
+    first_ns: Option<u64>,
+    /// Time of the last `wait` of fio's version 2.
+    waited_us: u64,
+    written: Written,
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// Begins a trace of `format` in `output`, which should be buffered. `devices` are those that will occur; fio names them first.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a format that is not in [`WRITABLE`]; else what `output` says.
+    pub fn new(mut output: W, format: Format, devices: &[u32]) -> io::Result<Self> {
+        match format {
+            Format::Fio2 => {
+                output.write_all(fio::VERSION_2)?;
+                output.write_all(b"\n")?;
+                for device in devices {
+                    write!(output, "device{device} add\ndevice{device} open\n")?;
+                }
+            }
+            Format::Fio3 => {
+                output.write_all(fio::VERSION_3)?;
+                output.write_all(b"\n")?;
+                for device in devices {
+                    write!(output, "0 device{device} add\n0 device{device} open\n")?;
+                }
+            }
+            Format::Libcachesim => output.write_all(b"time,obj_id,size,op\n")?,
+            Format::Blkreplay => output.write_all(b"start ; sector; length ; op ;  replay_delay=0 ; replay_duration=0\n")?,
+            _ if WRITABLE.contains(&format) => {}
+            _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, not_writable(format))),
+        }
+        Ok(Self { output, format, first_ns: None, waited_us: 0, written: Written::default() })
+    }
+
+    /// Appends a request. Requests must come in order of time.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
+        let first_ns = *self.first_ns.get_or_insert(record.time_ns);
+        let ns = record.time_ns.saturating_sub(first_ns);
+        let device = record.device;
+        let (offset, length) = (record.offset_bytes, record.length_bytes);
+        // A request in sectors is widened to hold all its bytes.
+        let sector = offset / SECTOR_BYTES;
+        let sectors = (offset + length).div_ceil(SECTOR_BYTES) - sector;
+        let reads = record.direction == Direction::Read;
+        let letter = if reads { 'R' } else { 'W' };
+        let word = if reads { "Read" } else { "Write" };
+        let read_1 = u8::from(reads);
+        let (seconds, ns_of_second) = (ns / 1_000_000_000, ns % 1_000_000_000);
+        let (ms, ns_of_ms) = (ns / 1_000_000, ns % 1_000_000);
+        let output = &mut self.output;
+        match self.format {
+            Format::Spc => {
+                writeln!(output, "{device},{sector},{length},{},{seconds}.{ns_of_second:09}", letter.to_ascii_lowercase())?;
+            }
+            Format::Msr => writeln!(output, "{},flashraid,{device},{word},{offset},{length},0", ns / 100)?,
+            Format::MsrWindow => writeln!(output, "{ms}.{ns_of_ms:06} {device} {offset} {length} {read_1}")?,
+            Format::Fiu => {
+                let (major, minor) = (device >> 20, device & ((1 << 20) - 1));
+                writeln!(output, "{ns} 0 flashraid {sector} {sectors} {letter} {major} {minor} 0")?;
+            }
+            Format::Disksim => writeln!(output, "{ms}.{ns_of_ms:06} {device} {sector} {sectors} {read_1}")?,
+            Format::Mqsim => writeln!(output, "{ns} {device} {sector} {sectors} {read_1}")?,
+            Format::Flashsim => {
+                let page = offset / flashsim::PAGE_BYTES;
+                let pages = (offset + length).div_ceil(flashsim::PAGE_BYTES) - page;
+                writeln!(output, "{ms}.{ns_of_ms:06}\t{device}\t{page}\t{pages}\t{read_1}")?;
+            }
+            Format::Fio2 => {
+                let us = ns / 1_000;
+                if us > self.waited_us {
+                    writeln!(output, "device{device} wait {} 0", us - self.waited_us)?;
+                    self.waited_us = us;
+                }
+                writeln!(output, "device{device} {} {offset} {length}", word.to_ascii_lowercase())?;
+            }
+            Format::Fio3 => writeln!(output, "{} device{device} {} {offset} {length}", ns / 1_000, word.to_ascii_lowercase())?,
+            Format::Libcachesim => {
+                writeln!(output, "{seconds}.{ns_of_second:09},{sector},{length},{}", word.to_ascii_lowercase())?;
+            }
+            Format::Diskmon => {
+                let number = self.written.requests;
+                writeln!(output, "{number}\t{seconds}.{ns_of_second:09}\t0.0\t{device}\t{word}\t{sector}\t{sectors}")?;
+            }
+            Format::Blkreplay => writeln!(output, "{seconds}.{ns_of_second:09} ; {sector} ; {sectors} ; {letter} ; 0.0 ; 0.0")?,
+            Format::Alibaba => writeln!(output, "{device},{letter},{offset},{length},{}", ns / 1_000)?,
+            Format::Tencent => writeln!(output, "{seconds},{sector},{sectors},{},{device}", 1 - read_1)?,
+            Format::Blkparse | Format::Vscsi | Format::Srt => {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, not_writable(self.format)));
+            }
+        }
+        self.count(record, ns);
+        Ok(())
+    }
+
+    /// Ends the trace and gives the output back, flushed.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn finish(mut self) -> io::Result<(W, Written)> {
+        self.output.flush()?;
+        Ok((self.output, self.written))
+    }
+
+    /// Notes what the format could not hold.
+    fn count(&mut self, record: &TraceRecord, ns: u64) {
+        let start_unit = self.format.sector_bytes().map_or(1, u64::from);
+        let length_unit = if matches!(self.format, Format::Spc | Format::Libcachesim) { 1 } else { start_unit };
+        let widened = !record.offset_bytes.is_multiple_of(start_unit) || !record.length_bytes.is_multiple_of(length_unit);
+        let resolution_ns = match self.format {
+            Format::Msr => 100,
+            Format::Fio2 | Format::Fio3 | Format::Alibaba => 1_000,
+            Format::Tencent => 1_000_000_000,
+            _ => 1,
+        };
+        self.written.requests += 1;
+        self.written.widened += u64::from(widened);
+        self.written.times_cut += u64::from(!ns.is_multiple_of(resolution_ns));
+        self.written.devices_lost += u64::from(record.device != 0 && !self.format.has_devices());
+    }
+}
+
+/// Converts the trace of `spec` to `format` in the file `path`, compressed if its name ends in `.gz`, `.zst` or `.bz2`.
+///
+/// Devices keep their numbers and addresses ([`super::Devices::List`] chooses among them). The file appears under its name only when it is
+/// complete.
+///
+/// # Errors
+/// A trace that can't be read, a format that can't be written, a device number that it can't hold, or a file that can't be written.
+pub fn convert(spec: &TraceSpec, path: &Path, format: Format) -> Result<Written, SourceError> {
+    if !WRITABLE.contains(&format) {
+        return Err(SourceError::Input(format!("{}: {}", path.display(), not_writable(format))));
+    }
+    let devices = match format {
+        Format::Fio2 | Format::Fio3 => super::survey(spec)?.devices.iter().map(|device| device.device).collect(),
+        _ => Vec::new(),
+    };
+    let mut reader = open(&TraceSpec { devices: without_layout(spec), ..spec.clone() })?;
+    let failed = |source| SourceError::Io { context: format!("can't write {}", path.display()), source };
+    let mut file = PartialFile::create(path).map_err(failed)?;
+    let compressor = CompressingWriter::new(Compression::of_name(path), file.writer()).map_err(failed)?;
+    let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 16, compressor), format, &devices).map_err(failed)?;
+    while let Some(record) = reader.next_record()? {
+        if format == Format::Msr && record.device >= 1 << 16 {
+            // A disk of a second host; the writer knows only one.
+            return Err(SourceError::Input(format!(
+                "{}: device {} is too large for the format msr, which is written with disks below 65536; choose another format",
+                reader.facts().name,
+                record.device
+            )));
+        }
+        writer.write(&record).map_err(failed)?;
+    }
+    let (buffer, written) = writer.finish().map_err(failed)?;
+    let compressor = buffer.into_inner().map_err(|error| failed(error.into_error()))?;
+    compressor.finish().map_err(failed)?;
+    file.keep().map_err(failed)?;
+    Ok(written)
+}
+
+/// The devices of `spec` without laying them out, which a conversion has no use for.
+fn without_layout(spec: &TraceSpec) -> super::Devices {
+    match &spec.devices {
+        super::Devices::List(list) => super::Devices::List(list.clone()),
+        super::Devices::Concat | super::Devices::Fold => super::Devices::Fold,
+    }
+}
+
+fn not_writable(format: Format) -> String {
+    format!("the format {format} can be read but not written; writable are {}", WRITABLE.map(Format::name).join(", "))
+}
+
+/// A file that is written under a temporary name beside its own and takes its name when it is complete; dropped before that, it vanishes.
+#[derive(Debug)]
+pub struct PartialFile {
+    path: PathBuf,
+    partial: PathBuf,
+    file: Option<File>,
+}
+
+impl PartialFile {
+    /// Creates the temporary file for `path`.
+    ///
+    /// # Errors
+    /// When the directory does not exist or refuses it, or when `path` names no file.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let Some(partial) = Self::partial_path(path) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names no file"));
+        };
+        if path.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+        }
+        let file = File::create(&partial)?;
+        Ok(Self { path: path.to_owned(), partial, file: Some(file) })
+    }
+
+    /// Where the content of `path` grows, for a program that is killed and wants to clean up; `None` if `path` names no file.
+    #[must_use]
+    pub fn partial_path(path: &Path) -> Option<PathBuf> {
+        let mut partial_name = std::ffi::OsString::from(".");
+        partial_name.push(path.file_name()?);
+        partial_name.push(format!(".{}.partial", std::process::id()));
+        Some(path.with_file_name(partial_name))
+    }
+
+    /// Where to write.
+    pub fn writer(&mut self) -> &mut File {
+        self.file.as_mut().expect("the file is taken only by keep, which ends the life of self")
+    }
+
+    /// Makes what was written durable and gives it its name, in place of what had that name.
+    ///
+    /// # Errors
+    /// When the disk is full or the name can't be taken; the temporary file is removed then.
+    pub fn keep(mut self) -> io::Result<()> {
+        if let Some(file) = &self.file {
+            file.sync_all()?;
+        }
+        fs::rename(&self.partial, &self.path)?;
+        self.file = None;
+        Ok(())
+    }
+}
+
+impl Drop for PartialFile {
+    fn drop(&mut self) {
+        if self.file.take().is_some() {
+            // Nothing can be done about a failure here, and the error that led here is the one to report.
+            let _ = fs::remove_file(&self.partial);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Devices, TimeUnit, open_bytes};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Requests in order of time that every format can hold exactly: whole seconds, whole pages.
+    fn coarse_records() -> impl Strategy<Value = Vec<TraceRecord>> {
+        records(1_000_000_000, 4096)
+    }
+
+    /// Requests with any nanosecond and any byte.
+    fn fine_records() -> impl Strategy<Value = Vec<TraceRecord>> {
+        records(1, 1)
+    }
+
+    fn records(time_step_ns: u64, size_step: u64) -> impl Strategy<Value = Vec<TraceRecord>> {
+        let record = (0_u64..5_000, 0_u32..4, 0_u64..1 << 30, 1_u64..300, any::<bool>());
+        prop::collection::vec(record, 1..40).prop_map(move |all| {
+            let mut time_ns = 0;
+            all.into_iter()
+                .map(|(gap, device, offset, length, reads)| {
+                    time_ns += gap * time_step_ns;
+                    let direction = if reads { Direction::Read } else { Direction::Write };
+                    TraceRecord { time_ns, device, offset_bytes: offset * size_step, length_bytes: length * size_step, direction }
+                })
+                .collect()
+        })
+    }
+
+    fn written(records: &[TraceRecord], format: Format) -> (Vec<u8>, Written) {
+        let mut writer = TraceWriter::new(Vec::new(), format, &[0, 1, 2, 3]).unwrap();
+        for record in records {
+            writer.write(record).unwrap();
+        }
+        writer.finish().unwrap()
+    }
+
+    fn read_back(text: Vec<u8>, format: Format) -> Vec<TraceRecord> {
+        let mut spec = TraceSpec::new("written");
+        spec.format = Some(format);
+        spec.time_unit = format.time_unit();
+        spec.devices = Devices::Fold;
+        let mut reader = open_bytes(text, &spec).unwrap();
+        let mut records = Vec::new();
+        while let Some(record) = reader.next_record().unwrap() {
+            records.push(record);
+        }
+        records
+    }
+
+    /// `records` as `format` can hold them: times from the first, and device numbers as its reader gives them.
+    fn expected(records: &[TraceRecord], format: Format) -> Vec<TraceRecord> {
+        let mut seen: Vec<u32> = Vec::new();
+        let first_ns = records[0].time_ns;
+        records
+            .iter()
+            .map(|record| {
+                if !seen.contains(&record.device) {
+                    seen.push(record.device);
+                }
+                let device = match format {
+                    Format::Fio2 | Format::Fio3 => seen.iter().position(|device| *device == record.device).unwrap() as u32,
+                    _ if format.has_devices() => record.device,
+                    _ => 0,
+                };
+                TraceRecord { time_ns: record.time_ns - first_ns, device, ..*record }
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_format_gives_back_what_it_can_hold(records in coarse_records()) {
+            for format in WRITABLE {
+                let (text, summary) = written(&records, format);
+                prop_assert_eq!(read_back(text, format), expected(&records, format), "{}", format);
+                prop_assert_eq!((summary.requests, summary.widened, summary.times_cut), (records.len() as u64, 0, 0), "{}", format);
+            }
+        }
+
+        #[test]
+        fn what_does_not_fit_is_widened_and_cut_and_told(records in fine_records()) {
+            for format in WRITABLE {
+                let (text, summary) = written(&records, format);
+                let back = read_back(text, format);
+                let mut changed = Written { requests: records.len() as u64, devices_lost: summary.devices_lost, ..Written::default() };
+                for (was, is) in expected(&records, format).iter().zip(&back) {
+                    prop_assert!(is.time_ns <= was.time_ns && was.time_ns - is.time_ns < 1_000_000_000);
+                    prop_assert!(is.offset_bytes <= was.offset_bytes, "{}", format);
+                    let (end_is, end_was) = (is.offset_bytes + is.length_bytes, was.offset_bytes + was.length_bytes);
+                    // SPC and libCacheSim count only the start in sectors, so a request that begins within one is moved down as a whole.
+                    prop_assert!(end_is >= end_was || matches!(format, Format::Spc | Format::Libcachesim), "{}", format);
+                    changed.times_cut += u64::from(is.time_ns != was.time_ns);
+                    changed.widened += u64::from((is.offset_bytes, is.length_bytes) != (was.offset_bytes, was.length_bytes));
+                }
+                prop_assert_eq!(summary, changed, "{}", format);
+            }
+        }
+    }
+
+    #[test]
+    fn files_are_converted_compressed_and_only_appear_complete() {
+        let directory = tempfile::tempdir().unwrap();
+        let input = directory.path().join("in.txt");
+        std::fs::write(&input, "0,8,4096,w,5.0\n1,16,512,r,6.0\n").unwrap();
+        let spec = TraceSpec::new(&input);
+        for name in ["out", "out.gz", "out.zst", "out.bz2"] {
+            let output = directory.path().join(name);
+            let written = convert(&spec, &output, Format::Mqsim).unwrap();
+            assert_eq!(written, Written { requests: 2, ..Written::default() });
+            let back = TraceSpec { time_unit: Some(TimeUnit::Nanoseconds), ..TraceSpec::new(&output) };
+            let mut reader = open(&back).unwrap();
+            assert_eq!(reader.facts().compression, Compression::of_name(&output));
+            let second = std::iter::from_fn(|| reader.next_record().unwrap()).nth(1).unwrap();
+            assert_eq!(
+                second,
+                TraceRecord { time_ns: 1_000_000_000, device: 1, offset_bytes: 8192, length_bytes: 512, direction: Direction::Read }
+            );
+        }
+        std::fs::write(&input, "0,8,4096,w,5.0\n1,16,512,r,broken\n").unwrap();
+        let kept = std::fs::read(directory.path().join("out")).unwrap();
+        let error = convert(&spec, &directory.path().join("out"), Format::Mqsim).unwrap_err();
+        assert!(error.to_string().contains("line 2"), "{error}");
+        assert_eq!(std::fs::read(directory.path().join("out")).unwrap(), kept, "a failure leaves the old file alone");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 5, "and nothing half-written");
+        let error = convert(&spec, &directory.path().join("x"), Format::Srt).unwrap_err();
+        assert!(matches!(&error, SourceError::Input(message) if message.contains("not written; writable are spc")), "{error}");
+        let error = convert(&spec, &directory.path().join("no/dir/x"), Format::Spc).unwrap_err();
+        assert!(matches!(error, SourceError::Io { .. }));
+    }
+}

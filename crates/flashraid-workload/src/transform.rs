@@ -1,0 +1,351 @@
+//! What can be done to any stream of requests: a window of it, another rate, other sizes, addresses made to fit.
+
+use serde::{Deserialize, Serialize};
+
+use super::space::SECTOR_BYTES;
+use super::{AddressSpace, Direction, HostLoop, Request, Source, SourceError, SpecProblem};
+use flashraid_model::rng::{self, Stream};
+
+/// What is done to a stream. The default leaves it as it is and refuses addresses beyond the array.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TransformSpec {
+    /// Leaves out that many requests at the start.
+    pub start_requests: u64,
+    /// Leaves out what arrives before this time of the original stream, in nanoseconds.
+    pub start_ns: u64,
+    /// Ends after that many requests.
+    pub limit_requests: Option<u64>,
+    /// Ends before the first request that arrives at or after this time, counted in the resulting stream.
+    pub limit_ns: Option<u64>,
+    /// Gaps are divided by it: 2 is twice as many requests per second (PGC Fig. 10).
+    pub rate_scale: f64,
+    /// Sizes are multiplied by it and rounded up to sectors.
+    pub size_scale: f64,
+    /// What is done with addresses beyond the array.
+    pub address_fit: AddressFit,
+    /// Share of the writes that become high-priority (PGC section III.D); 0 leaves priorities as they are.
+    pub high_priority_fraction: f64,
+}
+
+/// What is done with addresses beyond the array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AddressFit {
+    /// They stop the run.
+    #[default]
+    Error,
+    /// They start again at 0: the remainder of a division by the capacity. A request across the end of the array is moved to end there.
+    Wrap,
+    /// All addresses are multiplied by capacity / extent in whole pages, so that the original's end is the array's end.
+    Scale {
+        /// Bytes that the original stream addresses; `None` reads it once beforehand to find out.
+        extent_bytes: Option<u64>,
+    },
+}
+
+impl Default for TransformSpec {
+    fn default() -> Self {
+        Self {
+            start_requests: 0,
+            start_ns: 0,
+            limit_requests: None,
+            limit_ns: None,
+            rate_scale: 1.0,
+            size_scale: 1.0,
+            address_fit: AddressFit::Error,
+            high_priority_fraction: 0.0,
+        }
+    }
+}
+
+impl TransformSpec {
+    /// Whether it changes nothing about requests that fit.
+    pub fn is_identity(&self) -> bool {
+        *self == Self { address_fit: self.address_fit, ..Self::default() } && !matches!(self.address_fit, AddressFit::Scale { .. })
+    }
+
+    /// What can't be; `closed_loop` says whether the stream has no times.
+    pub(super) fn problems(&self, closed_loop: bool) -> Vec<SpecProblem> {
+        let mut problems = Vec::new();
+        for (key, scale) in [("rate_scale", self.rate_scale), ("size_scale", self.size_scale)] {
+            if !(scale > 0.0 && scale.is_finite()) {
+                problems.push(SpecProblem::new(key, format!("is {scale}; a finite number above 0 is allowed")));
+            }
+        }
+        if !(0.0..=1.0).contains(&self.high_priority_fraction) {
+            let message = format!("is {}; 0 to 1 is allowed", self.high_priority_fraction);
+            problems.push(SpecProblem::new("high_priority_fraction", message));
+        }
+        if matches!(self.address_fit, AddressFit::Scale { extent_bytes: Some(0) }) {
+            problems.push(SpecProblem::new("address_fit.extent_bytes", "is 0; at least 1 is needed, or leave it out".into()));
+        }
+        let timed = [("start_ns", self.start_ns != 0), ("limit_ns", self.limit_ns.is_some()), ("rate_scale", self.rate_scale != 1.0)];
+        for (key, _) in timed.into_iter().filter(|&(_, is_set)| is_set && closed_loop) {
+            problems.push(SpecProblem::new(key, "is set, but the requests of a closed loop have no times; leave it out".into()));
+        }
+        problems
+    }
+}
+
+/// A stream after its transformation.
+pub struct Transform {
+    source: Box<dyn Source>,
+    spec: TransformSpec,
+    space: AddressSpace,
+    /// Pages that the original addresses, for `scale`.
+    extent_pages: u64,
+    /// Requests read from the source.
+    read: u64,
+    /// Requests given out.
+    given: u64,
+    /// Time of the original that becomes 0.
+    zero_ns: Option<u64>,
+    /// Chooses the high-priority writes.
+    priorities: Stream,
+}
+
+impl Transform {
+    /// Applies `spec` to the source that `open` gives, with random choices from streams of `seed`; it is opened a second time if its extent has to be found out.
+    ///
+    /// # Errors
+    /// The source can't be opened or, where its extent is needed, read.
+    pub fn open(
+        spec: &TransformSpec,
+        seed: u64,
+        space: &AddressSpace,
+        open: impl Fn() -> Result<Box<dyn Source>, SourceError>,
+    ) -> Result<Self, SourceError> {
+        let extent_bytes = match spec.address_fit {
+            AddressFit::Scale { extent_bytes: Some(bytes) } => bytes,
+            AddressFit::Scale { extent_bytes: None } => extent_of(&mut *open()?, spec)?,
+            AddressFit::Error | AddressFit::Wrap => space.capacity_bytes,
+        };
+        let extent_pages = extent_bytes.div_ceil(space.page_bytes).max(1);
+        let source = open()?;
+        // Only reading a trace shows that it has no times.
+        if let Some(problem) = spec.problems(source.host_loop() != HostLoop::Open).first() {
+            return Err(SourceError::Input(format!("workload: transform.{problem}")));
+        }
+        let priorities = rng::stream(seed, "workload.transform.priority", 0);
+        Ok(Self { source, spec: spec.clone(), space: *space, extent_pages, read: 0, given: 0, zero_ns: None, priorities })
+    }
+
+    /// The next request of the window, its time counted from the window's start.
+    fn next_in_window(&mut self) -> Result<Option<Request>, SourceError> {
+        while let Some(mut request) = self.source.next_request()? {
+            self.read += 1;
+            if self.read <= self.spec.start_requests || request.arrival_ns < self.spec.start_ns {
+                continue;
+            }
+            // A window by time starts at its time; one by number starts at its first request.
+            let by_number = if self.spec.start_requests > 0 { request.arrival_ns } else { 0 };
+            let zero_ns = *self.zero_ns.get_or_insert(self.spec.start_ns.max(by_number));
+            request.arrival_ns -= zero_ns;
+            return Ok(Some(request));
+        }
+        Ok(None)
+    }
+
+    fn fit(&self, request: &mut Request) -> Result<(), SourceError> {
+        let capacity = self.space.capacity_bytes;
+        if request.length_bytes > capacity {
+            return Err(self.too_far(request, "make the array larger or scale sizes down with `size_scale`"));
+        }
+        match self.spec.address_fit {
+            AddressFit::Error => {
+                if request.offset_bytes > capacity - request.length_bytes {
+                    return Err(self.too_far(request, "make the array larger, or set `address_fit` to \"wrap\" or \"scale\""));
+                }
+                return Ok(());
+            }
+            AddressFit::Wrap => request.offset_bytes %= capacity,
+            AddressFit::Scale { .. } => {
+                let page_bytes = self.space.page_bytes;
+                let (page, within) = (request.offset_bytes / page_bytes, request.offset_bytes % page_bytes);
+                if page >= self.extent_pages {
+                    return Err(self.too_far(request, "`extent_bytes` of `address_fit` is smaller than what the stream addresses"));
+                }
+                let scaled = u128::from(page) * u128::from(capacity / page_bytes) / u128::from(self.extent_pages);
+                request.offset_bytes = scaled as u64 * page_bytes + within;
+            }
+        }
+        request.offset_bytes = request.offset_bytes.min(capacity - request.length_bytes);
+        Ok(())
+    }
+
+    fn too_far(&self, request: &Request, fix: &str) -> SourceError {
+        let place = self.source.place().unwrap_or_else(|| format!("request {}", self.read));
+        let Request { offset_bytes: offset, length_bytes: length, .. } = request;
+        let capacity = self.space.capacity_bytes;
+        SourceError::Input(format!("{place}: {length} bytes at byte {offset} reach beyond the {capacity} bytes of the array; {fix}"))
+    }
+}
+
+impl Source for Transform {
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+        if self.spec.limit_requests.is_some_and(|limit| self.given >= limit) {
+            return Ok(None);
+        }
+        let Some(mut request) = self.next_in_window()? else { return Ok(None) };
+        if self.spec.rate_scale != 1.0 {
+            request.arrival_ns = (request.arrival_ns as f64 / self.spec.rate_scale) as u64;
+        }
+        if self.spec.limit_ns.is_some_and(|limit| request.arrival_ns >= limit) {
+            return Ok(None);
+        }
+        if self.spec.size_scale != 1.0 {
+            request.length_bytes = scaled_length(request.length_bytes, self.spec.size_scale);
+        }
+        self.fit(&mut request)?;
+        let share = self.spec.high_priority_fraction;
+        if share > 0.0 && request.direction == Direction::Write {
+            request.high_priority |= rng::happens(&mut self.priorities, share);
+        }
+        self.given += 1;
+        Ok(Some(request))
+    }
+
+    fn host_loop(&self) -> HostLoop {
+        self.source.host_loop()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        self.source.progress()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.source.notes()
+    }
+
+    fn place(&self) -> Option<String> {
+        self.source.place()
+    }
+}
+
+fn scaled_length(length_bytes: u64, scale: f64) -> u64 {
+    let sectors = (length_bytes as f64 * scale / SECTOR_BYTES as f64).ceil().max(1.0);
+    // A float too large for an integer saturates, and the request is refused as larger than the array.
+    (sectors as u64).saturating_mul(SECTOR_BYTES)
+}
+
+/// The end of the last byte that the part of `source` up to the limit by number addresses.
+fn extent_of(source: &mut dyn Source, spec: &TransformSpec) -> Result<u64, SourceError> {
+    let last = spec.limit_requests.map_or(u64::MAX, |limit| limit.saturating_add(spec.start_requests));
+    let mut extent = 0;
+    // A window that starts at a time may end later than that number; such a trace is read to its end.
+    let last = if spec.start_ns > 0 { u64::MAX } else { last };
+    for _ in 0..last {
+        let Some(request) = source.next_request()? else { break };
+        extent = extent.max(request.offset_bytes.saturating_add(request.length_bytes));
+    }
+    Ok(extent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashraid_model::placement::StripeShape;
+
+    const SPACE: AddressSpace =
+        AddressSpace { capacity_bytes: 1 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(1) };
+
+    /// Ten requests, one every 100 ns from 50 ns on, 4 KiB each, 1 MiB / 4 apart.
+    struct Ten(u64);
+
+    impl Source for Ten {
+        fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+            if self.0 == 10 {
+                return Ok(None);
+            }
+            self.0 += 1;
+            Ok(Some(Request {
+                arrival_ns: self.0 * 100 - 50,
+                offset_bytes: (self.0 - 1) * (1 << 18) + 512,
+                length_bytes: 4096,
+                direction: Direction::Write,
+                high_priority: false,
+                stream: 0,
+                one_member: false,
+            }))
+        }
+    }
+
+    fn all(spec: TransformSpec) -> Result<Vec<Request>, SourceError> {
+        let mut transform = Transform::open(&spec, 1, &SPACE, || Ok(Box::new(Ten(0))))?;
+        let mut out = Vec::new();
+        transform.fill(&mut out, 100)?;
+        Ok(out)
+    }
+
+    fn wrapped() -> TransformSpec {
+        TransformSpec { address_fit: AddressFit::Wrap, ..TransformSpec::default() }
+    }
+
+    #[test]
+    fn error_names_request_place_and_capacity() {
+        let message = all(TransformSpec::default()).unwrap_err().to_string();
+        assert!(message.starts_with("request 5: 4096 bytes at byte 1049088 reach beyond the 1048576 bytes"), "{message}");
+    }
+
+    #[test]
+    fn wrap_takes_the_remainder() {
+        let offsets: Vec<u64> = all(wrapped()).unwrap().iter().map(|r| r.offset_bytes).collect();
+        assert_eq!(offsets[..6], [512, 262_656, 524_800, 786_944, 512, 262_656]);
+    }
+
+    #[test]
+    fn scale_maps_the_extent_onto_the_array_and_keeps_the_place_in_the_page() {
+        let requests = all(TransformSpec { address_fit: AddressFit::Scale { extent_bytes: None }, ..TransformSpec::default() }).unwrap();
+        // The extent is 9 × 64 + 2 pages, the array has 256; the last request would end 512 bytes behind it.
+        let mut expected: Vec<u64> = (0..10).map(|i| (i * 64 * 256 / 578) * 4096 + 512).collect();
+        expected[9] -= 512;
+        assert_eq!(requests.iter().map(|r| r.offset_bytes).collect::<Vec<_>>(), expected);
+        let given = AddressFit::Scale { extent_bytes: Some(1 << 20) };
+        let message = all(TransformSpec { address_fit: given, ..TransformSpec::default() }).unwrap_err().to_string();
+        assert!(message.contains("request 5") && message.contains("extent_bytes"), "{message}");
+    }
+
+    #[test]
+    fn windows_by_number_and_time() {
+        let arrivals = |spec| all(spec).unwrap().iter().map(|r| r.arrival_ns).collect::<Vec<_>>();
+        assert_eq!(arrivals(TransformSpec { start_requests: 7, ..wrapped() }), [0, 100, 200]);
+        assert_eq!(arrivals(TransformSpec { start_ns: 800, ..wrapped() }), [50, 150]);
+        assert_eq!(arrivals(TransformSpec { limit_requests: Some(2), ..wrapped() }), [50, 150]);
+        assert_eq!(arrivals(TransformSpec { limit_ns: Some(250), ..wrapped() }), [50, 150]);
+        assert_eq!(arrivals(TransformSpec { rate_scale: 2.0, limit_ns: Some(125), ..wrapped() }), [25, 75]);
+    }
+
+    #[test]
+    fn sizes_scale_to_whole_sectors() {
+        let length = |scale| all(TransformSpec { size_scale: scale, ..wrapped() }).unwrap()[0].length_bytes;
+        assert_eq!([length(0.01), length(0.5), length(1.01), length(2.0)], [512, 2048, 4608, 8192]);
+        let message = all(TransformSpec { size_scale: 1e30, ..wrapped() }).unwrap_err().to_string();
+        assert!(message.contains("size_scale"), "{message}");
+    }
+
+    /// A share of the writes, the same ones for the same seed; everything else stays as it is.
+    #[test]
+    fn some_writes_become_high_priority() {
+        let chosen = |share: f64| all(TransformSpec { high_priority_fraction: share, ..wrapped() }).unwrap();
+        let count = |share| chosen(share).iter().filter(|r| r.high_priority).count();
+        assert_eq!((count(0.0), count(1.0)), (0, 10));
+        assert!((1..10).contains(&count(0.5)), "{}", count(0.5));
+        assert_eq!(chosen(0.5), chosen(0.5));
+        let plain = |mut requests: Vec<Request>| {
+            requests.iter_mut().for_each(|r| r.high_priority = false);
+            requests
+        };
+        assert_eq!(plain(chosen(0.5)), chosen(0.0));
+        let wrong = TransformSpec { high_priority_fraction: f64::NAN, ..wrapped() };
+        assert_eq!(wrong.problems(true)[0].key, "high_priority_fraction");
+    }
+
+    #[test]
+    fn a_closed_loop_refuses_times() {
+        let spec = TransformSpec { rate_scale: 2.0, limit_ns: Some(1), ..TransformSpec::default() };
+        assert!(spec.problems(false).is_empty());
+        assert_eq!(spec.problems(true).len(), 2);
+        assert_eq!(TransformSpec { rate_scale: 0.0, size_scale: f64::NAN, ..spec }.problems(false).len(), 2);
+    }
+}

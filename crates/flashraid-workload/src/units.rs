@@ -1,0 +1,553 @@
+//! What users type for durations, sizes, rates and fractions: parsing, printing, and their part of the JSON Schema.
+//!
+//! Every type here is a number with a unit. Arithmetic is exact decimal, so `"1.5ms"` is 1 500 000 ns on every machine.
+//! Decimal prefixes are decimal (`KB` = 1000 bytes) and binary ones binary (`KiB` = 1024 bytes), as in IEC 80000-13.
+
+use std::fmt;
+
+use schemars::{Schema, json_schema};
+use serde::de;
+
+/// "1 request", "2 requests": a number with the noun that it counts.
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A text that is not the quantity it should be; `Display` says what is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnitError(String);
+
+impl UnitError {
+    /// An error with this explanation.
+    pub fn new(explanation: impl Into<String>) -> Self {
+        Self(explanation.into())
+    }
+}
+
+/// A value that users write as a text with a unit (some also as a plain number).
+pub trait Quantity: Sized + Clone {
+    /// Name of the type in the JSON Schema, also its `format`.
+    const NAME: &'static str;
+    /// What is allowed, as the end of the sentence "this must be …".
+    const ALLOWED: &'static str;
+    /// A regular expression for editors; [`Quantity::parse`] decides.
+    const PATTERN: &'static str;
+    /// Least and greatest plain number, if plain numbers are allowed, and whether they must be whole.
+    const NUMBERS: Option<Numbers>;
+
+    /// Reads what a user typed.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    fn parse(text: &str) -> Result<Self, UnitError>;
+
+    /// From a plain number, which lies in [`Quantity::NUMBERS`].
+    ///
+    /// # Errors
+    /// What is wrong with the number.
+    fn from_number(number: f64) -> Result<Self, UnitError> {
+        Err(UnitError::new(format!("{number} has no unit")))
+    }
+
+    /// How a file says it in its shortest exact form.
+    fn to_json(&self) -> serde_json::Value;
+}
+
+/// The plain numbers that a quantity may be written as.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Numbers {
+    /// Least.
+    pub least: f64,
+    /// Greatest.
+    pub greatest: f64,
+    /// Only whole numbers.
+    pub whole: bool,
+}
+
+/// Makes the serde and schemars implementations of a [`Quantity`](crate::units::Quantity), and its `FromStr`.
+#[macro_export]
+macro_rules! quantity_impls {
+    ($($name:ident),+ $(,)?) => {$(
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                ::serde::Serialize::serialize(&$crate::units::Quantity::to_json(self), serializer)
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any($crate::units::QuantityVisitor::<$name>::new())
+            }
+        }
+
+        impl ::schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                <$name as $crate::units::Quantity>::NAME.into()
+            }
+
+            fn json_schema(_: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
+                $crate::units::quantity_schema::<$name>()
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::units::UnitError;
+
+            fn from_str(text: &str) -> Result<Self, $crate::units::UnitError> {
+                $crate::units::Quantity::parse(text)
+            }
+        }
+    )+};
+}
+
+/// The schema of a [`Quantity`].
+pub fn quantity_schema<Q: Quantity>() -> Schema {
+    let mut schema = json_schema!({
+        "type": "string",
+        "format": Q::NAME,
+        "pattern": Q::PATTERN,
+        "description": format!("{}{}", Q::ALLOWED[..1].to_uppercase(), &Q::ALLOWED[1..]),
+    });
+    if let Some(numbers) = Q::NUMBERS {
+        let number = if numbers.whole { "integer" } else { "number" };
+        schema.insert("type".into(), serde_json::json!(["string", number]));
+        schema.insert("minimum".into(), numbers.least.into());
+        schema.insert("maximum".into(), numbers.greatest.into());
+    }
+    schema
+}
+
+/// Reads a [`Quantity`] from a text or, where it allows them, a number.
+pub struct QuantityVisitor<Q>(std::marker::PhantomData<Q>);
+
+impl<Q> QuantityVisitor<Q> {
+    /// A visitor.
+    pub fn new() -> Self {
+        Self(std::marker::PhantomData)
+    }
+}
+
+impl<Q> Default for QuantityVisitor<Q> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<Q: Quantity> de::Visitor<'_> for QuantityVisitor<Q> {
+    type Value = Q;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Q::ALLOWED)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Q, E> {
+        Q::parse(text).map_err(E::custom)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Q, E> {
+        match Q::NUMBERS {
+            Some(n) if (n.least..=n.greatest).contains(&number) && !(n.whole && libm::trunc(number) != number) => {
+                Q::from_number(number).map_err(E::custom)
+            }
+            _ => Err(E::custom(format!("{number} is not {}", Q::ALLOWED))),
+        }
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Q, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Q, E> {
+        self.visit_f64(number as f64)
+    }
+}
+
+/// A duration of simulated time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Duration {
+    /// Nanoseconds.
+    pub ns: u64,
+}
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Size {
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// Bytes per second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rate {
+    /// Bytes per second, at least 1.
+    pub bytes_per_s: u64,
+}
+
+/// The time of one byte on a wire, in picoseconds, because fast channels need less than a nanosecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct TimePerByte {
+    /// Picoseconds.
+    pub ps: u64,
+}
+
+/// A share between 0 and 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+pub struct Fraction(pub f64);
+
+quantity_impls!(Duration, Size, Rate, TimePerByte, Fraction);
+
+/// Units of time in picoseconds, the preferred ones for printing marked by their order: the last that divides exactly is used.
+const TIME_UNITS: &[(&str, u128)] = &[
+    ("ps", 1),
+    ("ns", 1_000),
+    ("us", 1_000_000),
+    ("ms", 1_000_000_000),
+    ("s", 1_000_000_000_000),
+    ("min", 60_000_000_000_000),
+    ("h", 3_600_000_000_000_000),
+    ("d", 86_400_000_000_000_000),
+    // Other spellings, read but never written.
+    ("µs", 1_000_000),
+    ("μs", 1_000_000),
+];
+
+const SIZE_UNITS: &[(&str, u128)] = &[
+    ("B", 1),
+    ("KB", 1_000),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+];
+
+impl Quantity for Duration {
+    const NAME: &'static str = "duration";
+    const ALLOWED: &'static str = "a duration with a unit (ns, us or µs, ms, s, min, h, d), such as \"25us\" or \"1.5ms\"";
+    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d)\s*$";
+    const NUMBERS: Option<Numbers> = None;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        let ps = parse_with_units(text, &TIME_UNITS[1..], "10ms")?;
+        if ps % 1000 != 0 {
+            return Err(UnitError::new("it is finer than a nanosecond, the resolution of simulated time"));
+        }
+        Ok(Self { ns: fit(ps / 1000)? })
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.to_string().into()
+    }
+}
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_shortest(f, u128::from(self.ns) * 1000, &TIME_UNITS[1..5], "s")
+    }
+}
+
+impl Quantity for Size {
+    const NAME: &'static str = "size";
+    const ALLOWED: &'static str =
+        "a size with a unit (B, KiB, MiB, GiB, TiB, or decimal KB, MB, GB, TB), such as \"4KiB\", or a whole number of bytes";
+    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)\s*$";
+    const NUMBERS: Option<Numbers> = Some(Numbers { least: 0.0, greatest: 9_007_199_254_740_991.0, whole: true });
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        Ok(Self { bytes: fit(parse_with_units(text, SIZE_UNITS, "4KiB")?)? })
+    }
+
+    fn from_number(number: f64) -> Result<Self, UnitError> {
+        Ok(Self { bytes: number as u64 })
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.to_string().into()
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = u128::from(self.bytes);
+        let binary = [SIZE_UNITS[0], SIZE_UNITS[6], SIZE_UNITS[7], SIZE_UNITS[8], SIZE_UNITS[9]];
+        write_shortest(f, bytes, &binary, "B")
+    }
+}
+
+impl Quantity for Rate {
+    const NAME: &'static str = "rate";
+    const ALLOWED: &'static str = "a rate above 0 with a unit (B/s, KB/s, MB/s, GB/s, or binary KiB/s, MiB/s, GiB/s), such as \"300MB/s\"";
+    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)/s\s*$";
+    const NUMBERS: Option<Numbers> = None;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        let Some(size) = text.trim_end().strip_suffix("/s") else {
+            return Err(UnitError::new("its unit does not end in /s"));
+        };
+        let bytes_per_s = fit(parse_with_units(size, SIZE_UNITS, "300MB")?)?;
+        if bytes_per_s == 0 {
+            return Err(UnitError::new("it is 0, and nothing would ever arrive"));
+        }
+        Ok(Self { bytes_per_s })
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.to_string().into()
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimal = [SIZE_UNITS[0], SIZE_UNITS[1], SIZE_UNITS[3], SIZE_UNITS[4], SIZE_UNITS[5]];
+        write_shortest(f, u128::from(self.bytes_per_s), &decimal, "B")?;
+        f.write_str("/s")
+    }
+}
+
+impl Quantity for TimePerByte {
+    const NAME: &'static str = "time-per-byte";
+    const ALLOWED: &'static str =
+        "the time of one byte (ps, ns, us), such as \"25ns\" or \"0.8ns\", or the rate of the wire, such as \"1.2GB/s\"";
+    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ps|ns|us|µs|μs|ms|s|(B|[kKMGT]B|[KMGT]iB)/s)\s*$";
+    const NUMBERS: Option<Numbers> = None;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        if text.trim_end().ends_with("/s") {
+            let rate = Rate::parse(text)?;
+            return Ok(Self { ps: 1_000_000_000_000_u64.div_ceil(rate.bytes_per_s) });
+        }
+        Ok(Self { ps: fit(parse_with_units(text, TIME_UNITS, "25ns")?)? })
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.to_string().into()
+    }
+}
+
+impl fmt::Display for TimePerByte {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_shortest(f, u128::from(self.ps), &TIME_UNITS[..5], "ns")
+    }
+}
+
+impl Quantity for Fraction {
+    const NAME: &'static str = "fraction";
+    const ALLOWED: &'static str = "a share from 0 to 1, such as 0.05 or \"5%\"";
+    const PATTERN: &'static str = r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$";
+    const NUMBERS: Option<Numbers> = Some(Numbers { least: 0.0, greatest: 1.0, whole: false });
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        let trimmed = text.trim();
+        let (number, percent) = match trimmed.strip_suffix('%') {
+            Some(number) => (number.trim_end(), true),
+            None => (trimmed, false),
+        };
+        // The grammar is ours; the conversion is exact to the last bit, so "5%" and 0.05 are the same share.
+        split_decimal(number)?;
+        let shifted = if percent { format!("{number}e-2") } else { number.to_string() };
+        let share: f64 = shifted.replace('_', "").parse().map_err(|_| UnitError::new("it does not begin with a number"))?;
+        Self::from_number(share)
+    }
+
+    fn from_number(number: f64) -> Result<Self, UnitError> {
+        if (0.0..=1.0).contains(&number) { Ok(Self(number)) } else { Err(UnitError::new(format!("{number} lies outside 0 to 1"))) }
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.0.into()
+    }
+}
+
+impl fmt::Display for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Six decimals of a percent, without the zeros at the end.
+        let text = format!("{:.6}", self.0 * 100.0);
+        write!(f, "{}%", text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+impl Fraction {
+    /// `⌊self × count⌋`, with the rounding of decimal fractions to binary ones taken back (0.29 × 100 is 29).
+    pub fn of(self, count: u32) -> u32 {
+        let product = self.0 * f64::from(count);
+        libm::floor(product + 1e-9 * libm::fmax(1.0, product)) as u32
+    }
+}
+
+/// Reads `number unit` as a whole multiple of the smallest unit.
+fn parse_with_units(text: &str, units: &[(&str, u128)], example: &str) -> Result<u128, UnitError> {
+    let text = text.trim();
+    let unit_at = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let (number, unit) = (&text[..unit_at], text[unit_at..].trim_start());
+    if number.is_empty() && unit.starts_with('-') {
+        return Err(UnitError::new("it is negative"));
+    }
+    let (digits, decimals) = split_decimal(number)?;
+    let Some(&(_, factor)) = units.iter().find(|(name, _)| *name == unit) else {
+        return Err(unknown_unit(number, unit, units, example));
+    };
+    let scale = 10_u128.checked_pow(decimals).ok_or_else(|| UnitError::new("it has too many decimals"))?;
+    let scaled = digits.checked_mul(factor).ok_or_else(too_large)?;
+    if scaled % scale != 0 {
+        return Err(UnitError::new(format!("it is not a whole number of {}", units[0].0)));
+    }
+    Ok(scaled / scale)
+}
+
+fn unknown_unit(number: &str, unit: &str, units: &[(&str, u128)], example: &str) -> UnitError {
+    if unit.is_empty() {
+        return UnitError::new(format!("it has no unit (as in \"{example}\")"));
+    }
+    let likely = units
+        .iter()
+        .map(|(name, _)| *name)
+        .find(|name| name.eq_ignore_ascii_case(unit))
+        .or_else(|| units.iter().map(|(name, _)| *name).find(|name| name.eq_ignore_ascii_case(&format!("{unit}iB"))))
+        .or_else(|| match unit.to_ascii_lowercase().as_str() {
+            "sec" | "secs" | "second" | "seconds" => Some("s"),
+            "msec" | "millis" => Some("ms"),
+            "usec" | "micros" => Some("us"),
+            "nsec" | "nanos" => Some("ns"),
+            "m" | "mins" | "minute" | "minutes" => Some("min"),
+            "hour" | "hours" => Some("h"),
+            "day" | "days" => Some("d"),
+            _ => None,
+        })
+        .filter(|likely| units.iter().any(|(name, _)| name == likely));
+    match likely {
+        Some(likely) => UnitError::new(format!("\"{unit}\" is not a unit here; did you mean \"{number}{likely}\"?")),
+        None => UnitError::new(format!("\"{unit}\" is not a unit here")),
+    }
+}
+
+/// Digits without the point, and how many of them come after it.
+fn split_decimal(number: &str) -> Result<(u128, u32), UnitError> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let well_formed = whole.starts_with(|c: char| c.is_ascii_digit())
+        && (fraction.starts_with(|c: char| c.is_ascii_digit()) || !number.contains('.'))
+        && number.chars().all(|c| c.is_ascii_digit() || c == '.' || c == '_')
+        && !fraction.contains('.');
+    if !well_formed {
+        return Err(UnitError::new("it does not begin with a number"));
+    }
+    let fraction = fraction.replace('_', "");
+    let fraction = fraction.trim_end_matches('0');
+    let digits: String = whole.chars().filter(char::is_ascii_digit).chain(fraction.chars()).collect();
+    let digits = digits.parse().map_err(|_| too_large())?;
+    Ok((digits, u32::try_from(fraction.len()).map_err(|_| too_large())?))
+}
+
+fn fit(value: u128) -> Result<u64, UnitError> {
+    u64::try_from(value).map_err(|_| too_large())
+}
+
+fn too_large() -> UnitError {
+    UnitError::new("it is too large")
+}
+
+/// Writes `value` in the largest of `units` that needs no decimals; `zero_unit` for 0.
+fn write_shortest(f: &mut fmt::Formatter<'_>, value: u128, units: &[(&str, u128)], zero_unit: &str) -> fmt::Result {
+    if value == 0 {
+        return write!(f, "0{zero_unit}");
+    }
+    let (unit, factor) = units.iter().rev().find(|(_, factor)| value.is_multiple_of(*factor)).unwrap_or(&units[0]);
+    write!(f, "{}{unit}", value / factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ns(text: &str) -> u64 {
+        Duration::parse(text).unwrap().ns
+    }
+
+    fn why<Q: Quantity + fmt::Debug>(text: &str) -> String {
+        Q::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(ns("25us"), 25_000);
+        assert_eq!(ns("1.5ms"), 1_500_000);
+        assert_eq!(ns(" 600 ns "), 600);
+        assert_eq!(ns("10s"), 10_000_000_000);
+        assert_eq!(ns("2µs"), 2_000);
+        assert_eq!(ns("1_000min"), 60_000_000_000_000);
+        assert_eq!(ns("0.1us"), 100);
+        assert_eq!(why::<Duration>("25"), "it has no unit (as in \"10ms\")");
+        assert_eq!(why::<Duration>("25 parsecs"), "\"parsecs\" is not a unit here");
+        assert_eq!(why::<Duration>("25US"), "\"US\" is not a unit here; did you mean \"25us\"?");
+        assert_eq!(why::<Duration>("25 usec"), "\"usec\" is not a unit here; did you mean \"25us\"?");
+        assert_eq!(why::<Duration>("0.5ns"), "it is finer than a nanosecond, the resolution of simulated time");
+        assert_eq!(why::<Duration>("-3ms"), "it is negative");
+        assert_eq!(why::<Duration>("ms"), "it does not begin with a number");
+        assert_eq!(why::<Duration>("1e3ms"), "\"e3ms\" is not a unit here");
+        assert_eq!(why::<Duration>("99999999999999999999d"), "it is too large");
+    }
+
+    #[test]
+    fn sizes() {
+        let bytes = |text| Size::parse(text).unwrap().bytes;
+        assert_eq!(bytes("4KiB"), 4096);
+        assert_eq!(bytes("4 KB"), 4000);
+        assert_eq!(bytes("512MiB"), 512 << 20);
+        assert_eq!(bytes("1.5KiB"), 1536);
+        assert_eq!(bytes("17B"), 17);
+        assert_eq!(why::<Size>("4k"), "\"k\" is not a unit here; did you mean \"4KiB\"?");
+        assert_eq!(why::<Size>("4"), "it has no unit (as in \"4KiB\")");
+        assert_eq!(why::<Size>("0.3B"), "it is not a whole number of B");
+        assert_eq!(serde_json::from_str::<Size>("8192").unwrap().bytes, 8192);
+        assert!(serde_json::from_str::<Size>("-1").is_err());
+        assert!(serde_json::from_str::<Size>("1.5").is_err());
+    }
+
+    #[test]
+    fn rates_and_times_per_byte() {
+        assert_eq!(Rate::parse("300MB/s").unwrap().bytes_per_s, 300_000_000);
+        assert_eq!(why::<Rate>("300MB"), "its unit does not end in /s");
+        assert_eq!(why::<Rate>("0MB/s"), "it is 0, and nothing would ever arrive");
+        assert_eq!(TimePerByte::parse("25ns").unwrap().ps, 25_000);
+        assert_eq!(TimePerByte::parse("0.83ns").unwrap().ps, 830);
+        assert_eq!(TimePerByte::parse("1GB/s").unwrap().ps, 1_000);
+    }
+
+    #[test]
+    fn fractions() {
+        assert_eq!(Fraction::parse("5%").unwrap(), Fraction(0.05));
+        assert_eq!(Fraction::parse("0.05").unwrap(), Fraction(0.05));
+        assert_eq!(Fraction::parse("12.5 %").unwrap(), Fraction(0.125));
+        assert_eq!(why::<Fraction>("120%"), "1.2 lies outside 0 to 1");
+        assert_eq!(Fraction(0.29).of(100), 29);
+        assert_eq!(Fraction(0.05).of(2048), 102);
+        assert_eq!(Fraction(0.05).of(512), 25);
+        assert_eq!(Fraction(0.15).of(512), 76);
+        assert_eq!(Fraction(0.07).to_string(), "7%");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_typed_panics(text in ".*") {
+            let _ = (Duration::parse(&text), Size::parse(&text), Rate::parse(&text), TimePerByte::parse(&text), Fraction::parse(&text));
+        }
+
+        #[test]
+        fn what_is_printed_reads_back(value in any::<u64>(), share in 0.0..=1.0) {
+            prop_assert_eq!(Duration::parse(&Duration { ns: value }.to_string()).unwrap().ns, value);
+            prop_assert_eq!(Size::parse(&Size { bytes: value }.to_string()).unwrap().bytes, value);
+            prop_assert_eq!(TimePerByte::parse(&TimePerByte { ps: value }.to_string()).unwrap().ps, value);
+            prop_assert_eq!(Rate::parse(&Rate { bytes_per_s: value.max(1) }.to_string()).unwrap().bytes_per_s, value.max(1));
+            let json = serde_json::to_string(&Fraction(share)).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Fraction>(&json).unwrap(), Fraction(share));
+        }
+    }
+}
