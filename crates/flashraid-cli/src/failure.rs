@@ -1,7 +1,8 @@
 //! Why the program ends without success, and the exit status of each reason.
 
 use std::io;
-use std::path::Path;
+
+use flashraid_report::WriteError;
 
 /// What a command returns.
 pub type Outcome<T = ()> = Result<T, Failure>;
@@ -41,16 +42,17 @@ impl Failure {
         }
     }
 
-    /// A file that can't be written.
-    pub fn writing(path: &Path, error: &io::Error) -> Failure {
-        Failure::Run(format!("can't write {}: {error}", path.display()))
-    }
-
     /// Standard output that can't be written.
     pub fn stdout(error: &io::Error) -> Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ReaderGone,
             _ => Failure::Run(format!("can't write to standard output: {error}")),
         }
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Failure {
+        Failure::Run(error.to_string())
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use flashraid::run::{Phase, Progress};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::number;
+use flashraid_report::number;
 
 /// Steps of the whole bar.
 const STEPS: f64 = 10_000.0;

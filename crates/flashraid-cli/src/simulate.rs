@@ -8,8 +8,8 @@ use flashraid_model::metrics::CompletedRequest;
 
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
-use crate::output::requests::RequestFiles;
 use crate::progress::Board;
+use flashraid_report::requests::RequestFiles;
 
 /// Runs one of several simulations, number `simulation` of the board.
 ///
@@ -61,7 +61,7 @@ impl Observer for Watcher<'_> {
 
     fn request(&mut self, request: &CompletedRequest) {
         if let (Some(file), None) = (&mut self.requests, &self.failure) {
-            self.failure = file.add(request).err();
+            self.failure = file.add(request).err().map(Failure::from);
         }
     }
 

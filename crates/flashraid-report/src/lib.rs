@@ -1,1 +1,19 @@
-//! x
+//! Results for people and other programs: tables, charts, pages, pictures, CSV and Parquet files.
+
+pub mod chart;
+pub mod data;
+pub mod error;
+pub mod figures;
+pub mod files;
+pub mod grid;
+pub mod json;
+pub mod number;
+pub mod page;
+pub mod parquet;
+pub mod picture;
+pub mod requests;
+pub mod run;
+pub mod sheet;
+pub mod text;
+
+pub use error::WriteError;

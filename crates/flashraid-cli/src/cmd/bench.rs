@@ -8,9 +8,10 @@ use crate::args::BenchArgs;
 use crate::bench::{self, BenchReport, BenchSize};
 use crate::failure::Outcome;
 use crate::files;
-use crate::output::sheet::Sheet;
-use crate::output::{json, number, text};
+use crate::output::json;
 use crate::simulate;
+use flashraid_report::sheet::Sheet;
+use flashraid_report::{number, text};
 
 /// Runs the command.
 pub fn run(arguments: &BenchArgs) -> Outcome {

@@ -6,9 +6,10 @@ use crate::args::{CompareArgs, DEFAULT_OUT};
 use crate::failure::Outcome;
 use crate::files;
 use crate::grid::{Grid, Plan, Store, default_threads};
-use crate::output::page::Page;
-use crate::output::{chart, json, picture, text};
+use crate::output::json;
 use crate::scenario;
+use flashraid_report::page::Page;
+use flashraid_report::{chart, picture, text};
 
 /// Runs the command.
 pub fn run(arguments: &CompareArgs) -> Outcome {
@@ -39,7 +40,7 @@ pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
     files::write(&out.join("report.html"), page.html().as_bytes())?;
     grid.table().write(out, "points")?;
     chart::table(&charts).write(out, "charts")?;
-    picture::write(&charts, out)
+    Ok(picture::write(&charts, out)?)
 }
 
 /// The tables for standard output, and where the rest is.

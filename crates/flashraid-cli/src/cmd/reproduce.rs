@@ -11,10 +11,11 @@ use serde_json::Value;
 use crate::args::{DEFAULT_OUT, ReproduceArgs};
 use crate::failure::{Failure, Outcome};
 use crate::grid::{Setting, Store, Task, default_threads, run_all};
-use crate::output::chart::{self, Chart};
-use crate::output::page::Page;
-use crate::output::{json, picture, reproduction, text};
+use crate::output::{json, reproduction};
 use crate::{files, interrupt, scenario};
+use flashraid_report::chart::{self, Chart};
+use flashraid_report::page::Page;
+use flashraid_report::{picture, text};
 
 /// Runs the command.
 pub fn run(arguments: &ReproduceArgs) -> Outcome {
@@ -177,7 +178,7 @@ fn write(evaluated: &[(Figure, Evaluation)], curves: Vec<Vec<Chart>>, origin: &O
         configuration: &configuration,
     };
     files::write(&out.join("report.html"), page.html().as_bytes())?;
-    picture::write(&charts, out)
+    Ok(picture::write(&charts, out)?)
 }
 
 fn summary(evaluated: &[(Figure, Evaluation)], out: &Path) -> String {

@@ -11,11 +11,12 @@ use crate::args::RunArgs;
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::grid::Setting;
-use crate::output::page::Page;
-use crate::output::requests::RequestFiles;
-use crate::output::{chart, json, picture, run as tables, text};
+use crate::output::json;
 use crate::progress::Board;
 use crate::{interrupt, scenario, simulate};
+use flashraid_report::page::Page;
+use flashraid_report::requests::RequestFiles;
+use flashraid_report::{chart, picture, run as tables, text};
 
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
@@ -61,5 +62,5 @@ fn write_reports(report: &Report, document: &Value, file: &Path, out: &Path) -> 
     let page = Page { title: &title, facts: &facts, summary, details, charts: &charts, configuration: &document["config"] };
     files::write(&out.join("report.html"), page.html().as_bytes())?;
     chart::table(&charts).write(out, "charts")?;
-    picture::write(&charts, out)
+    Ok(picture::write(&charts, out)?)
 }

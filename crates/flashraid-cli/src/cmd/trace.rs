@@ -10,9 +10,10 @@ use crate::args::{TraceCommand, TraceConvertArgs, TraceInfoArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::interrupt;
-use crate::output::number::{self, bytes, grouped};
-use crate::output::sheet::Sheet;
-use crate::output::{json, text};
+use crate::output::json;
+use flashraid_report::number::{self, bytes, grouped};
+use flashraid_report::sheet::Sheet;
+use flashraid_report::text;
 
 /// Runs one of the commands.
 pub fn run(command: &TraceCommand) -> Outcome {

@@ -1,50 +1,12 @@
 //! A grid of simulations: every combination of the varied keys, each with every seed.
 
-mod axis;
 mod baseline;
 mod plan;
 mod run;
 mod store;
-mod summary;
 
-pub use axis::{Axis, Setting, combinations};
 pub use baseline::baselines;
+pub use flashraid_report::grid::{Axis, Grid, Point, Setting, combinations};
 pub use plan::Plan;
 pub use run::{Task, default_threads, run_all};
 pub use store::{Store, short_hash};
-pub use summary::{Estimate, estimate, ratio};
-
-use serde_json::Value;
-
-/// A finished grid.
-pub struct Grid {
-    /// The varied keys.
-    pub axes: Vec<Axis>,
-    /// Every combination; the last key varies fastest.
-    pub points: Vec<Point>,
-    /// For each point the position of the one it is compared with.
-    pub baselines: Vec<usize>,
-}
-
-/// One combination of the varied keys and its reports, one for each seed.
-pub struct Point {
-    /// The varied keys with their values here.
-    pub settings: Vec<Setting>,
-    /// The report of every seed, in order.
-    pub reports: Vec<Value>,
-}
-
-impl Point {
-    /// The values of the varied keys.
-    pub fn label(&self) -> String {
-        match self.settings.as_slice() {
-            [] => "as given".to_owned(),
-            settings => settings.iter().map(|setting| setting.value.as_str()).collect::<Vec<_>>().join(" · "),
-        }
-    }
-
-    /// A figure of every seed's report; `None` if a report lacks it.
-    pub fn figure(&self, pointer: &str) -> Option<Vec<f64>> {
-        self.reports.iter().map(|report| report.pointer(pointer)?.as_f64()).collect()
-    }
-}

@@ -35,7 +35,7 @@ impl Store {
     /// Keeps the report of a finished point.
     pub fn save(&self, id: &str, report: &Value) -> Outcome {
         let saved = json!({ "schema": "flashraid.point/1", "build": self.build, "id": id, "report": report });
-        files::write(&self.path(id), format!("{saved}\n").as_bytes())
+        Ok(files::write(&self.path(id), format!("{saved}\n").as_bytes())?)
     }
 
     fn path(&self, id: &str) -> PathBuf {

@@ -4,12 +4,12 @@ use flashraid_experiments::ledger::Origin;
 use flashraid_experiments::{Claim, Curves, Evaluation, Figure, Size, Verdict};
 use serde_json::{Value, json};
 
-use super::chart::{Axis, BarSeries, Bars, Chart, Content, bandwidth, bandwidth_density, distribution, of_points, timeline};
-use super::data::Table;
 use super::json::document as to_json;
-use super::number::three_digits;
-use super::sheet::{Cell, Sheet, Tone};
 use crate::failure::Outcome;
+use flashraid_report::chart::{Axis, BarSeries, Bars, Chart, Content, bandwidth, bandwidth_density, distribution, of_points, timeline};
+use flashraid_report::data::Table;
+use flashraid_report::number::three_digits;
+use flashraid_report::sheet::{Cell, Sheet, Tone};
 
 /// A figure with what came out of it.
 pub type Evaluated = [(Figure, Evaluation)];

@@ -25,8 +25,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("flashraid-workload", &["flashraid-model"]),
     ("flashraid", &["flashraid-model", "flashraid-workload"]),
     ("flashraid-experiments", &["flashraid-model", "flashraid-workload"]),
-    ("flashraid-report", &[]),
-    ("flashraid-cli", &["flashraid", "flashraid-experiments", "flashraid-model", "flashraid-workload"]),
+    ("flashraid-report", &["flashraid", "flashraid-model"]),
+    ("flashraid-cli", &["flashraid", "flashraid-experiments", "flashraid-model", "flashraid-report", "flashraid-workload"]),
 ];
 
 #[test]

@@ -22,7 +22,7 @@ pub fn distribution<'a>(responses: impl IntoIterator<Item = (String, &'a Value)>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::chart::Content;
+    use crate::chart::Content;
     use serde_json::json;
 
     #[test]

@@ -11,7 +11,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use super::parquet::{failure, properties};
-use crate::failure::{Failure, Outcome};
+use crate::error::{Outcome, WriteError};
 use crate::files::{self, NewFile};
 
 /// A table with typed columns of equal length; any value may be missing.
@@ -69,7 +69,7 @@ impl Table {
 
     fn write_parquet(&self, path: &Path) -> Outcome {
         let file = NewFile::begin(path)?;
-        let handle = file.handle().map_err(|error| Failure::writing(path, &error))?;
+        let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
         let written = || -> Result<(), ParquetError> {
             let mut writer = SerializedFileWriter::new(handle, Arc::new(self.schema()?), Arc::new(properties()))?;
             let mut group = writer.next_row_group()?;

@@ -1,7 +1,7 @@
 //! What charts show as one table in long form: a row for each point, bar, request or stretch.
 
 use super::{Axis, Chart, Content};
-use crate::output::data::Table;
+use crate::data::Table;
 
 /// One row.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashraid_model::metrics::CompletedRequest;
-use flashraid_workload::Direction;
+use flashraid_model::request::Direction;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -13,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{Outcome, WriteError};
 use crate::files::NewFile;
 
 /// The columns. Times are in nanoseconds of simulated time; rows come in the order in which requests were done.
@@ -45,7 +45,7 @@ impl RequestFile {
     /// Begins a file.
     pub fn begin(path: &Path) -> Outcome<RequestFile> {
         let file = NewFile::begin(path)?;
-        let handle = file.handle().map_err(|error| Failure::writing(path, &error))?;
+        let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
         let schema = Arc::new(parse_message_type(SCHEMA).expect("the schema is constant"));
         let writer = SerializedFileWriter::new(handle, schema, Arc::new(properties())).map_err(|error| failure(path, &error))?;
         Ok(RequestFile { path: path.to_owned(), file, writer, rows: Vec::with_capacity(ROWS_PER_GROUP) })
@@ -128,16 +128,16 @@ pub fn properties() -> WriterProperties {
 }
 
 /// The file system's own words, without the name of the library around them.
-pub fn failure(path: &Path, error: &ParquetError) -> Failure {
+pub fn failure(path: &Path, error: &ParquetError) -> WriteError {
     let text = error.to_string();
     let text = text.trim_start_matches("Parquet error: ").trim_start_matches("External: ");
-    Failure::Run(format!("can't write {}: {text}", path.display()))
+    WriteError::File { path: path.to_owned(), reason: text.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashraid_workload::Request;
+    use flashraid_model::request::Request;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
 

@@ -112,7 +112,7 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::chart::{Axis, Content, Line, Lines};
+    use crate::chart::{Axis, Content, Line, Lines};
     use serde_json::json;
 
     fn page(text: &str) -> String {

@@ -44,7 +44,7 @@ fn align(cell: TextCell, column: usize, sheet: &Sheet) -> TextCell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::sheet::Cell;
+    use crate::sheet::Cell;
 
     #[test]
     fn text_without_a_terminal_is_plain() {

@@ -6,7 +6,7 @@ use std::error::Error;
 use plotters::prelude::*;
 
 use super::{Area, BLUE, Drawn, FONT, GREEN, GRID, INK, Mark, ORANGE, SKY, TITLE, VERMILLION, WIDTH, legend, svg, tick};
-use crate::output::chart::Timeline;
+use crate::chart::Timeline;
 
 const RESPONSES_HEIGHT: u32 = 280;
 const LANE_HEIGHT: u32 = 34;

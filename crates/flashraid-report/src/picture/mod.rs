@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::Path;
 
 use super::chart::{Chart, Content};
-use crate::failure::{Failure, Outcome};
+use crate::error::{Outcome, WriteError};
 use crate::files;
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -41,7 +41,7 @@ type Drawn = Result<(), Box<dyn Error>>;
 /// Writes each chart as a file of its name.
 pub fn write(charts: &[Chart], out: &Path) -> Outcome {
     for chart in charts {
-        let svg = draw(chart).map_err(|error| Failure::Run(format!("can't draw the picture {}: {error}", chart.id)))?;
+        let svg = draw(chart).map_err(|error| WriteError::Picture { id: chart.id.clone(), reason: error.to_string() })?;
         files::write(&out.join(format!("{}.svg", chart.id)), svg.as_bytes())?;
     }
     Ok(())

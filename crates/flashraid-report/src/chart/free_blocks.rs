@@ -87,7 +87,7 @@ fn levels(report: &Value) -> Vec<(String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::chart::Content;
+    use crate::chart::Content;
     use serde_json::json;
 
     fn lines(chart: Option<Chart>) -> Lines {

@@ -5,10 +5,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flashraid_model::metrics::CompletedRequest;
-use flashraid_workload::Direction;
+use flashraid_model::request::Direction;
 
 use super::parquet::RequestFile;
-use crate::failure::{Failure, Outcome};
+use crate::error::{Outcome, WriteError};
 use crate::files::NewFile;
 
 /// The columns of the CSV file, as in the Parquet file.
@@ -28,9 +28,9 @@ impl RequestFiles {
         let parquet = RequestFile::begin(&out.join("requests.parquet"))?;
         let csv_path = out.join("requests.csv");
         let csv_file = NewFile::begin(&csv_path)?;
-        let handle = csv_file.handle().map_err(|error| Failure::writing(&csv_path, &error))?;
+        let handle = csv_file.handle().map_err(|error| WriteError::writing(&csv_path, &error))?;
         let mut csv = BufWriter::with_capacity(1 << 20, handle);
-        writeln!(csv, "{HEADER}").map_err(|error| Failure::writing(&csv_path, &error))?;
+        writeln!(csv, "{HEADER}").map_err(|error| WriteError::writing(&csv_path, &error))?;
         Ok(RequestFiles { parquet, csv_path, csv_file, csv })
     }
 
@@ -51,12 +51,12 @@ impl RequestFiles {
             request.stream,
             request.high_priority,
         )
-        .map_err(|error| Failure::writing(&self.csv_path, &error))
+        .map_err(|error| WriteError::writing(&self.csv_path, &error))
     }
 
     /// Writes the rest and gives the files their names.
     pub fn finish(mut self) -> Outcome {
-        self.csv.flush().map_err(|error| Failure::writing(&self.csv_path, &error))?;
+        self.csv.flush().map_err(|error| WriteError::writing(&self.csv_path, &error))?;
         self.parquet.finish()?;
         self.csv_file.finish()
     }

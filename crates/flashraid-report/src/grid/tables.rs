@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::data::Table;
-use super::figures::{self, Better, Figure, Unit};
-use super::number;
-use super::sheet::{Cell, Sheet, Tone};
-use crate::grid::{Axis, Estimate, Grid, Point, estimate, ratio};
+use super::{Axis, Estimate, Grid, Point, estimate, ratio};
+use crate::data::Table;
+use crate::figures::{self, Better, Figure, Unit};
+use crate::number;
+use crate::sheet::{Cell, Sheet, Tone};
 
 impl Grid {
     /// The tables: each figure, and its ratio to the baseline.
@@ -195,8 +195,8 @@ fn ratio_cell(ratio: Option<Estimate>, better: Better) -> Cell {
 
 #[cfg(test)]
 mod tests {
+    use super::super::combinations;
     use super::*;
-    use crate::grid::combinations;
 
     fn grid(means: &[&[f64]]) -> Grid {
         let axes = vec!["coordination.scheme=local,ideal".parse::<Axis>().unwrap()];

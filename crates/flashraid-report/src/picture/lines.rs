@@ -7,7 +7,7 @@ use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
 use super::{Area, Drawn, FONT, GRID, INK, ORANGE, PALETTE, SKY, TITLE, VERMILLION, svg, tick};
-use crate::output::chart::{Axis, Lines};
+use crate::chart::{Axis, Lines};
 
 const HEIGHT: u32 = 400;
 const BANDS: [RGBColor; 3] = [SKY, ORANGE, VERMILLION];
@@ -93,7 +93,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::chart::{Band, Line};
+    use crate::chart::{Band, Line};
 
     #[test]
     fn every_combination_of_axes_is_drawn() {

@@ -7,8 +7,8 @@ use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
 use super::{Area, Drawn, FONT, GRID, INK, PALETTE, TITLE, svg, tick};
-use crate::output::chart::Bars;
-use crate::output::number::three_digits;
+use crate::chart::Bars;
+use crate::number::three_digits;
 
 const BAR_HEIGHT: u32 = 20;
 /// Between groups.
@@ -97,7 +97,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::chart::{Axis, BarSeries};
+    use crate::chart::{Axis, BarSeries};
 
     #[test]
     fn every_value_has_a_bar_and_its_number() {
