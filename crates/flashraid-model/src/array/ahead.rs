@@ -43,6 +43,7 @@ impl Array {
 
     /// As [`Array::submit`], but its operations wait for [`Array::serve_ahead`], which must come before anything else. Arrivals
     /// must not run backwards, and may lie after events that are yet to happen. Only if [`Array::takes_ahead`].
+    #[inline]
     pub fn submit_ahead(&mut self, now: TimeNs, request: &PageRequest) {
         let elements = self.members.ssds[0].elements();
         let join = self.members.open_join(Then::Host(request.tag));

@@ -118,6 +118,7 @@ impl Array {
     }
 
     /// Free blocks of a pool at which it is collected.
+    #[inline]
     pub fn start_free_blocks(&self) -> u32 {
         self.members.ssds[0].ftl().start_free_blocks
     }

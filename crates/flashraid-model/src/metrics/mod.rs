@@ -79,6 +79,7 @@ pub enum Skip {
 impl Skip {
     /// Whether measuring has begun when request `index` arrives at `now`: the loop calls [`Metrics::restart`] at the first request for which this holds
     /// (and remembers the members' counters of that moment), unless nothing is skipped.
+    #[inline]
     #[must_use]
     pub fn is_over(self, index: u64, now: TimeNs) -> bool {
         match self {
@@ -130,6 +131,7 @@ impl Metrics {
     }
 
     /// A request of a phase is done; [`Metrics::request`] counts it besides.
+    #[inline]
     pub fn request_of_phase(&mut self, phase: usize, done: &CompletedRequest) {
         if done.index >= self.first_index {
             self.response_by_phase[phase].record(done.request.direction, done.done_ns.saturating_sub(done.arrival_ns));
