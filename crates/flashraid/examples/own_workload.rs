@@ -21,7 +21,7 @@ stripe_unit = "16KiB"
 preset = "ggc2014"
 
 [ssd.geometry]
-elements = 2
+dies = 2
 blocks = 128
 "#;
 

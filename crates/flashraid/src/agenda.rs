@@ -1,6 +1,6 @@
 //! What happens next: a queue of wake-ups ordered by time, first scheduled first served among equals.
 //!
-//! Only what can be influenced in between gets a wake-up: an idle element starts a command at once and its end is known, so that
+//! Only what can be influenced in between gets a wake-up: an idle die starts a command at once and its end is known, so that
 //! a request costs one wake-up for its completion and not one per page.
 
 use crate::TimeNs;

@@ -99,7 +99,7 @@ pub struct BenchSize {
     pub lawc_requests: u64,
     /// Requests to the device and to the floor.
     pub device_requests: u64,
-    /// Elements as a share of the full geometry, one in so many; 1 is full size.
+    /// Dies as a share of the full geometry, one in so many; 1 is full size.
     pub shrink: u32,
 }
 
@@ -182,8 +182,8 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
 
 fn scenario(text: &str, size: BenchSize) -> Result<Scenario, RunError> {
     let mut scenario = config::from_str("bench", text, &[], None).map_err(|problems| RunError::Input(problems.to_string()))?;
-    let elements = &mut scenario.array.ssd.geometry.elements;
-    *elements = (*elements / size.shrink).max(1);
+    let dies = &mut scenario.array.ssd.geometry.dies;
+    *dies = (*dies / size.shrink).max(1);
     Ok(scenario)
 }
 
@@ -210,7 +210,7 @@ fn timed(array: Array, scenario: &Scenario, requests: u64) -> Result<(f64, Membe
     Ok((begin.elapsed().as_secs_f64(), outcome.counters.iter().copied().sum()))
 }
 
-/// The same mapping and collection as *device* in a minimal loop: page-mapped, static elements, one pool per plane, planes in
+/// The same mapping and collection as *device* in a minimal loop: page-mapped, static dies, one pool per plane, planes in
 /// turn, greedy victims. No time, no queues, no requests.
 struct Floor {
     geometry: Geometry,
@@ -233,21 +233,21 @@ impl Floor {
     fn new(params: &ArrayParams) -> Self {
         let g = params.ssd.geometry;
         assert!(g.pages_per_block <= 64 && g.pages_per_block.is_power_of_two(), "one word of valid bits per block");
-        let (planes, data_pages) = (g.elements * g.planes, g.data_pages_per_block());
+        let (planes, data_pages) = (g.dies * g.planes, g.data_pages_per_block());
         let blocks = planes * g.blocks_per_plane;
         let filled = g.blocks_per_plane - g.reserved_blocks_per_plane;
         let mut floor = Self {
             geometry: g,
             start_free_blocks: params.ssd.gc.start_free_blocks,
             data_pages,
-            map: vec![0; g.exported_pages_per_element() as usize * g.elements as usize],
+            map: vec![0; g.exported_pages_per_die() as usize * g.dies as usize],
             rmap: vec![0; (blocks * g.pages_per_block) as usize],
             valid: vec![0; blocks as usize],
             score: vec![NOT_SEALED; blocks as usize],
             free_blocks: vec![g.reserved_blocks_per_plane - 1; planes as usize],
             open: (0..planes).map(|p| (p * g.blocks_per_plane + filled, 0)).collect(),
             rotation: vec![filled + 1; planes as usize],
-            turn: vec![0; g.elements as usize],
+            turn: vec![0; g.dies as usize],
         };
         for plane in 0..planes {
             for block in 0..filled {
@@ -281,8 +281,8 @@ impl Floor {
 
     fn write(&mut self, slot: u32) {
         let planes = self.geometry.planes;
-        let element = slot / (self.map.len() as u32 / self.geometry.elements);
-        let first = (element * planes) as usize;
+        let die = slot / (self.map.len() as u32 / self.geometry.dies);
+        let first = (die * planes) as usize;
         while let Some(plane) = (first..first + planes as usize).find(|&p| self.free_blocks[p] <= self.start_free_blocks) {
             if !self.clean(plane) {
                 break;
@@ -294,7 +294,7 @@ impl Floor {
         if self.score[old_block] != NOT_SEALED {
             self.score[old_block] -= 1;
         }
-        let turn = &mut self.turn[element as usize];
+        let turn = &mut self.turn[die as usize];
         let plane = first + *turn as usize;
         *turn = if *turn + 1 == planes { 0 } else { *turn + 1 };
         self.program(plane, slot);

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  workload ─Request▶ array ─▶ cache            absorb? destage?
-//!                       ├─▶ raid layout ─page ops▶ ssd[i] ─▶ ftl ─▶ flash element
+//!                       ├─▶ raid layout ─page ops▶ ssd[i] ─▶ ftl ─▶ flash die
 //!                       ├◀─ coordination         who collects now?     │
-//!  metrics ◀completion─ array ◀──────────────── ends ◀────────── element
+//!  metrics ◀completion─ array ◀──────────────── ends ◀────────── die
 //! ```
 //!
 //! Calls go down, data comes up. The model (`array`, `ssd`, `ftl`, `flash`) has no clock, no I/O, no threads and cannot fail;

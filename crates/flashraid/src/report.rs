@@ -202,11 +202,11 @@ pub struct Lifetime {
 /// Garbage collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gc {
-    /// Uninterrupted collections of one element.
+    /// Uninterrupted collections of one die.
     pub runs: u64,
     /// Runs that the array's controller forced.
     pub forced_runs: u64,
-    /// Share of the time of all elements that they spent collecting.
+    /// Share of the time of all dies that they spent collecting.
     pub busy_fraction: Option<f64>,
     /// Mean length of a run, in microseconds.
     pub mean_length_us: Option<f64>,
@@ -224,7 +224,7 @@ pub struct Gc {
     pub own_runs: u64,
     /// Victims cleaned.
     pub cleans: u64,
-    /// Time that elements spent collecting, in milliseconds, whole runs.
+    /// Time that dies spent collecting, in milliseconds, whole runs.
     pub time_ms: f64,
     /// Length of a slice, in microseconds.
     pub slice_us: f64,
@@ -238,9 +238,9 @@ pub struct Gc {
     pub exhausted: u64,
     /// Sum of these waits, in milliseconds.
     pub exhausted_ms: f64,
-    /// Cleans that began because an element had nothing to do.
+    /// Cleans that began because a die had nothing to do.
     pub idle_cleans: u64,
-    /// Time that elements collected in states 1, 2 and 3 (PGC III.D), in milliseconds: any request, no write, nothing may go in.
+    /// Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds: any request, no write, nothing may go in.
     pub state_ms: [f64; 3],
 }
 
@@ -324,15 +324,15 @@ pub struct Member {
     pub summary_programs: u64,
     /// (Host pages + moved pages) / host pages.
     pub write_amplification: Option<f64>,
-    /// Uninterrupted collections of one element.
+    /// Uninterrupted collections of one die.
     pub gc_runs: u64,
     /// Runs that the array's controller forced.
     pub gc_forced_runs: u64,
-    /// Time that elements spent collecting, in milliseconds, whole runs.
+    /// Time that dies spent collecting, in milliseconds, whole runs.
     pub gc_time_ms: f64,
-    /// Share of the time of the member's elements that they spent collecting.
+    /// Share of the time of the member's dies that they spent collecting.
     pub gc_busy_fraction: Option<f64>,
-    /// Share of the time in which at least one element collected.
+    /// Share of the time in which at least one die collected.
     pub gc_any_fraction: Option<f64>,
     /// Erases per block, warm-up included.
     pub wear: WearReport,
@@ -442,9 +442,10 @@ pub struct TimelineRequest {
 pub struct TimelineGc {
     /// Member.
     pub member: u32,
-    /// Element of the member.
-    pub element: u32,
-    /// Pool of the element: its plane, where pools are planes.
+    /// Die of the member.
+    #[serde(rename = "element")]
+    pub die: u32,
+    /// Pool of the die: its plane, where pools are planes.
     pub pool: u32,
     /// Begin, in nanoseconds: state 0 of PGC until here, then state 1.
     pub start_ns: u64,

@@ -127,7 +127,7 @@ fn run_to_the_end(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut 
         measured: &measured,
         counters: &counters,
         wear: &wear,
-        blocks_per_member: u64::from(g.elements) * u64::from(g.blocks_per_element()),
+        blocks_per_member: u64::from(g.dies) * u64::from(g.blocks_per_die()),
         start_free_blocks: scenario.array.ssd.gc.start_free_blocks,
         endurance_cycles: Some(scenario.endurance_erases),
         messages,

@@ -88,9 +88,9 @@ pub fn simulate(
     params: &MetricsParams,
     watch: &mut dyn Watch,
 ) -> Result<Outcome, SourceError> {
-    let elements = array.members()[0].elements();
+    let dies = array.members()[0].dies();
     let may_fail = array.failure_progress().is_some();
-    let metrics = Metrics::new(params, array.members().len() as u32, elements).with_phases(if may_fail { Service::ALL.len() } else { 0 });
+    let metrics = Metrics::new(params, array.members().len() as u32, dies).with_phases(if may_fail { Service::ALL.len() } else { 0 });
     let host = source.host_loop();
     let takes_ahead = host == HostLoop::Open && array.takes_ahead();
     let hints: &[_] = match (takes_ahead, array.has_cache()) {

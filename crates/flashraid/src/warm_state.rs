@@ -24,7 +24,7 @@ fn fingerprint(params: &ArrayParams) -> String {
         gc.separate_open_block,
         gc.victim,
         ssd.allocation,
-        ssd.element_stride_pages,
+        ssd.die_stride_pages,
         ssd.fill_seals_last_block
     )
 }

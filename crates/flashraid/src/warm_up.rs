@@ -205,7 +205,7 @@ level = "raid5"
 members = 4
 [ssd]
 preset = "ggc2014"
-geometry = { elements = 4, planes = 2, blocks = 64, pages = 16 }
+geometry = { dies = 4, planes = 2, blocks = 64, pages = 16 }
 [ssd.gc]
 start = 0.1
 [workload]

@@ -22,7 +22,7 @@ members = 2
 preset = "ggc2014"
 
 [ssd.geometry]
-elements = 2
+dies = 2
 planes = 1
 blocks = 64
 pages = 16

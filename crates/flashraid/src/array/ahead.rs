@@ -1,15 +1,15 @@
 //! Requests taken before their turn.
 //!
-//! Elements of eager members know nothing of each other: what an element does depends on the operations that reach it and on when
+//! Dies of eager members know nothing of each other: what a die does depends on the operations that reach it and on when
 //! they do. The arrivals of an open loop do not depend on completions either. So many requests can be taken at once and be served
-//! element by element, while the tables of the element are in the processor's cache, with the same result.
+//! die by die, while the tables of the die are in the processor's cache, with the same result.
 
 use super::members::{Members, Then, Wake};
 use super::{Array, PageRequest};
 use crate::TimeNs;
 use crate::ssd::Hint;
 
-/// Operations known ahead: hints for a page of an element and what it leads to.
+/// Operations known ahead: hints for a page of a die and what it leads to.
 const HINTS: [(Hint, usize); 2] = [(Hint::Map, 16), (Hint::Block, 8)];
 
 /// A page operation that waits to be served.
@@ -18,8 +18,8 @@ struct Taken {
     arrival: TimeNs,
     join: u32,
     slot: u32,
-    /// Element, counted over the array.
-    element: u32,
+    /// Die, counted over the array.
+    die: u32,
     write: bool,
 }
 
@@ -27,10 +27,10 @@ struct Taken {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ahead {
     operations: Vec<Taken>,
-    /// The operations by element; kept for its memory.
+    /// The operations by die; kept for its memory.
     sorted: Vec<Taken>,
     joins: Vec<u32>,
-    /// Operations per element; then, while sorting, where its next one goes.
+    /// Operations per die; then, while sorting, where its next one goes.
     places: Vec<u32>,
 }
 
@@ -44,19 +44,19 @@ impl Array {
     /// As [`Array::submit`], but its operations wait for [`Array::serve_ahead`], which must come before anything else. Arrivals
     /// must not run backwards, and may lie after events that are yet to happen. Only if [`Array::takes_ahead`].
     pub fn submit_ahead(&mut self, now: TimeNs, request: &PageRequest) {
-        let elements = self.members.ssds[0].elements();
+        let dies = self.members.ssds[0].dies();
         let join = self.members.open_join(Then::Host(request.tag));
         let ahead = &mut self.ahead;
-        ahead.places.resize(elements as usize * self.members.ssds.len(), 0);
+        ahead.places.resize(dies as usize * self.members.ssds.len(), 0);
         let operations_before = ahead.operations.len();
         for run in self.layout.runs(request) {
             let members = run.members(request.write);
             for page in run.first_page..run.first_page + run.pages {
                 for member in members.clone() {
-                    let (element, slot) = self.members.ssds[member as usize].home(page);
-                    let element = member * elements + element;
-                    ahead.places[element as usize] += 1;
-                    ahead.operations.push(Taken { arrival: now, join, slot, element, write: request.write });
+                    let (die, slot) = self.members.ssds[member as usize].home(page);
+                    let die = member * dies + die;
+                    ahead.places[die as usize] += 1;
+                    ahead.operations.push(Taken { arrival: now, join, slot, die, write: request.write });
                 }
             }
         }
@@ -66,18 +66,18 @@ impl Array {
 
     /// Serves what has been taken ahead.
     pub fn serve_ahead(&mut self) {
-        let elements = self.members.ssds[0].elements();
+        let dies = self.members.ssds[0].dies();
         let Members { ssds, joins, cleans, agenda, .. } = &mut self.members;
-        self.ahead.sort_by_element();
+        self.ahead.sort_by_die();
         let operations = &self.ahead.sorted[..];
         for (index, op) in operations.iter().enumerate() {
             for (hint, distance) in HINTS {
                 if let Some(later) = operations.get(index + distance) {
-                    ssds[(later.element / elements) as usize].prefetch_slot(hint, later.slot);
+                    ssds[(later.die / dies) as usize].prefetch_slot(hint, later.slot);
                 }
             }
-            let (member, element) = (op.element / elements, op.element % elements);
-            let (end, met_gc) = ssds[member as usize].serve_now(op.arrival, element, op.slot, op.write, cleans);
+            let (member, die) = (op.die / dies, op.die % dies);
+            let (end, met_gc) = ssds[member as usize].serve_now(op.arrival, die, op.slot, op.write, cleans);
             joins[op.join].book(end, u128::from(met_gc) << member);
         }
         for join in self.ahead.joins.drain(..) {
@@ -87,16 +87,16 @@ impl Array {
 }
 
 impl Ahead {
-    /// Moves the operations to `sorted`; those of an element keep their order.
-    fn sort_by_element(&mut self) {
+    /// Moves the operations to `sorted`; those of a die keep their order.
+    fn sort_by_die(&mut self) {
         let mut place = 0;
         for count in &mut self.places {
             place += std::mem::replace(count, place);
         }
-        let nothing = Taken { arrival: 0, join: 0, slot: 0, element: 0, write: false };
+        let nothing = Taken { arrival: 0, join: 0, slot: 0, die: 0, write: false };
         self.sorted.resize(self.operations.len(), nothing);
         for op in self.operations.drain(..) {
-            let place = &mut self.places[op.element as usize];
+            let place = &mut self.places[op.die as usize];
             self.sorted[*place as usize] = op;
             *place += 1;
         }

@@ -7,7 +7,7 @@ use crate::ssd::Preemption;
 use crate::ssd::tiny::{self, READ, WRITE};
 use proptest::prelude::*;
 
-/// Members of two elements with five blocks of four pages in use and `spare_blocks` free ones.
+/// Members of two dies with five blocks of four pages in use and `spare_blocks` free ones.
 fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: CacheParams) -> ArrayParams {
     let ssd = tiny::ssd(2, 5 + spare_blocks, spare_blocks);
     ArrayParams { level, members, stripe_unit_pages: unit, ssd, coordination: None, failure: None, cache: Some(cache) }

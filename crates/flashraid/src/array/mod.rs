@@ -208,8 +208,8 @@ impl Array {
             for page in run.first_page..run.first_page + run.pages {
                 for member in members.clone() {
                     let ssd = &mut ssds[member as usize];
-                    let (element, slot) = ssd.home(page);
-                    let (end, met_gc) = ssd.serve_now(now, element, slot, write, cleans);
+                    let (die, slot) = ssd.home(page);
+                    let (end, met_gc) = ssd.serve_now(now, die, slot, write, cleans);
                     last_end = last_end.max(end);
                     gc_members |= u128::from(met_gc) << member;
                 }
@@ -510,7 +510,7 @@ impl Array {
         self.coordination.as_ref().map(|coordination| coordination.mailbox.sent())
     }
 
-    /// The last request is done: after `now` no collection begins because an element or the array is idle (rules 38 and 46), no
+    /// The last request is done: after `now` no collection begins because a die or the array is idle (rules 38 and 46), no
     /// member fails, and as a rule no stripe begins to be rebuilt (rule 64).
     pub fn end_idle_collection(&mut self, now: TimeNs) {
         if let Some(stripes) = &mut self.stripes {

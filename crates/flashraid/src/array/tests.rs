@@ -1,6 +1,6 @@
 //! Parity, locks, failure and rebuilding on tiny arrays, to the nanosecond (rules 50 to 67).
 //!
-//! Members of one element that never collects: a read takes 28, a write 208. A member has 12 pages.
+//! Members of one die that never collects: a read takes 28, a write 208. A member has 12 pages.
 
 use super::*;
 use crate::coordination::{CoordinationParams, KINDS, Scheme, Work};

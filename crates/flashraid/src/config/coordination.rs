@@ -12,7 +12,7 @@ use crate::units::Duration;
 pub struct CoordinationConfig {
     /// The scheme.
     pub scheme: Scheme,
-    /// What a forced member cleans in each of its elements.
+    /// What a forced member cleans in each of its dies.
     pub force_until: ForceUntil,
     /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle).
     pub t_soft: StopThreshold,
@@ -71,7 +71,7 @@ pub enum Scheme {
     Ideal,
 }
 
-/// What a forced member cleans in each of its elements.
+/// What a forced member cleans in each of its dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForceUntil {

@@ -43,7 +43,7 @@ pub struct GcConfig {
     pub resume_ns: u64,
     /// Suspensions that one operation suffers at most; needs `preemption = "suspend"`.
     pub suspensions_max: u32,
-    /// Idle time after which an element collects in the background.
+    /// Idle time after which a die collects in the background.
     pub idle: Idle,
 }
 
@@ -55,7 +55,7 @@ impl Default for GcConfig {
             stop: StopThreshold::AboveStart(1),
             trigger: Trigger::Request,
             pool: Pool::Plane,
-            hold: Hold::Element,
+            hold: Hold::Die,
             separate_open_block: false,
             copy_back: true,
             preemption: Preemption::None,
@@ -261,7 +261,7 @@ impl StopThreshold {
     }
 }
 
-/// Idle time after which an element collects in the background.
+/// Idle time after which a die collects in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Idle {
     /// Never.
@@ -304,16 +304,16 @@ pub enum Trigger {
 pub enum Pool {
     /// Each plane by itself.
     Plane,
-    /// All planes of an element together.
-    Element,
+    /// All planes of a die together.
+    Die,
 }
 
 /// What a running collection keeps from serving requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hold {
-    /// The whole element.
-    Element,
+    /// The whole die.
+    Die,
     /// Only the plane of the victim; needs `pool = "plane"`.
     Plane,
 }

@@ -24,7 +24,7 @@ const SECTOR_BYTES: u64 = 512;
 /// Pages of one member: the ids of the model have 32 bits.
 const PAGES_PER_MEMBER_MAX: u64 = u32::MAX as u64;
 
-/// Pools of an element: what the model keeps a bit each for.
+/// Pools of a die: what the model keeps a bit each for.
 const PLANE_POOLS_MAX: u32 = 64;
 
 const LONGEST_OPERATION_NS: u64 = 3_600_000_000_000;
@@ -84,7 +84,7 @@ fn warnings(config: &Config, array: &ArrayParams) -> Vec<String> {
     let mut warnings = without_effect(config);
     let geometry = &array.ssd.geometry;
     let gc = &array.ssd.gc;
-    let pool_reserved = geometry.reserved_blocks_per_plane * if gc.pool == ssd::Pool::Element { geometry.planes } else { 1 };
+    let pool_reserved = geometry.reserved_blocks_per_plane * if gc.pool == ssd::Pool::Die { geometry.planes } else { 1 };
     // One reserved block is always open.
     if gc.stop_free_blocks > pool_reserved - 1 {
         let text = format!(
@@ -172,7 +172,7 @@ impl Resolver<'_> {
         Some(SsdParams {
             geometry,
             timing,
-            element_stride_pages: config.ssd.element_stride,
+            die_stride_pages: config.ssd.die_stride,
             allocation: match config.ssd.allocation {
                 Allocation::Static => ssd::Allocation::Static,
                 Allocation::Dynamic => ssd::Allocation::Dynamic,
@@ -199,12 +199,12 @@ impl Resolver<'_> {
         if config.ssd.summary_page && written.pages < 2 {
             self.problem("ssd.geometry.pages", "a block whose last page is a summary needs at least 2 pages", None);
         }
-        let blocks_per_member = u64::from(written.elements) * u64::from(written.planes) * u64::from(written.blocks);
+        let blocks_per_member = u64::from(written.dies) * u64::from(written.planes) * u64::from(written.blocks);
         let page_ids = blocks_per_member.saturating_mul(u64::from(written.pages.next_power_of_two()));
         if page_ids > PAGES_PER_MEMBER_MAX {
             let message = format!(
-                "{} elements × {} planes × {} blocks × {} pages are {} pages; a member can have at most {PAGES_PER_MEMBER_MAX} (pages of a block rounded up to a power of two)",
-                written.elements,
+                "{} dies × {} planes × {} blocks × {} pages are {} pages; a member can have at most {PAGES_PER_MEMBER_MAX} (pages of a block rounded up to a power of two)",
+                written.dies,
                 written.planes,
                 written.blocks,
                 written.pages,
@@ -214,13 +214,13 @@ impl Resolver<'_> {
         }
         if config.ssd.gc.pool == Pool::Plane && written.planes > PLANE_POOLS_MAX {
             let message = format!(
-                "`ssd.geometry.planes` is {}, but an element can have at most {PLANE_POOLS_MAX} planes with a pool each",
+                "`ssd.geometry.planes` is {}, but a die can have at most {PLANE_POOLS_MAX} planes with a pool each",
                 written.planes
             );
-            self.problem("ssd.geometry.planes", message, Some("set ssd.gc.pool = \"element\""));
+            self.problem("ssd.geometry.planes", message, Some("set ssd.gc.pool = \"die\""));
         }
         let reserved = written.reserved.of(written.blocks);
-        let planes_per_pool = if config.ssd.gc.pool == Pool::Element { written.planes } else { 1 };
+        let planes_per_pool = if config.ssd.gc.pool == Pool::Die { written.planes } else { 1 };
         let (working, why) = working_blocks(config);
         let needed = (working + 1).div_ceil(planes_per_pool);
         if reserved < needed {
@@ -237,7 +237,7 @@ impl Resolver<'_> {
             self.problem("ssd.geometry.reserved", message, None);
         }
         (self.problems.len() == before).then_some(Geometry {
-            elements: written.elements,
+            dies: written.dies,
             planes: written.planes,
             blocks_per_plane: written.blocks,
             pages_per_block: written.pages,
@@ -283,10 +283,10 @@ impl Resolver<'_> {
 
     fn gc(&mut self, config: &Config, geometry: &Geometry) -> GcParams {
         let written = &config.ssd.gc;
-        let planes_per_pool = if written.pool == Pool::Element { geometry.planes } else { 1 };
+        let planes_per_pool = if written.pool == Pool::Die { geometry.planes } else { 1 };
         let pool_blocks = planes_per_pool * geometry.blocks_per_plane;
         let pool_reserved = planes_per_pool * geometry.reserved_blocks_per_plane;
-        let pool = if written.pool == Pool::Element { "an element" } else { "a plane" };
+        let pool = if written.pool == Pool::Die { "a die" } else { "a plane" };
         let start = written.start.blocks_of(pool_blocks);
         let stop = written.stop.blocks_of(pool_blocks, start);
         // Rule 16: with less, a pool could run dry. `geometry` has made sure that 1 is possible.
@@ -311,19 +311,19 @@ impl Resolver<'_> {
         }
         if written.hold == Hold::Plane && written.pool != Pool::Plane {
             let message = "`ssd.gc.hold` is \"plane\", but planes can be held one by one only if each has a pool of its own";
-            self.problem("ssd.gc.hold", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.hold = \"element\""));
+            self.problem("ssd.gc.hold", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.hold = \"die\""));
         }
         if written.hold == Hold::Plane && config.ssd.transfer == Transfer::Channel {
-            let message = "`ssd.gc.hold` is \"plane\", but with shared channels a collection holds the whole element";
-            self.problem("ssd.gc.hold", message, Some("set ssd.transfer = \"pins\" or ssd.gc.hold = \"element\""));
+            let message = "`ssd.gc.hold` is \"plane\", but with shared channels a collection holds the whole die";
+            self.problem("ssd.gc.hold", message, Some("set ssd.transfer = \"pins\" or ssd.gc.hold = \"die\""));
         }
         GcParams {
             pool: match written.pool {
                 Pool::Plane => ssd::Pool::Plane,
-                Pool::Element => ssd::Pool::Element,
+                Pool::Die => ssd::Pool::Die,
             },
             hold: match written.hold {
-                Hold::Element => ssd::Hold::Element,
+                Hold::Die => ssd::Hold::Die,
                 Hold::Plane => ssd::Hold::Plane,
             },
             start_free_blocks: start,
@@ -373,23 +373,23 @@ impl Resolver<'_> {
     }
 
     fn channel(&mut self, config: &Config) -> Option<ChannelParams> {
-        let elements = config.ssd.geometry.elements;
+        let dies = config.ssd.geometry.dies;
         match (config.ssd.transfer, &config.ssd.channel) {
             (Transfer::Channel, Some(channel)) => {
-                let per_channel = channel.elements_per_channel;
-                if per_channel > elements {
-                    let message = format!("`ssd.channel.elements_per_channel` is {per_channel}, but there are only {elements} elements");
-                    self.problem("ssd.channel.elements_per_channel", message, None);
+                let per_channel = channel.dies_per_channel;
+                if per_channel > dies {
+                    let message = format!("`ssd.channel.dies_per_channel` is {per_channel}, but there are only {dies} dies");
+                    self.problem("ssd.channel.dies_per_channel", message, None);
                 }
                 if config.ssd.timing.transfer_per_byte.ps == 0 {
                     let message = "`ssd.timing.transfer_per_byte` is 0, but with `ssd.transfer = \"channel\"` a transfer takes time";
                     self.problem("ssd.timing.transfer_per_byte", message, Some("set ssd.transfer = \"none\" for transfers that take none"));
                 }
-                Some(ChannelParams { elements_per_channel: per_channel })
+                Some(ChannelParams { dies_per_channel: per_channel })
             }
             (Transfer::Channel, None) => {
-                let message = "`ssd.transfer` is \"channel\", but nothing says how many elements share one";
-                self.problem("ssd.transfer", message, Some("set ssd.channel.elements_per_channel"));
+                let message = "`ssd.transfer` is \"channel\", but nothing says how many dies share one";
+                self.problem("ssd.transfer", message, Some("set ssd.channel.dies_per_channel"));
                 None
             }
             // A preset's channels are no mistake of a user who switches them off.
@@ -479,7 +479,7 @@ impl Resolver<'_> {
             self.problem("ssd.gc.idle", "`ssd.gc.idle` is 0, but must be \"off\" or at least 1ns", None);
         }
         let excluded = [
-            ("ssd.gc.hold", gc.hold == Hold::Plane, "element"),
+            ("ssd.gc.hold", gc.hold == Hold::Plane, "die"),
             ("ssd.transfer", config.ssd.transfer == Transfer::Channel, "pins"),
             ("ssd.allocation", config.ssd.allocation == Allocation::Dynamic, "static"),
         ];

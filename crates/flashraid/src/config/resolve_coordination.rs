@@ -114,7 +114,7 @@ impl Resolver<'_> {
     /// Free blocks of a pool, above its start threshold.
     fn limit(&mut self, key: &str, written: StopThreshold, ssd: &SsdParams) -> u32 {
         let (g, start) = (&ssd.geometry, ssd.gc.start_free_blocks);
-        let planes = if ssd.gc.pool == Pool::Element { g.planes } else { 1 };
+        let planes = if ssd.gc.pool == Pool::Die { g.planes } else { 1 };
         let limit = written.blocks_of(planes * g.blocks_per_plane, start);
         let reserve = planes * g.reserved_blocks_per_plane;
         // The default is as good as can be where the reserve leaves no room above the start.

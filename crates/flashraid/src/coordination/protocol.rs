@@ -25,7 +25,7 @@ pub const KINDS: usize = 6;
 /// The names of all kinds, by kind, as reports show them.
 pub const KIND_NAMES: [&str; KINDS] = ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone"];
 
-/// What a forced member does, in each of its elements (rule 45).
+/// What a forced member does, in each of its dies (rule 45).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Clean one victim.
@@ -63,14 +63,14 @@ pub enum ToController {
     Participate,
     /// The answer to [`ToMember::GcState`].
     GcState(MemberState),
-    /// All my elements have done what I was forced to do.
+    /// All my dies have done what I was forced to do.
     GcDone,
 }
 
 /// From the controller to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToMember {
-    /// Collect in all elements.
+    /// Collect in all dies.
     ForceGc(Work),
     /// A request has arrived at the array: [`Work::UntilReserved`] is over.
     StopGc,

@@ -1,8 +1,8 @@
 //! Every rule of coordination on tiny arrays, to the nanosecond.
 //!
 //! Read 20, program 200, erase 1000, transfer 7, command 1; so a read takes 28, a write 208, a clean 220 for each valid page and
-//! 1000. Elements of one plane with blocks of four pages, the first three of them full, the fourth open, two free, start 1, stop 2.
-//! Five writes bring an element to its start threshold with two valid pages in the best victim (1440); after one write the best
+//! 1000. Dies of one plane with blocks of four pages, the first three of them full, the fourth open, two free, start 1, stop 2.
+//! Five writes bring a die to its start threshold with two valid pages in the best victim (1440); after one write the best
 //! victim has three (1660).
 
 use super::{CoordinationParams, KINDS, Kind, Mail, MemberState, Scheme, ToController, ToMember, Work};
@@ -16,9 +16,9 @@ const T: TimeNs = 10_000;
 /// When, on which member, which of its pages, whether it writes.
 type Op = (TimeNs, u32, u64, bool);
 
-fn params(members: u32, elements: u32, mut coordination: CoordinationParams) -> ArrayParams {
+fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> ArrayParams {
     coordination.capable &= (1 << members) - 1;
-    let ssd = tiny::ssd(elements, 6, 3);
+    let ssd = tiny::ssd(dies, 6, 3);
     ArrayParams { level: Level::Raid0, members, stripe_unit_pages: 1, ssd, coordination: Some(coordination), failure: None, cache: None }
 }
 
@@ -38,7 +38,7 @@ fn scheme(scheme: Scheme) -> CoordinationParams {
     }
 }
 
-/// The writes that bring the first element of a member to its start threshold.
+/// The writes that bring the first die of a member to its start threshold.
 fn worn(member: u32) -> Vec<Op> {
     [0, 1, 4, 5, 8].iter().map(|&page| (0, member, page, true)).collect()
 }
@@ -170,7 +170,7 @@ fn no_request_waits_for_a_controller_that_never_answers() {
 }
 
 #[test]
-fn a_busy_element_collects_before_its_next_operation() {
+fn a_busy_die_collects_before_its_next_operation() {
     let meanwhile = vec![(T - 100, 1, 1, true), (T - 50, 1, 11, false)];
     let operations = [worn(0), touched(1), meanwhile, vec![(T, 0, 11, false)]].concat();
     let outcome = run(&params(2, 1, scheme(Scheme::ReactiveInclusive)), &operations);
@@ -179,13 +179,13 @@ fn a_busy_element_collects_before_its_next_operation() {
 }
 
 #[test]
-fn a_forced_member_collects_in_all_its_elements() {
-    let first_element = |member| worn(member).iter().map(|&(at, m, page, write)| (at, m, 2 * page, write)).collect::<Vec<_>>();
-    let operations = [first_element(0), vec![(0, 1, 0, true), (0, 1, 1, true), (0, 1, 3, true), (T, 0, 22, false)]].concat();
+fn a_forced_member_collects_in_all_its_dies() {
+    let first_die = |member| worn(member).iter().map(|&(at, m, page, write)| (at, m, 2 * page, write)).collect::<Vec<_>>();
+    let operations = [first_die(0), vec![(0, 1, 0, true), (0, 1, 1, true), (0, 1, 3, true), (T, 0, 22, false)]].concat();
     let outcome = run(&params(2, 2, scheme(Scheme::ReactiveInclusive)), &operations);
-    // The second element of member 0 has nothing to collect.
+    // The second die of member 0 has nothing to collect.
     assert_eq!(outcome.log[3..], ["11440 GcDone 0", "11660 GcDone 1"]);
-    let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.element, c.end_ns - T)).collect();
+    let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.die, c.end_ns - T)).collect();
     assert_eq!(cleans, [(0, 0, 1440), (1, 1, 1440), (1, 0, 1660)]);
 }
 

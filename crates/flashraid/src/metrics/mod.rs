@@ -50,9 +50,9 @@ pub struct CompletedRequest {
 pub struct GcInterval {
     /// Member SSD.
     pub member: u32,
-    /// Element of the member.
-    pub element: u32,
-    /// Pool of the element.
+    /// Die of the member.
+    pub die: u32,
+    /// Pool of the die.
     pub pool: u32,
     /// First read of the first victim, in nanoseconds.
     pub start_ns: TimeNs,
@@ -137,7 +137,7 @@ pub struct Metrics {
 impl Metrics {
     /// Starts measuring at time 0 with the first request.
     #[must_use]
-    pub fn new(params: &MetricsParams, members: u32, elements_per_member: u32) -> Self {
+    pub fn new(params: &MetricsParams, members: u32, dies_per_member: u32) -> Self {
         Self {
             from_ns: 0,
             first_index: 0,
@@ -145,7 +145,7 @@ impl Metrics {
             response_by_phase: Vec::new(),
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
-            gc: gc::GcTracker::new(members, elements_per_member, params.gc_slice_ns),
+            gc: gc::GcTracker::new(members, dies_per_member, params.gc_slice_ns),
             timeline: params.timeline.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
             free_blocks: vec![free_blocks::FreeBlocksRecorder::default(); members as usize],
         }
@@ -185,7 +185,7 @@ impl Metrics {
     /// A collection whose start and end are both known, reported when it is decided on or at any time before [`Metrics::advance`] passes its start.
     #[inline]
     pub fn gc(&mut self, interval: &GcInterval) {
-        self.gc.interval(interval.member, interval.element, interval.start_ns, interval.end_ns);
+        self.gc.interval(interval.member, interval.die, interval.start_ns, interval.end_ns);
         if let Some(timeline) = &mut self.timeline {
             timeline.gc(interval);
         }
@@ -290,7 +290,7 @@ mod tests {
         metrics.request(&completed(0, 0, 90, 2));
         metrics.gc(&GcInterval {
             member: 0,
-            element: 0,
+            die: 0,
             pool: 0,
             start_ns: 50,
             end_ns: 150,

@@ -100,7 +100,7 @@ mod tests {
     fn gc(start_ns: u64, end_ns: u64) -> GcInterval {
         GcInterval {
             member: 0,
-            element: 0,
+            die: 0,
             pool: 0,
             start_ns,
             end_ns,

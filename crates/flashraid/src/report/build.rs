@@ -292,7 +292,7 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
     };
     let gc = |gc: &GcInterval| TimelineGc {
         member: gc.member,
-        element: gc.element,
+        die: gc.die,
         pool: gc.pool,
         start_ns: gc.start_ns,
         writes_wait_from_ns: gc.writes_wait_from_ns,
@@ -379,7 +379,7 @@ pub(super) mod tests {
             writes_wait_from_ns: SECOND + 1_000_000,
             all_wait_from_ns: SECOND + 2_000_000,
             member: 1,
-            element: 3,
+            die: 3,
             start_ns: SECOND,
             end_ns: SECOND + 8_000_000,
             victims: 2,
@@ -447,7 +447,7 @@ pub(super) mod tests {
         let timeline = report.timeline.unwrap();
         assert_eq!((timeline.requests.len(), timeline.gc.len(), timeline.omitted), (2, 1, 0));
         let gc = timeline.gc[0];
-        assert_eq!((gc.member, gc.element, gc.pool), (1, 3, 2));
+        assert_eq!((gc.member, gc.die, gc.pool), (1, 3, 2));
         assert_eq!((timeline.t_soft_free_blocks, gc.free_blocks_before, gc.free_blocks_least), (12, 12, 11));
         assert_eq!(
             [gc.start_ns, gc.writes_wait_from_ns, gc.all_wait_from_ns, gc.end_ns].map(|ns| ns / 1_000_000),

@@ -171,7 +171,7 @@ impl Report {
             Row::new("runs", [count(gc.runs)], ""),
             Row::new("forced runs", [count(gc.forced_runs)], ""),
             Row::new("mean length of a run", [format_figure(gc.mean_length_us)], "µs"),
-            Row::new("share of element time", [format_figure(gc.busy_fraction.map(|fraction| fraction * 100.0))], "%"),
+            Row::new("share of die time", [format_figure(gc.busy_fraction.map(|fraction| fraction * 100.0))], "%"),
             Row::new("members collecting together, mean", [format_figure(gc.synchronised_mean)], ""),
         ];
         let met: u64 = gc.requests_by_members_met.iter().skip(1).sum();

@@ -13,11 +13,11 @@ pub struct MemberCounters {
     pub erases: u64,
     /// Summary pages programmed.
     pub summary_programs: u64,
-    /// Uninterrupted collections of one element: one or more victims back to back.
+    /// Uninterrupted collections of one die: one or more victims back to back.
     pub gc_runs: u64,
     /// Runs that were forced by the array's controller.
     pub gc_forced_runs: u64,
-    /// Sum of the lengths of all runs of all elements, in nanoseconds.
+    /// Sum of the lengths of all runs of all dies, in nanoseconds.
     pub gc_time_ns: u64,
     /// Page operations that went in between the steps of a collection by themselves (PGC III.A).
     pub preemptions: u64,
@@ -39,7 +39,7 @@ pub struct MemberCounters {
     pub gc_free_for_all_ns: u64,
     /// Part of `gc_time_ns` in which writes had to wait (state 2), in nanoseconds; the rest is state 3.
     pub gc_writes_wait_ns: u64,
-    /// Cleans that began because the element had nothing to do; among `erases`.
+    /// Cleans that began because the die had nothing to do; among `erases`.
     pub idle_cleans: u64,
 }
 

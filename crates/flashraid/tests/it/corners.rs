@@ -32,7 +32,7 @@ fn the_cases_reach_every_corner() {
         count("runs of several victims", outcome.gc_intervals.iter().any(|gc| gc.victims > 1));
         count("plane held", ssd.gc.hold == Hold::Plane && met);
         count("instantaneous", ssd.gc.instantaneous && collected);
-        count("element-wide pool", ssd.gc.pool == Pool::Element && collected);
+        count("die-wide pool", ssd.gc.pool == Pool::Die && collected);
         count("separate open block", ssd.gc.separate_open_block && collected);
         count("dynamic", ssd.allocation == Allocation::Dynamic && collected);
         count("dynamic, channel, no copy-back", ssd.allocation == Allocation::Dynamic && ssd.channel.is_some() && !ssd.gc.copy_back && met);
@@ -218,12 +218,12 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         let runs: Vec<_> = outcome.gc_intervals.iter().filter(|gc| gc.member as usize == member).collect();
         assert_eq!(counters.erases, runs.iter().map(|gc| u64::from(gc.victims)).sum::<u64>());
         assert_eq!(counters.gc_pages_moved, runs.iter().map(|gc| u64::from(gc.pages_moved)).sum::<u64>());
-        let mut places: Vec<_> = result.pages.iter().map(|page| (page.element, page.plane, page.block, page.page)).collect();
+        let mut places: Vec<_> = result.pages.iter().map(|page| (page.die, page.plane, page.block, page.page)).collect();
         places.sort_unstable();
         places.dedup();
         assert_eq!(
             places.len() as u64,
-            u64::from(case.params.ssd.geometry.elements * case.params.ssd.geometry.exported_pages_per_element()),
+            u64::from(case.params.ssd.geometry.dies * case.params.ssd.geometry.exported_pages_per_die()),
             "every page lies in a place of its own"
         );
     }

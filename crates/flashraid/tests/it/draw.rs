@@ -107,8 +107,8 @@ impl Draw {
     fn ssd(&mut self) -> SsdParams {
         let planes = self.between(1, 4);
         let dynamic = self.chance(35);
-        let pool = if self.chance(60) { Pool::Plane } else { Pool::Element };
-        let hold = if pool == Pool::Plane && self.chance(40) { Hold::Plane } else { Hold::Element };
+        let pool = if self.chance(60) { Pool::Plane } else { Pool::Die };
+        let hold = if pool == Pool::Plane && self.chance(40) { Hold::Plane } else { Hold::Die };
         let separate_open_block = self.chance(30);
         let planes_per_pool = if pool == Pool::Plane { 1 } else { planes };
         let start = self.between(1, 3 * planes_per_pool);
@@ -132,7 +132,7 @@ impl Draw {
             idle_ns: None,
         };
         let geometry = Geometry {
-            elements: self.between(1, 4) as u32,
+            dies: self.between(1, 4) as u32,
             planes: planes as u32,
             blocks_per_plane: blocks as u32,
             pages_per_block: self.between(4, 16) as u32,
@@ -140,13 +140,13 @@ impl Draw {
             reserved_blocks_per_plane: reserved as u32,
             summary_page: self.chance(50),
         };
-        let channel = self.chance(30).then(|| ChannelParams { elements_per_channel: self.between(1, u64::from(geometry.elements)) as u32 });
-        let hold = if channel.is_some() { Hold::Element } else { hold };
+        let channel = self.chance(30).then(|| ChannelParams { dies_per_channel: self.between(1, u64::from(geometry.dies)) as u32 });
+        let hold = if channel.is_some() { Hold::Die } else { hold };
         let link = self.chance(30).then(|| LinkParams { page_ns: self.between(4_001, 60_000), full_duplex: self.chance(50) });
         SsdParams {
             geometry,
             timing: self.timing(channel.is_some()),
-            element_stride_pages: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
+            die_stride_pages: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
             allocation: if dynamic { Allocation::Dynamic } else { Allocation::Static },
             plane_choice: if self.chance(70) { PlaneChoice::MostFree } else { PlaneChoice::Rotate },
             gc: GcParams { hold, ..gc },
@@ -169,7 +169,7 @@ impl Draw {
         let ssd = &mut case.params.ssd;
         ssd.channel = None;
         ssd.allocation = Allocation::Static;
-        ssd.gc.hold = Hold::Element;
+        ssd.gc.hold = Hold::Die;
         ssd.gc.instantaneous = false;
         let merge = self.chance(40);
         let suspension = self.chance(30).then(|| Suspension {
@@ -188,7 +188,7 @@ impl Draw {
         let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
         ssd.gc.idle_ns = with_idle.then(|| 50_021 << self.between(0, 8));
         if with_idle {
-            // Elements that go idle together end together, and rule 38 leaves their order on the link to how the model works.
+            // Dies that go idle together end together, and rule 38 leaves their order on the link to how the model works.
             ssd.link = None;
         }
         // Few pages are wanted again and again, so that some are wanted while they move.

@@ -101,7 +101,7 @@ fn numbered_back(mut outcome: Outcome, numbers: &[u64]) -> Outcome {
     for gc in &mut outcome.gc_intervals {
         gc.member = numbers.iter().position(|&number| number == u64::from(gc.member)).expect("every member has a number") as u32;
     }
-    outcome.gc_intervals.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
+    outcome.gc_intervals.sort_by_key(|gc| (gc.member, gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
     outcome
 }
 

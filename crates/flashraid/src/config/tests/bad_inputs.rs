@@ -19,7 +19,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ),
     (
         "numbers_out_of_range",
-        "[array]\nmembers = 0\n[ssd.geometry]\nelements = -1\nreserved = 1.5\nblocks = 99999999999\n[ssd.gc]\nstart = \"150%\"\n",
+        "[array]\nmembers = 0\n[ssd.geometry]\ndies = -1\nreserved = 1.5\nblocks = 99999999999\n[ssd.gc]\nstart = \"150%\"\n",
         &[],
     ),
     (
@@ -62,13 +62,13 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("cache_too_small", "[cache]\npolicy = \"iwc\"\nsize = \"16KiB\"\n", &[]),
     ("cache_without_front", "[cache]\npolicy = \"lawc\"\nsize = \"64KiB\"\nfront_fraction = 0.01\n", &[]),
     ("cache_policy", "[cache]\npolicy = \"law\"\n", &[]),
-    ("too_many_pages", "[ssd.geometry]\nelements = 4096\nblocks = 16384\n", &[]),
+    ("too_many_pages", "[ssd.geometry]\ndies = 4096\nblocks = 16384\n", &[]),
     ("page_size", "[ssd.geometry]\npage_size = 1000\n", &[]),
     ("channels", "[ssd]\ntransfer = \"channel\"\n", &[]),
-    ("channels_of_more_than_all", "[ssd]\ntransfer = \"channel\"\nchannel.elements_per_channel = 65\n", &[]),
+    ("channels_of_more_than_all", "[ssd]\ntransfer = \"channel\"\nchannel.dies_per_channel = 65\n", &[]),
     ("links", "[ssd]\nlink = \"300MB\"\n", &[]),
     ("link_tables", "[ssd]\nlink = { rate = \"3GB/s\", duplex = \"triple\" }\n", &[]),
-    ("held_planes", "[ssd.gc]\npool = \"element\"\nhold = \"plane\"\n", &[]),
+    ("held_planes", "[ssd.gc]\npool = \"die\"\nhold = \"plane\"\n", &[]),
     ("preemption_by_name", "[ssd.gc]\npreemption = \"full\"\n", &[]),
     ("preemption_options", "[ssd.gc]\npreemption = \"semi\"\nreorder = true\nsuspend_ns = 7\nidle = \"0ms\"\n", &[]),
     (

@@ -116,7 +116,7 @@ fn levels_with_parity_and_a_member_that_fails() {
 fn the_papers_devices_have_the_figures_of_the_reference() {
     let device = |name: &str| good(&format!("array.level = \"single\"\nssd.preset = \"{name}\"\n")).array.ssd;
     let ggc = device("ggc2014");
-    // 64 elements × 4 planes × (512 − 76) blocks × 63 pages.
+    // 64 dies × 4 planes × (512 − 76) blocks × 63 pages.
     assert_eq!(ggc.exported_pages(), 7_031_808);
     assert_eq!(ggc.gc.start_free_blocks, 25);
     let pgc = device("pgc2011");

@@ -38,8 +38,8 @@ impl Ssd {
     /// An operation has joined the queue: it may interrupt what is in flight.
     pub(super) fn interrupt_for(&mut self, now: TimeNs, id: u32) {
         let Some(suspension) = self.suspension() else { return };
-        let Pending { op, slot, element, .. } = self.pending[id];
-        let state = &mut self.stepped[element as usize];
+        let Pending { op, slot, die, .. } = self.pending[id];
+        let state = &mut self.stepped[die as usize];
         let in_flight = state.interruption.from <= now && now < state.ends;
         let admitted = state.clean.is_none_or(|clean| clean.state != State::AllWait) && slot != state.interruption.slot;
         if op.write || !in_flight || !admitted || state.interruption.times >= suspension.times_max {
@@ -58,8 +58,8 @@ impl Ssd {
     }
 
     /// The next read that may go in, or the way back.
-    pub(super) fn serve_while_suspended<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) {
-        let state = &mut self.stepped[element as usize];
+    pub(super) fn serve_while_suspended<W>(&mut self, at: TimeNs, die: u32, fx: &mut Effects<W>) {
+        let state = &mut self.stepped[die as usize];
         let programmed = state.interruption.slot;
         let reads = Admitted { reads: true, writes: false };
         let next = state.queue.candidates(reads, &self.pending).find(|&id| self.pending[id].slot != programmed);
@@ -71,14 +71,14 @@ impl Ssd {
             self.finish(id, at + self.steps.read_ns, operation.met_gc, fx);
         } else {
             let resume_ns = self.suspension().map_or(0, |suspension| suspension.resume_ns);
-            let state = &mut self.stepped[element as usize];
+            let state = &mut self.stepped[die as usize];
             (state.phase, state.ends) = (Phase::Resuming, at + resume_ns);
         }
     }
 
     /// The interrupted operation goes on.
-    pub(super) fn resume(&mut self, at: TimeNs, element: u32) {
-        let state = &mut self.stepped[element as usize];
+    pub(super) fn resume(&mut self, at: TimeNs, die: u32) {
+        let state = &mut self.stepped[die as usize];
         let interruption = &mut state.interruption;
         interruption.from = at;
         (state.phase, state.began, state.ends) = (interruption.phase, at, at + interruption.rest_ns);

@@ -1,4 +1,4 @@
-//! Every rule of preemption on a tiny element, to the nanosecond.
+//! Every rule of preemption on a tiny die, to the nanosecond.
 //!
 //! Read 20, program 200, erase 1000, transfer 7, command 1, look 5; so a read takes 28 and a write 208. Blocks of four pages, no
 //! summary. Five writes bring a pool to its start threshold with pages 6 and 7 left in the victim. From `T` on, when a read (of 28)

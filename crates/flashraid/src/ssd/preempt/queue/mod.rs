@@ -1,4 +1,4 @@
-//! The operations that wait for an element, in order of arrival, and which of them may go in.
+//! The operations that wait for a die, in order of arrival, and which of them may go in.
 //!
 //! A short queue is walked through, which is fastest. A long one, as under an overload, keeps an index besides, so that no operation
 //! costs more for those that wait with it.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 fn operation(slot: u32, kind: u32) -> Pending {
     let op = PageOp { page: slot, write: kind > 0, high_priority: kind > 1, join: 0 };
-    Pending { op, slot, element: 0, queued_at: 0, met_gc: false, refused_at: TimeNs::MAX, previous: NONE, next: NONE, arrival: 0 }
+    Pending { op, slot, die: 0, queued_at: 0, met_gc: false, refused_at: TimeNs::MAX, previous: NONE, next: NONE, arrival: 0 }
 }
 
 /// What a queue is, without any haste.
