@@ -74,6 +74,21 @@ pub fn write(path: &Path, contents: &[u8]) -> Outcome {
     file.finish()
 }
 
+/// Writes a whole file anew that is there: also where a link leads, and with the permissions that it has.
+pub fn rewrite(path: &Path, contents: &[u8]) -> Outcome {
+    let failed = |error: io::Error| Failure::writing(path, &error);
+    let path = fs::canonicalize(path).map_err(failed)?;
+    let permissions = fs::metadata(&path).map_err(failed)?.permissions();
+    let file = NewFile::begin(&path)?;
+    let written = file.handle().and_then(|mut handle| {
+        handle.write_all(contents)?;
+        handle.set_permissions(permissions)?;
+        handle.sync_data()
+    });
+    written.map_err(failed)?;
+    file.finish()
+}
+
 /// Makes a folder and those above it.
 pub fn make_folder(folder: &Path) -> Outcome {
     fs::create_dir_all(folder).map_err(|error| Failure::Run(format!("can't make the folder {}: {error}", folder.display())))
@@ -95,6 +110,20 @@ mod tests {
         let path = folder.path().join("deep/report.json");
         drop(NewFile::begin(&path).unwrap());
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 0);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_rewritten_file_keeps_its_permissions_and_links_to_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("real.toml"), folder.path().join("link.toml"));
+        write(&path, b"old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        rewrite(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!((fs::read(&path).unwrap(), fs::metadata(&path).unwrap().permissions().mode() & 0o777), (b"new".to_vec(), 0o640));
     }
 
     #[test]

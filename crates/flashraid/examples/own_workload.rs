@@ -64,7 +64,7 @@ impl Source for Log {
 struct DelayedReads(u64);
 
 impl Watch for DelayedReads {
-    fn look(&mut self, _progress: &Progress) -> bool {
+    fn tick(&mut self, _progress: &Progress) -> bool {
         true
     }
 

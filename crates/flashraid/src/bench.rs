@@ -196,7 +196,7 @@ fn warm(array: &mut Array, scenario: &Scenario) {
 struct Unwatched;
 
 impl Watch for Unwatched {
-    fn look(&mut self, _: &Progress) -> bool {
+    fn tick(&mut self, _: &Progress) -> bool {
         true
     }
     fn completed(&mut self, _: &CompletedRequest) {}
@@ -255,9 +255,9 @@ impl Floor {
                 floor.score[number as usize] = data_pages as i16;
                 floor.valid[number as usize] = (1 << data_pages) - 1;
                 for page in 0..data_pages {
-                    let slot = (plane * filled + block) * data_pages + page;
-                    floor.map[slot as usize] = number * g.pages_per_block + page;
-                    floor.rmap[(number * g.pages_per_block + page) as usize] = slot;
+                    let lpn = (plane * filled + block) * data_pages + page;
+                    floor.map[lpn as usize] = number * g.pages_per_block + page;
+                    floor.rmap[(number * g.pages_per_block + page) as usize] = lpn;
                 }
             }
         }
@@ -279,16 +279,16 @@ impl Floor {
         seconds
     }
 
-    fn write(&mut self, slot: u32) {
+    fn write(&mut self, lpn: u32) {
         let planes = self.geometry.planes;
-        let die = slot / (self.map.len() as u32 / self.geometry.dies);
+        let die = lpn / (self.map.len() as u32 / self.geometry.dies);
         let first = (die * planes) as usize;
         while let Some(plane) = (first..first + planes as usize).find(|&p| self.free_blocks[p] <= self.start_free_blocks) {
             if !self.clean(plane) {
                 break;
             }
         }
-        let old = self.map[slot as usize];
+        let old = self.map[lpn as usize];
         let (old_block, page) = ((old / self.geometry.pages_per_block) as usize, old % self.geometry.pages_per_block);
         self.valid[old_block] &= !(1 << page);
         if self.score[old_block] != NOT_SEALED {
@@ -297,10 +297,10 @@ impl Floor {
         let turn = &mut self.turn[die as usize];
         let plane = first + *turn as usize;
         *turn = if *turn + 1 == planes { 0 } else { *turn + 1 };
-        self.program(plane, slot);
+        self.program(plane, lpn);
     }
 
-    fn program(&mut self, plane: usize, slot: u32) {
+    fn program(&mut self, plane: usize, lpn: u32) {
         if self.open[plane].1 == self.data_pages {
             self.open_block(plane);
         }
@@ -311,8 +311,8 @@ impl Floor {
         if *page == self.data_pages {
             self.score[*block as usize] = self.valid[*block as usize].count_ones() as i16;
         }
-        self.map[slot as usize] = physical;
-        self.rmap[physical as usize] = slot;
+        self.map[lpn as usize] = physical;
+        self.rmap[physical as usize] = lpn;
     }
 
     fn open_block(&mut self, plane: usize) {
@@ -333,16 +333,16 @@ impl Floor {
     fn clean(&mut self, plane: usize) -> bool {
         let blocks = self.geometry.blocks_per_plane as usize;
         let scores = &self.score[plane * blocks..(plane + 1) * blocks];
-        let least = scores.iter().copied().fold(i16::MAX, i16::min);
-        if least >= self.data_pages as i16 {
+        let min = scores.iter().copied().fold(i16::MAX, i16::min);
+        if min >= self.data_pages as i16 {
             return false;
         }
-        let victim = plane * blocks + scores.iter().rposition(|&s| s == least).expect("it was found");
+        let victim = plane * blocks + scores.iter().rposition(|&s| s == min).expect("it was found");
         let mut bits = self.valid[victim];
         while bits != 0 {
-            let slot = self.rmap[victim * self.geometry.pages_per_block as usize + bits.trailing_zeros() as usize];
+            let lpn = self.rmap[victim * self.geometry.pages_per_block as usize + bits.trailing_zeros() as usize];
             bits &= bits - 1;
-            self.program(plane, slot);
+            self.program(plane, lpn);
         }
         // Free only now: a block that the moves open must not be the victim.
         self.valid[victim] = 0;
@@ -370,7 +370,7 @@ mod tests {
         let scenario = scenario(DEVICE, BenchSize::SMOKE).unwrap();
         let mut floor = Floor::new(&scenario.array);
         floor.warm_and_time(10_000);
-        assert!(floor.map.iter().enumerate().all(|(slot, &p)| floor.rmap[p as usize] == slot as u32));
+        assert!(floor.map.iter().enumerate().all(|(lpn, &p)| floor.rmap[p as usize] == lpn as u32));
         let valid: u32 = floor.valid.iter().map(|v| v.count_ones()).sum();
         assert_eq!(valid as usize, floor.map.len());
     }

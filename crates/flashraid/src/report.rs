@@ -293,12 +293,12 @@ pub struct Failure {
     /// Pages read for these beyond what was asked for.
     pub pages_read_to_reconstruct: u64,
     /// Response times, in microseconds, by what the array was doing when the request arrived.
-    pub response_us: ByService,
+    pub response_us: ByHealth,
 }
 
 /// Response times by what the array was doing about a failed member when the request arrived.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ByService {
+pub struct ByHealth {
     /// No member had failed.
     pub normal: ByDirection<ResponseTime>,
     /// One had, and was not being rebuilt.
@@ -458,7 +458,8 @@ pub struct TimelineGc {
     /// Free blocks of the pool at the begin.
     pub free_blocks_before: u32,
     /// Free blocks of the pool before the victim was erased, the fewest of the collection.
-    pub free_blocks_least: u32,
+    #[serde(rename = "free_blocks_least")]
+    pub free_blocks_min: u32,
     /// Blocks erased.
     pub victims: u32,
     /// Valid pages moved.

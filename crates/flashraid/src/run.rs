@@ -169,7 +169,7 @@ struct RunWatch<'a> {
 }
 
 impl Watch for RunWatch<'_> {
-    fn look(&mut self, progress: &simulation::Progress) -> bool {
+    fn tick(&mut self, progress: &simulation::Progress) -> bool {
         let simulation::Progress { fraction, requests, simulated_ns } = *progress;
         self.observer.progress(&Progress { phase: Phase::Run, fraction, requests, simulated_ns })
     }

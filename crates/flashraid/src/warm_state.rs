@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
-const MAGIC: &str = "flashraid.warm-state/1";
+const MAGIC: &str = "flashraid.warm-state/2";
 
 /// What a state must fit: everything that decides the shape of the tables and the meaning of what they hold.
 fn fingerprint(params: &ArrayParams) -> String {

@@ -71,6 +71,11 @@ impl Place {
         fs::write(self.path(name), contents).unwrap();
     }
 
+    /// Reads a text file of the folder.
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
     /// Reads a JSON file of the folder.
     pub fn json(&self, name: &str) -> Value {
         serde_json::from_slice(&fs::read(self.path(name)).unwrap()).unwrap()

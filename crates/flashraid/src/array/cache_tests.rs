@@ -152,7 +152,7 @@ fn coordination(scheme: Scheme, members: u32) -> CoordinationParams {
         shallow_depth: 0,
         delay_ns: 0,
         answers: true,
-        capable: (1 << members) - 1,
+        ggc_aware: (1 << members) - 1,
         latency_ns: [0; KINDS],
     }
 }

@@ -119,9 +119,9 @@ fn measured(scenario: &config::Scenario) -> f64 {
             let work = ftl.clean(0, pool, victim);
             moved += if write >= 3 * u64::from(exported) { u64::from(work.pages_moved) } else { 0 };
         }
-        let slot = crate::rng::below(&mut stream, u64::from(exported)) as u32;
-        let pool = ftl.place(0, slot, 0).expect("after the cleans there is room");
-        ftl.write(0, pool, slot);
+        let lpn = crate::rng::below(&mut stream, u64::from(exported)) as u32;
+        let pool = ftl.place(0, lpn, 0).expect("after the cleans there is room");
+        ftl.write(0, pool, lpn);
         written += u64::from(write >= 3 * u64::from(exported));
     }
     (written + moved) as f64 / written as f64

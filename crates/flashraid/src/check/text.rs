@@ -71,10 +71,10 @@ impl fmt::Display for CheckReport {
                 }
                 line(f, "load", &text)?;
             }
-            if let Some(most) = load.requests_per_s_max {
+            if let Some(max) = load.requests_per_s_max {
                 // With little in flight a cache may wait for one member while the others are idle.
                 let but = if self.cache.is_some() { " by the members alone; what the cache lets through may be much less" } else { "" };
-                line(f, "at most", &format!("{most:.0} requests/s{but}"))?;
+                line(f, "at most", &format!("{max:.0} requests/s{but}"))?;
             }
         }
         line(f, "warm-up", &format!("{} pages", self.warm_up_pages))?;

@@ -30,7 +30,7 @@ pub struct CoordinationConfig {
     pub answer: Answer,
     /// Numbers of the members that know the protocol; without it all do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub capable: Option<Vec<u32>>,
+    pub ggc_aware: Option<Vec<u32>>,
     /// How long messages take.
     pub latency: LatencyConfig,
 }
@@ -47,7 +47,7 @@ impl Default for CoordinationConfig {
             shallow_depth: 1,
             delay: Duration { ns: 0 },
             answer: Answer::Prompt,
-            capable: None,
+            ggc_aware: None,
             latency: LatencyConfig::default(),
         }
     }

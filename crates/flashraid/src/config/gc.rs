@@ -15,12 +15,12 @@ pub struct GcConfig {
     pub start: StartThreshold,
     /// A collection of a pool ends when it has this many free blocks.
     pub stop: StopThreshold,
-    /// Before which requests the free blocks are looked at.
+    /// Before which requests the free blocks are checked.
     pub trigger: Trigger,
     /// What shares free blocks, open blocks and thresholds.
     pub pool: Pool,
     /// What a running collection keeps from serving requests.
-    pub hold: Hold,
+    pub blocking: Blocking,
     /// Pages that are moved go to an open block of their own rather than to the one of host writes.
     pub separate_open_block: bool,
     /// Moved pages stay inside their plane and need no transfer.
@@ -35,7 +35,7 @@ pub struct GcConfig {
     pub merge: bool,
     /// A page that a waiting request wants is moved first; needs preemption and `merge`.
     pub reorder: bool,
-    /// A look at the queue between two steps of a collection; needs preemption.
+    /// A poll of the queue between two steps of a collection; needs preemption.
     pub poll: Duration,
     /// From the suspension of a program or erase until the read begins, in nanoseconds; needs `preemption = "suspend"`.
     pub suspend_ns: u64,
@@ -55,7 +55,7 @@ impl Default for GcConfig {
             stop: StopThreshold::AboveStart(1),
             trigger: Trigger::Request,
             pool: Pool::Plane,
-            hold: Hold::Die,
+            blocking: Blocking::Die,
             separate_open_block: false,
             copy_back: true,
             preemption: Preemption::None,
@@ -288,7 +288,7 @@ impl Quantity for Idle {
     }
 }
 
-/// Before which requests the free blocks are looked at.
+/// Before which requests the free blocks are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
@@ -311,7 +311,7 @@ pub enum Pool {
 /// What a running collection keeps from serving requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Hold {
+pub enum Blocking {
     /// The whole die.
     Die,
     /// Only the plane of the victim; needs `pool = "plane"`.

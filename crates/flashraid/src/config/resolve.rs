@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::array::Level;
 use super::coordination::Scheme;
 use super::device::{Allocation, Duplex, Link, LinkRate, PlaneChoice, Transfer, WarmUpPattern};
-use super::gc::{Hold, Idle, Pool, Preemption, StopThreshold, Trigger, VictimTable};
+use super::gc::{Blocking, Idle, Pool, Preemption, StopThreshold, Trigger, VictimTable};
 use super::problems::{Place, Problem};
 use super::tree::Tree;
 use super::validate::show;
@@ -225,13 +225,13 @@ impl Resolver<'_> {
         let needed = (working + 1).div_ceil(planes_per_pool);
         if reserved < needed {
             // Rounded up, so that it is enough.
-            let least = libm::ceil(f64::from(needed) / f64::from(written.blocks) * 1e6) / 1e6;
+            let min = libm::ceil(f64::from(needed) / f64::from(written.blocks) * 1e6) / 1e6;
             let message = format!(
                 "`ssd.geometry.reserved` is {}, which leaves {reserved} of the {} blocks of a plane in reserve, but garbage collection needs at least {needed} ({why}, and one free for `ssd.gc.start`)",
                 self.written("ssd.geometry.reserved"),
                 written.blocks
             );
-            self.problem("ssd.geometry.reserved", message, Some(&format!("with {} blocks, {least} is the least", written.blocks)));
+            self.problem("ssd.geometry.reserved", message, Some(&format!("with {} blocks, {min} is the least", written.blocks)));
         } else if reserved >= written.blocks {
             let message = format!("`ssd.geometry.reserved` is {}, which leaves nothing to export", self.written("ssd.geometry.reserved"));
             self.problem("ssd.geometry.reserved", message, None);
@@ -255,9 +255,9 @@ impl Resolver<'_> {
             ("block_erase", written.block_erase),
             ("command_overhead", written.command_overhead),
         ] {
-            let least = u64::from(key != "command_overhead");
-            if !(least..=LONGEST_OPERATION_NS).contains(&time.ns) {
-                let message = format!("`ssd.timing.{key}` is {time}, but {least}ns to 1h is allowed");
+            let min = u64::from(key != "command_overhead");
+            if !(min..=LONGEST_OPERATION_NS).contains(&time.ns) {
+                let message = format!("`ssd.timing.{key}` is {time}, but {min}ns to 1h is allowed");
                 self.problem(&format!("ssd.timing.{key}"), message, None);
             }
         }
@@ -309,22 +309,22 @@ impl Resolver<'_> {
             let help = matches!(written.stop, StopThreshold::AboveStart(_)).then_some("lower ssd.gc.start, or raise ssd.geometry.reserved");
             self.problem("ssd.gc.stop", message, help);
         }
-        if written.hold == Hold::Plane && written.pool != Pool::Plane {
-            let message = "`ssd.gc.hold` is \"plane\", but planes can be held one by one only if each has a pool of its own";
-            self.problem("ssd.gc.hold", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.hold = \"die\""));
+        if written.blocking == Blocking::Plane && written.pool != Pool::Plane {
+            let message = "`ssd.gc.blocking` is \"plane\", but planes can be blocked one by one only if each has a pool of its own";
+            self.problem("ssd.gc.blocking", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.blocking = \"die\""));
         }
-        if written.hold == Hold::Plane && config.ssd.transfer == Transfer::Channel {
-            let message = "`ssd.gc.hold` is \"plane\", but with shared channels a collection holds the whole die";
-            self.problem("ssd.gc.hold", message, Some("set ssd.transfer = \"pins\" or ssd.gc.hold = \"die\""));
+        if written.blocking == Blocking::Plane && config.ssd.transfer == Transfer::Channel {
+            let message = "`ssd.gc.blocking` is \"plane\", but with shared channels a collection blocks the whole die";
+            self.problem("ssd.gc.blocking", message, Some("set ssd.transfer = \"pins\" or ssd.gc.blocking = \"die\""));
         }
         GcParams {
             pool: match written.pool {
                 Pool::Plane => ssd::Pool::Plane,
                 Pool::Die => ssd::Pool::Die,
             },
-            hold: match written.hold {
-                Hold::Die => ssd::Hold::Die,
-                Hold::Plane => ssd::Hold::Plane,
+            blocking: match written.blocking {
+                Blocking::Die => ssd::Blocking::Die,
+                Blocking::Plane => ssd::Blocking::Plane,
             },
             start_free_blocks: start,
             stop_free_blocks: stop,
@@ -402,7 +402,7 @@ impl Resolver<'_> {
         let level = config.array.level;
         let members = config.array.members.unwrap_or_else(|| level.default_members());
         let name = level.name();
-        let (least, most, even) = match level {
+        let (min, max, even) = match level {
             Level::Single => (1, 1, false),
             Level::Raid0 => (1, MEMBERS_MAX, false),
             Level::Raid1 => (2, MEMBERS_MAX, false),
@@ -410,11 +410,11 @@ impl Resolver<'_> {
             Level::Raid4 | Level::Raid5 => (3, MEMBERS_MAX, false),
             Level::Raid6 => (4, MEMBERS_MAX, false),
         };
-        if members < least || members > most || (even && members % 2 == 1) {
-            let allowed = match (least == most, even) {
-                (true, _) => format!("exactly {least}"),
-                (false, true) => format!("an even number from {least} to {most}"),
-                (false, false) => format!("{least} to {most}"),
+        if members < min || members > max || (even && members % 2 == 1) {
+            let allowed = match (min == max, even) {
+                (true, _) => format!("exactly {min}"),
+                (false, true) => format!("an even number from {min} to {max}"),
+                (false, false) => format!("{min} to {max}"),
             };
             let help = (level == Level::Single).then_some("did you mean array.level = \"raid0\"?");
             self.problem("array.members", format!("`array.members` is {members}, but \"{name}\" takes {allowed}"), help);
@@ -479,7 +479,7 @@ impl Resolver<'_> {
             self.problem("ssd.gc.idle", "`ssd.gc.idle` is 0, but must be \"off\" or at least 1ns", None);
         }
         let excluded = [
-            ("ssd.gc.hold", gc.hold == Hold::Plane, "die"),
+            ("ssd.gc.blocking", gc.blocking == Blocking::Plane, "die"),
             ("ssd.transfer", config.ssd.transfer == Transfer::Channel, "pins"),
             ("ssd.allocation", config.ssd.allocation == Allocation::Dynamic, "static"),
         ];

@@ -46,7 +46,7 @@ pub struct MemberState {
     /// Errors that had to be corrected, per page read; flash without errors is simulated, so always 0.
     pub correctable_error_rate: f64,
     /// Free blocks of the pool that has fewest.
-    pub free_blocks_least: u32,
+    pub free_blocks_min: u32,
     /// So many of them are above its start threshold.
     pub blocks_above_start: u32,
 }

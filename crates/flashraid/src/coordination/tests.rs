@@ -17,7 +17,7 @@ const T: TimeNs = 10_000;
 type Op = (TimeNs, u32, u64, bool);
 
 fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> ArrayParams {
-    coordination.capable &= (1 << members) - 1;
+    coordination.ggc_aware &= (1 << members) - 1;
     let ssd = tiny::ssd(dies, 6, 3);
     ArrayParams { level: Level::Raid0, members, stripe_unit_pages: 1, ssd, coordination: Some(coordination), failure: None, cache: None }
 }
@@ -33,7 +33,7 @@ fn scheme(scheme: Scheme) -> CoordinationParams {
         shallow_depth: 0,
         delay_ns: 0,
         answers: true,
-        capable: u128::MAX,
+        ggc_aware: u128::MAX,
         latency_ns: [0; KINDS],
     }
 }
@@ -114,8 +114,8 @@ fn inclusive_forces_all_at_once_and_a_clean_in_progress_counts() {
     assert_eq!(outcome.done.last(), Some(&(T + 1468)));
     let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.start_ns, c.end_ns, c.forced)).collect();
     assert_eq!(cleans, [(0, T, T + 1440, false), (1, T, T + 1660, true), (2, T, T + 1660, true)]);
-    let runs: Vec<_> = outcome.counters.iter().map(|c| (c.gc_runs, c.gc_forced_runs)).collect();
-    assert_eq!(runs, [(1, 0), (1, 1), (1, 1)]);
+    let collections: Vec<_> = outcome.counters.iter().map(|c| (c.collections, c.forced_collections)).collect();
+    assert_eq!(collections, [(1, 0), (1, 1), (1, 1)]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
 #[test]
 fn members_that_do_not_know_the_protocol_collect_by_themselves() {
     let mut two = scheme(Scheme::ReactiveInclusive);
-    two.capable = 0b011;
+    two.ggc_aware = 0b011;
     let outcome = run(&params(3, 1, two.clone()), &one_asks());
     assert_eq!(outcome.log, ["10000 GcRequest 0", "10000 ForceGc 0", "10000 ForceGc 1", "11440 GcDone 0", "11660 GcDone 1"]);
     let outcome = run(&params(3, 1, two), &[worn(2), vec![(T, 2, 11, false)]].concat());
@@ -197,8 +197,8 @@ fn watermark_goes_on_until_free_blocks_exceed_stop() {
     // Member 0: two victims with two valid pages gain no free block beyond stop, the third has three and does.
     assert_eq!(outcome.log[3..], ["11660 GcDone 1", "14540 GcDone 0"]);
     assert_eq!(outcome.done.last(), Some(&(T + 4568)));
-    // They are one run, begun by the member itself.
-    assert_eq!((outcome.counters[0].gc_runs, outcome.counters[0].gc_forced_runs, outcome.counters[0].erases), (1, 0, 3));
+    // They are one collection, begun by the member itself.
+    assert_eq!((outcome.counters[0].collections, outcome.counters[0].forced_collections, outcome.counters[0].erases), (1, 0, 3));
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn idle_time_is_used_until_all_is_reserved() {
     let operations = [worn(0), vec![(20_000, 1, 11, false)]].concat();
     let outcome = run(&params(2, 1, scheme(Scheme::ProactiveIdle)), &operations);
     assert_eq!(outcome.log, ["0 Participate 0", "4000 ForceGc 0", "5440 GcDone 0"]);
-    assert_eq!(outcome.counters[0].gc_forced_runs, 1);
+    assert_eq!(outcome.counters[0].forced_collections, 1);
 }
 
 #[test]
@@ -291,8 +291,8 @@ fn members_tell_what_is_left_and_how_they_are() {
     let answers = sent(Scheme::ProactiveSoftLimit, &worn(0));
     let tells = |member, free_blocks, blocks_above_start, fragmentation| {
         let correctable_error_rate = 0.0;
-        let free_blocks_least = free_blocks;
-        let state = MemberState { fragmentation, free_blocks, correctable_error_rate, free_blocks_least, blocks_above_start };
+        let free_blocks_min = free_blocks;
+        let state = MemberState { fragmentation, free_blocks, correctable_error_rate, free_blocks_min, blocks_above_start };
         answers.contains(&Mail::ToController(member, ToController::GcState(state)))
     };
     assert!(tells(0, 1, 0, 0.2), "one free block, five used ones");

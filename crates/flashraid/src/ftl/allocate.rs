@@ -5,25 +5,25 @@ use crate::ssd::PlaneChoice;
 use std::hint::select_unpredictable;
 
 impl Ftl {
-    /// The pool of `die` (counted within the die) that takes a host write of `slot`, or `None` if none has room
-    /// (rules 16 and 21). Pools whose bit is set in `held` are left out.
+    /// The pool of `die` (counted within the die) that takes a host write of `lpn`, or `None` if none has room
+    /// (rules 16 and 21). Pools whose bit is set in `busy_planes` are left out.
     #[inline]
-    pub fn place(&mut self, die: u32, slot: u32, held: u64) -> Option<u32> {
+    pub fn place(&mut self, die: u32, lpn: u32, busy_planes: u64) -> Option<u32> {
         let pools = self.pools_per_die;
         if pools == 1 {
-            return (held == 0 && self.has_room(die as usize)).then_some(0);
+            return (busy_planes == 0 && self.has_room(die as usize)).then_some(0);
         }
         let start = self.dies[die as usize].next_pool_to_write;
         let chosen = match self.plane_choice {
             PlaneChoice::MostFree => {
-                let old_block = self.map[slot as usize] >> self.page_shift;
+                let old_block = self.map[lpn as usize] >> self.page_shift;
                 let same_die = !self.dynamic || old_block / (pools * self.blocks_per_pool) == die;
                 let oldest_allowed = if same_die { self.sequence(old_block) } else { 0 };
-                self.most_free(die, start, held, oldest_allowed).or_else(|| self.most_free(die, start, held, 0))
+                self.most_free(die, start, busy_planes, oldest_allowed).or_else(|| self.most_free(die, start, busy_planes, 0))
             }
             PlaneChoice::Rotate => {
                 let first = (die * pools) as usize;
-                (start..pools).chain(0..start).find(|&p| held >> p & 1 == 0 && self.has_room(first + p as usize))
+                (start..pools).chain(0..start).find(|&p| busy_planes >> p & 1 == 0 && self.has_room(first + p as usize))
             }
         }?;
         self.dies[die as usize].next_pool_to_write = if chosen + 1 == pools { 0 } else { chosen + 1 };
@@ -31,7 +31,7 @@ impl Ftl {
     }
 
     #[inline]
-    fn most_free(&self, die: u32, start: u32, held: u64, oldest_allowed: u32) -> Option<u32> {
+    fn most_free(&self, die: u32, start: u32, busy_planes: u64, oldest_allowed: u32) -> Option<u32> {
         let first = (die * self.pools_per_die) as usize;
         let rooms = &self.rooms[first..first + self.pools_per_die as usize];
         let floor = self.room_floor();
@@ -39,7 +39,7 @@ impl Ftl {
         let mut best = 0;
         for (pool, room) in (0_u32..).zip(rooms) {
             let turn = pool.wrapping_sub(start).wrapping_add(select_unpredictable(pool < start, self.pools_per_die, 0));
-            let allowed = (room.free_pages > floor) & (room.sequence >= oldest_allowed) & (held >> pool & 1 == 0);
+            let allowed = (room.free_pages > floor) & (room.sequence >= oldest_allowed) & (busy_planes >> pool & 1 == 0);
             let rank = u64::from(room.free_pages) << 32 | u64::from(self.pools_per_die - turn);
             best = best.max(select_unpredictable(allowed, rank, 0));
         }
@@ -59,10 +59,10 @@ impl Ftl {
         2 * self.geometry.pages_per_block - self.data_pages
     }
 
-    /// Programs `slot` into `pool` of `die` and invalidates its old copy; says whether that sealed a block.
+    /// Programs `lpn` into `pool` of `die` and invalidates its old copy; says whether that sealed a block.
     #[inline]
-    pub fn write(&mut self, die: u32, pool: u32, slot: u32) -> bool {
-        let old = self.map[slot as usize];
+    pub fn write(&mut self, die: u32, pool: u32, lpn: u32) -> bool {
+        let old = self.map[lpn as usize];
         let old_block = (old >> self.page_shift) as usize;
         let page = old & ((1 << self.page_shift) - 1);
         let word = &mut self.meta[old_block * (self.words + 1) + (page >> 6) as usize];
@@ -88,8 +88,8 @@ impl Ftl {
         if sealed {
             self.score[open.block as usize] -= OPEN_SCORE;
         }
-        self.map[slot as usize] = physical;
-        self.rmap[physical as usize] = slot;
+        self.map[lpn as usize] = physical;
+        self.rmap[physical as usize] = lpn;
         sealed
     }
 

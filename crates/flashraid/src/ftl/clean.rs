@@ -17,11 +17,11 @@ pub struct CleanWork {
     /// Free blocks of the pool when it began.
     pub free_blocks_before: u32,
     /// Free blocks of the pool just before the erase.
-    pub free_blocks_least: u32,
+    pub free_blocks_min: u32,
 }
 
 impl Ftl {
-    /// Whether a look at `die` has anything to find.
+    /// Whether a check of `die` finds a pool that needs a clean.
     #[inline]
     pub fn needs_clean(&self, die: u32) -> bool {
         self.dies[die as usize].need != 0
@@ -45,10 +45,10 @@ impl Ftl {
     }
 
     /// The next pool of `die` to clean and its victim: the first in rotation that needs a clean and has a useful victim.
-    /// Pools whose bit is set in `held` are left out.
-    pub fn next_clean(&mut self, die: u32, held: u64) -> Option<(u32, u32)> {
+    /// Pools whose bit is set in `busy_planes` are left out.
+    pub fn next_clean(&mut self, die: u32, busy_planes: u64) -> Option<(u32, u32)> {
         let DieState { need, next_pool_to_clean: from, .. } = self.dies[die as usize];
-        let mut candidates = need & !held;
+        let mut candidates = need & !busy_planes;
         while candidates != 0 {
             let at_or_after = candidates & (u64::MAX << from);
             let pool = if at_or_after != 0 { at_or_after } else { candidates }.trailing_zeros();
@@ -87,10 +87,10 @@ impl Ftl {
         for word in 0..self.words {
             let mut bits = self.meta[base + word];
             while bits != 0 {
-                let slot = self.rmap[first_page as usize + word * 64 + bits.trailing_zeros() as usize];
+                let lpn = self.rmap[first_page as usize + word * 64 + bits.trailing_zeros() as usize];
                 bits &= bits - 1;
-                prefetch(&self.map, slot as usize);
-                moving[count] = slot;
+                prefetch(&self.map, lpn as usize);
+                moving[count] = lpn;
                 count += 1;
             }
         }
@@ -110,8 +110,8 @@ impl Ftl {
             let first = (open.block << self.page_shift) | open.next_page;
             let target = &mut self.rmap[first as usize..first as usize + chunk];
             target.copy_from_slice(&moving[moved..moved + chunk]);
-            for (physical, &slot) in (first..).zip(&moving[moved..moved + chunk]) {
-                self.map[slot as usize] = physical;
+            for (physical, &lpn) in (first..).zip(&moving[moved..moved + chunk]) {
+                self.map[lpn as usize] = physical;
             }
             moved += chunk;
             open.next_page += chunk as u32;
@@ -128,9 +128,9 @@ impl Ftl {
         self.moving = moving;
 
         debug_assert_eq!(self.score[victim as usize], count as i16, "a sealed block's score is its number of valid pages");
-        let free_blocks_least = self.pools[index].free_blocks;
+        let free_blocks_min = self.pools[index].free_blocks;
         self.erase(die, pool, victim);
-        CleanWork { pages_moved: count as u32, blocks_sealed, free_blocks_before, free_blocks_least }
+        CleanWork { pages_moved: count as u32, blocks_sealed, free_blocks_before, free_blocks_min }
     }
 
     /// Erases a block without valid pages.

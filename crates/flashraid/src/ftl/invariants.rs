@@ -10,16 +10,16 @@ impl Ftl {
     pub fn verify(&self) -> Result<(), String> {
         let fail = |what: String| -> Result<(), String> { Err(format!("FTL state is inconsistent: {what}")) };
         let mut valid_of_block = vec![0u32; self.score.len()];
-        for (slot, &physical) in self.map.iter().enumerate() {
-            if self.rmap[physical as usize] != slot as u32 {
-                return fail(format!("slot {slot} maps to page {physical}, which belongs to slot {}", self.rmap[physical as usize]));
+        for (lpn, &physical) in self.map.iter().enumerate() {
+            if self.rmap[physical as usize] != lpn as u32 {
+                return fail(format!("lpn {lpn} maps to page {physical}, which belongs to lpn {}", self.rmap[physical as usize]));
             }
             let (block, page) = (physical >> self.page_shift, physical & ((1 << self.page_shift) - 1));
-            if !self.dynamic && block / (self.blocks_per_pool * self.pools_per_die) != slot as u32 / self.exported_per_die {
-                return fail(format!("slot {slot} lies on another die"));
+            if !self.dynamic && block / (self.blocks_per_pool * self.pools_per_die) != lpn as u32 / self.exported_per_die {
+                return fail(format!("lpn {lpn} lies on another die"));
             }
             if page >= self.data_pages || !self.is_valid(block, page) {
-                return fail(format!("slot {slot} maps to page {page} of block {block}, which is not a valid data page"));
+                return fail(format!("lpn {lpn} maps to page {page} of block {block}, which is not a valid data page"));
             }
             valid_of_block[block as usize] += 1;
         }

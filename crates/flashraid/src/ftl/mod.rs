@@ -1,14 +1,14 @@
 //! The flash translation layer of one SSD: page-mapped, out of place, log-structured. It knows no time.
 //!
 //! ```text
-//!  logical slot ──map──▶ physical page ──rmap──▶ logical slot
+//!  lpn ──map──▶ physical page ──rmap──▶ lpn
 //!                          │
 //!        block = page >> page_shift          pool = plane, or all planes of a die
 //!          meta: bits of valid pages,        free blocks, one open block (two with a
 //!                sequence number, erases     separate one for collection), rotation
 //! ```
 //!
-//! A *logical slot* numbers the exported pages die by die, so that work on one die stays in one stretch of memory.
+//! An *lpn* is a logical page number that counts the exported pages die by die, so that work on one die stays in one stretch of memory.
 //! All ids are `u32`; tables are flat. A physical page costs 4 bytes in `rmap`, an exported one 4 in `map`, a block 18 to 26.
 
 mod allocate;
@@ -106,9 +106,9 @@ pub struct Ftl {
     /// Writes may move a page to another die.
     pub(crate) dynamic: bool,
 
-    /// Logical slot to physical page.
+    /// Lpn to physical page.
     map: Vec<u32>,
-    /// Physical page to logical slot; meaningful only where the valid bit is set.
+    /// Physical page to lpn; meaningful only where the valid bit is set.
     rmap: Vec<u32>,
     /// Per block `words` words of valid bits, then `sequence | erases << 32`. Pages of an open block that are not programmed yet
     /// count as valid, which saves a write per program and is true again once it is sealed.
@@ -120,7 +120,7 @@ pub struct Ftl {
     pub(crate) dies: Vec<DieState>,
     /// Streams of the victim policies that draw; empty for the others.
     streams: Vec<Stream>,
-    /// Slots that a clean moves.
+    /// Lpns that a clean moves.
     moving: Vec<u32>,
 }
 
@@ -176,7 +176,7 @@ impl Ftl {
 
     fn fill_die(&mut self, die: u32) {
         let filled_blocks = self.exported_per_die / self.data_pages;
-        let first_slot = die * self.exported_per_die;
+        let first_lpn = die * self.exported_per_die;
         for k in 0..filled_blocks {
             let block = self.block_id(die, k % self.pools_per_die, k / self.pools_per_die);
             self.set_all_valid(block);
@@ -184,10 +184,10 @@ impl Ftl {
             let sealed = k + 1 < filled_blocks || self.fill_seals_last_block;
             self.score[block as usize] = self.data_pages as i16 + if sealed { 0 } else { OPEN_SCORE };
             for page in 0..self.data_pages {
-                let slot = first_slot + k * self.data_pages + page;
+                let lpn = first_lpn + k * self.data_pages + page;
                 let physical = (block << self.page_shift) | page;
-                self.map[slot as usize] = physical;
-                self.rmap[physical as usize] = slot;
+                self.map[lpn as usize] = physical;
+                self.rmap[physical as usize] = lpn;
             }
         }
         self.dies.push(DieState {
@@ -253,34 +253,34 @@ impl Ftl {
         (self.meta[block as usize * (self.words + 1) + self.words] >> 32) as u32
     }
 
-    /// The logical slot of page `page` of die `die`.
+    /// The lpn of page `page` of die `die`.
     #[inline]
-    pub fn slot(&self, die: u32, page: u32) -> u32 {
+    pub fn lpn(&self, die: u32, page: u32) -> u32 {
         die * self.exported_per_die + page
     }
 
-    /// The die that holds the page of `slot` now.
+    /// The die that holds the page of `lpn` now.
     #[inline]
-    pub fn die_of(&self, slot: u32) -> u32 {
-        self.pool_of(slot) / self.pools_per_die
+    pub fn die_of(&self, lpn: u32) -> u32 {
+        self.pool_of(lpn) / self.pools_per_die
     }
 
-    /// The pool (counted over the device) that holds the page of `slot` now.
+    /// The pool (counted over the device) that holds the page of `lpn` now.
     #[inline]
-    pub fn pool_of(&self, slot: u32) -> u32 {
-        (self.map[slot as usize] >> self.page_shift) / self.blocks_per_pool
+    pub fn pool_of(&self, lpn: u32) -> u32 {
+        (self.map[lpn as usize] >> self.page_shift) / self.blocks_per_pool
     }
 
-    /// Brings the map entry of `slot` near; a hint.
+    /// Brings the map entry of `lpn` near; a hint.
     #[inline]
-    pub fn prefetch_map(&self, slot: u32) {
-        tables::prefetch(&self.map, slot as usize);
+    pub fn prefetch_map(&self, lpn: u32) {
+        tables::prefetch(&self.map, lpn as usize);
     }
 
-    /// Brings what overwriting `slot` touches near, given that its map entry is; a hint.
+    /// Brings what overwriting `lpn` touches near, given that its map entry is; a hint.
     #[inline]
-    pub fn prefetch_block(&self, slot: u32) {
-        let block = (self.map[slot as usize] >> self.page_shift) as usize;
+    pub fn prefetch_block(&self, lpn: u32) {
+        let block = (self.map[lpn as usize] >> self.page_shift) as usize;
         tables::prefetch(&self.meta, block * (self.words + 1));
         tables::prefetch(&self.score, block);
     }
@@ -329,17 +329,12 @@ impl Ftl {
         (0..self.score.len() as u32).map(|b| self.erases(b)).collect()
     }
 
-    /// Where `slot` lies: die, pool of the die, block of the pool, page.
-    pub fn location(&self, slot: u32) -> (u32, u32, u32, u32) {
-        let physical = self.map[slot as usize];
+    /// Where `lpn` lies: die, pool of the die, block of the pool, page.
+    pub fn location(&self, lpn: u32) -> (u32, u32, u32, u32) {
+        let physical = self.map[lpn as usize];
         let block = physical >> self.page_shift;
         let pool = block / self.blocks_per_pool;
-        (
-            pool / self.pools_per_die,
-            pool % self.pools_per_die,
-            block % self.blocks_per_pool,
-            physical & ((1 << self.page_shift) - 1),
-        )
+        (pool / self.pools_per_die, pool % self.pools_per_die, block % self.blocks_per_pool, physical & ((1 << self.page_shift) - 1))
     }
 
     /// Bytes that the state keeps resident.

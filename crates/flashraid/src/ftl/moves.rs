@@ -24,8 +24,8 @@ impl Ftl {
     /// Brings the map entries of all pages of `victim` near, given that [`Ftl::prefetch_victim`] has had time; a hint.
     pub(crate) fn prefetch_moves(&self, victim: u32) {
         let first = (victim << self.page_shift) as usize;
-        for &slot in &self.rmap[first..first + self.data_pages as usize] {
-            prefetch(&self.map, slot as usize);
+        for &lpn in &self.rmap[first..first + self.data_pages as usize] {
+            prefetch(&self.map, lpn as usize);
         }
     }
 
@@ -35,25 +35,25 @@ impl Ftl {
         self.score[victim as usize] as u32
     }
 
-    /// The slot of the first valid page of `victim` in page order.
+    /// The lpn of the first valid page of `victim` in page order.
     #[inline]
-    pub(crate) fn first_valid_slot(&self, victim: u32) -> Option<u32> {
+    pub(crate) fn first_valid_lpn(&self, victim: u32) -> Option<u32> {
         let base = victim as usize * (self.words + 1);
         let word = (0..self.words).find(|&word| self.meta[base + word] != 0)?;
         let page = word * 64 + self.meta[base + word].trailing_zeros() as usize;
         Some(self.rmap[(victim << self.page_shift) as usize + page])
     }
 
-    /// Whether the page of `slot` lies in `block`.
+    /// Whether the page of `lpn` lies in `block`.
     #[inline]
-    pub(crate) fn lies_in(&self, slot: u32, block: u32) -> bool {
-        self.map[slot as usize] >> self.page_shift == block
+    pub(crate) fn lies_in(&self, lpn: u32, block: u32) -> bool {
+        self.map[lpn as usize] >> self.page_shift == block
     }
 
-    /// The plane in which the page of `slot` lies.
+    /// The plane in which the page of `lpn` lies.
     #[inline]
-    pub(crate) fn plane_of(&self, slot: u32) -> u32 {
-        self.plane_of_block(self.map[slot as usize] >> self.page_shift)
+    pub(crate) fn plane_of(&self, lpn: u32) -> u32 {
+        self.plane_of_block(self.map[lpn as usize] >> self.page_shift)
     }
 
     fn plane_of_block(&self, block: u32) -> u32 {
@@ -69,10 +69,10 @@ impl Ftl {
         (first..first + self.pools_per_die).any(|pool| self.has_room(pool as usize))
     }
 
-    /// Moves the page of `slot`, which lies in a sealed block of `pool`, to the open block that takes moves.
+    /// Moves the page of `lpn`, which lies in a sealed block of `pool`, to the open block that takes moves.
     #[inline]
-    pub(crate) fn move_page(&mut self, die: u32, pool: u32, slot: u32) -> Moved {
-        let old = self.map[slot as usize];
+    pub(crate) fn move_page(&mut self, die: u32, pool: u32, lpn: u32) -> Moved {
+        let old = self.map[lpn as usize];
         let old_block = (old >> self.page_shift) as usize;
         let page = old & ((1 << self.page_shift) - 1);
         self.meta[old_block * (self.words + 1) + (page >> 6) as usize] &= !(1 << (page & 63));
@@ -97,8 +97,8 @@ impl Ftl {
             self.score[block as usize] -= OPEN_SCORE;
         }
         self.rooms[index].free_pages -= u32::from(!self.separate_open_block);
-        self.map[slot as usize] = physical;
-        self.rmap[physical as usize] = slot;
+        self.map[lpn as usize] = physical;
+        self.rmap[physical as usize] = lpn;
         Moved { plane: self.plane_of_block(block), sealed }
     }
 
@@ -118,7 +118,7 @@ impl Ftl {
 
     /// The pool of `die` that has fewest free blocks among those with a useful victim, the first in rotation among equals, and
     /// that victim.
-    pub(crate) fn next_clean_of_least_free(&mut self, die: u32) -> Option<(u32, u32)> {
+    pub(crate) fn next_clean_of_fewest_free(&mut self, die: u32) -> Option<(u32, u32)> {
         let from = self.dies[die as usize].next_pool_to_clean;
         let mut tried = 0_u64;
         for _ in 0..self.pools_per_die {

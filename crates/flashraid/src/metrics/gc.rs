@@ -283,9 +283,7 @@ mod tests {
         };
         let member_collects = |member: u32, now: u64| (0..DIES).any(|die| collects(member, die, now));
         let members = (0..MEMBERS).map(|member| MemberActivity {
-            die_time_ns: (from_ns..end_ns)
-                .map(|now| (0..DIES).filter(|&die| collects(member, die, now)).count() as u128)
-                .sum(),
+            die_time_ns: (from_ns..end_ns).map(|now| (0..DIES).filter(|&die| collects(member, die, now)).count() as u128).sum(),
             member_time_ns: (from_ns..end_ns).filter(|&now| member_collects(member, now)).count() as u64,
         });
         let mut slices_by_members = vec![0; MEMBERS as usize + 1];

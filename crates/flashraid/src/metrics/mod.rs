@@ -65,7 +65,7 @@ pub struct GcInterval {
     /// Free blocks of the pool when it began.
     pub free_blocks_before: u32,
     /// Free blocks of the pool just before the erase, the fewest while it lasted.
-    pub free_blocks_least: u32,
+    pub free_blocks_min: u32,
     /// From then on writes had to wait (state 2 of PGC III.D); `end_ns` if never. Before, requests went in between the steps (state 1).
     pub writes_wait_from_ns: TimeNs,
     /// From then on all requests had to wait (state 3); `end_ns` if never, `start_ns` without preemption.
@@ -297,7 +297,7 @@ mod tests {
             victims: 1,
             pages_moved: 0,
             free_blocks_before: 0,
-            free_blocks_least: 0,
+            free_blocks_min: 0,
             writes_wait_from_ns: 50,
             all_wait_from_ns: 50,
             forced: false,

@@ -107,7 +107,7 @@ mod tests {
             victims: 1,
             pages_moved: 0,
             free_blocks_before: 0,
-            free_blocks_least: 0,
+            free_blocks_min: 0,
             writes_wait_from_ns: start_ns,
             all_wait_from_ns: start_ns,
             forced: false,

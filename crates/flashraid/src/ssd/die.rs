@@ -1,6 +1,6 @@
-//! How one die works: looks, cleans, commands; at once or step by step.
+//! How one die works: checks, cleans, commands; at once or step by step.
 
-use super::{Allocation, Effects, Hold, NONE, Pending, Ssd, SsdParams, SsdWake, Trigger};
+use super::{Allocation, Blocking, Effects, NONE, Pending, Ssd, SsdParams, SsdWake, Trigger};
 use crate::TimeNs;
 use crate::flash::Timing;
 use crate::ftl::CleanWork;
@@ -123,15 +123,15 @@ pub(super) struct Die {
     /// End of its last clean that took time.
     gc_until: TimeNs,
     /// The last thing it did was a clean.
-    in_run: bool,
-    /// With `hold = "plane"`: end of the last clean of each plane, if any.
-    held_until: Vec<Option<TimeNs>>,
+    in_collection: bool,
+    /// With `blocking = "plane"`: end of the last clean of each plane, if any.
+    planes_busy_until: Vec<Option<TimeNs>>,
     /// First and last waiting operation.
     head: u32,
     tail: u32,
     /// A wake-up is on its way.
     awaited: bool,
-    /// With `hold = "plane"`: the head of the queue waits for the clean that ends then.
+    /// With `blocking = "plane"`: the head of the queue waits for the clean that ends then.
     awaits_release_at: Option<TimeNs>,
     /// Plain durations of what waits.
     waiting_ns: u64,
@@ -154,8 +154,8 @@ impl Die {
         Self {
             busy_until: 0,
             gc_until: 0,
-            in_run: false,
-            held_until: vec![None; planes as usize],
+            in_collection: false,
+            planes_busy_until: vec![None; planes as usize],
             head: NONE,
             tail: NONE,
             awaited: false,
@@ -180,8 +180,8 @@ impl Die {
         (!self.script.is_empty() && self.serving == NONE).then_some(self.clean_began)
     }
 
-    fn held(&self, at: TimeNs) -> u64 {
-        self.held_until.iter().enumerate().fold(0, |mask, (p, &until)| mask | u64::from(until.is_some_and(|u| u > at)) << p)
+    fn busy_planes(&self, at: TimeNs) -> u64 {
+        self.planes_busy_until.iter().enumerate().fold(0, |mask, (p, &until)| mask | u64::from(until.is_some_and(|u| u > at)) << p)
     }
 }
 
@@ -189,29 +189,29 @@ impl Ssd {
     /// Serves an operation that arrives now behind everything that the die has taken before; returns its end and whether it
     /// waited for garbage collection.
     #[inline]
-    pub(crate) fn serve_now(&mut self, now: TimeNs, die: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
+    pub(crate) fn serve_now(&mut self, now: TimeNs, die: u32, lpn: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
         if self.holds_plane() {
-            return self.serve_beside_cleans(now, die, slot, write, cleans);
+            return self.serve_beside_cleans(now, die, lpn, write, cleans);
         }
         let mut at = now.max(self.dies[die as usize].busy_until);
-        if self.ftl.needs_clean(die) && self.looks_before(write) {
+        if self.ftl.needs_clean(die) && self.checks_before(write) {
             while let Some((pool, victim)) = self.ftl.next_clean(die, 0) {
                 at = self.clean_at(at, die, pool, victim, cleans);
             }
         }
-        let end = at + self.command(die, slot, write, 0).expect("rule 16: a look leaves room in some pool");
+        let end = at + self.command(die, lpn, write, 0).expect("rule 16: a check leaves room in some pool");
         let state = &mut self.dies[die as usize];
         state.busy_until = end;
-        state.in_run = false;
+        state.in_collection = false;
         (end, state.gc_until > now)
     }
 
-    /// Only the plane of a victim is held and the die serves what needs other planes (rule 15).
-    fn serve_beside_cleans(&mut self, now: TimeNs, die: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
+    /// Only the plane of a victim is busy, and the die serves what needs other planes (rule 15).
+    fn serve_beside_cleans(&mut self, now: TimeNs, die: u32, lpn: u32, write: bool, cleans: &mut Vec<GcInterval>) -> (TimeNs, bool) {
         let mut at = now.max(self.dies[die as usize].busy_until);
         let mut met_gc = false;
         loop {
-            match self.try_beside_cleans(at, die, slot, write, cleans) {
+            match self.try_beside_cleans(at, die, lpn, write, cleans) {
                 Ok(duration) => {
                     self.dies[die as usize].busy_until = at + duration;
                     return (at + duration, met_gc);
@@ -222,51 +222,51 @@ impl Ssd {
     }
 
     /// Looks, then begins the operation and returns its duration, or the time at which a plane that it needs is released.
-    fn try_beside_cleans(&mut self, at: TimeNs, die: u32, slot: u32, write: bool, cleans: &mut Vec<GcInterval>) -> Result<u64, TimeNs> {
-        let mut held = self.dies[die as usize].held(at);
-        if self.looks_before(write) {
-            while let Some((pool, victim)) = self.ftl.next_clean(die, held) {
+    fn try_beside_cleans(&mut self, at: TimeNs, die: u32, lpn: u32, write: bool, cleans: &mut Vec<GcInterval>) -> Result<u64, TimeNs> {
+        let mut busy_planes = self.dies[die as usize].busy_planes(at);
+        if self.checks_before(write) {
+            while let Some((pool, victim)) = self.ftl.next_clean(die, busy_planes) {
                 let work = self.ftl.clean(die, pool, victim);
                 let end = at + self.steps.clean_ns(work);
-                let held_until = &mut self.dies[die as usize].held_until[pool as usize];
-                let continues = held_until.replace(end) == Some(at);
+                let planes_busy_until = &mut self.dies[die as usize].planes_busy_until[pool as usize];
+                let continues = planes_busy_until.replace(end) == Some(at);
                 self.record_clean(die, pool, at..end, work, continues, cleans);
-                held |= 1 << pool;
+                busy_planes |= 1 << pool;
             }
         }
-        let held_until = &self.dies[die as usize].held_until;
+        let planes_busy_until = &self.dies[die as usize].planes_busy_until;
         let released = if write {
-            held_until.iter().flatten().copied().filter(|&until| until > at).min()
+            planes_busy_until.iter().flatten().copied().filter(|&until| until > at).min()
         } else {
             // Under dynamic allocation the page may have moved to another die since the read was placed.
-            let here = !self.ftl.dynamic || self.ftl.die_of(slot) == die;
-            held_until[(self.ftl.pool_of(slot) % self.params.geometry.planes) as usize].filter(|&until| here && until > at)
+            let here = !self.ftl.dynamic || self.ftl.die_of(lpn) == die;
+            planes_busy_until[(self.ftl.pool_of(lpn) % self.params.geometry.planes) as usize].filter(|&until| here && until > at)
         };
         match released {
             Some(released) if !write => Err(released),
-            _ => self.command(die, slot, write, held).ok_or_else(|| released.expect("rule 16: a pool without room is being cleaned")),
+            _ => self.command(die, lpn, write, busy_planes).ok_or_else(|| released.expect("rule 16: a pool without room is being cleaned")),
         }
     }
 
     fn holds_plane(&self) -> bool {
-        self.params.gc.hold == Hold::Plane && !self.params.gc.instantaneous
+        self.params.gc.blocking == Blocking::Plane && !self.params.gc.instantaneous
     }
 
     #[inline]
-    pub(super) fn looks_before(&self, write: bool) -> bool {
+    pub(super) fn checks_before(&self, write: bool) -> bool {
         write || self.params.gc.trigger == Trigger::Request
     }
 
     /// Changes the mapping for a command that starts now and returns its plain duration; `None` for a write that finds no room.
     #[inline]
-    pub(super) fn command(&mut self, die: u32, slot: u32, write: bool, held: u64) -> Option<u64> {
+    pub(super) fn command(&mut self, die: u32, lpn: u32, write: bool, busy_planes: u64) -> Option<u64> {
         if !write {
             self.counters.host_pages_read += 1;
             return Some(self.steps.read_ns);
         }
-        let pool = self.ftl.place(die, slot, held)?;
+        let pool = self.ftl.place(die, lpn, busy_planes)?;
         self.counters.host_pages_written += 1;
-        let sealed = self.ftl.write(die, pool, slot);
+        let sealed = self.ftl.write(die, pool, lpn);
         self.counters.summary_programs += u64::from(sealed && self.params.geometry.summary_page);
         Some(self.steps.write_ns + if sealed { self.steps.seal_ns } else { 0 })
     }
@@ -276,7 +276,7 @@ impl Ssd {
         let work = self.ftl.clean(die, pool, victim);
         let end = at + self.steps.clean_ns(work);
         let state = &mut self.dies[die as usize];
-        let continues = std::mem::replace(&mut state.in_run, true);
+        let continues = std::mem::replace(&mut state.in_collection, true);
         if !self.params.gc.instantaneous {
             state.gc_until = end;
         }
@@ -284,19 +284,11 @@ impl Ssd {
         end
     }
 
-    fn record_clean(
-        &mut self,
-        die: u32,
-        pool: u32,
-        time: Range<TimeNs>,
-        work: CleanWork,
-        continues: bool,
-        cleans: &mut Vec<GcInterval>,
-    ) {
+    fn record_clean(&mut self, die: u32, pool: u32, time: Range<TimeNs>, work: CleanWork, continues: bool, cleans: &mut Vec<GcInterval>) {
         self.counters.erases += 1;
         self.counters.gc_pages_moved += u64::from(work.pages_moved);
         self.counters.summary_programs += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.summary_page);
-        self.counters.gc_runs += u64::from(!continues);
+        self.counters.collections += u64::from(!continues);
         self.counters.gc_time_ns += time.end - time.start;
         cleans.push(GcInterval {
             member: self.member,
@@ -307,7 +299,7 @@ impl Ssd {
             victims: 1,
             pages_moved: work.pages_moved,
             free_blocks_before: work.free_blocks_before,
-            free_blocks_least: work.free_blocks_least,
+            free_blocks_min: work.free_blocks_min,
             writes_wait_from_ns: time.start,
             all_wait_from_ns: time.start,
             forced: false,
@@ -350,7 +342,7 @@ impl Ssd {
         }
     }
 
-    /// Begins what an idle die does next: a clean if its look finds one, else the operation at the head of its queue. Steps
+    /// Begins what an idle die does next: a clean if its check finds one, else the operation at the head of its queue. Steps
     /// without length are followed by the next at once.
     fn begin<W>(&mut self, now: TimeNs, die: u32, fx: &mut Effects<W>) {
         while self.begin_step(now, die, fx) {}
@@ -382,11 +374,11 @@ impl Ssd {
         if id == NONE {
             return false;
         }
-        let Pending { op, slot, queued_at, next, .. } = self.pending[id];
+        let Pending { op, lpn, queued_at, next, .. } = self.pending[id];
         let mut begun = None;
         if self.holds_plane() {
             let known = fx.cleans.len();
-            let attempt = self.try_beside_cleans(now, die, slot, op.write, fx.cleans);
+            let attempt = self.try_beside_cleans(now, die, lpn, op.write, fx.cleans);
             for clean in &fx.cleans[known..] {
                 fx.agenda.schedule(clean.end_ns, (fx.wake)(self.member, SsdWake::Released(die)));
             }
@@ -399,24 +391,24 @@ impl Ssd {
                     return false;
                 }
             }
-        } else if self.looks_before(op.write)
+        } else if self.checks_before(op.write)
             && let Some((pool, victim)) = self.ftl.next_clean(die, 0)
         {
             self.begin_clean(now, die, pool, victim, fx);
             return self.is_idle(die, now);
         }
-        let duration = begun.unwrap_or_else(|| self.command(die, slot, op.write, 0).expect("rule 16: a look leaves room in some pool"));
+        let duration = begun.unwrap_or_else(|| self.command(die, lpn, op.write, 0).expect("rule 16: a check leaves room in some pool"));
         let state = &mut self.dies[die as usize];
         state.head = next;
         state.waiting_ns -= self.steps.plain_ns(op.write);
-        state.in_run = false;
+        state.in_collection = false;
         state.busy_until = now + duration;
         if op.write && self.params.allocation == Allocation::Dynamic {
             state.waiting_writes -= 1;
-            let entry = self.waiting_writes.get_mut(&slot).expect("a placed write is counted");
+            let entry = self.waiting_writes.get_mut(&lpn).expect("a placed write is counted");
             entry.1 -= 1;
             if entry.1 == 0 {
-                self.waiting_writes.remove(&slot);
+                self.waiting_writes.remove(&lpn);
             }
         }
         let state = &mut self.dies[die as usize];
@@ -534,7 +526,7 @@ impl Ssd {
         } else {
             let (began, work, state_pool) = (state.clean_began, state.clean_work, state.clean_pool);
             state.gc_until = end;
-            let continues = std::mem::replace(&mut state.in_run, true);
+            let continues = std::mem::replace(&mut state.in_collection, true);
             self.record_clean(die, state_pool, began..end, work, continues, fx.cleans);
         }
     }

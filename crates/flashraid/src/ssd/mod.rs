@@ -1,12 +1,12 @@
 //! One member SSD: page operations in, their ends out.
 //!
 //! ```text
-//!  submit ─▶ (link) ─▶ die queue ─▶ look: clean? ─▶ command ─▶ (link) ─▶ end
+//!  submit ─▶ (link) ─▶ die queue ─▶ check: clean? ─▶ command ─▶ (link) ─▶ end
 //! ```
 //!
 //! A die that nothing can interfere with (no shared channel or link, no controller that may force it, no preemption) serves an
 //! operation the moment it arrives: with first come first served everything that happens until its end is known by then. Such a
-//! member is called *eager*. Otherwise operations wait in the die's queue and the die proceeds step by step: in `preempt`
+//! member is called *immediate*. Otherwise operations wait in the die's queue and the die proceeds step by step: in `preempt`
 //! if operations may go in between the steps of a clean or idle time is used, else in `die`.
 
 mod counters;
@@ -26,7 +26,7 @@ use crate::slab::Slab;
 pub use counters::{MemberCounters, Wear};
 use die::{Channel, Die, Steps};
 pub use params::*;
-use preempt::{Agent, Stepped};
+use preempt::{Agent, StepwiseDie};
 use std::collections::{BTreeMap, VecDeque};
 
 /// One page to read or write for the layer above.
@@ -39,28 +39,28 @@ pub struct PageOp {
     /// A write that must not wait for garbage collection.
     pub high_priority: bool,
     /// Whom to tell; comes back with the end.
-    pub join: u32,
+    pub completion: u32,
 }
 
 /// The end of a page operation; may lie in the future of the moment at which it is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpEnd {
-    /// The join of the operation.
-    pub join: u32,
+    /// The completion of the operation.
+    pub completion: u32,
     /// The member.
     pub member: u32,
     /// When the page is done.
     pub at: TimeNs,
-    /// The page waited while garbage collection held its die or plane.
+    /// The page waited while garbage collection kept its die or plane busy.
     pub met_gc: bool,
 }
 
-/// A moment at which a member has to look again.
+/// A moment at which a member goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SsdWake {
     /// The die's current step is over.
     Die(u32),
-    /// A plane of the die is not held any more.
+    /// A plane of the die is no longer busy.
     Released(u32),
     /// A page has crossed that lane of the link.
     Crossed(u32),
@@ -90,7 +90,7 @@ pub struct Effects<'a, W> {
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     op: PageOp,
-    slot: u32,
+    lpn: u32,
     die: u32,
     /// Arrival at the die's queue.
     queued_at: TimeNs,
@@ -100,7 +100,7 @@ struct Pending {
     /// The operations before and behind it in its queue.
     previous: u32,
     next: u32,
-    /// How many had joined the queue before it; counted only where a clean goes step by step.
+    /// How many had entered the queue before it; counted only where a clean goes step by step.
     arrival: u64,
 }
 
@@ -137,16 +137,16 @@ pub struct Ssd {
     pending: Slab<Pending>,
     /// Under dynamic allocation: operations that no die accepts yet, in order.
     unplaced: VecDeque<u32>,
-    /// Under dynamic allocation: the die at which writes of a slot wait, and how many.
+    /// Under dynamic allocation: the die at which writes of an lpn wait, and how many.
     waiting_writes: BTreeMap<u32, (u32, u32)>,
     next_die: u32,
-    eager: bool,
+    immediate: bool,
     /// Pages go to dies one by one and the dies are a power of two: its logarithm.
     die_shift: Option<u32>,
     /// Ends of commands need an event of their own, see rule 25.
     ordered: bool,
     /// Used instead of `dies` if cleans are interruptible or may be forced.
-    stepped: Vec<Stepped>,
+    stepwise: Vec<StepwiseDie>,
     /// Speaks with the array's controller, if the member knows the protocol.
     agent: Option<Agent>,
     /// T_hard, in free blocks of a pool (rule 33).
@@ -174,9 +174,9 @@ impl Ssd {
             unplaced: VecDeque::new(),
             waiting_writes: BTreeMap::new(),
             next_die: 0,
-            eager: !interruptible && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static,
+            immediate: !interruptible && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static,
             agent: None,
-            stepped: if interruptible { vec![Stepped::new(params.gc.idle_ns); g.dies as usize] } else { Vec::new() },
+            stepwise: if interruptible { vec![StepwiseDie::new(params.gc.idle_ns); g.dies as usize] } else { Vec::new() },
             hard_free_blocks: params.gc.preemption.map_or(0.0, |p| p.t_hard * f64::from(params.gc.start_free_blocks)),
             counters: MemberCounters::default(),
             params: params.clone(),
@@ -195,8 +195,8 @@ impl Ssd {
 
     /// Start of the oldest clean whose end is not known yet, or of one that is not known at all.
     pub fn oldest_open_clean(&self) -> Option<TimeNs> {
-        let stepped = self.stepped.iter().map(Stepped::cleans_known_until);
-        self.dies.iter().filter_map(Die::open_clean).chain(stepped).min()
+        let stepwise = self.stepwise.iter().map(StepwiseDie::cleans_known_until);
+        self.dies.iter().filter_map(Die::open_clean).chain(stepwise).min()
     }
 
     /// The translation layer, for figures and checks.
@@ -209,57 +209,57 @@ impl Ssd {
         &mut self.ftl
     }
 
-    /// Die and logical slot of logical page `page` (rule 7).
+    /// Die and lpn of logical page `page` (rule 7).
     #[inline]
     pub(crate) fn home(&self, page: u32) -> (u32, u32) {
         // Every page comes here three times (twice to hint), and divisions would be a tenth of its cost.
         if let Some(shift) = self.die_shift {
             let die = page & ((1 << shift) - 1);
-            return (die, self.ftl.slot(die, page >> shift));
+            return (die, self.ftl.lpn(die, page >> shift));
         }
         let (dies, stride) = (self.params.geometry.dies, self.params.die_stride_pages);
         let die = page / stride % dies;
         let page_of_die = page / (stride * dies) * stride + page % stride;
-        (die, self.ftl.slot(die, page_of_die))
+        (die, self.ftl.lpn(die, page_of_die))
     }
 
     /// Every operation is served when it comes, see above.
-    pub fn is_eager(&self) -> bool {
-        self.eager
+    pub fn is_immediate(&self) -> bool {
+        self.immediate
     }
 
     /// Brings near what serving logical page `page` will read.
     #[inline]
     pub fn prefetch(&self, hint: Hint, page: u32) {
-        let (die, slot) = self.home(page);
-        self.prefetch_slot(hint, slot);
-        if hint == Hint::Block && self.eager && self.ftl.needs_clean(die) {
+        let (die, lpn) = self.home(page);
+        self.prefetch_lpn(hint, lpn);
+        if hint == Hint::Block && self.immediate && self.ftl.needs_clean(die) {
             self.ftl.prefetch_clean(die);
         }
     }
 
     /// As [`Ssd::prefetch`], but for the clean before it.
     #[inline]
-    pub(crate) fn prefetch_slot(&self, hint: Hint, slot: u32) {
+    pub(crate) fn prefetch_lpn(&self, hint: Hint, lpn: u32) {
         match hint {
-            Hint::Map => self.ftl.prefetch_map(slot),
-            Hint::Block => self.ftl.prefetch_block(slot),
+            Hint::Map => self.ftl.prefetch_map(lpn),
+            Hint::Block => self.ftl.prefetch_block(lpn),
         }
     }
 
     /// Takes a page operation.
     #[inline]
     pub fn submit<W>(&mut self, now: TimeNs, op: PageOp, fx: &mut Effects<W>) {
-        if self.eager {
-            let (die, slot) = self.home(op.page);
-            let (at, met_gc) = self.serve_now(now, die, slot, op.write, fx.cleans);
-            fx.ends.push(OpEnd { join: op.join, member: self.member, at, met_gc });
+        if self.immediate {
+            let (die, lpn) = self.home(op.page);
+            let (at, met_gc) = self.serve_now(now, die, lpn, op.write, fx.cleans);
+            fx.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc });
             return;
         }
-        let (die, slot) = self.home(op.page);
+        let (die, lpn) = self.home(op.page);
         let id = self.pending.insert(Pending {
             op,
-            slot,
+            lpn,
             die,
             queued_at: now,
             met_gc: false,
@@ -269,7 +269,7 @@ impl Ssd {
             arrival: 0,
         });
         if op.write && self.params.link.is_some() {
-            self.join_lane(now, 0, id, fx);
+            self.enter_lane(now, 0, id, fx);
         } else {
             self.arrive(now, if fx.moment_is_over { TimeNs::MAX } else { 0 }, id, fx);
         }
@@ -278,11 +278,11 @@ impl Ssd {
     /// Goes on at a wake-up.
     pub fn wake<W>(&mut self, now: TimeNs, wake: SsdWake, fx: &mut Effects<W>) {
         match wake {
-            SsdWake::Die(die) if self.stepped.is_empty() => self.proceed(now, die, fx),
-            SsdWake::Die(die) => self.wake_stepped(now, die, fx),
+            SsdWake::Die(die) if self.stepwise.is_empty() => self.proceed(now, die, fx),
+            SsdWake::Die(die) => self.wake_stepwise(now, die, fx),
             SsdWake::Released(die) => self.released(now, die, fx),
             SsdWake::Crossed(lane) => self.crossed(now, lane, fx),
-            SsdWake::WantsLink(id) => self.join_lane(now, self.lane_to_host(), id, fx),
+            SsdWake::WantsLink(id) => self.enter_lane(now, self.lane_to_host(), id, fx),
             SsdWake::Transferred(channel) => self.transferred(now, channel, fx),
         }
     }
@@ -297,7 +297,7 @@ impl Ssd {
         u32::from(self.params.link.is_some_and(|link| link.full_duplex))
     }
 
-    fn join_lane<W>(&mut self, now: TimeNs, lane: u32, id: u32, fx: &mut Effects<W>) {
+    fn enter_lane<W>(&mut self, now: TimeNs, lane: u32, id: u32, fx: &mut Effects<W>) {
         self.lanes[lane as usize].push_back(id);
         if self.lanes[lane as usize].len() == 1 {
             self.start_crossing(now, lane, fx);
@@ -319,7 +319,7 @@ impl Ssd {
             self.arrive(now, now - travel_ns, id, fx);
         } else {
             let Pending { op, met_gc, .. } = self.pending.remove(id);
-            fx.ends.push(OpEnd { join: op.join, member: self.member, at: now, met_gc });
+            fx.ends.push(OpEnd { completion: op.completion, member: self.member, at: now, met_gc });
         }
         self.lanes[lane as usize].pop_front();
         self.start_crossing(now, lane, fx);
@@ -328,8 +328,8 @@ impl Ssd {
     /// An operation has reached the member; `scheduled` tells where this stands among what happens at this nanosecond.
     fn arrive<W>(&mut self, now: TimeNs, scheduled: TimeNs, id: u32, fx: &mut Effects<W>) {
         self.pending[id].queued_at = now;
-        if !self.stepped.is_empty() {
-            self.join_queue(now, scheduled, id, fx);
+        if !self.stepwise.is_empty() {
+            self.enter_queue(now, scheduled, id, fx);
         } else if self.params.allocation == Allocation::Dynamic {
             self.unplaced.push_back(id);
             self.place_waiting(now, fx);
@@ -345,7 +345,7 @@ impl Ssd {
             fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::WantsLink(id)));
         } else {
             let pending = self.pending.remove(id);
-            fx.ends.push(OpEnd { join: pending.op.join, member: self.member, at, met_gc });
+            fx.ends.push(OpEnd { completion: pending.op.completion, member: self.member, at, met_gc });
         }
     }
 
@@ -353,7 +353,7 @@ impl Ssd {
     fn finish_now<W>(&mut self, now: TimeNs, id: u32, met_gc: bool, fx: &mut Effects<W>) {
         if self.params.link.is_some() && !self.pending[id].op.write {
             self.pending[id].met_gc = met_gc;
-            self.join_lane(now, self.lane_to_host(), id, fx);
+            self.enter_lane(now, self.lane_to_host(), id, fx);
         } else {
             self.finish(id, now, met_gc, fx);
         }
@@ -362,17 +362,14 @@ impl Ssd {
     /// Dynamic allocation (rule 8): gives waiting operations to dies, in order, as far as these accept them.
     fn place_waiting<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
         while let Some(&id) = self.unplaced.front() {
-            let Pending { op, slot, .. } = self.pending[id];
-            let follows = self.waiting_writes.get(&slot).map(|&(die, _)| die);
-            let die = if op.write {
-                follows.or_else(|| self.earliest_die(now))
-            } else {
-                Some(follows.unwrap_or_else(|| self.ftl.die_of(slot)))
-            };
+            let Pending { op, lpn, .. } = self.pending[id];
+            let follows = self.waiting_writes.get(&lpn).map(|&(die, _)| die);
+            let die =
+                if op.write { follows.or_else(|| self.earliest_die(now)) } else { Some(follows.unwrap_or_else(|| self.ftl.die_of(lpn))) };
             let Some(die) = die else { return };
             self.unplaced.pop_front();
             if op.write {
-                let entry = self.waiting_writes.entry(slot).or_insert((die, 0));
+                let entry = self.waiting_writes.entry(lpn).or_insert((die, 0));
                 entry.1 += 1;
                 self.dies[die as usize].waiting_writes += 1;
             }

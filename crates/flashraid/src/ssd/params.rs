@@ -64,12 +64,12 @@ pub struct GcParams {
     /// What shares free blocks, open blocks and watermarks.
     pub pool: Pool,
     /// What a running clean keeps from serving requests.
-    pub hold: Hold,
+    pub blocking: Blocking,
     /// A pool with this many free blocks or fewer is collected.
     pub start_free_blocks: u32,
     /// A collection of a pool ends when it has this many free blocks; at least `start_free_blocks + 1`.
     pub stop_free_blocks: u32,
-    /// Before which requests the free blocks are looked at.
+    /// Before which requests the free blocks are checked.
     pub trigger: Trigger,
     /// Which block is collected.
     pub victim: VictimPolicy,
@@ -79,7 +79,7 @@ pub struct GcParams {
     pub copy_back: bool,
     /// Collection takes no time but still moves and erases (the scheme `ideal`).
     pub instantaneous: bool,
-    /// Requests may go in between the steps of a clean; needs [`Hold::Die`], [`Allocation::Static`] and no channels, and means
+    /// Requests may go in between the steps of a clean; needs [`Blocking::Die`], [`Allocation::Static`] and no channels, and means
     /// nothing where collection is instantaneous.
     pub preemption: Option<Preemption>,
     /// A die that has had nothing to do for so long collects in the background, in nanoseconds, at least 1; needs what
@@ -90,7 +90,7 @@ pub struct GcParams {
 /// How requests interrupt a clean (PGC section III).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preemption {
-    /// A look at the queue between two steps, in nanoseconds.
+    /// A poll of the queue between two steps, in nanoseconds.
     pub poll_ns: u64,
     /// T_hard as a fraction of T_soft, the start threshold: with fewer free blocks only what consumes none goes in. From 0 to 1.
     pub t_hard: f64,
@@ -126,14 +126,14 @@ pub enum Pool {
 
 /// What a running clean keeps from serving requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hold {
+pub enum Blocking {
     /// The whole die.
     Die,
     /// Only the plane of the victim; requires [`Pool::Plane`].
     Plane,
 }
 
-/// Before which requests the free blocks are looked at.
+/// Before which requests the free blocks are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
     /// Before every request.

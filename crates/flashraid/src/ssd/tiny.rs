@@ -1,6 +1,6 @@
 //! The SSD of tests to the nanosecond: blocks of four pages, a read takes 28 ns, a write 208, an erase 1000.
 
-use super::{Allocation, GcParams, Hold, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use super::{Allocation, Blocking, GcParams, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
 use crate::TimeNs;
 use crate::flash::{Geometry, Timing};
 
@@ -32,7 +32,7 @@ pub fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
         plane_choice: PlaneChoice::Rotate,
         gc: GcParams {
             pool: Pool::Plane,
-            hold: Hold::Die,
+            blocking: Blocking::Die,
             start_free_blocks: 1,
             stop_free_blocks: 2,
             trigger: Trigger::Request,

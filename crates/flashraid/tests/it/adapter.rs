@@ -108,7 +108,7 @@ pub fn fast(case: &Case) -> Outcome {
         };
         PhysicalPage { die, plane, block, page }
     };
-    let by_plane = case.params.ssd.gc.hold == flashraid::ssd::Hold::Plane && !case.params.ssd.gc.instantaneous;
+    let by_plane = case.params.ssd.gc.blocking == flashraid::ssd::Blocking::Plane && !case.params.ssd.gc.instantaneous;
     let members = array.members().iter().map(|ssd| {
         let counts = ssd.ftl().erase_counts();
         let (dies, blocks) = (case.params.ssd.geometry.dies, case.params.ssd.geometry.blocks_per_plane);
@@ -124,38 +124,38 @@ pub fn fast(case: &Case) -> Outcome {
         MemberOutcome {
             counters: *ssd.counters(),
             block_erases,
-            pages: (0..dies * exported).map(|slot| place(ssd.ftl().location(slot))).collect(),
+            pages: (0..dies * exported).map(|lpn| place(ssd.ftl().location(lpn))).collect(),
         }
     });
     Outcome {
         requests: outcomes,
         members: members.collect(),
-        gc_intervals: runs(cleans, by_plane),
+        gc_intervals: collections(cleans, by_plane),
         messages: array.messages(),
         cache_counters,
         stripe_counters: array.stripe_counters(),
     }
 }
 
-/// Cleans of one die (of one plane, if only that is held) back to back are one run.
-fn runs(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<GcInterval> {
+/// Cleans of one die (of one plane, if only that is blocked) back to back are one collection.
+fn collections(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<GcInterval> {
     let worker = |c: &GcInterval| (c.member, c.die, if by_plane { c.pool } else { 0 });
     cleans.sort_by_key(|c| (worker(c), c.start_ns));
-    let mut runs: Vec<GcInterval> = Vec::new();
+    let mut collections: Vec<GcInterval> = Vec::new();
     for clean in cleans {
-        match runs.last_mut() {
-            Some(run) if worker(run) == worker(&clean) && run.end_ns == clean.start_ns => {
-                run.end_ns = clean.end_ns;
-                run.victims += clean.victims;
-                run.pages_moved += clean.pages_moved;
+        match collections.last_mut() {
+            Some(collection) if worker(collection) == worker(&clean) && collection.end_ns == clean.start_ns => {
+                collection.end_ns = clean.end_ns;
+                collection.victims += clean.victims;
+                collection.pages_moved += clean.pages_moved;
             }
-            _ => runs.push(clean),
+            _ => collections.push(clean),
         }
     }
-    for run in &mut runs {
-        (run.pool, run.free_blocks_before, run.free_blocks_least) = (0, 0, 0);
-        (run.writes_wait_from_ns, run.all_wait_from_ns) = (run.start_ns, run.start_ns);
+    for collection in &mut collections {
+        (collection.pool, collection.free_blocks_before, collection.free_blocks_min) = (0, 0, 0);
+        (collection.writes_wait_from_ns, collection.all_wait_from_ns) = (collection.start_ns, collection.start_ns);
     }
-    runs.sort_by_key(|gc| (gc.member, gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
-    runs
+    collections.sort_by_key(|gc| (gc.member, gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
+    collections
 }

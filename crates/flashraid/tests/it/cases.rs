@@ -2,7 +2,7 @@
 
 use flashraid::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
 use flashraid::flash::{Geometry, Timing};
-use flashraid::ssd::{Allocation, GcParams, Hold, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use flashraid::ssd::{Allocation, Blocking, GcParams, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
 use flashraid::workload::{Direction, HostLoop, Request};
 
 use crate::outcome::Case;
@@ -34,7 +34,7 @@ pub fn one_plane() -> Case {
     };
     let gc = GcParams {
         pool: Pool::Plane,
-        hold: Hold::Die,
+        blocking: Blocking::Die,
         start_free_blocks: 1,
         stop_free_blocks: 2,
         trigger: Trigger::Request,

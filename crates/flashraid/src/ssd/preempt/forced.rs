@@ -27,7 +27,7 @@ pub(in super::super) struct Agent {
 
 impl Ssd {
     /// From now on the member speaks the protocol; it must be stepwise.
-    pub fn join_protocol(&mut self, t_soft_free_blocks: Option<u32>) {
+    pub fn become_ggc_aware(&mut self, t_soft_free_blocks: Option<u32>) {
         let agent = Agent {
             t_soft_free_blocks,
             dies_left: 0,
@@ -69,13 +69,13 @@ impl Ssd {
         let pools = self.ftl.pools.iter().map(|pool| pool.free_blocks);
         let free: u32 = pools.clone().sum();
         let blocks = self.params.geometry.dies * self.params.geometry.blocks_per_die();
-        let free_blocks_least = pools.min().unwrap_or(0);
+        let free_blocks_min = pools.min().unwrap_or(0);
         MemberState {
             fragmentation: f64::from(free) / f64::from(blocks - free),
             free_blocks: free,
             correctable_error_rate: 0.0,
-            free_blocks_least,
-            blocks_above_start: free_blocks_least.saturating_sub(self.params.gc.start_free_blocks),
+            free_blocks_min,
+            blocks_above_start: free_blocks_min.saturating_sub(self.params.gc.start_free_blocks),
         }
     }
 
@@ -86,7 +86,7 @@ impl Ssd {
         agent.dies_left = dies;
         (agent.request, agent.participates, agent.stopped) = ((NEVER, 0), false, agent.run_is_over);
         for die in 0..dies {
-            let state = &mut self.stepped[die as usize];
+            let state = &mut self.stepwise[die as usize];
             state.forced = Some(work);
             if state.phase == Phase::Idle {
                 self.serve_next(now, die, fx);
@@ -98,24 +98,24 @@ impl Ssd {
 
     /// Between two steps of a die: begins the next clean that it was forced to make; says whether there was one.
     pub(super) fn begin_forced_clean<W>(&mut self, at: TimeNs, die: u32, fx: &mut Effects<W>) -> bool {
-        let Some(work) = self.stepped[die as usize].forced else { return false };
+        let Some(work) = self.stepwise[die as usize].forced else { return false };
         let found = match work {
-            Work::OneVictim => self.ftl.next_clean_of_least_free(die),
+            Work::OneVictim => self.ftl.next_clean_of_fewest_free(die),
             Work::Watermark => self.ftl.next_clean_below(die, self.params.gc.stop_free_blocks + 1),
             Work::UntilReserved => {
-                let goes_on = !self.agent_mut().stopped && self.stepped[die as usize].queue.is_empty();
+                let goes_on = !self.agent_mut().stopped && self.stepwise[die as usize].queue.is_empty();
                 if goes_on { self.ftl.next_idle_clean(die) } else { None }
             }
         };
         match found {
-            Some((pool, victim)) => self.begin_stepped_clean(at, die, pool, victim, Cause::Forced, fx),
+            Some((pool, victim)) => self.begin_stepwise_clean(at, die, pool, victim, Cause::Forced, fx),
             None => self.forced_over(at, die, fx),
         }
         found.is_some()
     }
 
     fn forced_over<W>(&mut self, at: TimeNs, die: u32, fx: &mut Effects<W>) {
-        self.stepped[die as usize].forced = None;
+        self.stepwise[die as usize].forced = None;
         let agent = self.agent_mut();
         agent.dies_left -= 1;
         if agent.dies_left == 0 {
@@ -131,7 +131,7 @@ impl Ssd {
             agent.request.1 -= 1;
             self.ask(at, fx);
         }
-        if self.stepped[die as usize].forced == Some(Work::OneVictim) {
+        if self.stepwise[die as usize].forced == Some(Work::OneVictim) {
             self.forced_over(at, die, fx);
         }
     }
@@ -162,9 +162,9 @@ impl Ssd {
     }
 
     /// A host write has begun.
-    pub(super) fn note_write<W>(&mut self, at: TimeNs, die: u32, slot: u32, fx: &mut Effects<W>) {
+    pub(super) fn note_write<W>(&mut self, at: TimeNs, die: u32, lpn: u32, fx: &mut Effects<W>) {
         let Some(Agent { t_soft_free_blocks: Some(t_soft), participates: false, .. }) = self.agent else { return };
-        let pool = self.ftl.pool_of(slot) % self.ftl.pools_per_die;
+        let pool = self.ftl.pool_of(lpn) % self.ftl.pools_per_die;
         if self.ftl.free_blocks_of_pool(die, pool) <= t_soft {
             self.agent_mut().participates = true;
             self.tell(at, ToController::Participate, fx);

@@ -45,7 +45,7 @@ pub struct Protocol {
 pub enum Message {
     GcDone,
     Participate,
-    Answer { free_blocks_least: u32 },
+    Answer { free_blocks_min: u32 },
     GcRequest,
     ForceGc(Work),
     StopGc,
@@ -104,10 +104,10 @@ impl Controller {
     }
 
     fn is_capable(&self, member: usize) -> bool {
-        self.params.capable >> member & 1 == 1
+        self.params.ggc_aware >> member & 1 == 1
     }
 
-    fn capable(&self) -> BTreeSet<usize> {
+    fn ggc_aware(&self) -> BTreeSet<usize> {
         (0..self.answers.len()).filter(|&member| self.is_capable(member) && self.lost != Some(member)).collect()
     }
 
@@ -161,7 +161,7 @@ impl Simulation<'_> {
             }
             Scheme::ProactiveSoftLimit => {
                 if controller.asked.is_empty() {
-                    let members = controller.capable();
+                    let members = controller.ggc_aware();
                     controller.asked = members.clone();
                     for member in members {
                         self.send(member, Message::Question);
@@ -222,9 +222,9 @@ impl Simulation<'_> {
                     controller.uses_idle_time = false;
                 }
             }
-            Message::Answer { free_blocks_least } => {
+            Message::Answer { free_blocks_min } => {
                 if !is_lost {
-                    controller.answers[member].push((now, free_blocks_least));
+                    controller.answers[member].push((now, free_blocks_min));
                 }
                 controller.asked.remove(&member);
                 let little_waits = controller.outstanding <= controller.params.shallow_depth as usize;
@@ -245,7 +245,7 @@ impl Simulation<'_> {
         controller.held_back = false;
         let mut members = controller.registered.clone();
         match controller.params.scheme {
-            Scheme::ReactiveInclusive => members = controller.capable(),
+            Scheme::ReactiveInclusive => members = controller.ggc_aware(),
             Scheme::ReactiveSelective | Scheme::ProactiveIdle => {}
             Scheme::ProactiveSoftLimit => members.extend(controller.low()),
         }
@@ -265,7 +265,7 @@ impl Simulation<'_> {
     /// The spare takes part from now on.
     pub fn controller_gets_spare(&mut self, failed: usize, spare: usize) {
         if let Some(controller) = &mut self.controller {
-            controller.params.capable |= (controller.params.capable >> failed & 1) << spare;
+            controller.params.ggc_aware |= (controller.params.ggc_aware >> failed & 1) << spare;
         }
     }
 
@@ -292,10 +292,9 @@ impl Simulation<'_> {
             Message::StopGc => self.protocol(member).is_stopped = true,
             Message::Question => {
                 let flash = &self.members[member].flash;
-                let pools =
-                    (0..flash.dies.len()).flat_map(|die| (0..flash.dies[die].pools.len()).map(move |p| (die, p)));
-                let free_blocks_least = pools.map(|(die, pool)| flash.free_blocks(die, pool)).min().expect("there are pools");
-                self.send(member, Message::Answer { free_blocks_least });
+                let pools = (0..flash.dies.len()).flat_map(|die| (0..flash.dies[die].pools.len()).map(move |p| (die, p)));
+                let free_blocks_min = pools.map(|(die, pool)| flash.free_blocks(die, pool)).min().expect("there are pools");
+                self.send(member, Message::Answer { free_blocks_min });
             }
             _ => self.controller_receives(member, message),
         }
@@ -399,10 +398,10 @@ impl Simulation<'_> {
         let over = self.run_is_over() || self.members[member].protocol.is_stopped;
         let Member { flash, dies, .. } = &mut self.members[member];
         let victim = match work {
-            Work::OneVictim => flash.look_for_one_forced_victim(die),
-            Work::Watermark => flash.look_for_victim_up_to(die, self.ssd.gc.stop_free_blocks),
+            Work::OneVictim => flash.find_forced_victim(die),
+            Work::Watermark => flash.find_victim_up_to(die, self.ssd.gc.stop_free_blocks),
             Work::UntilReserved if over || !dies[die].queue.is_empty() => None,
-            Work::UntilReserved => flash.look_for_idle_victim(die),
+            Work::UntilReserved => flash.find_idle_victim(die),
         };
         let Some((pool, victim)) = victim else {
             self.die_is_done(member, die);
@@ -411,7 +410,7 @@ impl Simulation<'_> {
         if work == Work::OneVictim {
             self.protocol(member).on_one_victim.insert(die);
         }
-        self.begin_stepped_clean(member, die, pool, victim, super::preempt::Cause::Forced);
+        self.begin_stepwise_clean(member, die, pool, victim, super::preempt::Cause::Forced);
         true
     }
 }

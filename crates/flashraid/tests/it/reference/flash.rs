@@ -137,24 +137,24 @@ impl Flash {
     /// A write without time.
     pub fn overwrite(&mut self, page: Page) {
         let die = self.places[&page].die;
-        while self.look(die).is_some() {}
-        let pool = self.pool_for_write(die, page, &[]).expect("a pool has room after the looks");
+        while self.check(die).is_some() {}
+        let pool = self.pool_for_write(die, page, &[]).expect("a pool has room after the checks");
         self.write(die, pool, page);
     }
 
-    /// Looks at the pools of a die and cleans one block of the first pool that needs it (rule 12).
-    pub fn look(&mut self, die: usize) -> Option<Clean> {
+    /// Checks the pools of a die and cleans one block of the first pool that needs it (rule 12).
+    pub fn check(&mut self, die: usize) -> Option<Clean> {
         let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
-        pools.into_iter().find_map(|pool| self.look_at(die, pool))
+        pools.into_iter().find_map(|pool| self.check_pool(die, pool))
     }
 
     /// Cleans one block of every pool that needs it and is not held (rule 15).
-    pub fn look_at_all(&mut self, die: usize, held: &[usize]) -> Vec<Clean> {
+    pub fn check_all(&mut self, die: usize, held: &[usize]) -> Vec<Clean> {
         let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
-        pools.into_iter().filter(|pool| !held.contains(pool)).filter_map(|pool| self.look_at(die, pool)).collect()
+        pools.into_iter().filter(|pool| !held.contains(pool)).filter_map(|pool| self.check_pool(die, pool)).collect()
     }
 
-    fn look_at(&mut self, die: usize, pool: usize) -> Option<Clean> {
+    fn check_pool(&mut self, die: usize, pool: usize) -> Option<Clean> {
         let victim = self.victim_if_needed(die, pool)?;
         Some(self.clean(die, pool, victim))
     }
@@ -178,21 +178,21 @@ impl Flash {
     }
 
     /// The pool and the victim of the clean that a look begins, which is not made here (rule 32).
-    pub fn look_for_victim(&mut self, die: usize) -> Option<(usize, usize)> {
+    pub fn find_victim(&mut self, die: usize) -> Option<(usize, usize)> {
         let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
         pools.into_iter().find_map(|pool| Some((pool, self.victim_if_needed(die, pool)?)))
     }
 
     /// The pool and the victim of an idle clean (rule 38).
-    pub fn look_for_idle_victim(&mut self, die: usize) -> Option<(usize, usize)> {
+    pub fn find_idle_victim(&mut self, die: usize) -> Option<(usize, usize)> {
         let geometry = &self.params.geometry;
         let planes_per_pool = geometry.planes / self.dies[die].pools.len() as u32;
         let free_after_fill = planes_per_pool * geometry.reserved_blocks_per_plane - 1;
-        self.look_for_victim_up_to(die, free_after_fill - 1)
+        self.find_victim_up_to(die, free_after_fill - 1)
     }
 
     /// The first pool in rotation with so many free blocks or fewer and a useful victim, and the victim.
-    pub fn look_for_victim_up_to(&mut self, die: usize, free_blocks: u32) -> Option<(usize, usize)> {
+    pub fn find_victim_up_to(&mut self, die: usize, free_blocks: u32) -> Option<(usize, usize)> {
         let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
         pools.into_iter().find_map(|pool| {
             let low = self.free_blocks(die, pool) <= free_blocks;
@@ -201,7 +201,7 @@ impl Flash {
     }
 
     /// The pool and the victim of the one clean that a member is forced to (rule 45).
-    pub fn look_for_one_forced_victim(&mut self, die: usize) -> Option<(usize, usize)> {
+    pub fn find_forced_victim(&mut self, die: usize) -> Option<(usize, usize)> {
         let mut pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
         pools.retain(|&pool| self.dies[die].pools[pool].blocks.iter().any(Block::is_useful_victim));
         let fewest = pools.iter().map(|&pool| self.free_blocks(die, pool)).min()?;

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid::array::{Spare, WarmUpPattern};
 use flashraid::metrics::GcInterval;
-use flashraid::ssd::{Allocation, Hold, MemberCounters, SsdParams, Trigger};
+use flashraid::ssd::{Allocation, Blocking, MemberCounters, SsdParams, Trigger};
 use flashraid::workload::{Direction, HostLoop};
 
 use crate::outcome::{Case, MemberOutcome, Outcome, RequestOutcome};
@@ -53,7 +53,7 @@ pub fn simulate(case: &Case) -> Outcome {
     }
     simulation.start_checks();
     simulation.expect_failure();
-    if simulation.is_stepped() {
+    if simulation.is_stepwise() {
         for member in 0..simulation.members.len() {
             for die in 0..ssd.geometry.dies as usize {
                 simulation.rests(member, die);
@@ -208,8 +208,8 @@ struct Member {
     unplaced: Vec<Operation>,
     die_chosen_last: Option<usize>,
     counters: MemberCounters,
-    /// By die, and with `hold = "plane"` by plane.
-    gc_runs: BTreeMap<(usize, Option<usize>), Vec<GcRun>>,
+    /// By die, and with `blocking = "plane"` by plane.
+    collections: BTreeMap<(usize, Option<usize>), Vec<Collection>>,
 }
 
 #[derive(Default)]
@@ -254,7 +254,7 @@ struct Lane {
     waiting: Vec<Operation>,
 }
 
-struct GcRun {
+struct Collection {
     start: u64,
     /// `None` while its last clean goes on.
     end: Option<u64>,
@@ -284,7 +284,7 @@ impl Member {
             unplaced: Vec::new(),
             die_chosen_last: None,
             counters: MemberCounters::default(),
-            gc_runs: BTreeMap::new(),
+            collections: BTreeMap::new(),
         }
     }
 
@@ -493,8 +493,7 @@ impl Simulation<'_> {
 
     fn place_operations(&mut self, member: usize) {
         while let Some(&operation) = self.members[member].unplaced.first() {
-            let waits_for_same_page =
-                |die: &DieState| die.queue.iter().any(|other| other.write && other.page == operation.page);
+            let waits_for_same_page = |die: &DieState| die.queue.iter().any(|other| other.write && other.page == operation.page);
             let follows = self.members[member].dies.iter().position(waits_for_same_page);
             let die = if follows.is_some() {
                 follows
@@ -540,7 +539,7 @@ impl Simulation<'_> {
         let Member { dies, work, .. } = &self.members[member];
         let occupies = |worker: &Worker| match *worker {
             Worker::Command { die: of } => of == die,
-            Worker::Clean { die: of, .. } => of == die && self.ssd.gc.hold == Hold::Die,
+            Worker::Clean { die: of, .. } => of == die && self.ssd.gc.blocking == Blocking::Die,
         };
         let current_end = work.iter().filter(|(worker, _)| occupies(worker)).map(|(_, work)| work.plain_end).max();
         let timing = &self.ssd.timing;
@@ -554,7 +553,7 @@ impl Simulation<'_> {
 
     fn join_queue(&mut self, member: usize, die: usize, operation: Operation) {
         self.members[member].dies[die].queue.push(operation);
-        if self.is_stepped() {
+        if self.is_stepwise() {
             return self.stepper_has_more(member, die, operation);
         }
         // A die that waits for a plane (rule 15) does not look at what comes behind.
@@ -568,29 +567,29 @@ impl Simulation<'_> {
 impl Simulation<'_> {
     fn is_busy(&self, member: usize, die: usize) -> bool {
         let Member { dies, .. } = &self.members[member];
-        let cleans = self.ssd.gc.hold == Hold::Die && !self.members[member].held_pools(die).is_empty();
+        let cleans = self.ssd.gc.blocking == Blocking::Die && !self.members[member].held_pools(die).is_empty();
         dies[die].serving.is_some() || cleans
     }
 
-    /// An idle die looks at its pools and turns to the head of its queue.
+    /// An idle die checks its pools and turns to the head of its queue.
     fn serve_next(&mut self, member: usize, die: usize) {
         if self.is_busy(member, die) || self.members[member].dies[die].queue.is_empty() {
             return;
         }
         let head = self.members[member].dies[die].queue[0];
-        let looks = self.ssd.gc.trigger == Trigger::Request || head.write;
-        if looks && self.ssd.gc.instantaneous {
-            while let Some(clean) = self.members[member].flash.look(die) {
+        let checks = self.ssd.gc.trigger == Trigger::Request || head.write;
+        if checks && self.ssd.gc.instantaneous {
+            while let Some(clean) = self.members[member].flash.check(die) {
                 self.start_clean(member, die, &clean);
             }
-        } else if looks && self.ssd.gc.hold == Hold::Die {
-            if let Some(clean) = self.members[member].flash.look(die) {
+        } else if checks && self.ssd.gc.blocking == Blocking::Die {
+            if let Some(clean) = self.members[member].flash.check(die) {
                 self.start_clean(member, die, &clean);
                 return;
             }
-        } else if looks {
+        } else if checks {
             let held = self.members[member].held_pools(die);
-            for clean in self.members[member].flash.look_at_all(die, &held) {
+            for clean in self.members[member].flash.check_all(die, &held) {
                 self.start_clean(member, die, &clean);
             }
         }
@@ -648,12 +647,13 @@ impl Simulation<'_> {
         if self.ssd.gc.instantaneous {
             return false;
         }
-        if self.ssd.gc.hold == Hold::Plane {
+        if self.ssd.gc.blocking == Blocking::Plane {
             return operation.waited_for_plane;
         }
-        let runs = self.members[member].gc_runs.get(&(die, None));
-        let overlaps = |run: &GcRun| run.start < self.now && run.end.is_none_or(|end| end > operation.reached_member_ns);
-        runs.is_some_and(|runs| runs.iter().any(overlaps))
+        let collections = self.members[member].collections.get(&(die, None));
+        let overlaps =
+            |collection: &Collection| collection.start < self.now && collection.end.is_none_or(|end| end > operation.reached_member_ns);
+        collections.is_some_and(|collections| collections.iter().any(overlaps))
     }
 
     fn command_done(&mut self, member: usize, die: usize) {
@@ -671,52 +671,52 @@ impl Simulation<'_> {
 // Cleans (rules 14 and 15).
 impl Simulation<'_> {
     fn run_key(&self, die: usize, pool: usize) -> (usize, Option<usize>) {
-        let by_plane = self.ssd.gc.hold == Hold::Plane && !self.ssd.gc.instantaneous;
+        let by_plane = self.ssd.gc.blocking == Blocking::Plane && !self.ssd.gc.instantaneous;
         (die, by_plane.then_some(pool))
     }
 
     fn start_clean(&mut self, member: usize, die: usize, clean: &Clean) {
         let now = self.now;
         let key = self.run_key(die, clean.pool);
-        let runs = self.members[member].gc_runs.entry(key).or_default();
-        if runs.last().is_none_or(|run| run.end != Some(now)) {
-            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0, forced: false });
+        let collections = self.members[member].collections.entry(key).or_default();
+        if collections.last().is_none_or(|collection| collection.end != Some(now)) {
+            collections.push(Collection { start: now, end: None, victims: 0, pages_moved: 0, forced: false });
         }
-        let run = runs.last_mut().expect("a run has begun");
-        run.end = None;
-        run.victims += 1;
-        run.pages_moved += clean.moves.len() as u32;
+        let collection = collections.last_mut().expect("a collection has begun");
+        collection.end = None;
+        collection.victims += 1;
+        collection.pages_moved += clean.moves.len() as u32;
         let filled_blocks = clean.moves.iter().filter(|&&fills_block| fills_block).count();
         let counters = &mut self.members[member].counters;
         counters.erases += 1;
         counters.gc_pages_moved += clean.moves.len() as u64;
         counters.summary_programs += if self.ssd.geometry.summary_page { filled_blocks as u64 } else { 0 };
         if self.ssd.gc.instantaneous {
-            self.end_run(member, die, clean.pool);
+            self.end_collection(member, die, clean.pool);
         } else {
             let steps = self.clean_steps(&clean.moves);
             self.start_work(member, Worker::Clean { die, pool: clean.pool }, steps);
         }
     }
 
-    fn end_run(&mut self, member: usize, die: usize, pool: usize) {
+    fn end_collection(&mut self, member: usize, die: usize, pool: usize) {
         let key = self.run_key(die, pool);
-        let runs = self.members[member].gc_runs.get_mut(&key).expect("a run goes on");
-        runs.last_mut().expect("a run goes on").end = Some(self.now);
+        let collections = self.members[member].collections.get_mut(&key).expect("a collection goes on");
+        collections.last_mut().expect("a collection goes on").end = Some(self.now);
     }
 
     fn clean_done(&mut self, member: usize, die: usize, pool: usize) {
-        self.end_run(member, die, pool);
+        self.end_collection(member, die, pool);
         let mut released = vec![pool];
         // Cleans of the die that end at the same nanosecond end together (rule 15).
         while let Some((index, pool)) = self.clean_that_ends_now(member, die) {
             self.events.remove(index);
             self.members[member].work.remove(&Worker::Clean { die, pool });
-            self.end_run(member, die, pool);
+            self.end_collection(member, die, pool);
             released.push(pool);
         }
         let state = &mut self.members[member].dies[die];
-        if self.ssd.gc.hold == Hold::Plane {
+        if self.ssd.gc.blocking == Blocking::Plane {
             match state.waits_for {
                 Some(WaitsFor::AnyPlane) => {}
                 Some(WaitsFor::Plane(plane)) if released.contains(&plane) => {}
@@ -872,25 +872,25 @@ impl Simulation<'_> {
             assert!(member.work.is_empty() && member.unplaced.is_empty(), "nothing is left to happen");
             assert!(steppers_rest[number], "no clean is left in the middle");
             assert!(member.dies.iter().all(|die| die.queue.is_empty() && die.serving.is_none()));
-            for (&(die, _), runs) in &member.gc_runs {
-                for run in runs {
-                    let end = run.end.expect("every run has ended");
-                    member.counters.gc_runs += 1;
-                    member.counters.gc_forced_runs += u64::from(run.forced);
-                    member.counters.gc_time_ns += end - run.start;
+            for (&(die, _), collections) in &member.collections {
+                for collection in collections {
+                    let end = collection.end.expect("every collection has ended");
+                    member.counters.collections += 1;
+                    member.counters.forced_collections += u64::from(collection.forced);
+                    member.counters.gc_time_ns += end - collection.start;
                     gc_intervals.push(GcInterval {
                         pool: 0,
                         free_blocks_before: 0,
-                        free_blocks_least: 0,
-                        writes_wait_from_ns: run.start,
-                        all_wait_from_ns: run.start,
+                        free_blocks_min: 0,
+                        writes_wait_from_ns: collection.start,
+                        all_wait_from_ns: collection.start,
                         member: number as u32,
                         die: die as u32,
-                        start_ns: run.start,
+                        start_ns: collection.start,
                         end_ns: end,
-                        victims: run.victims,
-                        pages_moved: run.pages_moved,
-                        forced: run.forced,
+                        victims: collection.victims,
+                        pages_moved: collection.pages_moved,
+                        forced: collection.forced,
                     });
                 }
             }

@@ -3,7 +3,7 @@
 use flashraid::ssd::{Preemption, Suspension};
 
 use super::flash::Page;
-use super::{Event, GcRun, Operation, Simulation};
+use super::{Collection, Event, Operation, Simulation};
 
 /// What a die of section 10 does, and its clean.
 #[derive(Default)]
@@ -13,7 +13,7 @@ pub struct Stepper {
     number: u64,
     /// When the present activity ends.
     until: u64,
-    clean: Option<SteppedClean>,
+    clean: Option<StepwiseClean>,
     /// The array operation in flight that a read may suspend, with the page that it programs.
     in_flight: Option<InFlight>,
     /// Writes that are done when the program of the page in the register is.
@@ -29,7 +29,7 @@ enum Doing {
     Nothing,
     Command,
     Merge,
-    Look,
+    Poll,
     ReadOfClean,
     ProgramOfClean,
     Erase,
@@ -51,7 +51,7 @@ pub enum Cause {
     Forced,
 }
 
-struct SteppedClean {
+struct StepwiseClean {
     pool: usize,
     victim: usize,
     state: u8,
@@ -74,7 +74,7 @@ struct InFlight {
 
 impl Simulation<'_> {
     /// Whether section 10 applies.
-    pub fn is_stepped(&self) -> bool {
+    pub fn is_stepwise(&self) -> bool {
         let gc = &self.ssd.gc;
         !gc.instantaneous && (gc.preemption.is_some() || gc.idle_ns.is_some() || self.controller.is_some())
     }
@@ -91,7 +91,7 @@ impl Simulation<'_> {
         &mut self.members[member].steppers[die]
     }
 
-    fn clean_of(&mut self, member: usize, die: usize) -> &mut SteppedClean {
+    fn clean_of(&mut self, member: usize, die: usize) -> &mut StepwiseClean {
         self.stepper(member, die).clean.as_mut().expect("a clean is in progress")
     }
 
@@ -156,14 +156,14 @@ impl Simulation<'_> {
                 }
             }
             Doing::Merge | Doing::ReadOfClean => self.point(member, die),
-            Doing::Look => self.looked(member, die),
+            Doing::Poll => self.polled(member, die),
             Doing::ProgramOfClean => {
                 self.flight_ends(member, die);
                 self.clean_of(member, die).register = None;
                 self.point(member, die);
             }
             Doing::Erase => {
-                let SteppedClean { pool, victim, .. } = *self.clean_of(member, die);
+                let StepwiseClean { pool, victim, .. } = *self.clean_of(member, die);
                 self.members[member].flash.erase(die, pool, victim);
                 self.stepper(member, die).in_flight = None;
                 self.clean_ends(member, die);
@@ -198,18 +198,18 @@ impl Simulation<'_> {
         let Some(&head) = self.members[member].dies[die].queue.first() else {
             return self.rests(member, die);
         };
-        let looks = self.ssd.gc.trigger == flashraid::ssd::Trigger::Request || head.write;
-        if looks && self.needed_clean(member, die, Cause::Need) {
+        let checks = self.ssd.gc.trigger == flashraid::ssd::Trigger::Request || head.write;
+        if checks && self.needed_clean(member, die, Cause::Need) {
             return;
         }
-        self.serve_stepped(member, die, 0);
+        self.serve_stepwise(member, die, 0);
     }
 
     fn needed_clean(&mut self, member: usize, die: usize, cause: Cause) -> bool {
-        match self.members[member].flash.look_for_victim(die) {
+        match self.members[member].flash.find_victim(die) {
             Some((pool, victim)) => {
                 self.will_ask(member, die);
-                self.begin_stepped_clean(member, die, pool, victim, cause);
+                self.begin_stepwise_clean(member, die, pool, victim, cause);
                 true
             }
             None => false,
@@ -224,25 +224,25 @@ impl Simulation<'_> {
         if self.needed_clean(member, die, Cause::Idle) {
             return true;
         }
-        match self.members[member].flash.look_for_idle_victim(die) {
+        match self.members[member].flash.find_idle_victim(die) {
             Some((pool, victim)) => {
-                self.begin_stepped_clean(member, die, pool, victim, Cause::Idle);
+                self.begin_stepwise_clean(member, die, pool, victim, Cause::Idle);
                 true
             }
             None => false,
         }
     }
 
-    pub fn begin_stepped_clean(&mut self, member: usize, die: usize, pool: usize, victim: usize, cause: Cause) {
+    pub fn begin_stepwise_clean(&mut self, member: usize, die: usize, pool: usize, victim: usize, cause: Cause) {
         let now = self.now;
         self.members[member].flash.dies[die].pool_cleaned_last = Some(pool);
-        let runs = self.members[member].gc_runs.entry((die, None)).or_default();
-        if runs.last().is_none_or(|run| run.end != Some(now)) {
-            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0, forced: cause == Cause::Forced });
+        let collections = self.members[member].collections.entry((die, None)).or_default();
+        if collections.last().is_none_or(|collection| collection.end != Some(now)) {
+            collections.push(Collection { start: now, end: None, victims: 0, pages_moved: 0, forced: cause == Cause::Forced });
         }
-        let run = runs.last_mut().expect("a run has begun");
-        run.end = None;
-        run.victims += 1;
+        let collection = collections.last_mut().expect("a collection has begun");
+        collection.end = None;
+        collection.victims += 1;
         self.members[member].counters.erases += 1;
         self.members[member].counters.idle_cleans += u64::from(cause == Cause::Idle);
         let hard = self.is_below_hard(member, die, pool);
@@ -252,7 +252,7 @@ impl Simulation<'_> {
             Some(_) => 1,
         };
         self.stepper(member, die).clean =
-            Some(SteppedClean { pool, victim, state, state_since: now, register: None, cause, operation_arrived: false });
+            Some(StepwiseClean { pool, victim, state, state_since: now, register: None, cause, operation_arrived: false });
         if self.preemption().is_some() {
             self.point(member, die);
         } else {
@@ -268,8 +268,8 @@ impl Simulation<'_> {
 
     fn count_move(&mut self, member: usize, die: usize) {
         self.members[member].counters.gc_pages_moved += 1;
-        let runs = self.members[member].gc_runs.get_mut(&(die, None)).expect("a run goes on");
-        runs.last_mut().expect("a run goes on").pages_moved += 1;
+        let collections = self.members[member].collections.get_mut(&(die, None)).expect("a collection goes on");
+        collections.last_mut().expect("a collection goes on").pages_moved += 1;
     }
 
     fn clean_ends(&mut self, member: usize, die: usize) {
@@ -277,8 +277,8 @@ impl Simulation<'_> {
         self.enter_state(member, die, 0);
         let clean = self.stepper(member, die).clean.take().expect("a clean ends");
         self.stepper(member, die).cleans_ended.push(now);
-        let runs = self.members[member].gc_runs.get_mut(&(die, None)).expect("a run goes on");
-        runs.last_mut().expect("a run goes on").end = Some(now);
+        let collections = self.members[member].collections.get_mut(&(die, None)).expect("a collection goes on");
+        collections.last_mut().expect("a collection goes on").end = Some(now);
         self.protocol_sees_end_of_clean(member, die);
         if self.preemption().is_some() && clean.state == 3 {
             let queue = self.members[member].dies[die].queue.clone();
@@ -286,7 +286,7 @@ impl Simulation<'_> {
             if let Some(index) = first {
                 if self.room(member, die) {
                     self.stepper(member, die).serves_after_state_3 = true;
-                    return self.serve_stepped(member, die, index);
+                    return self.serve_stepwise(member, die, index);
                 }
                 self.refuse(member, die, index);
             }
@@ -331,12 +331,12 @@ impl Simulation<'_> {
             self.clean_goes_on(member, die);
         } else {
             let poll_ns = self.preemption().expect("points need preemption").poll_ns;
-            self.does(member, die, Doing::Look, poll_ns);
+            self.does(member, die, Doing::Poll, poll_ns);
         }
     }
 
-    fn looked(&mut self, member: usize, die: usize) {
-        let preemption = self.preemption().expect("looks need preemption");
+    fn polled(&mut self, member: usize, die: usize) {
+        let preemption = self.preemption().expect("polls need preemption");
         let pool = self.clean_of(member, die).pool;
         let queue = self.members[member].dies[die].queue.clone();
         if self.clean_of(member, die).state == 1 && self.is_below_hard(member, die, pool) {
@@ -388,7 +388,7 @@ impl Simulation<'_> {
                 _ => {}
             }
         }
-        self.serve_stepped(member, die, first);
+        self.serve_stepwise(member, die, first);
     }
 
     /// The clean's next step by itself.
@@ -420,7 +420,7 @@ impl Simulation<'_> {
 
     /// Valid pages of the victim that have not moved yet, the one in the register included.
     fn pages_left(&mut self, member: usize, die: usize) -> Vec<Page> {
-        let SteppedClean { pool, victim, .. } = *self.clean_of(member, die);
+        let StepwiseClean { pool, victim, .. } = *self.clean_of(member, die);
         self.members[member].flash.pages_of(die, pool, victim)
     }
 
@@ -559,7 +559,7 @@ impl Simulation<'_> {
     }
 
     /// Serves an operation of the queue by itself.
-    fn serve_stepped(&mut self, member: usize, die: usize, index: usize) {
+    fn serve_stepwise(&mut self, member: usize, die: usize, index: usize) {
         let operation = self.leaves_queue(member, die, index);
         if self.stepper(member, die).clean.is_some() {
             self.members[member].counters.preemptions += 1;
