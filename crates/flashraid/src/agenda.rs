@@ -17,13 +17,13 @@ pub struct Agenda<W> {
 #[derive(Debug, Clone, Copy)]
 struct Entry<W> {
     at: TimeNs,
-    order: u64,
+    sequence: u64,
     wake: W,
 }
 
 impl<W> PartialEq for Entry<W> {
     fn eq(&self, other: &Self) -> bool {
-        (self.at, self.order) == (other.at, other.order)
+        (self.at, self.sequence) == (other.at, other.sequence)
     }
 }
 impl<W> Eq for Entry<W> {}
@@ -34,7 +34,7 @@ impl<W> PartialOrd for Entry<W> {
 }
 impl<W> Ord for Entry<W> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.order).cmp(&(other.at, other.order))
+        (self.at, self.sequence).cmp(&(other.at, other.sequence))
     }
 }
 
@@ -48,7 +48,7 @@ impl<W> Agenda<W> {
     /// Adds a wake-up.
     #[inline]
     pub fn schedule(&mut self, at: TimeNs, wake: W) {
-        self.heap.push(Reverse(Entry { at, order: self.scheduled, wake }));
+        self.heap.push(Reverse(Entry { at, sequence: self.scheduled, wake }));
         self.scheduled += 1;
     }
 

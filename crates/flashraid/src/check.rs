@@ -46,7 +46,7 @@ pub struct CheckReport {
 /// The caches that a write cache comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CacheCheck {
-    /// Bytes of the cache of write groups: all of it, or the front.
+    /// Bytes of the cache of write groups: all of it, or the first level.
     pub group_bytes: u64,
     /// Bytes of the cache of each member.
     pub member_bytes: u64,

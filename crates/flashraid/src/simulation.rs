@@ -464,7 +464,7 @@ impl Upcoming {
         (request, pages)
     }
 
-    /// Hints at requests until enough pages are on their way; never at the front one, which is too late. A block is hinted at only
+    /// Hints at requests until enough pages are on their way; never at the first one, which is too late. A block is hinted at only
     /// when the map entry that leads to it was hinted at in an earlier call, so that it has had time to come.
     #[inline]
     fn hint(&mut self, array: &Array) {

@@ -1,4 +1,4 @@
-//! Caches before whole arrays: exact times on idle members, and random runs over every level, scheme, mode of preemption and failure.
+//! Caches before whole arrays: exact times on idle members, and random loads over every level, scheme, mode of preemption and failure.
 
 use super::*;
 use crate::cache::{CacheParams, Policy};
@@ -123,7 +123,7 @@ fn policies() -> impl Strategy<Value = CacheParams> {
         (1..40_u32).prop_map(|pages| cache(Policy::Stow, pages, 0)),
         (1..9_u32).prop_map(|pages| cache(IWC, 0, pages)),
         (1..9_u32).prop_map(|pages| cache(Policy::Independent { synchronised: true }, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(front, pages)| cache(Policy::Lawc, front, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(Policy::Lawc, first_level, pages)),
     ];
     let thresholds = prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.3, 0.8))];
     (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| CacheParams { low, high, in_flight, ..cache })

@@ -15,14 +15,14 @@ pub(super) struct Caching {
     pub record: Option<Record>,
 }
 
-/// The order of a cache's events: that of its asking, and after the ends of phases.
+/// What decides between a cache's events of one nanosecond: they happen as the cache asked for them, after the ends of phases.
 #[derive(Debug, Clone)]
 pub(super) struct TieBreaks {
     given: u64,
 }
 
 impl TieBreaks {
-    /// In front of all: more phases than that do not end.
+    /// The first one given: the tie-breaks of phases stay below it.
     const FIRST: u64 = 1 << 63;
 
     #[inline]

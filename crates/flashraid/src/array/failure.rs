@@ -3,7 +3,7 @@
 use super::FailureParams;
 use crate::TimeNs;
 
-/// What an array does about a failed member.
+/// The health of an array: what it does about a failed member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Health {
     /// No member has failed yet.
@@ -12,7 +12,7 @@ pub enum Health {
     Degraded,
     /// Its strips are being rebuilt on the spare.
     Rebuilding,
-    /// The spare has taken its place.
+    /// The spare has replaced it.
     Rebuilt,
 }
 
@@ -26,7 +26,7 @@ impl Health {
 pub struct FailureProgress {
     /// The member.
     pub member: u32,
-    /// The member that takes its place, if there is one.
+    /// The spare that replaces it, if there is one.
     pub spare: Option<u32>,
     /// When it failed, if it has.
     pub failed_ns: Option<TimeNs>,
@@ -51,7 +51,7 @@ pub(super) enum Step {
     Replaced {
         /// The failed member.
         failed: u32,
-        /// The member that takes its place.
+        /// The spare that replaces it.
         spare: u32,
     },
     /// The strip of this stripe is to be rebuilt.
@@ -72,7 +72,7 @@ pub(super) struct Failure {
     next_ns: TimeNs,
     /// The last request is done: nothing begins any more.
     over: bool,
-    /// The cache still holds what it held when the member failed: rebuilding does not begin (rule 86).
+    /// What the cache had when the member failed has not all been destaged: rebuilding does not begin (rule 86).
     flushing: bool,
 }
 
@@ -115,7 +115,7 @@ impl Failure {
         (self.health != Health::Normal && !self.is_rebuilt(stripe)).then_some(self.params.member)
     }
 
-    /// The member that holds what `member` held of `stripe`, if any does.
+    /// The member that stands in for `member` in `stripe`: itself, the spare, or none.
     #[inline]
     pub fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
         if member != self.params.member || self.health == Health::Normal {
@@ -184,7 +184,7 @@ impl Failure {
         }
     }
 
-    /// Whether what the cache held when the member failed has still to be destaged.
+    /// Whether what the cache had when the member failed has still to be destaged.
     pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
         self.flushing = flushing;
         self.next_ns = self.next_ns.max(now);

@@ -183,7 +183,7 @@ impl Members {
         self.cache_ends = Some(Vec::new());
     }
 
-    /// When a member was done with its part of what the cache waited for, if it is known; forgets it.
+    /// When a member was done with its share of what the cache waited for, if it is known; forgets it.
     pub fn take_cache_ends(&mut self, of: Token) -> Vec<(u32, TimeNs)> {
         let Some(ends) = &mut self.cache_ends else { return Vec::new() };
         let taken = ends.iter().filter(|(token, ..)| *token == of).map(|&(_, member, at)| (member, at)).collect();

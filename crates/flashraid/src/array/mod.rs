@@ -90,10 +90,10 @@ impl Array {
     pub fn new(params: &ArrayParams, seed: u64) -> Self {
         let member = |number| {
             let mut member = Ssd::new(&params.ssd, seed, number, params.coordination.is_some());
-            // The spare knows the protocol if the member does whose place it takes.
-            let place = params.failure.filter(|_| number == params.members).map_or(number, |failure| failure.member);
+            // The spare is GGC-aware if the member is that it replaces.
+            let original = params.failure.filter(|_| number == params.members).map_or(number, |failure| failure.member);
             if let Some(coordination) = &params.coordination
-                && coordination.ggc_aware >> place & 1 == 1
+                && coordination.ggc_aware >> original & 1 == 1
             {
                 member.become_ggc_aware(coordination.t_soft_free_blocks);
             }
@@ -148,7 +148,7 @@ impl Array {
         &mut self.members.ssds[..count]
     }
 
-    /// What the array does about a failed member.
+    /// The health of the array.
     #[inline]
     pub fn health(&self) -> Health {
         self.stripes.as_ref().map_or(Health::Normal, |stripes| stripes.health())
@@ -270,7 +270,7 @@ impl Array {
         self.drain();
     }
 
-    /// Names the member that has the strip of a member in a stripe, if one does.
+    /// Names the member that stands in for a member in a stripe: itself, the spare, or none.
     fn replacement(&self) -> impl Fn(u32, u64) -> Option<u32> {
         let stripes = self.stripes.as_deref();
         move |member, stripe| stripes.map_or(Some(member), |stripes| stripes.replacement(member, stripe))

@@ -45,7 +45,7 @@ struct Operation {
     gc_members: u128,
 }
 
-/// Where page operations go: the layout, and who holds what a failed member held.
+/// Where page operations go: the layout, and who replaces a failed member.
 #[derive(Debug, Clone)]
 struct Route {
     layout: Layout,
@@ -353,7 +353,7 @@ impl Stripes {
         issued
     }
 
-    /// Whether the cache still holds what it held when a member failed.
+    /// Whether what the cache had when a member failed has still to be destaged.
     pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
         if let Some(failure) = &mut self.route.failure {
             failure.set_flushing(now, flushing);

@@ -42,7 +42,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// Parts of writes by kind: full stripe, reconstruct, read-modify, no parity.
+    /// Sub-requests that write, by kind: full stripe, reconstruct, read-modify, no parity.
     fn kinds(&self) -> [u64; 4] {
         let c = &self.counters;
         [c.full_stripe_writes, c.reconstruct_writes, c.read_modify_writes, c.no_parity_writes]
@@ -118,8 +118,8 @@ fn small_writes_read_old_data_and_parity_large_ones_the_rest() {
 }
 
 #[test]
-fn pages_of_several_strips_share_parity_by_place() {
-    // The second page of column 0 and the first of column 1: two places, so two pages of parity.
+fn pages_of_several_strips_share_parity_by_offset() {
+    // The second page of column 0 and the first of column 1: two offsets, so two pages of parity.
     let got = run(&params(Level::Raid5, 5, 2), &[(0, 1, 2, true)]);
     assert_eq!((got.kinds(), got.traffic()), ([0, 0, 1, 0], [2, 2, 2]));
     assert_eq!(got.done, [2 * READ + 2 * WRITE]);
@@ -290,7 +290,7 @@ fn mirrors_fail_and_are_rebuilt() {
     // Row 2 is being rebuilt at 3100; its other pair does not care.
     assert_eq!(got.done, [3236 + WRITE, 3100 + WRITE, 3500 + WRITE, 3708 + READ, 20_000 + READ]);
     assert_eq!(got.pages[..2], [(0, 1), (0, 1)]);
-    // Twelve pages to rebuild, two writes; the read of row 2 goes to the spare in the place of copy 0.
+    // Twelve pages to rebuild, two writes; the read of row 2 goes to the spare instead of copy 0.
     assert_eq!((got.pages[2], got.pages[3], got.pages[4]), ((0, 0), (13, 2), (1, 14)));
     assert_eq!((got.counters.lock_waits, got.counters.lock_wait_ns), (1, 136));
 }
@@ -331,12 +331,12 @@ fn requests(pages: u64) -> impl Strategy<Value = Vec<Asked>> {
     let request = (0_u64..400, 0..pages, 1_u32..20, any::<bool>());
     prop::collection::vec(request, 1..60).prop_map(move |drawn| {
         let mut at = 0;
-        let place = |(gap, first, length, write): (u64, u64, u32, bool)| {
+        let asked = |(gap, first, length, write): (u64, u64, u32, bool)| {
             // Many arrive together, and many where phases end.
             at += [0, gap, READ, WRITE, READ_WRITE][gap as usize % 5];
             (at, first, length.min((pages - first) as u32), write)
         };
-        drawn.into_iter().map(place).collect()
+        drawn.into_iter().map(asked).collect()
     })
 }
 

@@ -154,8 +154,8 @@ impl Store {
         let admission = match entry.pages.binary_search(&offset) {
             Ok(_) => Admission::PageHit,
             Err(_) if self.used_pages == self.room_pages => return None,
-            Err(place) => {
-                entry.pages.insert(place, offset);
+            Err(index) => {
+                entry.pages.insert(index, offset);
                 self.used_pages += 1;
                 self.rings[usize::from(entry.ring)].pages += 1;
                 if is_other { Admission::GroupHit } else { Admission::Miss }
@@ -347,9 +347,9 @@ impl Store {
 
     /// Verifies what must always hold.
     pub fn verify(&self) -> Result<(), String> {
-        let held = |id: u32| self.entries[id as usize].pages.len() as u32;
-        let in_rings: u32 = self.rings.iter().flat_map(|ring| ring.entries.values()).map(|&id| held(id)).sum();
-        let in_flight: u32 = self.in_flight().map(held).sum();
+        let pages_of = |id: u32| self.entries[id as usize].pages.len() as u32;
+        let in_rings: u32 = self.rings.iter().flat_map(|ring| ring.entries.values()).map(|&id| pages_of(id)).sum();
+        let in_flight: u32 = self.in_flight().map(pages_of).sum();
         if in_rings + in_flight != self.used_pages {
             return Err(format!("{in_rings} pages in rings and {in_flight} in flight, but {} counted", self.used_pages));
         }

@@ -13,7 +13,7 @@ impl fmt::Display for CheckReport {
             let parts = match (cache.group_bytes, cache.member_bytes) {
                 (group, 0) => format!("{} for write groups", size(group)),
                 (0, member) => format!("{} for each member", size(member)),
-                (group, member) => format!("{} in front, {} for each member", size(group), size(member)),
+                (group, member) => format!("{} in the first level, {} for each member", size(group), size(member)),
             };
             line(f, "cache", &format!("{parts}; a stripe is {}", size(cache.stripe_bytes)))?;
         }

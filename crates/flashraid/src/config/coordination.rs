@@ -24,11 +24,11 @@ pub struct CoordinationConfig {
     pub soft_limit: StopThreshold,
     /// With so many requests outstanding, or fewer, it is a good moment (proactive-soft-limit).
     pub shallow_depth: u32,
-    /// From the first request of a member for collection until the controller forces, so that more members can join.
+    /// From the first request of a member for collection until the controller forces, so that more members can ask.
     pub delay: Duration,
     /// Whether the controller answers.
     pub answer: Answer,
-    /// Numbers of the members that know the protocol; without it all do.
+    /// Numbers of the GGC-aware members, which know the protocol; without it all do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ggc_aware: Option<Vec<u32>>,
     /// How long messages take.

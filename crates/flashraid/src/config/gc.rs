@@ -19,7 +19,7 @@ pub struct GcConfig {
     pub trigger: Trigger,
     /// What shares free blocks, open blocks and thresholds.
     pub pool: Pool,
-    /// What a running collection keeps from serving requests.
+    /// The blocking scope of a collection: what serves no request while it runs.
     pub blocking: Blocking,
     /// Pages that are moved go to an open block of their own rather than to the one of host writes.
     pub separate_open_block: bool,
@@ -308,7 +308,7 @@ pub enum Pool {
     Die,
 }
 
-/// What a running collection keeps from serving requests.
+/// The blocking scope of a collection: what serves no request while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Blocking {

@@ -94,7 +94,7 @@ impl Resolver<'_> {
         if too_small {
             let page = Size { bytes: page_bytes };
             let (key, message) = if policy == Policy::Lawc {
-                let shares = format!("leaves {group_pages} pages to the front cache and {member_pages} to each of {members} members");
+                let shares = format!("leaves {group_pages} pages to the first level and {member_pages} to each of {members} members");
                 let fraction = first_level_fraction.unwrap_or(FIRST_LEVEL_FRACTION);
                 (
                     "cache.first_level_fraction",

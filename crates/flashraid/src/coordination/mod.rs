@@ -156,7 +156,7 @@ impl Controller {
         self.lost >> member & 1 == 1
     }
 
-    /// A spare takes the place of a failed member.
+    /// A spare replaces a failed member.
     pub fn replace(&mut self, failed: u32, spare: u32) {
         self.params.ggc_aware |= (self.params.ggc_aware >> failed & 1) << spare;
     }

@@ -130,10 +130,10 @@ fn messages_take_their_time() {
 
 #[test]
 fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
-    let mut held = scheme(Scheme::ReactiveInclusive);
-    held.delay_ns = 500;
+    let mut delayed = scheme(Scheme::ReactiveInclusive);
+    delayed.delay_ns = 500;
     let operations = [worn(0), worn(1), touched(2), vec![(T, 0, 11, false), (T + 100, 1, 11, false)]].concat();
-    let outcome = run(&params(3, 1, held), &operations);
+    let outcome = run(&params(3, 1, delayed), &operations);
     assert_eq!(outcome.log[..3], ["10000 GcRequest 0", "10100 GcRequest 1", "10500 ForceGc 0"]);
     assert_eq!(outcome.log[5..], ["11440 GcDone 0", "11540 GcDone 1", "12160 GcDone 2"]);
 
@@ -274,9 +274,9 @@ fn a_forced_clean_may_be_preempted() {
         Some(Preemption { poll_ns: 5, t_hard: 0.0, pipeline: false, merge: false, reorder: false, suspension: None });
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false), (T + 300, 1, 11, false)]].concat();
     let outcome = run(&params, &operations);
-    // Member 1: look, read, look, program – 230; look, read, look until 260, program – 460, look – 465: the read goes in until 493.
+    // Member 1: poll, read, poll, program – 230; poll, read, poll until 260, program – 460, poll – 465: the read goes in until 493.
     assert_eq!(outcome.done[6..], [T + 33, T + 493]);
-    // Three moves with two looks each, one look before the erase, one read and one look more.
+    // Three moves with two polls each, one poll before the erase, one read and one poll more.
     assert_eq!(outcome.log.last().map(String::as_str), Some(format!("{} GcDone 1", T + 1660 + 7 * 5 + 28 + 5).as_str()));
     assert!(outcome.cleans.iter().any(|clean| clean.member == 1 && clean.forced));
     assert_eq!(outcome.counters[1].preemptions, 1);

@@ -77,7 +77,7 @@ pub(crate) struct DieState {
     pub valid_pages: u32,
     /// Pool at which the next search for a victim begins.
     pub next_pool_to_clean: u32,
-    /// Pool at which the next search for a place begins.
+    /// Pool at which the next search for room begins.
     pub next_pool_to_write: u32,
     /// Sequence number of the block opened last.
     pub sequence: u32,

@@ -130,7 +130,7 @@ impl GcTracker {
             }
             member.member_time_ns -= i128::from(time_ns);
             self.members_collecting += 1;
-            // Within a slice that has begun it joins those counted, unless it was there before; the next slice counts it when it is entered.
+            // Within a slice that has begun it is counted, unless it was there before; the next slice counts it when it is entered.
             if time_ns < self.slice_end_ns && member.last_slice_end_ns != self.slice_end_ns {
                 self.members_in_slice += 1;
             }

@@ -44,8 +44,8 @@ pub struct CompletedRequest {
     pub gc_members_met: u32,
 }
 
-/// A collection of one pool, from its first read to the end of its last erase. The model reports every clean by itself; a *run* is
-/// what follows back to back.
+/// A clean of one pool, from its first read to the end of its erase. Cleans of a die that follow each other back to back are one
+/// *collection*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GcInterval {
     /// Member SSD.

@@ -19,7 +19,7 @@ pub struct DestageInterval {
     pub pages: u32,
     /// When the pages went to the members.
     pub begun_ns: TimeNs,
-    /// When the member was done with its part; of a write group with parity, when all members were.
+    /// When the member was done with its own pages; of a write group with parity, when all members were.
     pub ended_ns: TimeNs,
     /// When all members were: then the next destage may begin.
     pub done_ns: TimeNs,

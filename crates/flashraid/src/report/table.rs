@@ -168,9 +168,9 @@ impl Report {
     fn gc_section(&self) -> Section {
         let gc = &self.gc;
         let mut rows = vec![
-            Row::new("runs", [count(gc.runs)], ""),
-            Row::new("forced runs", [count(gc.forced_runs)], ""),
-            Row::new("mean length of a run", [format_figure(gc.mean_length_us)], "µs"),
+            Row::new("collections", [count(gc.runs)], ""),
+            Row::new("forced collections", [count(gc.forced_runs)], ""),
+            Row::new("mean length of a collection", [format_figure(gc.mean_length_us)], "µs"),
             Row::new("share of die time", [format_figure(gc.busy_fraction.map(|fraction| fraction * 100.0))], "%"),
             Row::new("members collecting together, mean", [format_figure(gc.synchronised_mean)], ""),
         ];

@@ -354,7 +354,7 @@ impl Ssd {
         let state = &self.dies[die as usize];
         let ends_alone = state.script.is_empty() && !state.awaited && state.busy_until > now;
         // With links, channels or dynamic allocation, what ends and what begins at the same nanosecond must keep their order (rule 25).
-        if ends_alone && (state.head != NONE || self.ordered) {
+        if ends_alone && (state.head != NONE || self.sequenced) {
             self.await_until(die, state.busy_until, fx);
         }
     }

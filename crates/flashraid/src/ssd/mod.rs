@@ -144,7 +144,7 @@ pub struct Ssd {
     /// Pages go to dies one by one and the dies are a power of two: its logarithm.
     die_shift: Option<u32>,
     /// Ends of commands need an event of their own, see rule 25.
-    ordered: bool,
+    sequenced: bool,
     /// Used instead of `dies` if cleans are interruptible or may be forced.
     stepwise: Vec<StepwiseDie>,
     /// Speaks with the array's controller, if the member knows the protocol.
@@ -169,7 +169,7 @@ impl Ssd {
             channels: vec![Channel::default(); channels as usize],
             lanes: Default::default(),
             die_shift: (params.die_stride_pages == 1 && g.dies.is_power_of_two()).then(|| g.dies.trailing_zeros()),
-            ordered: params.link.is_some() || params.channel.is_some() || params.allocation == Allocation::Dynamic,
+            sequenced: params.link.is_some() || params.channel.is_some() || params.allocation == Allocation::Dynamic,
             pending: Slab::default(),
             unplaced: VecDeque::new(),
             waiting_writes: BTreeMap::new(),

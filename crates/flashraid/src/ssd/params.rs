@@ -63,7 +63,7 @@ pub enum PlaneChoice {
 pub struct GcParams {
     /// What shares free blocks, open blocks and watermarks.
     pub pool: Pool,
-    /// What a running clean keeps from serving requests.
+    /// The blocking scope of a clean: what serves no request while it runs.
     pub blocking: Blocking,
     /// A pool with this many free blocks or fewer is collected.
     pub start_free_blocks: u32,
@@ -124,7 +124,7 @@ pub enum Pool {
     Die,
 }
 
-/// What a running clean keeps from serving requests.
+/// The blocking scope of a clean: what serves no request while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blocking {
     /// The whole die.

@@ -20,7 +20,7 @@ struct Bench {
     layout: Layout,
     now: TimeNs,
     events: BTreeMap<(TimeNs, u64), Event>,
-    ordered: u64,
+    scheduled: u64,
     /// How long an operation takes.
     duration_ns: Box<dyn FnMut(&Command) -> u64>,
     /// Tag and end of requests that are done.
@@ -63,7 +63,7 @@ impl Bench {
             layout,
             now: 0,
             events: BTreeMap::new(),
-            ordered: 0,
+            scheduled: 0,
             duration_ns: Box::new(|_| 100),
             done: Vec::new(),
             log: Vec::new(),
@@ -107,8 +107,8 @@ impl Bench {
                     (self.now + (self.duration_ns)(order), Event::Done(token))
                 }
             };
-            self.events.insert((at, self.ordered), event);
-            self.ordered += 1;
+            self.events.insert((at, self.scheduled), event);
+            self.scheduled += 1;
         }
         self.cache.clear_commands();
         self.cache.verify().unwrap();

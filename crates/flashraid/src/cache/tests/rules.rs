@@ -186,7 +186,7 @@ fn a_write_too_large_for_the_room_of_the_front_goes_past_it() {
 #[test]
 fn parts_of_a_stripe_take_turns() {
     let mut bench = Bench::new(params(IWC, 0, 8), Level::Raid5, 4, 2);
-    // Stripe 0 has P on member 3. The second write knows what the first has brought, but not before that has joined.
+    // Stripe 0 has P on member 3. The second write knows what the first has brought, but not before that has entered.
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
     assert_eq!(bench.log, [(0, "read m1:0+1 m2:0+1".into())]);
@@ -263,7 +263,7 @@ fn a_failure_flushes_what_is_cached_and_no_more() {
     let mut bench = Bench::new(params(IWC_SYNC, 0, 4), Level::Raid5, 3, 1);
     // Stripe 0: data on members 0 and 1, P on 2. Nothing is ready on all members but by chance of full stripes, so these destage...
     bench.write(0, 0, 2);
-    // ... and stripe 3, the same places, waits behind.
+    // ... and stripe 3, the same offsets, waits behind.
     bench.write(1, 6, 2);
     bench.run_until(50);
     bench.cache.member_failed(50, 1);
@@ -315,7 +315,7 @@ fn sequential_groups_have_a_circle_of_their_own_under_stow() {
     let mut bench = Bench::new(params(Policy::Stow, 16, 0), Level::Raid0, 2, 2);
     bench.write(0, 60, 1);
     bench.write(1, 0, 2);
-    bench.write(2, 2, 10); // sequential: two pages join stripe 0, eight make stripes 1 and 2
+    bench.write(2, 2, 10); // sequential: two pages enter stripe 0, eight make stripes 1 and 2
     bench.write(3, 40, 1);
     bench.write(4, 40, 1); // a hit in the random ring: seven pages are enough
     bench.finish();
