@@ -55,12 +55,25 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Measure the speed of the simulator on this machine
     Bench(BenchArgs),
+    /// Write the new names of keys, values and presets into a configuration
+    Migrate(MigrateArgs),
     /// Print the JSON Schema of the configuration
     Schema {
         /// Print a page with a table of all keys instead
         #[arg(long)]
         markdown: bool,
     },
+}
+
+/// Arguments of `migrate`.
+#[derive(Debug, Args)]
+pub struct MigrateArgs {
+    /// Configuration; its comments and formatting stay
+    #[arg(value_name = "FILE.toml")]
+    pub file: PathBuf,
+    /// Print the result and leave the file as it is
+    #[arg(long)]
+    pub stdout: bool,
 }
 
 /// What to simulate.

@@ -99,7 +99,7 @@ pub struct BenchSize {
     pub lawc_requests: u64,
     /// Requests to the device and to the floor.
     pub device_requests: u64,
-    /// Elements as a share of the full geometry, one in so many; 1 is full size.
+    /// Dies as a share of the full geometry, one in so many; 1 is full size.
     pub shrink: u32,
 }
 
@@ -182,8 +182,8 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
 
 fn scenario(text: &str, size: BenchSize) -> Result<Scenario, RunError> {
     let mut scenario = config::from_str("bench", text, &[], None).map_err(|problems| RunError::Input(problems.to_string()))?;
-    let elements = &mut scenario.array.ssd.geometry.elements;
-    *elements = (*elements / size.shrink).max(1);
+    let dies = &mut scenario.array.ssd.geometry.dies;
+    *dies = (*dies / size.shrink).max(1);
     Ok(scenario)
 }
 
@@ -196,7 +196,7 @@ fn warm(array: &mut Array, scenario: &Scenario) {
 struct Unwatched;
 
 impl Watch for Unwatched {
-    fn look(&mut self, _: &Progress) -> bool {
+    fn tick(&mut self, _: &Progress) -> bool {
         true
     }
     fn completed(&mut self, _: &CompletedRequest) {}
@@ -210,7 +210,7 @@ fn timed(array: Array, scenario: &Scenario, requests: u64) -> Result<(f64, Membe
     Ok((begin.elapsed().as_secs_f64(), outcome.counters.iter().copied().sum()))
 }
 
-/// The same mapping and collection as *device* in a minimal loop: page-mapped, static elements, one pool per plane, planes in
+/// The same mapping and collection as *device* in a minimal loop: page-mapped, static dies, one pool per plane, planes in
 /// turn, greedy victims. No time, no queues, no requests.
 struct Floor {
     geometry: Geometry,
@@ -233,21 +233,21 @@ impl Floor {
     fn new(params: &ArrayParams) -> Self {
         let g = params.ssd.geometry;
         assert!(g.pages_per_block <= 64 && g.pages_per_block.is_power_of_two(), "one word of valid bits per block");
-        let (planes, data_pages) = (g.elements * g.planes, g.data_pages_per_block());
+        let (planes, data_pages) = (g.dies * g.planes, g.data_pages_per_block());
         let blocks = planes * g.blocks_per_plane;
         let filled = g.blocks_per_plane - g.reserved_blocks_per_plane;
         let mut floor = Self {
             geometry: g,
             start_free_blocks: params.ssd.gc.start_free_blocks,
             data_pages,
-            map: vec![0; g.exported_pages_per_element() as usize * g.elements as usize],
+            map: vec![0; g.exported_pages_per_die() as usize * g.dies as usize],
             rmap: vec![0; (blocks * g.pages_per_block) as usize],
             valid: vec![0; blocks as usize],
             score: vec![NOT_SEALED; blocks as usize],
             free_blocks: vec![g.reserved_blocks_per_plane - 1; planes as usize],
             open: (0..planes).map(|p| (p * g.blocks_per_plane + filled, 0)).collect(),
             rotation: vec![filled + 1; planes as usize],
-            turn: vec![0; g.elements as usize],
+            turn: vec![0; g.dies as usize],
         };
         for plane in 0..planes {
             for block in 0..filled {
@@ -255,9 +255,9 @@ impl Floor {
                 floor.score[number as usize] = data_pages as i16;
                 floor.valid[number as usize] = (1 << data_pages) - 1;
                 for page in 0..data_pages {
-                    let slot = (plane * filled + block) * data_pages + page;
-                    floor.map[slot as usize] = number * g.pages_per_block + page;
-                    floor.rmap[(number * g.pages_per_block + page) as usize] = slot;
+                    let lpn = (plane * filled + block) * data_pages + page;
+                    floor.map[lpn as usize] = number * g.pages_per_block + page;
+                    floor.rmap[(number * g.pages_per_block + page) as usize] = lpn;
                 }
             }
         }
@@ -279,28 +279,28 @@ impl Floor {
         seconds
     }
 
-    fn write(&mut self, slot: u32) {
+    fn write(&mut self, lpn: u32) {
         let planes = self.geometry.planes;
-        let element = slot / (self.map.len() as u32 / self.geometry.elements);
-        let first = (element * planes) as usize;
+        let die = lpn / (self.map.len() as u32 / self.geometry.dies);
+        let first = (die * planes) as usize;
         while let Some(plane) = (first..first + planes as usize).find(|&p| self.free_blocks[p] <= self.start_free_blocks) {
             if !self.clean(plane) {
                 break;
             }
         }
-        let old = self.map[slot as usize];
+        let old = self.map[lpn as usize];
         let (old_block, page) = ((old / self.geometry.pages_per_block) as usize, old % self.geometry.pages_per_block);
         self.valid[old_block] &= !(1 << page);
         if self.score[old_block] != NOT_SEALED {
             self.score[old_block] -= 1;
         }
-        let turn = &mut self.turn[element as usize];
+        let turn = &mut self.turn[die as usize];
         let plane = first + *turn as usize;
         *turn = if *turn + 1 == planes { 0 } else { *turn + 1 };
-        self.program(plane, slot);
+        self.program(plane, lpn);
     }
 
-    fn program(&mut self, plane: usize, slot: u32) {
+    fn program(&mut self, plane: usize, lpn: u32) {
         if self.open[plane].1 == self.data_pages {
             self.open_block(plane);
         }
@@ -311,8 +311,8 @@ impl Floor {
         if *page == self.data_pages {
             self.score[*block as usize] = self.valid[*block as usize].count_ones() as i16;
         }
-        self.map[slot as usize] = physical;
-        self.rmap[physical as usize] = slot;
+        self.map[lpn as usize] = physical;
+        self.rmap[physical as usize] = lpn;
     }
 
     fn open_block(&mut self, plane: usize) {
@@ -333,16 +333,16 @@ impl Floor {
     fn clean(&mut self, plane: usize) -> bool {
         let blocks = self.geometry.blocks_per_plane as usize;
         let scores = &self.score[plane * blocks..(plane + 1) * blocks];
-        let least = scores.iter().copied().fold(i16::MAX, i16::min);
-        if least >= self.data_pages as i16 {
+        let min = scores.iter().copied().fold(i16::MAX, i16::min);
+        if min >= self.data_pages as i16 {
             return false;
         }
-        let victim = plane * blocks + scores.iter().rposition(|&s| s == least).expect("it was found");
+        let victim = plane * blocks + scores.iter().rposition(|&s| s == min).expect("it was found");
         let mut bits = self.valid[victim];
         while bits != 0 {
-            let slot = self.rmap[victim * self.geometry.pages_per_block as usize + bits.trailing_zeros() as usize];
+            let lpn = self.rmap[victim * self.geometry.pages_per_block as usize + bits.trailing_zeros() as usize];
             bits &= bits - 1;
-            self.program(plane, slot);
+            self.program(plane, lpn);
         }
         // Free only now: a block that the moves open must not be the victim.
         self.valid[victim] = 0;
@@ -370,7 +370,7 @@ mod tests {
         let scenario = scenario(DEVICE, BenchSize::SMOKE).unwrap();
         let mut floor = Floor::new(&scenario.array);
         floor.warm_and_time(10_000);
-        assert!(floor.map.iter().enumerate().all(|(slot, &p)| floor.rmap[p as usize] == slot as u32));
+        assert!(floor.map.iter().enumerate().all(|(lpn, &p)| floor.rmap[p as usize] == lpn as u32));
         let valid: u32 = floor.valid.iter().map(|v| v.count_ones()).sum();
         assert_eq!(valid as usize, floor.map.len());
     }

@@ -1,6 +1,6 @@
 //! Configurations from files and options, and what is wrong with them.
 
-use flashraid::config::{self, Problems, Scenario};
+use flashraid::config::{self, Migrated, Problems, Scenario};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Severity};
 
 use crate::args::ScenarioArgs;
@@ -20,6 +20,11 @@ pub fn from_text(name: &str, text: &str, settings: &[Setting], seed: Option<u64>
 
 fn pairs<'a>(settings: impl IntoIterator<Item = &'a Setting>) -> Vec<(String, String)> {
     settings.into_iter().map(|setting| (setting.key.clone(), setting.value.clone())).collect()
+}
+
+/// The text of a configuration file with the new names of keys, values and presets.
+pub fn migrate(name: &str, text: &str) -> Outcome<Migrated> {
+    config::migrate(name, text).map_err(|problems| refuse(&problems))
 }
 
 /// A file that can't be read is a failure, everything else bad input.

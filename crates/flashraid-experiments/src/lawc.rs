@@ -50,8 +50,9 @@ fn grid(workloads: &[&str], policies: &[&str]) -> Vec<Point> {
 }
 
 fn fronts() -> Vec<Point> {
-    let point =
-        |workload: &str, share: f64| lawc(format!("{workload} {share}"), "raid0", "lawc", workload).set("cache.front_fraction", share);
+    let point = |workload: &str, share: f64| {
+        lawc(format!("{workload} {share}"), "raid0", "lawc", workload).set("cache.first_level_fraction", share)
+    };
     ["exchange", "lawc-financial"].iter().flat_map(|workload| FRONTS.map(|share| point(workload, share))).collect()
 }
 

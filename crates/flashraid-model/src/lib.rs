@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  Request ─▶ array ─▶ cache            absorb? destage?
-//!               ├─▶ placement ─page ops▶ ssd[i] ─▶ ftl ─▶ flash element
+//!               ├─▶ placement ─page ops▶ ssd[i] ─▶ ftl ─▶ flash die
 //!               ├◀─ coordination         who collects now?     │
-//!  metrics ◀─ events ◀──────────────────── ends ◀────────── element
+//!  metrics ◀─ events ◀──────────────────── ends ◀────────── die
 //! ```
 //!
 //! Calls go down, data comes up. Nothing here has a clock, I/O of its own or threads, and nothing can fail: the same parameters, seed and requests

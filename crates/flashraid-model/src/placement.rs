@@ -39,7 +39,7 @@ impl Level {
 
 /// The strips of a stripe and the members (or groups of mirrors) that they lie on.
 ///
-/// A strip is known by its *position*: the data columns 0, 1, … in order of address, then P, then Q.
+/// A strip is known by its *role*: the data columns 0, 1, … in order of address, then P, then Q.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StripeShape {
     /// Strips that hold data.
@@ -68,21 +68,21 @@ impl StripeShape {
         if self.rotates { self.width() } else { self.columns }
     }
 
-    /// The member that holds the strip at `position` of `stripe`.
+    /// The member that holds the strip at `role` of `stripe`.
     #[inline]
-    pub const fn member(self, stripe: u64, position: u32) -> u32 {
+    pub const fn member(self, stripe: u64, role: u32) -> u32 {
         if !self.rotates {
-            return position;
+            return role;
         }
         let width = self.width();
         // P of stripe 0 lies on the last member, Q on the one after it.
         let turned = width - (stripe % width as u64) as u32;
-        (position + turned + self.parity - 1) % width
+        (role + turned + self.parity - 1) % width
     }
 
-    /// The position of the strip of `stripe` that `member` holds.
+    /// The role of the strip of `stripe` that `member` holds.
     #[inline]
-    pub const fn position(self, stripe: u64, member: u32) -> u32 {
+    pub const fn role(self, stripe: u64, member: u32) -> u32 {
         if !self.rotates {
             return member;
         }
@@ -96,7 +96,7 @@ impl StripeShape {
         if !self.rotates {
             return if member < self.columns { stripes } else { 0 };
         }
-        let in_part = (0..stripes % width).filter(|&stripe| self.position(stripe, member) < self.columns).count();
+        let in_part = (0..stripes % width).filter(|&stripe| self.role(stripe, member) < self.columns).count();
         stripes / width * u64::from(self.columns) + in_part as u64
     }
 
@@ -106,12 +106,12 @@ impl StripeShape {
             return (index, member);
         }
         let (turns, rest) = (index / u64::from(self.columns), index % u64::from(self.columns));
-        // Over `width` stripes the position rises by one from stripe to stripe; those of parity are passed over together.
-        let first = u64::from(self.position(0, member));
+        // Over `width` stripes the role rises by one from stripe to stripe; those of parity are passed over together.
+        let first = u64::from(self.role(0, member));
         let before = u64::from(self.columns).saturating_sub(first);
         let passed_over = if rest < before { 0 } else { u64::from(self.width()) - first.max(u64::from(self.columns)) };
         let stripe = turns * u64::from(self.width()) + rest + passed_over;
-        (stripe, self.position(stripe, member))
+        (stripe, self.role(stripe, member))
     }
 }
 
@@ -137,7 +137,7 @@ pub struct PageRequest {
 pub struct Layout {
     level: Level,
     members: u32,
-    unit_pages: u32,
+    strip_pages: u32,
     shape: StripeShape,
     /// Stripe units that a member exports.
     stripes: u64,
@@ -145,7 +145,7 @@ pub struct Layout {
 
 /// Where a page of the array lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The stripe.
     pub stripe: u64,
     /// The data strip of the stripe.
@@ -158,7 +158,7 @@ pub struct Place {
 
 /// Consecutive pages of a request that lie on one member (and its mirrors) one behind the other, all in one stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct Extent {
     /// Where writes go: `members[..copies]`; reads go to `members[read_copy]`.
     pub first_member: u32,
     /// Members from `first_member` on that hold the same.
@@ -171,7 +171,7 @@ pub struct Run {
     pub pages: u32,
 }
 
-impl Run {
+impl Extent {
     /// Members that a write goes to or a read comes from.
     #[inline]
     pub fn members(&self, write: bool) -> Range<u32> {
@@ -184,8 +184,8 @@ impl Run {
 }
 
 impl Layout {
-    /// The layout of `members` members that export `member_pages` pages each, with `unit_pages` consecutive pages of the array on one.
-    pub fn new(level: Level, members: u32, unit_pages: u32, member_pages: u64) -> Self {
+    /// The layout of `members` members that export `member_pages` pages each, with `strip_pages` consecutive pages of the array on one.
+    pub fn new(level: Level, members: u32, strip_pages: u32, member_pages: u64) -> Self {
         let columns = match level {
             Level::Single | Level::Raid1 => 1,
             Level::Raid10 => members / 2,
@@ -193,7 +193,7 @@ impl Layout {
         };
         let rotates = matches!(level, Level::Raid5 | Level::Raid6);
         let shape = StripeShape { columns, parity: level.parity_strips(), rotates };
-        Self { level, members, unit_pages, shape, stripes: member_pages / u64::from(unit_pages) }
+        Self { level, members, strip_pages, shape, stripes: member_pages / u64::from(strip_pages) }
     }
 
     /// How addresses spread.
@@ -215,8 +215,8 @@ impl Layout {
 
     /// Pages of a strip.
     #[inline]
-    pub fn unit_pages(&self) -> u32 {
-        self.unit_pages
+    pub fn strip_pages(&self) -> u32 {
+        self.strip_pages
     }
 
     /// Stripes of the array.
@@ -227,51 +227,51 @@ impl Layout {
 
     /// Pages that the array exports.
     pub fn exported_pages(&self) -> u64 {
-        self.stripes * u64::from(self.shape.columns) * u64::from(self.unit_pages)
+        self.stripes * u64::from(self.shape.columns) * u64::from(self.strip_pages)
     }
 
     /// Where a page of the array lies.
     #[inline]
-    pub fn place(&self, array_page: u64) -> Place {
-        let unit = u64::from(self.unit_pages);
-        let (strip, within) = (array_page / unit, array_page % unit);
+    pub fn locate(&self, array_page: u64) -> Location {
+        let strip_pages = u64::from(self.strip_pages);
+        let (strip, within) = (array_page / strip_pages, array_page % strip_pages);
         let columns = u64::from(self.shape.columns);
         let (stripe, column) = (strip / columns, (strip % columns) as u32);
-        Place { stripe, column, member: self.strip_member(stripe, column), member_page: (stripe * unit + within) as u32 }
+        Location { stripe, column, member: self.strip_member(stripe, column), member_page: (stripe * strip_pages + within) as u32 }
     }
 
     /// The page of the array at `offset` pages in data strip `column` of `stripe`.
     #[inline]
     pub fn array_page(&self, stripe: u64, column: u32, offset: u32) -> u64 {
-        (stripe * u64::from(self.shape.columns) + u64::from(column)) * u64::from(self.unit_pages) + u64::from(offset)
+        (stripe * u64::from(self.shape.columns) + u64::from(column)) * u64::from(self.strip_pages) + u64::from(offset)
     }
 
-    /// The member that holds the strip at `position` of `stripe`, data columns before P and Q; the first one of mirrors.
+    /// The member that holds the strip at `role` of `stripe`, data columns before P and Q; the first one of mirrors.
     #[inline]
-    pub fn strip_member(&self, stripe: u64, position: u32) -> u32 {
-        self.shape.member(stripe, position) * if self.level == Level::Raid10 { 2 } else { 1 }
+    pub fn strip_member(&self, stripe: u64, role: u32) -> u32 {
+        self.shape.member(stripe, role) * if self.level == Level::Raid10 { 2 } else { 1 }
     }
 
-    /// The position of the strip of `stripe` that `member` holds.
+    /// The role of the strip of `stripe` that `member` holds.
     #[inline]
-    pub fn position(&self, stripe: u64, member: u32) -> u32 {
+    pub fn role(&self, stripe: u64, member: u32) -> u32 {
         match self.level {
             Level::Raid1 => 0,
             Level::Raid10 => member / 2,
-            _ => self.shape.position(stripe, member),
+            _ => self.shape.role(stripe, member),
         }
     }
 
     /// The members that hold P and Q of `stripe`, as far as there are such.
     pub fn parity_members(&self, stripe: u64) -> impl Iterator<Item = u32> + use<> {
         let shape = self.shape;
-        (shape.columns..shape.width()).map(move |position| shape.member(stripe, position))
+        (shape.columns..shape.width()).map(move |role| shape.member(stripe, role))
     }
 
     /// The logical page of every member at which its strip of `stripe` begins.
     #[inline]
     pub fn first_page(&self, stripe: u64) -> u32 {
-        (stripe * u64::from(self.unit_pages)) as u32
+        (stripe * u64::from(self.strip_pages)) as u32
     }
 
     /// Members that hold the same, and which of them reads of `stripe` use.
@@ -284,14 +284,14 @@ impl Layout {
         }
     }
 
-    /// The runs of the pages of `request`, in order of address.
+    /// The extents of the pages of `request`, in order of address.
     #[inline]
-    pub fn runs(&self, request: &PageRequest) -> impl Iterator<Item = Run> + use<> {
+    pub fn extents(&self, request: &PageRequest) -> impl Iterator<Item = Extent> + use<> {
         let layout = *self;
-        let unit = u64::from(self.unit_pages);
+        let strip_pages = u64::from(self.strip_pages);
         let columns = u64::from(self.shape.columns);
-        let strip = request.first_page / unit;
-        let mut within = (request.first_page % unit) as u32;
+        let strip = request.first_page / strip_pages;
+        let mut within = (request.first_page % strip_pages) as u32;
         let mut column = (strip % columns) as u32;
         let mut stripe = strip / columns;
         let mut left = request.pages;
@@ -300,14 +300,14 @@ impl Layout {
             if left == 0 {
                 return None;
             }
-            let pages = left.min(layout.unit_pages - within);
+            let pages = left.min(layout.strip_pages - within);
             let (first_member, copies, read_copy) = match layout.level {
                 Level::Single | Level::Raid0 | Level::Raid4 => (column, 1, 0),
                 Level::Raid1 => (0, layout.members, (stripe % u64::from(layout.members)) as u32),
                 Level::Raid10 => (2 * column, 2, (stripe % 2) as u32),
                 Level::Raid5 | Level::Raid6 => (layout.shape.member(stripe, column), 1, 0),
             };
-            let run = Run { first_member, copies, read_copy, first_page: (stripe * unit) as u32 + within, pages };
+            let extent = Extent { first_member, copies, read_copy, first_page: (stripe * strip_pages) as u32 + within, pages };
             left -= pages;
             within = 0;
             if one_member {
@@ -319,7 +319,7 @@ impl Layout {
                     stripe = layout.next_stripe(stripe);
                 }
             }
-            Some(run)
+            Some(extent)
         })
     }
 
@@ -337,9 +337,9 @@ impl Layout {
         let member = self.shape.member(stripe, column);
         loop {
             stripe = self.next_stripe(stripe);
-            let position = self.shape.position(stripe, member);
-            if position < self.shape.columns {
-                return (stripe, position);
+            let role = self.shape.role(stripe, member);
+            if role < self.shape.columns {
+                return (stripe, role);
             }
         }
     }
@@ -355,9 +355,9 @@ mod tests {
     fn picture(level: Level, members: u32, stripes: u64) -> String {
         let layout = Layout::new(level, members, 1, 100);
         let line = |stripe| -> String {
-            let strip = |member| match layout.position(stripe, member) {
-                position if position < layout.columns() => char::from_digit(position, 10).unwrap(),
-                position => ['P', 'Q'][(position - layout.columns()) as usize],
+            let strip = |member| match layout.role(stripe, member) {
+                role if role < layout.columns() => char::from_digit(role, 10).unwrap(),
+                role => ['P', 'Q'][(role - layout.columns()) as usize],
             };
             (0..members).map(strip).collect()
         };
@@ -373,61 +373,61 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_left_symmetric_parity_go_round_the_members() {
+    fn extents_of_left_symmetric_parity_go_round_the_members() {
         let layout = Layout::new(Level::Raid5, 3, 2, 8);
         let request = PageRequest { tag: 0, first_page: 1, pages: 12, write: false, high_priority: false, one_member: false };
-        let runs = |request| layout.runs(&request).map(|r| (r.first_member, r.first_page, r.pages)).collect::<Vec<_>>();
-        assert_eq!(runs(request), [(0, 1, 1), (1, 0, 2), (2, 2, 2), (0, 2, 2), (1, 4, 2), (2, 4, 2), (0, 6, 1)]);
+        let extents = |request| layout.extents(&request).map(|r| (r.first_member, r.first_page, r.pages)).collect::<Vec<_>>();
+        assert_eq!(extents(request), [(0, 1, 1), (1, 0, 2), (2, 2, 2), (0, 2, 2), (1, 4, 2), (2, 4, 2), (0, 6, 1)]);
         // Member 0 holds parity in stripe 2.
-        assert_eq!(runs(PageRequest { pages: 6, one_member: true, ..request }), [(0, 1, 1), (0, 2, 2), (0, 6, 2), (0, 0, 1)]);
+        assert_eq!(extents(PageRequest { pages: 6, one_member: true, ..request }), [(0, 1, 1), (0, 2, 2), (0, 6, 2), (0, 0, 1)]);
     }
 
     fn any_layout() -> impl Strategy<Value = Layout> {
         let levels = vec![Level::Single, Level::Raid0, Level::Raid1, Level::Raid10, Level::Raid4, Level::Raid5, Level::Raid6];
-        (proptest::sample::select(levels), 1_u32..5, 1_u32..6, 1_u64..60).prop_map(|(level, size, unit, pages)| {
+        (proptest::sample::select(levels), 1_u32..5, 1_u32..6, 1_u64..60).prop_map(|(level, size, strip_pages, pages)| {
             let members = match level {
                 Level::Single => 1,
                 Level::Raid10 => 2 * size,
                 _ => size + level.parity_strips().max(1),
             };
-            Layout::new(level, members, unit, pages + u64::from(unit))
+            Layout::new(level, members, strip_pages, pages + u64::from(strip_pages))
         })
     }
 
     proptest! {
-        /// Every page of the array has a place of its own, the way back leads to it, and parity takes what is left.
+        /// Every page of the array has a location of its own, the way back leads to it, and parity takes what is left.
         #[test]
-        fn pages_and_places_are_one_to_one(layout in any_layout()) {
+        fn pages_and_locations_are_one_to_one(layout in any_layout()) {
             let mut taken = BTreeSet::new();
             for page in 0..layout.exported_pages() {
-                let place = layout.place(page);
-                prop_assert!(place.stripe < layout.stripes() && place.column < layout.columns());
-                prop_assert_eq!(layout.array_page(place.stripe, place.column, place.member_page - layout.first_page(place.stripe)), page);
-                for member in place.member..place.member + layout.copies(place.stripe).0 {
-                    prop_assert_eq!(layout.position(place.stripe, member), place.column);
-                    prop_assert!(taken.insert((member, place.member_page)), "{:?} twice", place);
+                let location = layout.locate(page);
+                prop_assert!(location.stripe < layout.stripes() && location.column < layout.columns());
+                prop_assert_eq!(layout.array_page(location.stripe, location.column, location.member_page - layout.first_page(location.stripe)), page);
+                for member in location.member..location.member + layout.copies(location.stripe).0 {
+                    prop_assert_eq!(layout.role(location.stripe, member), location.column);
+                    prop_assert!(taken.insert((member, location.member_page)), "{:?} twice", location);
                 }
             }
             for stripe in 0..layout.stripes() {
                 for (nth, member) in layout.parity_members(stripe).enumerate() {
-                    prop_assert_eq!(layout.position(stripe, member), layout.columns() + nth as u32);
-                    for offset in 0..layout.unit_pages() {
+                    prop_assert_eq!(layout.role(stripe, member), layout.columns() + nth as u32);
+                    for offset in 0..layout.strip_pages() {
                         prop_assert!(taken.insert((member, layout.first_page(stripe) + offset)));
                     }
                 }
             }
-            prop_assert_eq!(taken.len() as u64, layout.stripes() * u64::from(layout.unit_pages()) * u64::from(layout.members));
+            prop_assert_eq!(taken.len() as u64, layout.stripes() * u64::from(layout.strip_pages()) * u64::from(layout.members));
         }
 
-        /// Runs are the places of the pages, one after another.
+        /// Extents are the locations of the pages, one after another.
         #[test]
-        fn runs_agree_with_places(layout in any_layout(), at in any::<u64>(), length in 1_u32..200) {
+        fn extents_agree_with_locations(layout in any_layout(), at in any::<u64>(), length in 1_u32..200) {
             let first_page = at % layout.exported_pages();
             let pages = length.min((layout.exported_pages() - first_page) as u32);
             let request = PageRequest { tag: 0, first_page, pages, write: true, high_priority: false, one_member: false };
-            let by_run: Vec<_> = layout.runs(&request).flat_map(|r| (0..r.pages).map(move |i| (r.first_member, r.first_page + i))).collect();
-            let by_page: Vec<_> = (first_page..first_page + u64::from(pages)).map(|p| layout.place(p)).map(|p| (p.member, p.member_page)).collect();
-            prop_assert_eq!(by_run, by_page);
+            let by_extent: Vec<_> = layout.extents(&request).flat_map(|r| (0..r.pages).map(move |i| (r.first_member, r.first_page + i))).collect();
+            let by_page: Vec<_> = (first_page..first_page + u64::from(pages)).map(|p| layout.locate(p)).map(|p| (p.member, p.member_page)).collect();
+            prop_assert_eq!(by_extent, by_page);
         }
 
         /// Requests to one member take its data strips in order.
@@ -435,7 +435,7 @@ mod tests {
         fn one_member_takes_data_strip_after_data_strip(layout in any_layout(), member in 0_u32..8, stripes in 1_u64..40) {
             let shape = layout.shape();
             prop_assume!(member < shape.width() && shape.data_strips(member, u64::from(shape.width())) > 0);
-            let strips: Vec<_> = (0..stripes).map(|s| (s, shape.position(s, member))).filter(|&(_, p)| p < shape.columns).collect();
+            let strips: Vec<_> = (0..stripes).map(|s| (s, shape.role(s, member))).filter(|&(_, p)| p < shape.columns).collect();
             prop_assert_eq!(strips.len() as u64, shape.data_strips(member, stripes));
             let by_index: Vec<_> = (0..strips.len() as u64).map(|index| shape.data_strip(member, index)).collect();
             prop_assert_eq!(by_index, strips);

@@ -69,7 +69,7 @@ pub const TABLES: &[(&str, &[Figure])] = &[
     (
         "Garbage collection",
         &[
-            figure("runs", "/gc/runs", Unit::Plain(""), Better::Neutral),
+            figure("collections", "/gc/runs", Unit::Plain(""), Better::Neutral),
             figure("mean run", "/gc/mean_length_us", Unit::Microseconds, Better::Neutral),
             figure("busy", "/gc/busy_fraction", Unit::Share, Better::Less),
             figure("together", "/gc/synchronised_mean", Unit::Plain("members"), Better::Neutral),

@@ -58,9 +58,9 @@ pub trait Quantity: Sized + Clone {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Numbers {
     /// Least.
-    pub least: f64,
+    pub min: f64,
     /// Greatest.
-    pub greatest: f64,
+    pub max: f64,
     /// Only whole numbers.
     pub whole: bool,
 }
@@ -116,8 +116,8 @@ pub fn quantity_schema<Q: Quantity>() -> Schema {
     if let Some(numbers) = Q::NUMBERS {
         let number = if numbers.whole { "integer" } else { "number" };
         schema.insert("type".into(), serde_json::json!(["string", number]));
-        schema.insert("minimum".into(), numbers.least.into());
-        schema.insert("maximum".into(), numbers.greatest.into());
+        schema.insert("minimum".into(), numbers.min.into());
+        schema.insert("maximum".into(), numbers.max.into());
     }
     schema
 }
@@ -151,7 +151,7 @@ impl<Q: Quantity> de::Visitor<'_> for QuantityVisitor<Q> {
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Q, E> {
         match Q::NUMBERS {
-            Some(n) if (n.least..=n.greatest).contains(&number) && !(n.whole && libm::trunc(number) != number) => {
+            Some(n) if (n.min..=n.max).contains(&number) && !(n.whole && libm::trunc(number) != number) => {
                 Q::from_number(number).map_err(E::custom)
             }
             _ => Err(E::custom(format!("{number} is not {}", Q::ALLOWED))),
@@ -259,7 +259,7 @@ impl Quantity for Size {
     const ALLOWED: &'static str =
         "a size with a unit (B, KiB, MiB, GiB, TiB, or decimal KB, MB, GB, TB), such as \"4KiB\", or a whole number of bytes";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB)\s*$";
-    const NUMBERS: Option<Numbers> = Some(Numbers { least: 0.0, greatest: 9_007_199_254_740_991.0, whole: true });
+    const NUMBERS: Option<Numbers> = Some(Numbers { min: 0.0, max: 9_007_199_254_740_991.0, whole: true });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         Ok(Self { bytes: fit(parse_with_units(text, SIZE_UNITS, "4KiB")?)? })
@@ -342,7 +342,7 @@ impl Quantity for Fraction {
     const NAME: &'static str = "fraction";
     const ALLOWED: &'static str = "a share from 0 to 1, such as 0.05 or \"5%\"";
     const PATTERN: &'static str = r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$";
-    const NUMBERS: Option<Numbers> = Some(Numbers { least: 0.0, greatest: 1.0, whole: false });
+    const NUMBERS: Option<Numbers> = Some(Numbers { min: 0.0, max: 1.0, whole: false });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         let trimmed = text.trim();

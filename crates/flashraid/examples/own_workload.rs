@@ -21,7 +21,7 @@ stripe_unit = "16KiB"
 preset = "ggc2014"
 
 [ssd.geometry]
-elements = 2
+dies = 2
 blocks = 128
 "#;
 
@@ -64,7 +64,7 @@ impl Source for Log {
 struct DelayedReads(u64);
 
 impl Watch for DelayedReads {
-    fn look(&mut self, _progress: &Progress) -> bool {
+    fn tick(&mut self, _progress: &Progress) -> bool {
         true
     }
 

@@ -27,7 +27,7 @@ pub struct CheckReport {
     pub cache: Option<CacheCheck>,
     /// One member.
     pub member: MemberCheck,
-    /// Garbage collection in one pool (a plane or an element).
+    /// Garbage collection in one pool (a plane or a die).
     pub gc: GcCheck,
     /// The first requests of the workload; `None` if it can't be read, which is among the warnings.
     pub workload: Option<WorkloadSample>,
@@ -46,7 +46,7 @@ pub struct CheckReport {
 /// The caches that a write cache comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CacheCheck {
-    /// Bytes of the cache of write groups: all of it, or the front.
+    /// Bytes of the cache of write groups: all of it, or the first level.
     pub group_bytes: u64,
     /// Bytes of the cache of each member.
     pub member_bytes: u64,
@@ -93,15 +93,15 @@ pub struct GcCheck {
 /// How much of the members' time the workload needs, at the expected write amplification.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadCheck {
-    /// Busy share of the elements of the busiest member without collection; above 1 it falls behind. `None` for a closed loop.
-    pub elements_without_gc: Option<f64>,
+    /// Busy share of the dies of the busiest member without collection; above 1 it falls behind. `None` for a closed loop.
+    pub dies_without_gc: Option<f64>,
     /// The same with collection.
-    pub elements_with_gc: Option<f64>,
+    pub dies_with_gc: Option<f64>,
     /// Busy share of the host link of the busiest member, if there is a limit; of the fuller direction if there are two.
     pub link: Option<f64>,
     /// Busy share of the channels of the busiest member, if there are any.
     pub channels: Option<f64>,
-    /// Requests per second beyond which elements, link or channels fall behind; `None` for a workload without requests.
+    /// Requests per second beyond which dies, link or channels fall behind; `None` for a workload without requests.
     pub requests_per_s_max: Option<f64>,
     /// The workload asks for more than that.
     pub is_saturated: bool,
@@ -146,8 +146,8 @@ pub fn check(scenario: &Scenario) -> CheckReport {
     warn(scenario, workload.as_ref(), load.as_ref(), first_collection, &mut warnings);
     let exported_pages = array.ssd.exported_pages();
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
-    let elements = u64::from(array.ssd.geometry.elements);
-    let per_element = f64::from(array.ssd.geometry.exported_pages_per_element());
+    let dies = u64::from(array.ssd.geometry.dies);
+    let per_die = f64::from(array.ssd.geometry.exported_pages_per_die());
     let spare = array.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
     let warmed_up = u64::from(array.members) + u64::from(spare == Some(Spare::Warm));
     CheckReport {
@@ -172,7 +172,7 @@ pub fn check(scenario: &Scenario) -> CheckReport {
         warm_up_pages: if scenario.warm_state.load.is_some() {
             0
         } else {
-            (scenario.warm_up.overwrites * per_element) as u64 * elements * warmed_up
+            (scenario.warm_up.overwrites * per_die) as u64 * dies * warmed_up
         },
         memory_bytes: memory_bytes(&array.ssd) * (u64::from(array.members) + u64::from(spare.is_some())),
         warnings,
@@ -180,7 +180,7 @@ pub fn check(scenario: &Scenario) -> CheckReport {
 }
 
 /// Whether the garbage that a plane can hold is no more than about ten standard deviations (√pages) of its share of random writes. Seen in
-/// the model: with 4 and 10 of them, write amplification of an element rose to three times the estimate every few overwrites of the device; with
+/// the model: with 4 and 10 of them, write amplification of a die rose to three times the estimate every few overwrites of the device; with
 /// 11 it did not, nor with 19, as in `ggc2014`.
 fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
     let g = &ssd.geometry;
@@ -191,7 +191,7 @@ fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
 
 /// Planes that share a pool.
 fn planes_per_pool(ssd: &SsdParams) -> u32 {
-    if ssd.gc.pool == Pool::Element { ssd.geometry.planes } else { 1 }
+    if ssd.gc.pool == Pool::Die { ssd.geometry.planes } else { 1 }
 }
 
 fn over_provisioning(ssd: &SsdParams) -> f64 {
@@ -257,26 +257,26 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
     // What a request brings to the busiest member, in pages.
     let share = sample.busiest_member_share;
     let (read, written) = (sample.pages_read_per_request * share, sample.pages_written_per_request * share);
-    let elements = f64::from(ssd.geometry.elements);
+    let dies = f64::from(ssd.geometry.dies);
     let read_ns = (t.command_overhead_ns + t.page_read_ns + t.page_transfer_ns) as f64;
     let write_ns = (t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns) as f64 + summary_ns_per_page(ssd);
     let cleans = gc.write_amplification / f64::from(ssd.geometry.data_pages_per_block());
-    let plain_ns = (read * read_ns + written * write_ns) / elements;
-    let with_gc_ns = plain_ns + written * cleans * gc.clean_us * 1000.0 / elements;
+    let plain_ns = (read * read_ns + written * write_ns) / dies;
+    let with_gc_ns = plain_ns + written * cleans * gc.clean_us * 1000.0 / dies;
     let link_ns = ssd.link.map(|link| {
         let pages = if link.full_duplex { read.max(written) } else { read + written };
         pages * link.page_ns as f64
     });
     let channel_ns = ssd.channel.map(|channel| {
         let moved = if ssd.gc.copy_back || ssd.gc.instantaneous { 0.0 } else { 2.0 * cleans * gc.pages_moved_per_clean };
-        let channels = (elements / f64::from(channel.elements_per_channel)).max(1.0);
+        let channels = (dies / f64::from(channel.dies_per_channel)).max(1.0);
         (read + written * (1.0 + moved)) * t.page_transfer_ns as f64 / channels
     });
     let slowest_ns = with_gc_ns.max(link_ns.unwrap_or(0.0)).max(channel_ns.unwrap_or(0.0));
     let busy = |ns: f64| sample.requests_per_s.map(|rate| ns * rate / 1e9);
     LoadCheck {
-        elements_without_gc: busy(plain_ns),
-        elements_with_gc: busy(with_gc_ns),
+        dies_without_gc: busy(plain_ns),
+        dies_with_gc: busy(with_gc_ns),
         link: link_ns.and_then(busy),
         channels: channel_ns.and_then(busy),
         requests_per_s_max: (slowest_ns > 0.0).then(|| 1e9 / slowest_ns),
@@ -291,8 +291,8 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
     // Filling leaves the reserved blocks free but for the open one.
     let pool_reserved = g.reserved_blocks_per_plane * planes_per_pool(ssd);
     let to_go = u64::from(pool_reserved - 1 - ssd.gc.start_free_blocks) * u64::from(g.data_pages_per_block());
-    let pools = u64::from(g.elements) * u64::from(g.planes / planes_per_pool(ssd));
-    let warmed = scenario.warm_up.overwrites * f64::from(g.exported_pages_per_element()) * f64::from(g.elements);
+    let pools = u64::from(g.dies) * u64::from(g.planes / planes_per_pool(ssd));
+    let warmed = scenario.warm_up.overwrites * f64::from(g.exported_pages_per_die()) * f64::from(g.dies);
     let pages_per_member = (to_go * pools).saturating_sub(warmed as u64);
     if pages_per_member == 0 {
         return FirstCollection::AtOnce;
@@ -315,8 +315,8 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
 /// Both maps, the valid bits with erase and sequence counts, and the scores of the blocks.
 fn memory_bytes(ssd: &SsdParams) -> u64 {
     let g = &ssd.geometry;
-    let blocks = u64::from(g.elements) * u64::from(g.blocks_per_element());
-    let forward = 4 * u64::from(g.elements) * u64::from(g.exported_pages_per_element());
+    let blocks = u64::from(g.dies) * u64::from(g.blocks_per_die());
+    let forward = 4 * u64::from(g.dies) * u64::from(g.exported_pages_per_die());
     let backward = 4 * blocks * u64::from(g.pages_per_block.next_power_of_two());
     let per_block = 8 * (u64::from(g.pages_per_block).div_ceil(64) + 1) + 2;
     forward + backward + blocks * per_block
@@ -334,7 +334,7 @@ fn warn(
     }
     if planes_may_drift_apart(&scenario.array.ssd) {
         let text = "the reserve of a plane is so small that with ssd.plane_choice = \"most-free\" planes drift apart for a while, and write \
-                    amplification can be far above the estimate; \"rotate\" or ssd.gc.pool = \"element\" avoids it";
+                    amplification can be far above the estimate; \"rotate\" or ssd.gc.pool = \"die\" avoids it";
         warnings.push(text.into());
     }
     if let FirstCollection::Never { .. } = first_collection {

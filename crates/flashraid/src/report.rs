@@ -202,13 +202,13 @@ pub struct Lifetime {
 /// Garbage collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gc {
-    /// Uninterrupted collections of one element.
+    /// Collections: each an uninterrupted sequence of cleans of one die.
     pub runs: u64,
-    /// Runs that the array's controller forced.
+    /// Collections that the array's controller forced.
     pub forced_runs: u64,
-    /// Share of the time of all elements that they spent collecting.
+    /// Share of the time of all dies that they spent collecting.
     pub busy_fraction: Option<f64>,
-    /// Mean length of a run, in microseconds.
+    /// Mean length of a collection, in microseconds.
     pub mean_length_us: Option<f64>,
     /// Mean number of members that collect in a slice in which at least one does.
     pub synchronised_mean: Option<f64>,
@@ -220,11 +220,11 @@ pub struct Gc {
     pub pipelined: u64,
     /// Messages between controller and members, by kind.
     pub messages: BTreeMap<String, u64>,
-    /// Runs that members began by themselves.
+    /// Collections that members began by themselves.
     pub own_runs: u64,
     /// Victims cleaned.
     pub cleans: u64,
-    /// Time that elements spent collecting, in milliseconds, whole runs.
+    /// Time that dies spent collecting, in milliseconds, whole collections.
     pub time_ms: f64,
     /// Length of a slice, in microseconds.
     pub slice_us: f64,
@@ -238,22 +238,22 @@ pub struct Gc {
     pub exhausted: u64,
     /// Sum of these waits, in milliseconds.
     pub exhausted_ms: f64,
-    /// Cleans that began because an element had nothing to do.
+    /// Cleans that began because a die had nothing to do.
     pub idle_cleans: u64,
-    /// Time that elements collected in states 1, 2 and 3 (PGC III.D), in milliseconds: any request, no write, nothing may go in.
+    /// Time that dies collected in states 1, 2 and 3 (PGC III.D), in milliseconds: any request, no write, nothing may go in.
     pub state_ms: [f64; 3],
 }
 
-/// What parity costs. A request is one part for every stripe that it writes to; pages are counted when their operations are issued.
+/// What parity costs. A request has one sub-request for every stripe that it writes to; pages are counted when their operations are issued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Parity {
-    /// Parts that needed no reads.
+    /// Sub-requests that needed no reads.
     pub full_stripe_writes: u64,
-    /// Parts that read the rest of the stripe's data.
+    /// Sub-requests that read the rest of the stripe's data.
     pub reconstruct_writes: u64,
-    /// Parts that read old data and old parity.
+    /// Sub-requests that read old data and old parity.
     pub read_modify_writes: u64,
-    /// Parts that wrote to a stripe without its parity, which a failed member held.
+    /// Sub-requests that wrote to a stripe without its parity, which a failed member had.
     pub no_parity_writes: u64,
     /// Data pages read by writes.
     pub data_pages_read: u64,
@@ -261,7 +261,7 @@ pub struct Parity {
     pub parity_pages_read: u64,
     /// Parity pages written.
     pub parity_pages_written: u64,
-    /// Parts, also of reads, that waited for the lock of their stripe.
+    /// Sub-requests, also those that read, that waited for the lock of their stripe.
     pub lock_waits: u64,
     /// Mean of these waits, in microseconds.
     pub lock_wait_mean_us: Option<f64>,
@@ -272,7 +272,7 @@ pub struct Parity {
 pub struct Failure {
     /// The member.
     pub member: u32,
-    /// The member that takes its place.
+    /// The spare that replaces it.
     pub spare: Option<u32>,
     /// When it failed, in milliseconds; `None` if the run was over before.
     pub failed_ms: Option<f64>,
@@ -292,20 +292,20 @@ pub struct Failure {
     pub pages_reconstructed: u64,
     /// Pages read for these beyond what was asked for.
     pub pages_read_to_reconstruct: u64,
-    /// Response times, in microseconds, by what the array was doing when the request arrived.
-    pub response_us: ByService,
+    /// Response times, in microseconds, by the health of the array when the request arrived.
+    pub response_us: ByHealth,
 }
 
-/// Response times by what the array was doing about a failed member when the request arrived.
+/// Response times by the health of the array when the request arrived.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ByService {
+pub struct ByHealth {
     /// No member had failed.
     pub normal: ByDirection<ResponseTime>,
     /// One had, and was not being rebuilt.
     pub degraded: ByDirection<ResponseTime>,
     /// It was being rebuilt.
     pub rebuilding: ByDirection<ResponseTime>,
-    /// The spare had taken its place.
+    /// The spare had replaced it.
     pub rebuilt: ByDirection<ResponseTime>,
 }
 
@@ -324,15 +324,15 @@ pub struct Member {
     pub summary_programs: u64,
     /// (Host pages + moved pages) / host pages.
     pub write_amplification: Option<f64>,
-    /// Uninterrupted collections of one element.
+    /// Collections: each an uninterrupted sequence of cleans of one die.
     pub gc_runs: u64,
-    /// Runs that the array's controller forced.
+    /// Collections that the array's controller forced.
     pub gc_forced_runs: u64,
-    /// Time that elements spent collecting, in milliseconds, whole runs.
+    /// Time that dies spent collecting, in milliseconds, whole collections.
     pub gc_time_ms: f64,
-    /// Share of the time of the member's elements that they spent collecting.
+    /// Share of the time of the member's dies that they spent collecting.
     pub gc_busy_fraction: Option<f64>,
-    /// Share of the time in which at least one element collected.
+    /// Share of the time in which at least one die collected.
     pub gc_any_fraction: Option<f64>,
     /// Erases per block, warm-up included.
     pub wear: WearReport,
@@ -442,9 +442,10 @@ pub struct TimelineRequest {
 pub struct TimelineGc {
     /// Member.
     pub member: u32,
-    /// Element of the member.
-    pub element: u32,
-    /// Pool of the element: its plane, where pools are planes.
+    /// Die of the member.
+    #[serde(rename = "element")]
+    pub die: u32,
+    /// Pool of the die: its plane, where pools are planes.
     pub pool: u32,
     /// Begin, in nanoseconds: state 0 of PGC until here, then state 1.
     pub start_ns: u64,
@@ -457,7 +458,8 @@ pub struct TimelineGc {
     /// Free blocks of the pool at the begin.
     pub free_blocks_before: u32,
     /// Free blocks of the pool before the victim was erased, the fewest of the collection.
-    pub free_blocks_least: u32,
+    #[serde(rename = "free_blocks_least")]
+    pub free_blocks_min: u32,
     /// Blocks erased.
     pub victims: u32,
     /// Valid pages moved.

@@ -127,7 +127,7 @@ fn run_to_the_end(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut 
         measured: &measured,
         counters: &counters,
         wear: &wear,
-        blocks_per_member: u64::from(g.elements) * u64::from(g.blocks_per_element()),
+        blocks_per_member: u64::from(g.dies) * u64::from(g.blocks_per_die()),
         start_free_blocks: scenario.array.ssd.gc.start_free_blocks,
         endurance_cycles: Some(scenario.endurance_erases),
         messages,
@@ -169,7 +169,7 @@ struct RunWatch<'a> {
 }
 
 impl Watch for RunWatch<'_> {
-    fn look(&mut self, progress: &simulation::Progress) -> bool {
+    fn tick(&mut self, progress: &simulation::Progress) -> bool {
         let simulation::Progress { fraction, requests, simulated_ns } = *progress;
         self.observer.progress(&Progress { phase: Phase::Run, fraction, requests, simulated_ns })
     }

@@ -1,7 +1,7 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
 
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, Done, PageRequest, Service, StripeCounters, pages_of};
+use flashraid_model::array::{Array, Done, PageRequest, Health, StripeCounters, pages_of};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination;
 use flashraid_model::events::GcInterval;
@@ -20,10 +20,10 @@ type Hints = [(Hint, u64, usize); 2];
 const BATCH: usize = 256;
 /// Requests, and about how many pages, that are taken ahead of their turn.
 const AHEAD: (u64, u64) = (1 << 14, 1 << 18);
-/// Requests between two looks at the observer, unless they are large.
-const REQUESTS_PER_LOOK: u64 = 4096;
-/// Pages between two looks at the observer.
-const PAGES_PER_LOOK: u64 = 1 << 17;
+/// Requests between two calls of the observer, unless they are large.
+const REQUESTS_PER_TICK: u64 = 4096;
+/// Pages between two calls of the observer.
+const PAGES_PER_TICK: u64 = 1 << 17;
 
 /// When a run ends; whichever comes first, and the end of the workload in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,7 +37,7 @@ pub struct Limit {
 /// Watches a simulation and may stop it.
 pub trait Watch {
     /// Called now and then; returning false stops the simulation.
-    fn look(&mut self, progress: &Progress) -> bool;
+    fn tick(&mut self, progress: &Progress) -> bool;
     /// Called for every completed request.
     fn completed(&mut self, request: &CompletedRequest);
 }
@@ -89,9 +89,9 @@ pub fn simulate(
     params: &MetricsParams,
     watch: &mut dyn Watch,
 ) -> Result<Outcome, SourceError> {
-    let elements = array.members()[0].elements();
+    let dies = array.members()[0].dies();
     let may_fail = array.failure_progress().is_some();
-    let metrics = Metrics::new(params, array.members().len() as u32, elements).with_phases(if may_fail { Service::ALL.len() } else { 0 });
+    let metrics = Metrics::new(params, array.members().len() as u32, dies).with_phases(if may_fail { Health::ALL.len() } else { 0 });
     let host = source.host_loop();
     let takes_ahead = host == HostLoop::Open && array.takes_ahead();
     let hints: &[_] = match (takes_ahead, array.has_cache()) {
@@ -135,7 +135,7 @@ struct InFlight {
     index: u64,
     arrival_ns: TimeNs,
     /// What it met.
-    service: Service,
+    health: Health,
 }
 
 struct Loop {
@@ -182,7 +182,7 @@ impl Loop {
                     } else {
                         self.send(last_arrival)?;
                     }
-                    if self.looks_now() && !self.look(watch) {
+                    if self.ticks_now() && !self.tick(watch) {
                         return Ok(true);
                     }
                 }
@@ -231,7 +231,7 @@ impl Loop {
                 }
                 _ => return Ok(false),
             }
-            if self.looks_now() && !self.look(watch) {
+            if self.ticks_now() && !self.tick(watch) {
                 return Ok(true);
             }
         }
@@ -286,11 +286,11 @@ impl Loop {
             self.restart(now);
         }
         let mut last_arrival = now;
-        let (sent_max, pages_max) = (self.sent + AHEAD.0, self.upcoming.pages_since_look + AHEAD.1);
+        let (sent_max, pages_max) = (self.sent + AHEAD.0, self.upcoming.pages_since_tick + AHEAD.1);
         loop {
             let pages = self.take(last_arrival);
             self.array.submit_ahead(last_arrival, &pages);
-            if self.sent == sent_max || self.upcoming.pages_since_look >= pages_max {
+            if self.sent == sent_max || self.upcoming.pages_since_tick >= pages_max {
                 break;
             }
             let Some(arrival) = self.next_arrival()?.map(|at| at.max(last_arrival)) else { break };
@@ -315,7 +315,7 @@ impl Loop {
     #[inline]
     fn take(&mut self, now: TimeNs) -> PageRequest {
         let (request, mut pages) = self.upcoming.take(&self.array);
-        let in_flight = InFlight { request, index: self.sent, arrival_ns: now, service: self.array.service() };
+        let in_flight = InFlight { request, index: self.sent, arrival_ns: now, health: self.array.health() };
         pages.tag = u64::from(self.in_flight.insert(in_flight));
         self.sent += 1;
         self.now = now;
@@ -353,36 +353,36 @@ impl Loop {
             self.metrics.gc(&clean);
             let start = self.array.start_free_blocks();
             self.metrics.free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
-            self.metrics.free_blocks(clean.member, clean.end_ns, clean.free_blocks_least, start);
+            self.metrics.free_blocks(clean.member, clean.end_ns, clean.free_blocks_min, start);
         }
     }
 
     #[inline]
     fn complete(&mut self, done: &Done, watch: &mut dyn Watch) {
-        let InFlight { request, index, arrival_ns, service } = self.in_flight.remove(done.tag as u32);
+        let InFlight { request, index, arrival_ns, health } = self.in_flight.remove(done.tag as u32);
         let completed = CompletedRequest { index, request, arrival_ns, done_ns: done.at, gc_members_met: done.gc_members_met };
         self.metrics.request(&completed);
         if self.may_fail {
-            self.metrics.request_of_phase(service as usize, &completed);
+            self.metrics.request_of_phase(health as usize, &completed);
         }
         watch.completed(&completed);
     }
 
     #[inline]
-    fn looks_now(&self) -> bool {
-        self.upcoming.requests_since_look >= REQUESTS_PER_LOOK || self.upcoming.pages_since_look >= PAGES_PER_LOOK
+    fn ticks_now(&self) -> bool {
+        self.upcoming.requests_since_tick >= REQUESTS_PER_TICK || self.upcoming.pages_since_tick >= PAGES_PER_TICK
     }
 
-    fn look(&mut self, watch: &mut dyn Watch) -> bool {
-        self.upcoming.requests_since_look = 0;
-        self.upcoming.pages_since_look = 0;
+    fn tick(&mut self, watch: &mut dyn Watch) -> bool {
+        self.upcoming.requests_since_tick = 0;
+        self.upcoming.pages_since_tick = 0;
         self.array.catch_up(self.now);
         self.take_cleans();
         self.metrics.advance(self.array.cleans_known_until(self.now));
         let by_requests = self.limit.requests.map(|limit| self.sent as f64 / limit as f64);
         let by_time = self.limit.duration_ns.map(|end| self.now as f64 / end as f64);
         let fraction = [by_requests, by_time, self.upcoming.source.progress()].into_iter().flatten().max_by(f64::total_cmp);
-        watch.look(&Progress { fraction, requests: self.sent, simulated_ns: self.now })
+        watch.tick(&Progress { fraction, requests: self.sent, simulated_ns: self.now })
     }
 
     fn finish(mut self, stopped: bool) -> Outcome {
@@ -416,8 +416,8 @@ struct Upcoming {
     ended: bool,
     /// What ends the queue, if not the end of the workload.
     error: Option<SourceError>,
-    requests_since_look: u64,
-    pages_since_look: u64,
+    requests_since_tick: u64,
+    pages_since_tick: u64,
 }
 
 impl Upcoming {
@@ -432,8 +432,8 @@ impl Upcoming {
             exported_pages: array.layout().exported_pages(),
             ended: false,
             error: None,
-            requests_since_look: 0,
-            pages_since_look: 0,
+            requests_since_tick: 0,
+            pages_since_tick: 0,
         }
     }
 
@@ -459,13 +459,13 @@ impl Upcoming {
                 *hinted_pages -= u64::from(pages.pages);
             }
         }
-        self.requests_since_look += 1;
-        self.pages_since_look += u64::from(pages.pages);
+        self.requests_since_tick += 1;
+        self.pages_since_tick += u64::from(pages.pages);
         self.hint(array);
         (request, pages)
     }
 
-    /// Hints at requests until enough pages are on their way; never at the front one, which is too late. A block is hinted at only
+    /// Hints at requests until enough pages are on their way; never at the first one, which is too late. A block is hinted at only
     /// when the map entry that leads to it was hinted at in an earlier call, so that it has had time to come.
     #[inline]
     fn hint(&mut self, array: &Array) {

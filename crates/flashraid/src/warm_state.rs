@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
-const MAGIC: &str = "flashraid.warm-state/1";
+const MAGIC: &str = "flashraid.warm-state/2";
 
 /// What a state must fit: everything that decides the shape of the tables and the meaning of what they hold.
 fn fingerprint(params: &ArrayParams) -> String {
@@ -24,7 +24,7 @@ fn fingerprint(params: &ArrayParams) -> String {
         gc.separate_open_block,
         gc.victim,
         ssd.allocation,
-        ssd.element_stride_pages,
+        ssd.die_stride_pages,
         ssd.fill_seals_last_block
     )
 }

@@ -179,9 +179,9 @@ fn overwrite_by_workload(
                 continue;
             }
             reads_in_a_row = 0;
-            let look_before = written >> 20;
+            let ticked_before = written >> 20;
             written += array.overwrite_untimed(&request);
-            if written >> 20 != look_before {
+            if written >> 20 != ticked_before {
                 go_on((written as f64 / pages_to_write as f64).min(1.0))?;
             }
         }
@@ -205,7 +205,7 @@ level = "raid5"
 members = 4
 [ssd]
 preset = "ggc2014"
-geometry = { elements = 4, planes = 2, blocks = 64, pages = 16 }
+geometry = { dies = 4, planes = 2, blocks = 64, pages = 16 }
 [ssd.gc]
 start = 0.1
 [workload]

@@ -4,6 +4,7 @@ mod bench;
 mod check;
 mod compare;
 pub mod main_job;
+mod migrate;
 mod preset;
 mod reproduce;
 mod run;
@@ -23,6 +24,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Preset { command } => preset::run(command.as_ref()),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Migrate(arguments) => migrate::run(&arguments),
         Command::Schema { markdown } => schema::run(markdown),
     }
 }

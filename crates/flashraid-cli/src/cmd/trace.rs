@@ -92,7 +92,7 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
         ("times that go backwards", backwards),
         ("left out", if skipped.is_empty() { "nothing".to_owned() } else { skipped.join(", ") }),
     ];
-    let mut sizes = Sheet::new("Sizes", &["", "requests", "bytes", "mean", "least", "most"]);
+    let mut sizes = Sheet::new("Sizes", &["", "requests", "bytes", "mean", "min", "max"]);
     for (name, Sizes { requests, bytes: all, mean_bytes, min_bytes, max_bytes }) in
         [("all", info.all), ("reads", info.read), ("writes", info.write)]
     {

@@ -12,7 +12,7 @@ fn refused(place: &Place, arguments: &[&str]) -> String {
 #[test]
 fn all_problems_are_reported_at_once() {
     let place = Place::new();
-    let text = SMALL.replace("elements = 2", "elemnts = 2").replace("members = 2", "members = \"two\"").replace("2ms", "2 parsecs");
+    let text = SMALL.replace("dies = 2", "deis = 2").replace("members = 2", "members = \"two\"").replace("2ms", "2 parsecs");
     place.write("bad.toml", text);
     insta::assert_snapshot!("all_problems", refused(&place, &["run", "bad.toml", "--out", "results"]));
 }

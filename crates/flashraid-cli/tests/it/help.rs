@@ -15,6 +15,7 @@ fn help_texts() {
         vec!["preset", "--help"],
         vec!["reproduce", "--help"],
         vec!["bench", "--help"],
+        vec!["migrate", "--help"],
         vec!["schema", "--help"],
     ] {
         let ended = place.run(&arguments);
@@ -45,7 +46,7 @@ fn every_preset_of_the_list_can_be_shown() {
     assert_eq!(list.stdout, place.run(&["preset"]).stdout, "list is the default");
     let names: Vec<&str> =
         list.stdout.lines().filter(|line| line.starts_with("  ")).filter_map(|line| line.split_whitespace().next()).collect();
-    for name in ["ggc2014", "pgc2011", "lawc2017", "mlc-sata2", "slc-sata2", "nvme-tlc", "hpc-w", "financial"] {
+    for name in ["ggc2014", "pgc2011", "lawc2017", "mlc-sata2", "slc-sata2", "nvme-simple", "hpc-w", "financial"] {
         assert!(names.contains(&name), "{name} is not in the list");
     }
     for name in names {

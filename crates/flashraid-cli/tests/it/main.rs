@@ -4,6 +4,7 @@ mod bad_input;
 mod browser;
 mod compare;
 mod help;
+mod migrate;
 mod pages;
 mod program;
 mod reproduce;

@@ -22,7 +22,7 @@ members = 2
 preset = "ggc2014"
 
 [ssd.geometry]
-elements = 2
+dies = 2
 planes = 1
 blocks = 64
 pages = 16
@@ -69,6 +69,11 @@ impl Place {
     /// Writes a file into the folder.
     pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
         fs::write(self.path(name), contents).unwrap();
+    }
+
+    /// Reads a text file of the folder.
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
     }
 
     /// Reads a JSON file of the folder.

@@ -70,7 +70,7 @@ fn a_rebuild_is_reported_stage_by_stage() {
     assert_eq!((count("/failure/member"), count("/failure/spare")), (2, 5));
     assert_eq!((&report["failure"]["failed_ms"], &report["failure"]["rebuild_began_ms"]), (&2000.0.into(), &3000.0.into()));
     assert_eq!(report["failure"]["rebuilt_fraction"], 1.0);
-    // Four elements of two planes, of 16 blocks of 64 pages.
+    // Four dies of two planes, of 16 blocks of 64 pages.
     let member_pages = 4 * 2 * 16 * 64;
     assert_eq!((count("/failure/rebuild_pages_written"), count("/failure/rebuild_pages_read")), (member_pages, 4 * member_pages));
     assert!(count("/parity/read_modify_writes") > 0 && count("/parity/no_parity_writes") > 0);

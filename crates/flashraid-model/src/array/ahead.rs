@@ -1,25 +1,25 @@
 //! Requests taken before their turn.
 //!
-//! Elements of eager members know nothing of each other: what an element does depends on the operations that reach it and on when
+//! Dies of immediate members know nothing of each other: what a die does depends on the operations that reach it and on when
 //! they do. The arrivals of an open loop do not depend on completions either. So many requests can be taken at once and be served
-//! element by element, while the tables of the element are in the processor's cache, with the same result.
+//! die by die, while the tables of the die are in the processor's cache, with the same result.
 
-use super::members::{Members, Then, Wake};
+use super::members::{Continuation, Members, Wake};
 use super::{Array, PageRequest};
 use crate::TimeNs;
 use crate::ssd::Hint;
 
-/// Operations known ahead: hints for a page of an element and what it leads to.
+/// Operations known ahead: hints for a page of a die and what it leads to.
 const HINTS: [(Hint, usize); 2] = [(Hint::Map, 16), (Hint::Block, 8)];
 
 /// A page operation that waits to be served.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     arrival: TimeNs,
-    join: u32,
-    slot: u32,
-    /// Element, counted over the array.
-    element: u32,
+    completion: u32,
+    lpn: u32,
+    /// Die, counted over the array.
+    die: u32,
     write: bool,
 }
 
@@ -27,80 +27,80 @@ struct Taken {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ahead {
     operations: Vec<Taken>,
-    /// The operations by element; kept for its memory.
+    /// The operations by die; kept for its memory.
     sorted: Vec<Taken>,
-    joins: Vec<u32>,
-    /// Operations per element; then, while sorting, where its next one goes.
-    places: Vec<u32>,
+    completions: Vec<u32>,
+    /// Operations per die; then, while sorting, where the next one of each goes.
+    cursors: Vec<u32>,
 }
 
 impl Array {
     /// Whether requests may be taken before their turn.
     #[inline]
     pub fn takes_ahead(&self) -> bool {
-        self.coordination.is_none() && self.stripes.is_none() && self.caching.is_none() && self.members.ssds[0].is_eager()
+        self.coordination.is_none() && self.stripes.is_none() && self.caching.is_none() && self.members.ssds[0].is_immediate()
     }
 
     /// As [`Array::submit`], but its operations wait for [`Array::serve_ahead`], which must come before anything else. Arrivals
     /// must not run backwards, and may lie after events that are yet to happen. Only if [`Array::takes_ahead`].
     #[inline]
     pub fn submit_ahead(&mut self, now: TimeNs, request: &PageRequest) {
-        let elements = self.members.ssds[0].elements();
-        let join = self.members.open_join(Then::Host(request.tag));
+        let dies = self.members.ssds[0].dies();
+        let completion = self.members.open_completion(Continuation::Host(request.tag));
         let ahead = &mut self.ahead;
-        ahead.places.resize(elements as usize * self.members.ssds.len(), 0);
+        ahead.cursors.resize(dies as usize * self.members.ssds.len(), 0);
         let operations_before = ahead.operations.len();
-        for run in self.layout.runs(request) {
-            let members = run.members(request.write);
-            for page in run.first_page..run.first_page + run.pages {
+        for extent in self.layout.extents(request) {
+            let members = extent.members(request.write);
+            for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
-                    let (element, slot) = self.members.ssds[member as usize].home(page);
-                    let element = member * elements + element;
-                    ahead.places[element as usize] += 1;
-                    ahead.operations.push(Taken { arrival: now, join, slot, element, write: request.write });
+                    let (die, lpn) = self.members.ssds[member as usize].home(page);
+                    let die = member * dies + die;
+                    ahead.cursors[die as usize] += 1;
+                    ahead.operations.push(Taken { arrival: now, completion, lpn, die, write: request.write });
                 }
             }
         }
-        ahead.joins.push(join);
-        self.members.close_join(join, (ahead.operations.len() - operations_before) as u32);
+        ahead.completions.push(completion);
+        self.members.close_completion(completion, (ahead.operations.len() - operations_before) as u32);
     }
 
     /// Serves what has been taken ahead.
     pub fn serve_ahead(&mut self) {
-        let elements = self.members.ssds[0].elements();
-        let Members { ssds, joins, cleans, agenda, .. } = &mut self.members;
-        self.ahead.sort_by_element();
+        let dies = self.members.ssds[0].dies();
+        let Members { ssds, completions, cleans, agenda, .. } = &mut self.members;
+        self.ahead.sort_by_die();
         let operations = &self.ahead.sorted[..];
         for (index, op) in operations.iter().enumerate() {
             for (hint, distance) in HINTS {
                 if let Some(later) = operations.get(index + distance) {
-                    ssds[(later.element / elements) as usize].prefetch_slot(hint, later.slot);
+                    ssds[(later.die / dies) as usize].prefetch_lpn(hint, later.lpn);
                 }
             }
-            let (member, element) = (op.element / elements, op.element % elements);
-            let (end, met_gc) = ssds[member as usize].serve_now(op.arrival, element, op.slot, op.write, cleans);
-            joins[op.join].book(end, u128::from(met_gc) << member);
+            let (member, die) = (op.die / dies, op.die % dies);
+            let (end, met_gc) = ssds[member as usize].serve_now(op.arrival, die, op.lpn, op.write, cleans);
+            completions[op.completion].book(end, u128::from(met_gc) << member);
         }
-        for join in self.ahead.joins.drain(..) {
-            agenda.schedule(joins[join].last_end, Wake::Joined(join));
+        for completion in self.ahead.completions.drain(..) {
+            agenda.schedule(completions[completion].last_end, Wake::Completed(completion));
         }
     }
 }
 
 impl Ahead {
-    /// Moves the operations to `sorted`; those of an element keep their order.
-    fn sort_by_element(&mut self) {
-        let mut place = 0;
-        for count in &mut self.places {
-            place += std::mem::replace(count, place);
+    /// Moves the operations to `sorted`; those of a die keep their order.
+    fn sort_by_die(&mut self) {
+        let mut cursor = 0;
+        for count in &mut self.cursors {
+            cursor += std::mem::replace(count, cursor);
         }
-        let nothing = Taken { arrival: 0, join: 0, slot: 0, element: 0, write: false };
+        let nothing = Taken { arrival: 0, completion: 0, lpn: 0, die: 0, write: false };
         self.sorted.resize(self.operations.len(), nothing);
         for op in self.operations.drain(..) {
-            let place = &mut self.places[op.element as usize];
-            self.sorted[*place as usize] = op;
-            *place += 1;
+            let cursor = &mut self.cursors[op.die as usize];
+            self.sorted[*cursor as usize] = op;
+            *cursor += 1;
         }
-        self.places.fill(0);
+        self.cursors.fill(0);
     }
 }

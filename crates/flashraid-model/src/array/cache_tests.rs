@@ -1,4 +1,4 @@
-//! Caches before whole arrays: exact times on idle members, and random runs over every level, scheme, mode of preemption and failure.
+//! Caches before whole arrays: exact times on idle members, and random loads over every level, scheme, mode of preemption and failure.
 
 use super::*;
 use crate::cache::{CacheParams, Policy};
@@ -7,7 +7,7 @@ use crate::ssd::Preemption;
 use crate::ssd::tiny::{self, READ, WRITE};
 use proptest::prelude::*;
 
-/// Members of two elements with five blocks of four pages in use and `spare_blocks` free ones.
+/// Members of two dies with five blocks of four pages in use and `spare_blocks` free ones.
 fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: CacheParams) -> ArrayParams {
     let ssd = tiny::ssd(2, 5 + spare_blocks, spare_blocks);
     ArrayParams { level, members, stripe_unit_pages: unit, ssd, coordination: None, failure: None, cache: Some(cache) }
@@ -123,7 +123,7 @@ fn policies() -> impl Strategy<Value = CacheParams> {
         (1..40_u32).prop_map(|pages| cache(Policy::Stow, pages, 0)),
         (1..9_u32).prop_map(|pages| cache(IWC, 0, pages)),
         (1..9_u32).prop_map(|pages| cache(Policy::Independent { synchronised: true }, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(front, pages)| cache(Policy::Lawc, front, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(Policy::Lawc, first_level, pages)),
     ];
     let thresholds = prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.3, 0.8))];
     (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| CacheParams { low, high, in_flight, ..cache })
@@ -152,7 +152,7 @@ fn coordination(scheme: Scheme, members: u32) -> CoordinationParams {
         shallow_depth: 0,
         delay_ns: 0,
         answers: true,
-        capable: (1 << members) - 1,
+        ggc_aware: (1 << members) - 1,
         latency_ns: [0; KINDS],
     }
 }

@@ -1,4 +1,4 @@
-//! The write cache as the array drives it: its orders become operations, and what ends becomes its events (rule 85).
+//! The write cache as the array drives it: its commands become operations, and what ends becomes its events (rule 85).
 
 use super::members::Members;
 use crate::TimeNs;
@@ -10,23 +10,23 @@ use crate::placement::Layout;
 #[derive(Debug, Clone)]
 pub(super) struct Caching {
     pub cache: Cache,
-    pub turns: Turns,
+    pub tie_breaks: TieBreaks,
     /// Destages, if they are recorded.
     pub record: Option<Record>,
 }
 
-/// The order of a cache's events: that of its asking, and after the ends of phases.
+/// What decides between a cache's events of one nanosecond: they happen as the cache asked for them, after the ends of phases.
 #[derive(Debug, Clone)]
-pub(super) struct Turns {
+pub(super) struct TieBreaks {
     given: u64,
 }
 
-impl Turns {
-    /// In front of all: more phases than that do not end.
+impl TieBreaks {
+    /// The first one given: the tie-breaks of phases stay below it.
     const FIRST: u64 = 1 << 63;
 
     #[inline]
-    pub fn give(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.given += 1;
         self.given
     }
@@ -41,7 +41,7 @@ pub(super) struct Record {
 
 impl Caching {
     pub fn new(cache: Cache) -> Self {
-        Self { cache, turns: Turns { given: Turns::FIRST }, record: None }
+        Self { cache, tie_breaks: TieBreaks { given: TieBreaks::FIRST }, record: None }
     }
 
     /// An operation has ended; says which host request is done with it.
@@ -58,26 +58,26 @@ impl Caching {
 }
 
 impl Record {
-    /// An operation begins, with these members, pages and copies; recorded if it is a destage. `serving` names the member that has the strip
+    /// An operation begins, with these members, pages and copies; recorded if it is a destage. `replacement` names the member that has the strip
     /// of a member in a stripe, if one does.
     pub fn begin(
         &mut self,
         now: TimeNs,
         token: Token,
-        runs: impl Iterator<Item = (u32, u32, u32, u32)>,
+        extents: impl Iterator<Item = (u32, u32, u32, u32)>,
         layout: &Layout,
-        serving: impl Fn(u32, u64) -> Option<u32>,
+        replacement: impl Fn(u32, u64) -> Option<u32>,
     ) {
         let Token::Destage(destage) = token else { return };
-        for (first_member, first_page, pages, copies) in runs {
-            let stripe = u64::from(first_page / layout.unit_pages());
-            for member in (first_member..first_member + copies).filter_map(|member| serving(member, stripe)) {
-                match self.under_way.iter_mut().find(|(other, part)| *other == destage && part.member == member) {
-                    Some((_, part)) => part.pages += pages,
+        for (first_member, first_page, pages, copies) in extents {
+            let stripe = u64::from(first_page / layout.strip_pages());
+            for member in (first_member..first_member + copies).filter_map(|member| replacement(member, stripe)) {
+                match self.under_way.iter_mut().find(|(other, interval)| *other == destage && interval.member == member) {
+                    Some((_, interval)) => interval.pages += pages,
                     None => {
                         let own_cache = destage.cache > 0;
-                        let part = DestageInterval { member, own_cache, stripe, pages, begun_ns: now, ended_ns: 0, done_ns: 0 };
-                        self.under_way.push((destage, part));
+                        let interval = DestageInterval { member, own_cache, stripe, pages, begun_ns: now, ended_ns: 0, done_ns: 0 };
+                        self.under_way.push((destage, interval));
                     }
                 }
             }
@@ -85,10 +85,10 @@ impl Record {
     }
 
     fn end(&mut self, now: TimeNs, destage: Destage, ends: &[(u32, TimeNs)]) {
-        for (of, part) in &mut self.under_way {
+        for (of, interval) in &mut self.under_way {
             if *of == destage {
-                let own = ends.iter().filter(|(member, _)| *member == part.member).map(|&(_, at)| at).max();
-                self.done.push(DestageInterval { ended_ns: own.unwrap_or(now), done_ns: now, ..*part });
+                let own = ends.iter().filter(|(member, _)| *member == interval.member).map(|&(_, at)| at).max();
+                self.done.push(DestageInterval { ended_ns: own.unwrap_or(now), done_ns: now, ..*interval });
             }
         }
         self.under_way.retain(|(of, _)| *of != destage);

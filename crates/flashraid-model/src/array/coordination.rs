@@ -1,19 +1,19 @@
 //! The controller and its mail, as the array drives them.
 
 use crate::TimeNs;
-use crate::coordination::{Controller, CoordinationParams, Mail, Mailbox, Order, ToMember};
+use crate::coordination::{Controller, CoordinationParams, Mail, Mailbox, Outgoing, ToMember};
 
 /// The controller and the messages on their way.
 #[derive(Debug, Clone)]
 pub(super) struct Coordination {
     pub controller: Controller,
     pub mailbox: Mailbox,
-    orders: Vec<Order>,
+    outgoing: Vec<Outgoing>,
 }
 
 impl Coordination {
     pub fn new(params: &CoordinationParams) -> Self {
-        Self { controller: Controller::new(params), mailbox: Mailbox::new(params), orders: Vec::new() }
+        Self { controller: Controller::new(params), mailbox: Mailbox::new(params), outgoing: Vec::new() }
     }
 
     /// When a message arrives or a check is due.
@@ -41,9 +41,9 @@ impl Coordination {
     }
 
     fn carry_out(&mut self, now: TimeNs) {
-        self.controller.take_orders(&mut self.orders);
-        for order in self.orders.drain(..) {
-            self.mailbox.carry_out(now, order);
+        self.controller.take_outgoing(&mut self.outgoing);
+        for outgoing in self.outgoing.drain(..) {
+            self.mailbox.carry_out(now, outgoing);
         }
     }
 }

@@ -5,13 +5,13 @@ use super::stripe_pages::WriteKind;
 /// Counts of an array since its start; pages are counted when their operations are issued (rule 57).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StripeCounters {
-    /// Parts of writes that needed no reads.
+    /// Sub-requests that write and need no reads.
     pub full_stripe_writes: u64,
-    /// Parts of writes that read the rest of the stripe's data.
+    /// Sub-requests that write and read the rest of the stripe's data.
     pub reconstruct_writes: u64,
-    /// Parts of writes that read old data and old parity.
+    /// Sub-requests that write and read old data and old parity.
     pub read_modify_writes: u64,
-    /// Parts of writes whose stripe has lost its only parity.
+    /// Sub-requests that write and whose stripe has lost its only parity.
     pub no_parity_writes: u64,
     /// Data pages read by writes.
     pub data_pages_read: u64,
@@ -19,7 +19,7 @@ pub struct StripeCounters {
     pub parity_pages_read: u64,
     /// Parity pages written by writes.
     pub parity_pages_written: u64,
-    /// Parts of requests that waited for the lock of their stripe.
+    /// Sub-requests that waited for the lock of their stripe.
     pub lock_waits: u64,
     /// Sum of these waits, in nanoseconds.
     pub lock_wait_ns: u64,

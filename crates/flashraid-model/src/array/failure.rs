@@ -3,20 +3,20 @@
 use super::FailureParams;
 use crate::TimeNs;
 
-/// What an array does about a failed member.
+/// The health of an array: what it does about a failed member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Service {
+pub enum Health {
     /// No member has failed yet.
     Normal,
     /// One has, and is not being rebuilt.
     Degraded,
     /// Its strips are being rebuilt on the spare.
     Rebuilding,
-    /// The spare has taken its place.
+    /// The spare has replaced it.
     Rebuilt,
 }
 
-impl Service {
+impl Health {
     /// All of them, in order of time.
     pub const ALL: [Self; 4] = [Self::Normal, Self::Degraded, Self::Rebuilding, Self::Rebuilt];
 }
@@ -26,7 +26,7 @@ impl Service {
 pub struct FailureProgress {
     /// The member.
     pub member: u32,
-    /// The member that takes its place, if there is one.
+    /// The spare that replaces it, if there is one.
     pub spare: Option<u32>,
     /// When it failed, if it has.
     pub failed_ns: Option<TimeNs>,
@@ -51,7 +51,7 @@ pub(super) enum Step {
     Replaced {
         /// The failed member.
         failed: u32,
-        /// The member that takes its place.
+        /// The spare that replaces it.
         spare: u32,
     },
     /// The strip of this stripe is to be rebuilt.
@@ -63,7 +63,7 @@ pub(super) enum Step {
 pub(super) struct Failure {
     params: FailureParams,
     progress: FailureProgress,
-    service: Service,
+    health: Health,
     /// The first stripe that has not begun to be rebuilt.
     next_stripe: u64,
     /// Stripes that are being rebuilt.
@@ -72,7 +72,7 @@ pub(super) struct Failure {
     next_ns: TimeNs,
     /// The last request is done: nothing begins any more.
     over: bool,
-    /// The cache still holds what it held when the member failed: rebuilding does not begin (rule 86).
+    /// What the cache had when the member failed has not all been destaged: rebuilding does not begin (rule 86).
     flushing: bool,
 }
 
@@ -92,7 +92,7 @@ impl Failure {
         Self {
             params: *params,
             progress,
-            service: Service::Normal,
+            health: Health::Normal,
             next_stripe: 0,
             in_progress: Vec::new(),
             next_ns: params.at_ns,
@@ -101,8 +101,8 @@ impl Failure {
         }
     }
 
-    pub fn service(&self) -> Service {
-        self.service
+    pub fn health(&self) -> Health {
+        self.health
     }
 
     pub fn progress(&self) -> FailureProgress {
@@ -112,13 +112,13 @@ impl Failure {
     /// The member whose strip of `stripe` is lost.
     #[inline]
     pub fn lost(&self, stripe: u64) -> Option<u32> {
-        (self.service != Service::Normal && !self.is_rebuilt(stripe)).then_some(self.params.member)
+        (self.health != Health::Normal && !self.is_rebuilt(stripe)).then_some(self.params.member)
     }
 
-    /// The member that holds what `member` held of `stripe`, if any does.
+    /// The member that stands in for `member` in `stripe`: itself, the spare, or none.
     #[inline]
-    pub fn serving(&self, member: u32, stripe: u64) -> Option<u32> {
-        if member != self.params.member || self.service == Service::Normal {
+    pub fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
+        if member != self.params.member || self.health == Health::Normal {
             return Some(member);
         }
         self.progress.spare.filter(|_| self.is_rebuilt(stripe))
@@ -126,38 +126,38 @@ impl Failure {
 
     #[inline]
     fn is_rebuilt(&self, stripe: u64) -> bool {
-        match self.service {
-            Service::Normal | Service::Degraded => false,
-            Service::Rebuilding => stripe < self.next_stripe && !self.in_progress.contains(&stripe),
-            Service::Rebuilt => true,
+        match self.health {
+            Health::Normal | Health::Degraded => false,
+            Health::Rebuilding => stripe < self.next_stripe && !self.in_progress.contains(&stripe),
+            Health::Rebuilt => true,
         }
     }
 
     /// When [`Failure::step`] is due, as far as is known.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
-        let waits = match self.service {
+        let waits = match self.health {
             _ if self.over => true,
-            Service::Normal => false,
-            Service::Degraded => self.params.rebuild.is_none() || self.flushing,
-            Service::Rebuilding => {
+            Health::Normal => false,
+            Health::Degraded => self.params.rebuild.is_none() || self.flushing,
+            Health::Rebuilding => {
                 self.next_stripe == self.progress.strips
                     || self.params.rebuild.is_none_or(|rebuild| self.in_progress.len() >= rebuild.in_flight as usize)
             }
-            Service::Rebuilt => true,
+            Health::Rebuilt => true,
         };
         (!waits).then_some(self.next_ns)
     }
 
     /// Does what is due.
     pub fn step(&mut self, now: TimeNs) -> Step {
-        match (self.service, self.params.rebuild, self.progress.spare) {
-            (Service::Degraded, Some(_), Some(spare)) => {
-                self.service = Service::Rebuilding;
+        match (self.health, self.params.rebuild, self.progress.spare) {
+            (Health::Degraded, Some(_), Some(spare)) => {
+                self.health = Health::Rebuilding;
                 self.progress.rebuild_began_ns = Some(now);
                 Step::Replaced { failed: self.params.member, spare }
             }
-            (Service::Rebuilding, Some(rebuild), _) => {
+            (Health::Rebuilding, Some(rebuild), _) => {
                 let stripe = self.next_stripe;
                 self.next_stripe += 1;
                 self.in_progress.push(stripe);
@@ -165,7 +165,7 @@ impl Failure {
                 Step::Rebuild(stripe)
             }
             _ => {
-                self.service = Service::Degraded;
+                self.health = Health::Degraded;
                 self.progress.failed_ns = Some(now);
                 self.next_ns = now + self.params.rebuild.map_or(0, |rebuild| rebuild.delay_ns);
                 Step::Fails(self.params.member)
@@ -179,12 +179,12 @@ impl Failure {
         self.progress.strips_rebuilt += 1;
         self.next_ns = self.next_ns.max(now);
         if self.progress.strips_rebuilt == self.progress.strips {
-            self.service = Service::Rebuilt;
+            self.health = Health::Rebuilt;
             self.progress.rebuild_ended_ns = Some(now);
         }
     }
 
-    /// Whether what the cache held when the member failed has still to be destaged.
+    /// Whether what the cache had when the member failed has still to be destaged.
     pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
         self.flushing = flushing;
         self.next_ns = self.next_ns.max(now);
@@ -192,7 +192,7 @@ impl Failure {
 
     /// The last request is done (rule 64).
     pub fn requests_are_over(&mut self) {
-        let goes_on = self.service != Service::Normal && self.params.rebuild.is_some_and(|rebuild| rebuild.finish);
+        let goes_on = self.health != Health::Normal && self.params.rebuild.is_some_and(|rebuild| rebuild.finish);
         self.over = !goes_on;
     }
 }

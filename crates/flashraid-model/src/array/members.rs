@@ -1,4 +1,4 @@
-//! The members of an array and what they leave: wake-ups, ends, cleans, messages; and the joins that wait for ends.
+//! The members of an array and what they leave (wake-ups, ends, cleans, messages), and the completions that wait for ends.
 
 use crate::TimeNs;
 use crate::cache::{CacheWake, Token};
@@ -13,48 +13,48 @@ use std::collections::BinaryHeap;
 /// An event of the agenda.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wake {
-    /// All pages of a host request's join are done.
-    Joined(u32),
-    /// A member has to look again.
+    /// A completion of a host request is there: all its pages are done.
+    Completed(u32),
+    /// A member goes on.
     Member(u32, SsdWake),
 }
 
-/// What follows when all that a join waits for is done.
+/// What follows when all that a completion waits for is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum Continuation {
     /// The request of the host with this tag is done; nothing in the array follows from it.
     Host(u64),
     /// A phase of an operation on a stripe is over.
     Stripe {
         /// The operation.
         operation: u32,
-        /// Its place among what ends at the same nanosecond (rule 55).
-        order: u64,
+        /// The order among what ends at the same nanosecond (rule 55).
+        tie_break: u64,
     },
-    /// An operation that the cache ordered has ended.
+    /// An operation that the cache asked for has ended.
     Cache {
-        /// What it was ordered for.
+        /// What the cache asked for it for.
         token: Token,
-        /// Its place among what ends at the same nanosecond (rule 85).
-        order: u64,
+        /// The order among what ends at the same nanosecond (rule 85).
+        tie_break: u64,
     },
 }
 
-/// Something that follows in the array.
+/// Something that follows in the array, at the end of its nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Followed<J> {
-    /// All that a join waited for is done.
-    Join(J),
+pub(super) enum Deferred<J> {
+    /// All that a completion waited for is done.
+    Completion(J),
     /// A moment that the cache asked for has come.
     Wake(CacheWake),
 }
 
-/// When something follows, and its place among what does at the same nanosecond, which nothing else has.
+/// When something deferred happens; nothing else has its tie-break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     at: TimeNs,
-    order: u64,
-    followed: Followed<u32>,
+    tie_break: u64,
+    deferred: Deferred<u32>,
 }
 
 /// How pages are read or written.
@@ -67,17 +67,17 @@ pub(super) struct Access {
     pub moment_is_over: bool,
 }
 
-/// Page operations and parts of requests that are waited for together.
+/// Page operations and sub-requests that are waited for together, and what continues when all have ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Join {
-    pub then: Then,
+pub(super) struct Completion {
+    pub continuation: Continuation,
     remaining: u32,
     pub last_end: TimeNs,
     /// Members on which a page of it waited for garbage collection.
     pub gc_members: u128,
 }
 
-impl Join {
+impl Completion {
     /// Books an end; says whether it was the last.
     #[inline]
     pub fn book(&mut self, at: TimeNs, gc_members: u128) -> bool {
@@ -88,14 +88,14 @@ impl Join {
     }
 }
 
-/// The members, their agenda and the joins.
+/// The members, their agenda and the completions.
 #[derive(Debug, Clone)]
 pub(super) struct Members {
     pub ssds: Vec<Ssd>,
     pub agenda: Agenda<Wake>,
-    pub joins: Slab<Join>,
+    pub completions: Slab<Completion>,
     /// What follows in the array. Since its order must not depend on when a member happens to know its ends, it is no event of the agenda.
-    followed: BinaryHeap<Reverse<Due>>,
+    deferred: BinaryHeap<Reverse<Due>>,
     ends: Vec<OpEnd>,
     pub cleans: Vec<GcInterval>,
     pub notices: Vec<Notice>,
@@ -108,8 +108,8 @@ impl Members {
         Self {
             ssds,
             agenda: Agenda::default(),
-            joins: Slab::default(),
-            followed: BinaryHeap::new(),
+            completions: Slab::default(),
+            deferred: BinaryHeap::new(),
             ends: Vec::new(),
             cleans: Vec::new(),
             notices: Vec::new(),
@@ -133,47 +133,47 @@ impl Members {
         );
     }
 
-    /// Reads or writes a page of a member; `join` waits for it.
+    /// Reads or writes a page of a member; `completion` waits for it.
     #[inline]
-    pub fn submit(&mut self, access: &Access, member: u32, page: u32, join: u32) {
+    pub fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
         let Access { now, write, high_priority, moment_is_over } = *access;
-        let op = PageOp { page, write, high_priority: write && high_priority, join };
+        let op = PageOp { page, write, high_priority: write && high_priority, completion };
         self.with(member, moment_is_over, |ssd, fx| ssd.submit(now, op, fx));
     }
 
     /// Whether the end of an operation is known when a member takes it, and nobody asks for more than the last one.
     #[inline]
-    pub fn are_eager(&self) -> bool {
-        self.ssds[0].is_eager() && self.cache_ends.is_none()
+    pub fn are_immediate(&self) -> bool {
+        self.ssds[0].is_immediate() && self.cache_ends.is_none()
     }
 
-    /// A join that waits for nothing yet.
+    /// A completion that waits for nothing yet.
     #[inline]
-    pub fn open_join(&mut self, then: Then) -> u32 {
-        self.joins.insert(Join { then, remaining: 0, last_end: 0, gc_members: 0 })
+    pub fn open_completion(&mut self, continuation: Continuation) -> u32 {
+        self.completions.insert(Completion { continuation, remaining: 0, last_end: 0, gc_members: 0 })
     }
 
-    /// Says how much a join waits for; before the next [`Members::settle`].
+    /// Says how much a completion waits for; before the next [`Members::drain`].
     #[inline]
-    pub fn close_join(&mut self, join: u32, operations: u32) {
+    pub fn close_completion(&mut self, completion: u32, operations: u32) {
         debug_assert!(operations > 0, "it would never end");
-        self.joins[join].remaining = operations;
+        self.completions[completion].remaining = operations;
     }
 
-    /// Books the ends that the members have reported.
+    /// Drains the ends that the members have reported into their completions.
     #[inline]
-    pub fn settle(&mut self) {
+    pub fn drain(&mut self) {
         if self.ends.is_empty() {
             return;
         }
         let mut ends = std::mem::take(&mut self.ends);
         for end in ends.drain(..) {
             if let Some(cache_ends) = &mut self.cache_ends
-                && let Then::Cache { token, .. } = self.joins[end.join].then
+                && let Continuation::Cache { token, .. } = self.completions[end.completion].continuation
             {
                 cache_ends.push((token, end.member, end.at));
             }
-            self.end(end.join, end.at, u128::from(end.met_gc) << end.member);
+            self.end(end.completion, end.at, u128::from(end.met_gc) << end.member);
         }
         self.ends = ends;
     }
@@ -183,7 +183,7 @@ impl Members {
         self.cache_ends = Some(Vec::new());
     }
 
-    /// When a member was done with its part of what the cache waited for, if it is known; forgets it.
+    /// When a member was done with its share of what the cache waited for, if it is known; forgets it.
     pub fn take_cache_ends(&mut self, of: Token) -> Vec<(u32, TimeNs)> {
         let Some(ends) = &mut self.cache_ends else { return Vec::new() };
         let taken = ends.iter().filter(|(token, ..)| *token == of).map(|&(_, member, at)| (member, at)).collect();
@@ -191,49 +191,49 @@ impl Members {
         taken
     }
 
-    /// Something that `join` waits for ends at `at`.
+    /// Something that `completion` waits for ends at `at`.
     #[inline]
-    pub fn end(&mut self, join: u32, at: TimeNs, gc_members: u128) {
-        let entry = &mut self.joins[join];
+    pub fn end(&mut self, completion: u32, at: TimeNs, gc_members: u128) {
+        let entry = &mut self.completions[completion];
         if entry.book(at, gc_members) {
-            let Join { then, last_end, .. } = *entry;
-            self.joined(join, then, last_end);
+            let Completion { continuation, last_end, .. } = *entry;
+            self.completed(completion, continuation, last_end);
         }
     }
 
-    /// All that `join` waits for ends by `at`.
+    /// All that `completion` waits for ends by `at`.
     #[inline(always)]
-    pub fn joined(&mut self, join: u32, then: Then, at: TimeNs) {
-        match then {
-            Then::Host(_) => self.agenda.schedule(at, Wake::Joined(join)),
-            Then::Stripe { order, .. } | Then::Cache { order, .. } => {
-                self.followed.push(Reverse(Due { at, order, followed: Followed::Join(join) }));
+    pub fn completed(&mut self, completion: u32, continuation: Continuation, at: TimeNs) {
+        match continuation {
+            Continuation::Host(_) => self.agenda.schedule(at, Wake::Completed(completion)),
+            Continuation::Stripe { tie_break, .. } | Continuation::Cache { tie_break, .. } => {
+                self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::Completion(completion) }));
             }
         }
     }
 
     /// The cache is to be woken at `at`.
     #[inline]
-    pub fn wake_cache(&mut self, at: TimeNs, order: u64, wake: CacheWake) {
-        self.followed.push(Reverse(Due { at, order, followed: Followed::Wake(wake) }));
+    pub fn wake_cache(&mut self, at: TimeNs, tie_break: u64, wake: CacheWake) {
+        self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::Wake(wake) }));
     }
 
-    /// When something follows next.
+    /// When something deferred happens next.
     #[inline]
-    pub fn next_followed(&self) -> Option<TimeNs> {
-        self.followed.peek().map(|Reverse(due)| due.at)
+    pub fn next_deferred(&self) -> Option<TimeNs> {
+        self.deferred.peek().map(|Reverse(due)| due.at)
     }
 
-    /// Takes what follows next if it does by `until`.
+    /// Takes what is deferred and happens next, if it does by `until`.
     #[inline]
-    pub fn pop_followed(&mut self, until: TimeNs) -> Option<Followed<Join>> {
-        if self.next_followed()? > until {
+    pub fn pop_deferred(&mut self, until: TimeNs) -> Option<Deferred<Completion>> {
+        if self.next_deferred()? > until {
             return None;
         }
-        let Reverse(Due { followed, .. }) = self.followed.pop()?;
-        Some(match followed {
-            Followed::Join(join) => Followed::Join(self.joins.remove(join)),
-            Followed::Wake(wake) => Followed::Wake(wake),
+        let Reverse(Due { deferred, .. }) = self.deferred.pop()?;
+        Some(match deferred {
+            Deferred::Completion(completion) => Deferred::Completion(self.completions.remove(completion)),
+            Deferred::Wake(wake) => Deferred::Wake(wake),
         })
     }
 }

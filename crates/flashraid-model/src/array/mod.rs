@@ -8,10 +8,10 @@ mod cache_tests;
 mod caching;
 mod coordination;
 mod counters;
-mod demand;
 mod failure;
 mod locks;
 mod members;
+mod offered_load;
 mod params;
 mod stripe_pages;
 mod stripes;
@@ -19,20 +19,20 @@ mod stripes;
 mod tests;
 
 use crate::TimeNs;
-use crate::cache::{Cache, CacheCounters, HostDone, MemberRun, Order};
+use crate::cache::{Cache, CacheCounters, Command, HostDone, MemberExtent};
 use crate::coordination::KINDS;
 use crate::events::{DestageInterval, GcInterval};
-pub use crate::placement::{Layout, Level, PageRequest, Run};
+pub use crate::placement::{Layout, Level, PageRequest, Extent};
 use crate::request::{Direction, Request};
 use crate::ssd::{Effects, Hint, Ssd};
 use ahead::Ahead;
 use caching::{Caching, Record};
 use coordination::Coordination;
 pub use counters::StripeCounters;
-pub use demand::Demand;
 use failure::Step;
-pub use failure::{FailureProgress, Service};
-use members::{Access, Followed, Members, Then, Wake};
+pub use failure::{FailureProgress, Health};
+use members::{Access, Continuation, Deferred, Members, Wake};
+pub use offered_load::OfferedLoad;
 pub use params::*;
 use stripes::Stripes;
 
@@ -90,12 +90,12 @@ impl Array {
     pub fn new(params: &ArrayParams, seed: u64) -> Self {
         let member = |number| {
             let mut member = Ssd::new(&params.ssd, seed, number, params.coordination.is_some());
-            // The spare knows the protocol if the member does whose place it takes.
-            let place = params.failure.filter(|_| number == params.members).map_or(number, |failure| failure.member);
+            // The spare is GGC-aware if the member is that it replaces.
+            let original = params.failure.filter(|_| number == params.members).map_or(number, |failure| failure.member);
             if let Some(coordination) = &params.coordination
-                && coordination.capable >> place & 1 == 1
+                && coordination.ggc_aware >> original & 1 == 1
             {
-                member.join_protocol(coordination.t_soft_free_blocks);
+                member.become_ggc_aware(coordination.t_soft_free_blocks);
             }
             member
         };
@@ -149,10 +149,10 @@ impl Array {
         &mut self.members.ssds[..count]
     }
 
-    /// What the array does about a failed member.
+    /// The health of the array.
     #[inline]
-    pub fn service(&self) -> Service {
-        self.stripes.as_ref().map_or(Service::Normal, |stripes| stripes.service())
+    pub fn health(&self) -> Health {
+        self.stripes.as_ref().map_or(Health::Normal, |stripes| stripes.health())
     }
 
     /// How far the failure of a member and its rebuilding have come, if one is to fail.
@@ -178,63 +178,63 @@ impl Array {
             coordination.request_arrives(now);
         }
         let access = Access { now, write: request.write, high_priority: request.high_priority, moment_is_over };
-        self.issue(&access, self.layout.runs(request), request.one_member, Then::Host(request.tag));
-        self.settle();
+        self.issue(&access, self.layout.extents(request), request.one_member, Continuation::Host(request.tag));
+        self.drain();
     }
 
-    /// Reads or writes pages of the array, with all that parity and a lost member make of it; [`Array::settle`] must follow.
-    /// Runs that follow one another in the same stripe are written together, with `by_strip` each strip for itself.
+    /// Reads or writes pages of the array, with all that parity and a lost member make of it; [`Array::drain`] must follow.
+    /// Extents that follow one another in the same stripe are written together, with `by_strip` each strip for itself.
     #[inline]
-    fn issue(&mut self, access: &Access, runs: impl Iterator<Item = Run>, by_strip: bool, then: Then) {
-        if self.stripes.is_none() && self.members.are_eager() {
-            self.serve(access.now, access.write, runs, then);
+    fn issue(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, by_strip: bool, continuation: Continuation) {
+        if self.stripes.is_none() && self.members.are_immediate() {
+            self.serve(access.now, access.write, extents, continuation);
             return;
         }
-        let join = self.members.open_join(then);
+        let completion = self.members.open_completion(continuation);
         let ends = match &mut self.stripes {
-            Some(stripes) if stripes.concern(access) => stripes.submit(access, runs, by_strip, join, &mut self.members),
-            _ => self.issue_directly(access, runs, join),
+            Some(stripes) if stripes.concern(access) => stripes.submit(access, extents, by_strip, completion, &mut self.members),
+            _ => self.issue_directly(access, extents, completion),
         };
-        self.members.close_join(join, ends);
+        self.members.close_completion(completion, ends);
     }
 
-    /// The same on eager members without stripes, whose ends are known at once.
+    /// The same on immediate members without stripes, whose ends are known at once.
     #[inline(always)]
-    fn serve(&mut self, now: TimeNs, write: bool, runs: impl Iterator<Item = Run>, then: Then) {
-        let join = self.members.open_join(then);
-        let Members { ssds, joins, cleans, .. } = &mut self.members;
+    fn serve(&mut self, now: TimeNs, write: bool, extents: impl Iterator<Item = Extent>, continuation: Continuation) {
+        let completion = self.members.open_completion(continuation);
+        let Members { ssds, completions, cleans, .. } = &mut self.members;
         let (mut last_end, mut gc_members) = (0, 0);
-        for run in runs {
-            let members = run.members(write);
-            for page in run.first_page..run.first_page + run.pages {
+        for extent in extents {
+            let members = extent.members(write);
+            for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
                     let ssd = &mut ssds[member as usize];
-                    let (element, slot) = ssd.home(page);
-                    let (end, met_gc) = ssd.serve_now(now, element, slot, write, cleans);
+                    let (die, lpn) = ssd.home(page);
+                    let (end, met_gc) = ssd.serve_now(now, die, lpn, write, cleans);
                     last_end = last_end.max(end);
                     gc_members |= u128::from(met_gc) << member;
                 }
             }
         }
-        joins[join].gc_members = gc_members;
-        self.members.joined(join, then, last_end);
+        completions[completion].gc_members = gc_members;
+        self.members.completed(completion, continuation, last_end);
     }
 
-    /// Carries out what the cache has ordered.
+    /// Carries out the commands of the cache.
     fn carry_out(&mut self, now: TimeNs, moment_is_over: bool) {
-        let Some(mut caching) = self.caching.take_if(|caching| caching.cache.has_orders()) else { return };
-        let Caching { cache, turns, record } = &mut *caching;
-        let orders = cache.orders();
-        for order in &orders.list {
-            match *order {
-                Order::Wake { at, wake } => self.members.wake_cache(at, turns.give(), wake),
-                Order::Array { runs: (from, to), write, token } => {
+        let Some(mut caching) = self.caching.take_if(|caching| caching.cache.has_commands()) else { return };
+        let Caching { cache, tie_breaks, record } = &mut *caching;
+        let commands = cache.commands();
+        for command in &commands.list {
+            match *command {
+                Command::Wake { at, wake } => self.members.wake_cache(at, tie_breaks.next(), wake),
+                Command::Array { extents: (from, to), write, token } => {
                     self.operation_begins(now);
                     let layout = self.layout;
-                    let runs = || {
-                        orders.array_runs[from as usize..to as usize].iter().flat_map(|run| {
-                            let (first_page, pages) = (run.first_page, run.pages);
-                            layout.runs(&PageRequest { tag: 0, first_page, pages, write, high_priority: false, one_member: false })
+                    let extents = || {
+                        commands.array_extents[from as usize..to as usize].iter().flat_map(|extent| {
+                            let (first_page, pages) = (extent.first_page, extent.pages);
+                            layout.extents(&PageRequest { tag: 0, first_page, pages, write, high_priority: false, one_member: false })
                         })
                     };
                     let access = Access { now, write, high_priority: false, moment_is_over };
@@ -242,39 +242,39 @@ impl Array {
                         record.begin(
                             now,
                             token,
-                            runs().map(|run| (run.first_member, run.first_page, run.pages, run.copies)),
+                            extents().map(|extent| (extent.first_member, extent.first_page, extent.pages, extent.copies)),
                             &layout,
-                            self.serving(),
+                            self.replacement(),
                         );
                     }
-                    self.issue(&access, runs(), false, Then::Cache { token, order: turns.give() });
+                    self.issue(&access, extents(), false, Continuation::Cache { token, tie_break: tie_breaks.next() });
                 }
-                Order::Members { runs: (from, to), write, token } => {
+                Command::Members { extents: (from, to), write, token } => {
                     self.operation_begins(now);
                     let access = Access { now, write, high_priority: false, moment_is_over };
-                    let runs = &orders.member_runs[from as usize..to as usize];
+                    let extents = &commands.member_extents[from as usize..to as usize];
                     if let Some(record) = record {
                         record.begin(
                             now,
                             token,
-                            runs.iter().map(|run| (run.member, run.first_page, run.pages, 1)),
+                            extents.iter().map(|extent| (extent.member, extent.first_page, extent.pages, 1)),
                             &self.layout,
-                            self.serving(),
+                            self.replacement(),
                         );
                     }
-                    self.issue_on_members(&access, runs, Then::Cache { token, order: turns.give() });
+                    self.issue_on_members(&access, extents, Continuation::Cache { token, tie_break: tie_breaks.next() });
                 }
             }
         }
-        cache.clear_orders();
+        cache.clear_commands();
         self.caching = Some(caching);
-        self.settle();
+        self.drain();
     }
 
-    /// Names the member that has the strip of a member in a stripe, if one does.
-    fn serving(&self) -> impl Fn(u32, u64) -> Option<u32> {
+    /// Names the member that stands in for a member in a stripe: itself, the spare, or none.
+    fn replacement(&self) -> impl Fn(u32, u64) -> Option<u32> {
         let stripes = self.stripes.as_deref();
-        move |member, stripe| stripes.map_or(Some(member), |stripes| stripes.serving(member, stripe))
+        move |member, stripe| stripes.map_or(Some(member), |stripes| stripes.replacement(member, stripe))
     }
 
     /// The controller counts what goes to the members: with a cache, its operations.
@@ -285,39 +285,44 @@ impl Array {
     }
 
     /// Reads or writes pages of members, without parity.
-    fn issue_on_members(&mut self, access: &Access, runs: &[MemberRun], then: Then) {
-        if self.stripes.is_none() && self.members.are_eager() {
-            let as_one =
-                |run: &MemberRun| Run { first_member: run.member, copies: 1, read_copy: 0, first_page: run.first_page, pages: run.pages };
-            self.serve(access.now, access.write, runs.iter().map(as_one), then);
+    fn issue_on_members(&mut self, access: &Access, extents: &[MemberExtent], continuation: Continuation) {
+        if self.stripes.is_none() && self.members.are_immediate() {
+            let as_one = |extent: &MemberExtent| Extent {
+                first_member: extent.member,
+                copies: 1,
+                read_copy: 0,
+                first_page: extent.first_page,
+                pages: extent.pages,
+            };
+            self.serve(access.now, access.write, extents.iter().map(as_one), continuation);
             return;
         }
-        let join = self.members.open_join(then);
+        let completion = self.members.open_completion(continuation);
         let mut operations = 0;
-        for run in runs {
+        for extent in extents {
             operations += match &self.stripes {
-                Some(stripes) => stripes.issue_on_members(access, run, join, &mut self.members),
+                Some(stripes) => stripes.issue_on_members(access, extent, completion, &mut self.members),
                 None => {
-                    for page in run.first_page..run.first_page + run.pages {
-                        self.members.submit(access, run.member, page, join);
+                    for page in extent.first_page..extent.first_page + extent.pages {
+                        self.members.submit(access, extent.member, page, completion);
                     }
-                    run.pages
+                    extent.pages
                 }
             };
         }
-        self.members.close_join(join, operations);
+        self.members.close_completion(completion, operations);
     }
 
     /// Page operations on the members that the layout names; returns their number.
     #[inline]
-    fn issue_directly(&mut self, access: &Access, runs: impl Iterator<Item = Run>, join: u32) -> u32 {
+    fn issue_directly(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, completion: u32) -> u32 {
         let mut operations = 0;
-        for run in runs {
-            let members = run.members(access.write);
-            operations += run.pages * members.len() as u32;
-            for page in run.first_page..run.first_page + run.pages {
+        for extent in extents {
+            let members = extent.members(access.write);
+            operations += extent.pages * members.len() as u32;
+            for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
-                    self.members.submit(access, member, page, join);
+                    self.members.submit(access, member, page, completion);
                 }
             }
         }
@@ -333,9 +338,9 @@ impl Array {
             stripes.overwrite_untimed(&pages, &mut self.members.ssds, spare.filter(|_| !self.fresh_spare));
             return u64::from(pages.pages);
         }
-        for run in self.layout.runs(&pages) {
-            for member in run.first_member..run.first_member + run.copies {
-                for page in run.first_page..run.first_page + run.pages {
+        for extent in self.layout.extents(&pages) {
+            for member in extent.first_member..extent.first_member + extent.copies {
+                for page in extent.first_page..extent.first_page + extent.pages {
                     self.members.ssds[member as usize].overwrite_page_untimed(page);
                 }
             }
@@ -346,9 +351,9 @@ impl Array {
     /// Hints that `request` comes soon.
     #[inline]
     pub fn prefetch(&self, hint: Hint, request: &PageRequest) {
-        for run in self.layout.runs(request) {
-            for page in run.first_page..run.first_page + run.pages {
-                self.members.ssds[run.first_member as usize].prefetch(hint, page);
+        for extent in self.layout.extents(request) {
+            for page in extent.first_page..extent.first_page + extent.pages {
+                self.members.ssds[extent.first_member as usize].prefetch(hint, page);
             }
         }
     }
@@ -371,7 +376,7 @@ impl Array {
         if let Some(caching) = &self.caching {
             next = earlier(next, caching.cache.next_time());
         }
-        earlier(next, self.members.next_followed())
+        earlier(next, self.members.next_deferred())
     }
 
     /// Runs everything up to and including `until` and appends the requests that are done.
@@ -382,17 +387,19 @@ impl Array {
             let own_at = self.next_own_time().filter(|&at| at <= until);
             if let Some((now, wake)) = self.members.agenda.pop_due(own_at.unwrap_or(until)) {
                 match wake {
-                    Wake::Joined(join) => {
-                        let join = self.members.joins.remove(join);
+                    Wake::Completed(completion) => {
+                        let completion = self.members.completions.remove(completion);
                         if let Some(coordination) = &mut self.coordination {
                             coordination.controller.request_done(now);
                         }
-                        let Then::Host(tag) = join.then else { unreachable!("what follows in the array is no event of the agenda") };
-                        done.push(Done { tag, at: now, gc_members_met: join.gc_members.count_ones() });
+                        let Continuation::Host(tag) = completion.continuation else {
+                            unreachable!("what is deferred is no event of the agenda")
+                        };
+                        done.push(Done { tag, at: now, gc_members_met: completion.gc_members.count_ones() });
                     }
                     Wake::Member(member, wake) => {
                         self.members.with(member, false, |ssd, fx| ssd.wake(now, wake, fx));
-                        self.settle();
+                        self.drain();
                     }
                 }
             } else if let Some(now) = own_at {
@@ -406,24 +413,24 @@ impl Array {
 
     /// What the array itself does next, now: ends of phases first, then the cache's events, messages last.
     fn act(&mut self, now: TimeNs, done: &mut Vec<Done>) {
-        if let Some(followed) = self.members.pop_followed(now) {
-            match followed {
-                Followed::Wake(wake) => self.cache_event(now, done, |caching, _| caching.cache.wake(now, wake)),
-                Followed::Join(join) => match join.then {
-                    Then::Stripe { operation, .. } => {
+        if let Some(deferred) = self.members.pop_deferred(now) {
+            match deferred {
+                Deferred::Wake(wake) => self.cache_event(now, done, |caching, _| caching.cache.wake(now, wake)),
+                Deferred::Completion(completion) => match completion.continuation {
+                    Continuation::Stripe { operation, .. } => {
                         let stripes = self.stripes.as_mut();
-                        let rebuilt = stripes.and_then(|stripes| stripes.phase_ended(now, operation, &join, &mut self.members));
+                        let rebuilt = stripes.and_then(|stripes| stripes.phase_ended(now, operation, &completion, &mut self.members));
                         if let (Some(stripe), Some(caching)) = (rebuilt, &mut self.caching) {
                             caching.cache.strip_rebuilt(stripe);
                         }
                     }
-                    Then::Cache { token, .. } => {
+                    Continuation::Cache { token, .. } => {
                         if let Some(coordination) = &mut self.coordination {
                             coordination.controller.request_done(now);
                         }
-                        self.cache_event(now, done, |caching, members| caching.ended(now, token, join.gc_members, members));
+                        self.cache_event(now, done, |caching, members| caching.ended(now, token, completion.gc_members, members));
                     }
-                    Then::Host(_) => unreachable!("the end of a host request is an event of the agenda"),
+                    Continuation::Host(_) => unreachable!("the end of a host request is an event of the agenda"),
                 },
             }
         } else if let Some(stripes) = self.stripes.as_mut().filter(|stripes| stripes.next_time() == Some(now)) {
@@ -448,7 +455,7 @@ impl Array {
         {
             self.members.with(member, true, |ssd, fx| ssd.receive(now, message, fx));
         }
-        self.settle();
+        self.drain();
     }
 
     /// Tells the cache of something that it waited for.
@@ -511,7 +518,7 @@ impl Array {
         self.coordination.as_ref().map(|coordination| coordination.mailbox.sent())
     }
 
-    /// The last request is done: after `now` no collection begins because an element or the array is idle (rules 38 and 46), no
+    /// The last request is done: after `now` no collection begins because a die or the array is idle (rules 38 and 46), no
     /// member fails, and as a rule no stripe begins to be rebuilt (rule 64).
     pub fn end_idle_collection(&mut self, now: TimeNs) {
         if let Some(stripes) = &mut self.stripes {
@@ -527,21 +534,21 @@ impl Array {
         for member in 0..self.members.ssds.len() as u32 {
             self.members.with(member, false, &mut act);
         }
-        self.settle();
+        self.drain();
     }
 
-    /// Books what the members have reported.
+    /// Drains what the members have reported.
     #[inline]
-    fn settle(&mut self) {
+    fn drain(&mut self) {
         if !self.members.notices.is_empty()
             && let Some(coordination) = &mut self.coordination
         {
             self.members.notices.drain(..).for_each(|notice| coordination.mailbox.post(&notice));
         }
-        self.members.settle();
+        self.members.drain();
     }
 
-    /// Moves the cleans recorded since the last call to `out`. Those of eager members are reported before they start.
+    /// Moves the cleans recorded since the last call to `out`. Those of immediate members are reported before they start.
     #[inline]
     pub fn take_cleans(&mut self, out: &mut Vec<GcInterval>) {
         out.append(&mut self.members.cleans);

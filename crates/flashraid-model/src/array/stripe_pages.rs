@@ -2,7 +2,7 @@
 
 use crate::placement::StripeShape;
 
-/// A set of pages of one stripe: a bit for every place of every strip, data columns before P and Q.
+/// A set of pages of one stripe: a bit for every offset in every strip, data columns before P and Q.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StripePages {
     words_per_strip: usize,
@@ -11,8 +11,8 @@ pub(super) struct StripePages {
 
 impl StripePages {
     /// No pages of a stripe of so many strips of so many pages.
-    pub fn none(strips: u32, unit_pages: u32) -> Self {
-        let words_per_strip = unit_pages.div_ceil(u64::BITS) as usize;
+    pub fn none(strips: u32, strip_pages: u32) -> Self {
+        let words_per_strip = strip_pages.div_ceil(u64::BITS) as usize;
         Self { words_per_strip, bits: vec![0; words_per_strip * strips as usize] }
     }
 
@@ -20,10 +20,10 @@ impl StripePages {
         self.bits.fill(0);
     }
 
-    /// Adds `pages` places from `offset` on of the strip at `position`.
-    pub fn insert(&mut self, position: u32, offset: u32, pages: u32) {
-        for place in offset..offset + pages {
-            self.bits[position as usize * self.words_per_strip + (place / u64::BITS) as usize] |= 1 << (place % u64::BITS);
+    /// Adds `pages` pages from offset `first` on of the strip of `role`.
+    pub fn insert(&mut self, role: u32, first: u32, pages: u32) {
+        for offset in first..first + pages {
+            self.bits[role as usize * self.words_per_strip + (offset / u64::BITS) as usize] |= 1 << (offset % u64::BITS);
         }
     }
 
@@ -32,29 +32,29 @@ impl StripePages {
         self.bits.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Pages in it of that strip.
-    pub fn count_of(&self, position: u32) -> u32 {
-        let start = position as usize * self.words_per_strip;
+    /// Pages in it of the strip of that role.
+    pub fn count_of(&self, role: u32) -> u32 {
+        let start = role as usize * self.words_per_strip;
         self.bits[start..start + self.words_per_strip].iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Its pages as position and place, in the order of rule 54.
+    /// Its pages as role and offset, in the order of rule 54.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         let words = self.bits.iter().enumerate();
         words.flat_map(|(index, &word)| {
-            let (position, first) = (index / self.words_per_strip, index % self.words_per_strip * u64::BITS as usize);
-            BitsOf(word).map(move |bit| (position as u32, first as u32 + bit))
+            let (role, first) = (index / self.words_per_strip, index % self.words_per_strip * u64::BITS as usize);
+            BitsOf(word).map(move |bit| (role as u32, first as u32 + bit))
         })
     }
 
     #[inline]
-    fn word(&self, position: u32, word: usize) -> u64 {
-        self.bits[position as usize * self.words_per_strip + word]
+    fn word(&self, role: u32, word: usize) -> u64 {
+        self.bits[role as usize * self.words_per_strip + word]
     }
 
     #[inline]
-    fn word_mut(&mut self, position: u32, word: usize) -> &mut u64 {
-        &mut self.bits[position as usize * self.words_per_strip + word]
+    fn word_mut(&mut self, role: u32, word: usize) -> &mut u64 {
+        &mut self.bits[role as usize * self.words_per_strip + word]
     }
 }
 
@@ -74,10 +74,10 @@ impl Iterator for BitsOf {
     }
 }
 
-/// How a part of a write keeps parity.
+/// How a sub-request that writes keeps parity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteKind {
-    /// All columns are written at all places that any is.
+    /// All columns are written at all offsets at which any is.
     FullStripe,
     /// Parity from all data, the rest of which is read.
     Reconstruct,
@@ -88,7 +88,7 @@ pub(super) enum WriteKind {
 }
 
 /// Decides how to write the data pages in `written`: adds the parity pages to them and leaves in `reads` what has to be read before.
-/// `lost` is the position of the lost strip.
+/// `lost` is the role of the lost strip.
 pub(super) fn plan_write(shape: StripeShape, lost: Option<u32>, written: &mut StripePages, reads: &mut StripePages) -> WriteKind {
     for word in 0..written.words_per_strip {
         let union = (0..shape.columns).fold(0, |union, column| union | written.word(column, word));
@@ -118,22 +118,22 @@ pub(super) fn plan_write(shape: StripeShape, lost: Option<u32>, written: &mut St
     }
 }
 
-/// What `kind` reads, in one word of the places of every strip.
+/// What `kind` reads, in one word of the offsets of every strip.
 fn fill_reads(shape: StripeShape, lost: Option<u32>, written: &StripePages, kind: WriteKind, word: usize, reads: &mut StripePages) {
     let union = written.word(shape.columns, word);
     let reconstruct = kind == WriteKind::Reconstruct;
     let wanted = |column| if reconstruct { union & !written.word(column, word) } else { written.word(column, word) };
     // Lost pages come from all other data and P.
     let from_others = lost.filter(|&lost| lost < shape.columns).map_or(0, wanted);
-    for position in 0..shape.width() {
-        let pages = match position {
+    for role in 0..shape.width() {
+        let pages = match role {
             lost_strip if Some(lost_strip) == lost => 0,
             column if column < shape.columns => wanted(column) | from_others,
             _ if !reconstruct => union,
             p if p == shape.columns => from_others,
             _ => 0,
         };
-        *reads.word_mut(position, word) = pages;
+        *reads.word_mut(role, word) = pages;
     }
 }
 
@@ -145,19 +145,19 @@ pub(super) fn plan_read(shape: StripeShape, lost: u32, reads: &mut StripePages) 
     for word in 0..reads.words_per_strip {
         let from_others = std::mem::take(reads.word_mut(lost, word));
         replaced += from_others.count_ones();
-        for position in (0..=shape.columns).filter(|&position| position != lost) {
-            *reads.word_mut(position, word) |= from_others;
+        for role in (0..=shape.columns).filter(|&role| role != lost) {
+            *reads.word_mut(role, word) |= from_others;
         }
     }
     (replaced, reads.count() + replaced - asked)
 }
 
 /// What a lost strip is rebuilt from: all data and, if that is not all, P.
-pub(super) fn plan_rebuild(shape: StripeShape, lost: u32, unit_pages: u32, reads: &mut StripePages) {
+pub(super) fn plan_rebuild(shape: StripeShape, lost: u32, strip_pages: u32, reads: &mut StripePages) {
     reads.clear();
     let last = if lost < shape.columns { shape.columns } else { shape.columns - 1 };
-    for position in (0..=last).filter(|&position| position != lost) {
-        reads.insert(position, 0, unit_pages);
+    for role in (0..=last).filter(|&role| role != lost) {
+        reads.insert(role, 0, strip_pages);
     }
 }
 
@@ -167,17 +167,17 @@ mod tests {
     use proptest::prelude::*;
 
     /// Strips by line: a dot for a page that is not in the set.
-    fn picture(pages: &StripePages, strips: u32, unit: u32) -> String {
-        let has = |position, place| pages.iter().any(|page| page == (position, place));
-        let strip = |position| (0..unit).map(|place| if has(position, place) { 'x' } else { '.' }).collect::<String>();
+    fn picture(pages: &StripePages, strips: u32, strip_pages: u32) -> String {
+        let has = |role, offset| pages.iter().any(|page| page == (role, offset));
+        let strip = |role| (0..strip_pages).map(|offset| if has(role, offset) { 'x' } else { '.' }).collect::<String>();
         (0..strips).map(strip).collect::<Vec<_>>().join(" ")
     }
 
     fn set(pages: &str) -> StripePages {
         let strips: Vec<&str> = pages.split(' ').collect();
         let mut set = StripePages::none(strips.len() as u32, strips[0].len() as u32);
-        for (position, strip) in strips.iter().enumerate() {
-            strip.chars().enumerate().filter(|&(_, c)| c == 'x').for_each(|(place, _)| set.insert(position as u32, place as u32, 1));
+        for (role, strip) in strips.iter().enumerate() {
+            strip.chars().enumerate().filter(|&(_, c)| c == 'x').for_each(|(offset, _)| set.insert(role as u32, offset as u32, 1));
         }
         set
     }
@@ -188,11 +188,11 @@ mod tests {
 
     /// Kind, reads and writes of a write to the given data pages.
     fn write(shape: StripeShape, lost: Option<u32>, data: &str) -> (WriteKind, String, String) {
-        let unit = data.find(' ').unwrap() as u32;
-        let mut written = set(&format!("{data}{}", format!(" {}", ".".repeat(unit as usize)).repeat(shape.parity as usize)));
-        let mut reads = StripePages::none(shape.width(), unit);
+        let strip_pages = data.find(' ').unwrap() as u32;
+        let mut written = set(&format!("{data}{}", format!(" {}", ".".repeat(strip_pages as usize)).repeat(shape.parity as usize)));
+        let mut reads = StripePages::none(shape.width(), strip_pages);
         let kind = plan_write(shape, lost, &mut written, &mut reads);
-        (kind, picture(&reads, shape.width(), unit), picture(&written, shape.width(), unit))
+        (kind, picture(&reads, shape.width(), strip_pages), picture(&written, shape.width(), strip_pages))
     }
 
     fn check(shape: StripeShape, lost: Option<u32>, data: &str, kind: WriteKind, reads: &str, writes: &str) {
@@ -208,7 +208,7 @@ mod tests {
         check(shape, None, ".. x. .. ..", ReadModify, ".. x. .. .. x.", ".. x. .. .. x.");
         // Three pages to read the one way, one the other.
         check(shape, None, "x. x. x. ..", Reconstruct, ".. .. .. x. ..", "x. x. x. .. x.");
-        // Two old pages and the parity of one place, or two other pages: reconstruct.
+        // Two old pages and the parity of one offset, or two other pages: reconstruct.
         check(shape, None, "x. x. .. ..", Reconstruct, ".. .. x. x. ..", "x. x. .. .. x.");
         // The end of one strip and the begin of the next: four pages either read-modify, or six.
         check(shape, None, ".x x. .. ..", ReadModify, ".x x. .. .. xx", ".x x. .. .. xx");
@@ -265,33 +265,33 @@ mod tests {
         /// The plan against the sets of rule 53 and 60, page by page.
         #[test]
         fn plans_agree_with_the_rules(
-            (columns, parity, unit) in (1_u32..6, 1_u32..3, 1_u32..70),
+            (columns, parity, strip_pages) in (1_u32..6, 1_u32..3, 1_u32..70),
             pages in prop::collection::vec((0_u32..6, 0_u32..70), 1..40),
             lost in prop::option::of(0_u32..8),
         ) {
             let shape = raid(columns, parity);
             let lost = lost.filter(|&lost| lost < shape.width());
-            let mut written = StripePages::none(shape.width(), unit);
-            pages.iter().for_each(|(column, place)| written.insert(column % columns, place % unit, 1));
+            let mut written = StripePages::none(shape.width(), strip_pages);
+            pages.iter().for_each(|(column, offset)| written.insert(column % columns, offset % strip_pages, 1));
             let data: std::collections::BTreeSet<_> = written.iter().collect();
             let union: std::collections::BTreeSet<u32> = data.iter().map(|page| page.1).collect();
-            let mut reads = StripePages::none(shape.width(), unit);
+            let mut reads = StripePages::none(shape.width(), strip_pages);
             let kind = plan_write(shape, lost, &mut written, &mut reads);
 
             let ways: Vec<std::collections::BTreeSet<(u32, u32)>> = [true, false].map(|reconstruct| {
                 let mut way = std::collections::BTreeSet::new();
-                for &place in &union {
-                    way.extend((0..columns).filter(|&c| data.contains(&(c, place)) != reconstruct).map(|c| (c, place)));
+                for &offset in &union {
+                    way.extend((0..columns).filter(|&c| data.contains(&(c, offset)) != reconstruct).map(|c| (c, offset)));
                     if !reconstruct {
-                        way.extend((columns..shape.width()).map(|p| (p, place)));
+                        way.extend((columns..shape.width()).map(|p| (p, offset)));
                     }
                 }
                 if let Some(lost) = lost {
                     let gone: Vec<u32> = way.iter().filter(|page| page.0 == lost).map(|page| page.1).collect();
                     way.retain(|page| page.0 != lost);
                     if lost < columns {
-                        for place in gone {
-                            way.extend((0..=columns).filter(|&position| position != lost).map(|position| (position, place)));
+                        for offset in gone {
+                            way.extend((0..=columns).filter(|&role| role != lost).map(|role| (role, offset)));
                         }
                     }
                 }
@@ -306,7 +306,7 @@ mod tests {
                 let expected = [if ways[0].is_empty() { WriteKind::FullStripe } else { WriteKind::Reconstruct }, WriteKind::ReadModify][chosen];
                 prop_assert_eq!(kind, expected);
             }
-            let parity_pages = (columns..shape.width()).flat_map(|p| union.iter().map(move |&place| (p, place)));
+            let parity_pages = (columns..shape.width()).flat_map(|p| union.iter().map(move |&offset| (p, offset)));
             prop_assert!(written.iter().eq(data.iter().copied().chain(parity_pages)));
         }
     }

@@ -1,17 +1,17 @@
 //! Operations on stripes: writes with parity, reads of lost strips, rebuilding; their phases and locks (rules 51 to 62).
 //!
 //! ```text
-//!  part of a request ─▶ lock ─▶ plan ─▶ reads ─▶ writes ─▶ done, next for the lock
+//!  sub-request ─▶ lock ─▶ plan ─▶ reads ─▶ writes ─▶ done, next for the lock
 //! ```
 
 use super::failure::{Failure, Step};
 use super::locks::Locks;
-use super::members::{Access, Join, Members, Then};
+use super::members::{Access, Completion, Continuation, Members};
 use super::stripe_pages::{StripePages, WriteKind, plan_read, plan_rebuild, plan_write};
-use super::{ArrayParams, FailureProgress, Service, StripeCounters};
+use super::{ArrayParams, FailureProgress, Health, StripeCounters};
 use crate::TimeNs;
-use crate::cache::MemberRun;
-use crate::placement::{Layout, PageRequest, Run};
+use crate::cache::MemberExtent;
+use crate::placement::{Extent, Layout, PageRequest};
 use crate::ssd::Ssd;
 use std::iter::Peekable;
 
@@ -36,16 +36,16 @@ struct Operation {
     /// Its pages; for a write those to be written, with parity once that is planned.
     pages: StripePages,
     high_priority: bool,
-    /// The join that waits for it; none waits for rebuilding.
-    join: Option<u32>,
-    order: u64,
+    /// The completion that waits for it; none waits for rebuilding.
+    completion: Option<u32>,
+    sequence: u64,
     asked_ns: TimeNs,
     /// It has still to write when its reads are done.
     reading: bool,
     gc_members: u128,
 }
 
-/// Where page operations go: the layout, and who holds what a failed member held.
+/// Where page operations go: the layout, and who replaces a failed member.
 #[derive(Debug, Clone)]
 struct Route {
     layout: Layout,
@@ -53,31 +53,31 @@ struct Route {
 }
 
 impl Route {
-    /// The position of the lost strip of `stripe`.
+    /// The role of the lost strip of `stripe`.
     fn lost(&self, stripe: u64) -> Option<u32> {
         let member = self.failure.as_ref()?.lost(stripe)?;
-        Some(self.layout.position(stripe, member))
+        Some(self.layout.role(stripe, member))
     }
 
     #[inline]
-    fn serving(&self, member: u32, stripe: u64) -> Option<u32> {
-        self.failure.as_ref().map_or(Some(member), |failure| failure.serving(member, stripe))
+    fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
+        self.failure.as_ref().map_or(Some(member), |failure| failure.replacement(member, stripe))
     }
 
     /// Reads or writes `pages` of `stripe`, but for those of lost strips; returns the number of page operations.
-    fn issue(&self, access: &Access, stripe: u64, pages: &StripePages, join: u32, members: &mut Members) -> u32 {
+    fn issue(&self, access: &Access, stripe: u64, pages: &StripePages, completion: u32, members: &mut Members) -> u32 {
         let write = access.write;
         let (copies, read_copy) = self.layout.copies(stripe);
         let mut issued = 0;
-        for (position, place) in pages.iter() {
-            let first_member = self.layout.strip_member(stripe, position);
-            let page = self.layout.first_page(stripe) + place;
+        for (role, offset) in pages.iter() {
+            let first_member = self.layout.strip_member(stripe, role);
+            let page = self.layout.first_page(stripe) + offset;
             let left = (0..copies).filter_map(|copy| {
                 let copy = if write { copy } else { (read_copy + copy) % copies };
-                self.serving(first_member + copy, stripe)
+                self.replacement(first_member + copy, stripe)
             });
             for member in left.take(if write { copies as usize } else { 1 }) {
-                members.submit(access, member, page, join);
+                members.submit(access, member, page, completion);
                 issued += 1;
             }
         }
@@ -106,21 +106,21 @@ impl Stripes {
         if params.level.parity_strips() == 0 && params.failure.is_none() {
             return None;
         }
-        let failure = params.failure.as_ref().map(|f| Failure::new(f, params.members, layout.stripes(), layout.unit_pages()));
+        let failure = params.failure.as_ref().map(|f| Failure::new(f, params.members, layout.stripes(), layout.strip_pages()));
         Some(Self {
             route: Route { layout, failure },
             locks: Locks::default(),
             operations: Vec::new(),
             unused: Vec::new(),
             born: 0,
-            reads: StripePages::none(layout.shape().width(), layout.unit_pages()),
+            reads: StripePages::none(layout.shape().width(), layout.strip_pages()),
             counters: StripeCounters::default(),
         })
     }
 
     /// The member that has the strip of `member` in `stripe`, if one does.
-    pub fn serving(&self, member: u32, stripe: u64) -> Option<u32> {
-        self.route.serving(member, stripe)
+    pub fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
+        self.route.replacement(member, stripe)
     }
 
     fn has_parity(&self) -> bool {
@@ -128,8 +128,8 @@ impl Stripes {
     }
 
     /// What the array does about a failed member.
-    pub fn service(&self) -> Service {
-        self.route.failure.as_ref().map_or(Service::Normal, Failure::service)
+    pub fn health(&self) -> Health {
+        self.route.failure.as_ref().map_or(Health::Normal, Failure::health)
     }
 
     /// How far failure and rebuilding have come.
@@ -140,17 +140,24 @@ impl Stripes {
     /// Whether such an access is more than page operations on the members that the layout names.
     #[inline]
     pub fn concern(&self, access: &Access) -> bool {
-        (access.write && self.has_parity()) || self.service() != Service::Normal
+        (access.write && self.has_parity()) || self.health() != Health::Normal
     }
 
-    /// Takes the runs of a request, each strip a part with `by_strip`; returns how many ends `join` waits for.
-    pub fn submit(&mut self, access: &Access, runs: impl Iterator<Item = Run>, by_strip: bool, join: u32, members: &mut Members) -> u32 {
-        let mut runs = runs.peekable();
+    /// Takes the extents of a request, each strip a sub-request with `by_strip`; returns how many ends `completion` waits for.
+    pub fn submit(
+        &mut self,
+        access: &Access,
+        extents: impl Iterator<Item = Extent>,
+        by_strip: bool,
+        completion: u32,
+        members: &mut Members,
+    ) -> u32 {
+        let mut extents = extents.peekable();
         let mut ends = 0;
-        while runs.peek().is_some() {
-            let id = self.new_operation(access.now, access.high_priority, Some(join));
+        while extents.peek().is_some() {
+            let id = self.new_operation(access.now, access.high_priority, Some(completion));
             let operation = &mut self.operations[id as usize];
-            operation.stripe = next_part(&self.route.layout, &mut runs, by_strip, &mut operation.pages);
+            operation.stripe = next_sub_request(&self.route.layout, &mut extents, by_strip, &mut operation.pages);
             let lost = self.route.lost(operation.stripe);
             let touches_lost = lost.is_some_and(|lost| operation.pages.count_of(lost) > 0);
             let work = match (access.write, self.has_parity()) {
@@ -164,7 +171,7 @@ impl Stripes {
                 ends += 1;
             } else {
                 let Operation { stripe, pages, .. } = &self.operations[id as usize];
-                ends += self.route.issue(access, *stripe, pages, join, members);
+                ends += self.route.issue(access, *stripe, pages, completion, members);
                 self.unused.push(id);
             }
         }
@@ -174,20 +181,20 @@ impl Stripes {
     /// Overwrites what `request` would without time (rule 66).
     pub fn overwrite_untimed(&mut self, request: &PageRequest, ssds: &mut [Ssd], copied_to: Option<(u32, u32)>) {
         let layout = self.route.layout;
-        let mut runs = layout.runs(request).peekable();
-        while runs.peek().is_some() {
+        let mut extents = layout.extents(request).peekable();
+        while extents.peek().is_some() {
             let id = self.new_operation(0, false, None);
             let pages = &mut self.operations[id as usize].pages;
-            let stripe = next_part(&layout, &mut runs, request.one_member, pages);
+            let stripe = next_sub_request(&layout, &mut extents, request.one_member, pages);
             if layout.shape().parity > 0 {
                 plan_write(layout.shape(), None, pages, &mut self.reads);
             }
-            for (position, place) in self.operations[id as usize].pages.iter() {
-                let first = layout.strip_member(stripe, position);
+            for (role, offset) in self.operations[id as usize].pages.iter() {
+                let first = layout.strip_member(stripe, role);
                 for member in first..first + layout.copies(stripe).0 {
-                    ssds[member as usize].overwrite_page_untimed(layout.first_page(stripe) + place);
+                    ssds[member as usize].overwrite_page_untimed(layout.first_page(stripe) + offset);
                     if let Some((_, spare)) = copied_to.filter(|&(original, _)| original == member) {
-                        ssds[spare as usize].overwrite_page_untimed(layout.first_page(stripe) + place);
+                        ssds[spare as usize].overwrite_page_untimed(layout.first_page(stripe) + offset);
                     }
                 }
             }
@@ -195,16 +202,16 @@ impl Stripes {
         }
     }
 
-    fn new_operation(&mut self, now: TimeNs, high_priority: bool, join: Option<u32>) -> u32 {
+    fn new_operation(&mut self, now: TimeNs, high_priority: bool, completion: Option<u32>) -> u32 {
         let id = self.unused.pop().unwrap_or_else(|| {
             let shape = self.route.layout.shape();
             self.operations.push(Operation {
                 work: Work::Read,
                 stripe: 0,
-                pages: StripePages::none(shape.width(), self.route.layout.unit_pages()),
+                pages: StripePages::none(shape.width(), self.route.layout.strip_pages()),
                 high_priority: false,
-                join: None,
-                order: 0,
+                completion: None,
+                sequence: 0,
                 asked_ns: 0,
                 reading: false,
                 gc_members: 0,
@@ -213,8 +220,8 @@ impl Stripes {
         });
         let operation = &mut self.operations[id as usize];
         operation.pages.clear();
-        (operation.high_priority, operation.join, operation.asked_ns) = (high_priority, join, now);
-        (operation.order, operation.reading, operation.gc_members) = (self.born, false, 0);
+        (operation.high_priority, operation.completion, operation.asked_ns) = (high_priority, completion, now);
+        (operation.sequence, operation.reading, operation.gc_members) = (self.born, false, 0);
         self.born += 1;
         id
     }
@@ -268,10 +275,10 @@ impl Stripes {
         let layout = &self.route.layout;
         let lost = lost.expect("only lost strips are rebuilt");
         if layout.shape().parity > 0 {
-            plan_rebuild(layout.shape(), lost, layout.unit_pages(), &mut self.reads);
+            plan_rebuild(layout.shape(), lost, layout.strip_pages(), &mut self.reads);
         } else {
             self.reads.clear();
-            self.reads.insert(lost, 0, layout.unit_pages());
+            self.reads.insert(lost, 0, layout.strip_pages());
         }
         self.counters.rebuild_pages_read += u64::from(self.reads.count());
     }
@@ -279,13 +286,13 @@ impl Stripes {
     /// Issues the reads that have just been planned, or else the operation's own pages.
     fn issue_phase(&mut self, now: TimeNs, id: u32, members: &mut Members, moment_is_over: bool) {
         let operation = &self.operations[id as usize];
-        let join = members.open_join(Then::Stripe { operation: id, order: operation.order });
+        let completion = members.open_completion(Continuation::Stripe { operation: id, tie_break: operation.sequence });
         let write = !operation.reading && operation.work != Work::Read;
         let access = Access { now, write, high_priority: operation.high_priority, moment_is_over };
         let issued = if operation.reading {
-            self.route.issue(&access, operation.stripe, &self.reads, join, members)
+            self.route.issue(&access, operation.stripe, &self.reads, completion, members)
         } else if operation.work == Work::Rebuild {
-            self.write_spare(&access, id, join, members)
+            self.write_spare(&access, id, completion, members)
         } else {
             if operation.work == Work::Write {
                 let shape = self.route.layout.shape();
@@ -294,24 +301,24 @@ impl Stripes {
                 let pages: u32 = written.map(|parity| operation.pages.count_of(parity)).sum();
                 self.counters.parity_pages_written += u64::from(pages);
             }
-            self.route.issue(&access, operation.stripe, &operation.pages, join, members)
+            self.route.issue(&access, operation.stripe, &operation.pages, completion, members)
         };
-        members.close_join(join, issued);
+        members.close_completion(completion, issued);
     }
 
-    fn write_spare(&mut self, access: &Access, id: u32, join: u32, members: &mut Members) -> u32 {
+    fn write_spare(&mut self, access: &Access, id: u32, completion: u32, members: &mut Members) -> u32 {
         let spare = self.progress().and_then(|progress| progress.spare).expect("rebuilding needs a spare");
         let layout = &self.route.layout;
         let first_page = layout.first_page(self.operations[id as usize].stripe);
-        for page in first_page..first_page + layout.unit_pages() {
-            members.submit(access, spare, page, join);
+        for page in first_page..first_page + layout.strip_pages() {
+            members.submit(access, spare, page, completion);
         }
-        self.counters.rebuild_pages_written += u64::from(layout.unit_pages());
-        layout.unit_pages()
+        self.counters.rebuild_pages_written += u64::from(layout.strip_pages());
+        layout.strip_pages()
     }
 
     /// A phase of the operation is over; returns the stripe whose lost strip has been rebuilt with it.
-    pub fn phase_ended(&mut self, now: TimeNs, id: u32, phase: &Join, members: &mut Members) -> Option<u64> {
+    pub fn phase_ended(&mut self, now: TimeNs, id: u32, phase: &Completion, members: &mut Members) -> Option<u64> {
         let operation = &mut self.operations[id as usize];
         operation.gc_members |= phase.gc_members;
         if operation.reading {
@@ -320,9 +327,9 @@ impl Stripes {
             return None;
         }
         let stripe = operation.stripe;
-        let rebuilt = operation.join.is_none().then_some(stripe);
-        match operation.join {
-            Some(join) => members.end(join, now, operation.gc_members),
+        let rebuilt = operation.completion.is_none().then_some(stripe);
+        match operation.completion {
+            Some(completion) => members.end(completion, now, operation.gc_members),
             None => self.route.failure.as_mut().expect("what is rebuilt has failed").rebuilt(now, stripe),
         }
         self.unused.push(id);
@@ -334,19 +341,19 @@ impl Stripes {
     }
 
     /// Reads or writes pages of members as they are, on those that serve for them; returns the number of page operations.
-    pub fn issue_on_members(&self, access: &Access, run: &MemberRun, join: u32, members: &mut Members) -> u32 {
+    pub fn issue_on_members(&self, access: &Access, extent: &MemberExtent, completion: u32, members: &mut Members) -> u32 {
         let mut issued = 0;
-        for page in run.first_page..run.first_page + run.pages {
-            let stripe = u64::from(page / self.route.layout.unit_pages());
-            if let Some(member) = self.route.serving(run.member, stripe) {
-                members.submit(access, member, page, join);
+        for page in extent.first_page..extent.first_page + extent.pages {
+            let stripe = u64::from(page / self.route.layout.strip_pages());
+            if let Some(member) = self.route.replacement(extent.member, stripe) {
+                members.submit(access, member, page, completion);
                 issued += 1;
             }
         }
         issued
     }
 
-    /// Whether the cache still holds what it held when a member failed.
+    /// Whether what the cache had when a member failed has still to be destaged.
     pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
         if let Some(failure) = &mut self.route.failure {
             failure.set_flushing(now, flushing);
@@ -384,17 +391,24 @@ impl Stripes {
     }
 }
 
-/// Moves the next part of a request (rule 51) from `runs` to `pages`; returns its stripe.
-pub(super) fn next_part(layout: &Layout, runs: &mut Peekable<impl Iterator<Item = Run>>, by_strip: bool, pages: &mut StripePages) -> u64 {
-    let unit = layout.unit_pages();
+/// Moves the next sub-request of a request (rule 51) from `extents` to `pages`; returns its stripe.
+pub(super) fn next_sub_request(
+    layout: &Layout,
+    extents: &mut Peekable<impl Iterator<Item = Extent>>,
+    by_strip: bool,
+    pages: &mut StripePages,
+) -> u64 {
+    let strip_pages = layout.strip_pages();
     let by_strip = by_strip || layout.shape().parity == 0;
-    let mut part = None;
-    let belongs = |run: &Run, (stripe, member): (u32, u32)| run.first_page / unit == stripe && (!by_strip || run.first_member == member);
-    while let Some(run) = runs.next_if(|run| part.is_none_or(|part| belongs(run, part))) {
-        let stripe = run.first_page / unit;
-        pages.insert(layout.position(u64::from(stripe), run.first_member), run.first_page % unit, run.pages);
-        part = Some((stripe, run.first_member));
+    let mut own = None;
+    let belongs = |extent: &Extent, (stripe, member): (u32, u32)| {
+        extent.first_page / strip_pages == stripe && (!by_strip || extent.first_member == member)
+    };
+    while let Some(extent) = extents.next_if(|extent| own.is_none_or(|own| belongs(extent, own))) {
+        let stripe = extent.first_page / strip_pages;
+        pages.insert(layout.role(u64::from(stripe), extent.first_member), extent.first_page % strip_pages, extent.pages);
+        own = Some((stripe, extent.first_member));
     }
-    let (stripe, _) = part.expect("there is a run left");
+    let (stripe, _) = own.expect("there is an extent left");
     u64::from(stripe)
 }

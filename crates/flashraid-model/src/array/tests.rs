@@ -1,6 +1,6 @@
 //! Parity, locks, failure and rebuilding on tiny arrays, to the nanosecond (rules 50 to 67).
 //!
-//! Members of one element that never collects: a read takes 28, a write 208. A member has 12 pages.
+//! Members of one die that never collects: a read takes 28, a write 208. A member has 12 pages.
 
 use super::*;
 use crate::coordination::{CoordinationParams, KINDS, Scheme, Work};
@@ -14,13 +14,13 @@ const READ_WRITE: TimeNs = READ + WRITE;
 /// When, first page, pages, whether it writes.
 type Asked = (TimeNs, u64, u32, bool);
 
-fn params(level: Level, members: u32, unit: u32) -> ArrayParams {
+fn params(level: Level, members: u32, strip_pages: u32) -> ArrayParams {
     let ssd = tiny::ssd(1, 603, 600);
-    ArrayParams { level, members, stripe_unit_pages: unit, ssd, coordination: None, failure: None, cache: None }
+    ArrayParams { level, members, stripe_unit_pages: strip_pages, ssd, coordination: None, failure: None, cache: None }
 }
 
-fn failing(level: Level, members: u32, unit: u32, member: u32, at_ns: TimeNs) -> ArrayParams {
-    ArrayParams { failure: Some(FailureParams { member, at_ns, rebuild: None }), ..params(level, members, unit) }
+fn failing(level: Level, members: u32, strip_pages: u32, member: u32, at_ns: TimeNs) -> ArrayParams {
+    ArrayParams { failure: Some(FailureParams { member, at_ns, rebuild: None }), ..params(level, members, strip_pages) }
 }
 
 fn rebuilt(mut params: ArrayParams, delay_ns: u64, strip_ns: u64, in_flight: u32) -> ArrayParams {
@@ -38,11 +38,11 @@ struct Outcome {
     members: Vec<MemberCounters>,
     counters: StripeCounters,
     progress: Option<FailureProgress>,
-    service: Service,
+    health: Health,
 }
 
 impl Outcome {
-    /// Parts of writes by kind: full stripe, reconstruct, read-modify, no parity.
+    /// Sub-requests that write, by kind: full stripe, reconstruct, read-modify, no parity.
     fn kinds(&self) -> [u64; 4] {
         let c = &self.counters;
         [c.full_stripe_writes, c.reconstruct_writes, c.read_modify_writes, c.no_parity_writes]
@@ -74,7 +74,7 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
     }
     array.verify().expect("the state is consistent");
     assert!(array.stripes.as_ref().is_none_or(|stripes| stripes.is_idle()));
-    assert!(array.members.joins.is_empty());
+    assert!(array.members.completions.is_empty());
     assert_eq!(done.len(), asked.len(), "every request is done once");
     done.sort_by_key(|done| done.tag);
     assert!(done.iter().enumerate().all(|(tag, done)| done.tag == tag as u64));
@@ -86,7 +86,7 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
         members,
         counters: array.stripe_counters().unwrap_or_default(),
         progress: array.failure_progress(),
-        service: array.service(),
+        health: array.health(),
     }
 }
 
@@ -118,8 +118,8 @@ fn small_writes_read_old_data_and_parity_large_ones_the_rest() {
 }
 
 #[test]
-fn pages_of_several_strips_share_parity_by_place() {
-    // The second page of column 0 and the first of column 1: two places, so two pages of parity.
+fn pages_of_several_strips_share_parity_by_offset() {
+    // The second page of column 0 and the first of column 1: two offsets, so two pages of parity.
     let got = run(&params(Level::Raid5, 5, 2), &[(0, 1, 2, true)]);
     assert_eq!((got.kinds(), got.traffic()), ([0, 0, 1, 0], [2, 2, 2]));
     assert_eq!(got.done, [2 * READ + 2 * WRITE]);
@@ -183,7 +183,7 @@ fn a_read_of_a_lost_page_costs_the_reads_of_its_stripe() {
     // RAID-6 does without Q (on member 0, for member 1).
     let got = run(&failing(Level::Raid6, 6, 1, 1, 1000), &[(2000, 0, 1, false)]);
     assert_eq!(got.pages, [(0, 0), (0, 0), (1, 0), (1, 0), (1, 0), (1, 0)]);
-    assert_eq!(got.service, Service::Degraded);
+    assert_eq!(got.health, Health::Degraded);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn strips_are_rebuilt_in_order_at_the_rate() {
         let got = run(&rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 500, strip_ns, in_flight), &[(0, 0, 1, false), (1400, 0, 1, false)]);
         let progress = got.progress.unwrap();
         assert_eq!((progress.failed_ns, progress.rebuild_began_ns, progress.spare), (Some(1000), Some(1500), Some(3)));
-        assert_eq!((progress.strips_rebuilt, progress.strips, got.service), (12, 12, Service::Rebuilt));
+        assert_eq!((progress.strips_rebuilt, progress.strips, got.health), (12, 12, Health::Rebuilt));
         assert_eq!((got.counters.rebuild_pages_read, got.counters.rebuild_pages_written), (24, 12));
         assert_eq!((got.pages[1], got.pages[3]), ((0, 0), (0, 12)));
         progress.rebuild_ended_ns.unwrap() - 1500
@@ -273,7 +273,7 @@ fn without_finish_rebuilding_ends_with_the_load() {
     assert_eq!((finish(&mut params, false), finish(&mut params, true)), (3, 12));
     // A failure after the last request does not happen.
     let late = run(&rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 0, 1000, 1), &[(0, 0, 1, false)]);
-    assert_eq!((late.service, late.progress.unwrap().failed_ns), (Service::Normal, None));
+    assert_eq!((late.health, late.progress.unwrap().failed_ns), (Health::Normal, None));
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn mirrors_fail_and_are_rebuilt() {
     // Row 2 is being rebuilt at 3100; its other pair does not care.
     assert_eq!(got.done, [3236 + WRITE, 3100 + WRITE, 3500 + WRITE, 3708 + READ, 20_000 + READ]);
     assert_eq!(got.pages[..2], [(0, 1), (0, 1)]);
-    // Twelve pages to rebuild, two writes; the read of row 2 goes to the spare in the place of copy 0.
+    // Twelve pages to rebuild, two writes; the read of row 2 goes to the spare instead of copy 0.
     assert_eq!((got.pages[2], got.pages[3], got.pages[4]), ((0, 0), (13, 2), (1, 14)));
     assert_eq!((got.counters.lock_waits, got.counters.lock_wait_ns), (1, 136));
 }
@@ -331,12 +331,12 @@ fn requests(pages: u64) -> impl Strategy<Value = Vec<Asked>> {
     let request = (0_u64..400, 0..pages, 1_u32..20, any::<bool>());
     prop::collection::vec(request, 1..60).prop_map(move |drawn| {
         let mut at = 0;
-        let place = |(gap, first, length, write): (u64, u64, u32, bool)| {
+        let asked = |(gap, first, length, write): (u64, u64, u32, bool)| {
             // Many arrive together, and many where phases end.
             at += [0, gap, READ, WRITE, READ_WRITE][gap as usize % 5];
             (at, first, length.min((pages - first) as u32), write)
         };
-        drawn.into_iter().map(place).collect()
+        drawn.into_iter().map(asked).collect()
     })
 }
 
@@ -345,12 +345,12 @@ fn any_case() -> impl Strategy<Value = (ArrayParams, Vec<Asked>)> {
     let rebuild = (0_u64..2000, 0_u64..600, 1_u32..4, any::<bool>());
     let failure = prop::option::of((0_u32..6, 0_u64..8000, prop::option::of(rebuild)));
     let shape = (prop::sample::select(levels), 1_u32..4, 1_u32..4, any::<bool>());
-    (shape, failure).prop_flat_map(|((level, size, unit, collects), failure)| {
+    (shape, failure).prop_flat_map(|((level, size, strip_pages, collects), failure)| {
         let members = match level {
             Level::Raid10 => 2 * size,
             _ => size + 1 + level.parity_strips(),
         };
-        let mut params = params(level, members, unit);
+        let mut params = params(level, members, strip_pages);
         if collects {
             params.ssd.geometry.blocks_per_plane = 6;
             params.ssd.geometry.reserved_blocks_per_plane = 3;
@@ -379,7 +379,7 @@ proptest! {
         let counters = &got.counters;
         let sum = |pick: fn(&(u64, u64)) -> u64| got.pages.iter().map(pick).sum::<u64>();
         let asked_pages = |write| asked.iter().filter(|a| a.3 == write).map(|a| u64::from(a.2)).sum::<u64>();
-        let has_failed = got.service != Service::Normal;
+        let has_failed = got.health != Health::Normal;
         let copies = match params.level {
             Level::Raid1 => u64::from(params.members),
             Level::Raid10 => 2,
@@ -402,7 +402,7 @@ proptest! {
     /// Members that go step by step and members that know their ends ahead are the same array: what happens at one nanosecond does
     /// not depend on it (rule 55).
     #[test]
-    fn eager_and_stepwise_members_agree((params, asked) in any_case()) {
+    fn immediate_and_stepwise_members_agree((params, asked) in any_case()) {
         let deaf = CoordinationParams {
             scheme: Scheme::ReactiveInclusive,
             work: Work::OneVictim,
@@ -413,15 +413,15 @@ proptest! {
             shallow_depth: 0,
             delay_ns: 0,
             answers: false,
-            capable: u128::MAX,
+            ggc_aware: u128::MAX,
             latency_ns: [0; KINDS],
         };
         let stepwise = ArrayParams { coordination: Some(deaf), ..params.clone() };
-        let (eager, stepwise) = (run(&params, &asked), run(&stepwise, &asked));
-        prop_assert_eq!(&eager.done, &stepwise.done);
-        prop_assert_eq!(&eager.met, &stepwise.met);
-        prop_assert_eq!(&eager.pages, &stepwise.pages);
-        prop_assert_eq!(eager.progress, stepwise.progress);
+        let (immediate, stepwise) = (run(&params, &asked), run(&stepwise, &asked));
+        prop_assert_eq!(&immediate.done, &stepwise.done);
+        prop_assert_eq!(&immediate.met, &stepwise.met);
+        prop_assert_eq!(&immediate.pages, &stepwise.pages);
+        prop_assert_eq!(immediate.progress, stepwise.progress);
     }
 
     /// The same under coordination: nothing hangs or is lost.
@@ -442,7 +442,7 @@ proptest! {
             shallow_depth: 1,
             delay_ns,
             answers: true,
-            capable: (1 << params.members) - 1,
+            ggc_aware: (1 << params.members) - 1,
             latency_ns: [latency; KINDS],
         };
         run(&ArrayParams { coordination: Some(coordination), ..params }, &asked);

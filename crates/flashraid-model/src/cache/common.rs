@@ -1,7 +1,7 @@
-//! What the caches of an array share: the memory, host requests under way, orders, counters.
+//! What the caches of an array share: the memory, host requests under way, commands, counters.
 
+use super::commands::{CacheWake, Commands};
 use super::nvm::Nvm;
-use super::orders::{CacheWake, Orders};
 use super::stats::{CacheCounters, Occupancy};
 use super::store::{Admission, Store};
 use crate::TimeNs;
@@ -17,7 +17,7 @@ pub(super) struct Writer {
     pub sequential: bool,
     /// What it enters has to leave before a rebuild may begin.
     pub marked: bool,
-    /// The host rather than the front.
+    /// The host rather than the first level.
     pub is_host: bool,
 }
 
@@ -29,8 +29,8 @@ pub(super) struct Host {
     pub end: TimeNs,
     /// Members on which a read that it waited for met collection.
     pub gc_members: u128,
-    /// Parts that are not done.
-    pub parts: u32,
+    /// Sub-requests that are not done.
+    pub sub_requests: u32,
     /// When its first page had to wait for room; `TimeNs::MAX` if none had.
     pub waits_since: TimeNs,
 }
@@ -51,7 +51,7 @@ pub(super) struct Common {
     pub layout: Layout,
     pub nvm: Nvm,
     pub hosts: Slab<Host>,
-    pub orders: Orders,
+    pub commands: Commands,
     pub counters: CacheCounters,
     pub occupancy: Occupancy,
     writers: u64,
@@ -63,7 +63,7 @@ impl Common {
             layout,
             nvm,
             hosts: Slab::default(),
-            orders: Orders::default(),
+            commands: Commands::default(),
             counters: CacheCounters::default(),
             occupancy: Occupancy::default(),
             writers: 0,
@@ -78,10 +78,10 @@ impl Common {
     /// The strips of a request, in order of address.
     #[inline]
     pub fn strips(layout: Layout, request: &PageRequest) -> impl Iterator<Item = Strip> + use<> {
-        layout.runs(request).map(move |run| {
-            let stripe = u64::from(run.first_page / layout.unit_pages());
-            let column = layout.position(stripe, run.first_member);
-            Strip { stripe, column, row: run.first_page % layout.unit_pages(), pages: run.pages }
+        layout.extents(request).map(move |extent| {
+            let stripe = u64::from(extent.first_page / layout.strip_pages());
+            let column = layout.role(stripe, extent.first_member);
+            Strip { stripe, column, row: extent.first_page % layout.strip_pages(), pages: extent.pages }
         })
     }
 
@@ -119,6 +119,6 @@ impl Common {
             self.counters.waits += 1;
             self.counters.waited_ns += now - waits_since;
         }
-        self.orders.wake(end.max(now), CacheWake::Host(host));
+        self.commands.wake(end.max(now), CacheWake::Host(host));
     }
 }

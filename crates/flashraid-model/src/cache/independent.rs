@@ -1,20 +1,20 @@
 //! A cache for each member, its entries the dirty pages of a strip: `iwc`, `iwc-sync`, and the lower level of `lawc` (rules 77 and 82 to 84).
 
+use super::commands::Destage;
 use super::common::{Common, Writer};
 use super::lost::Lost;
-use super::orders::Destage;
 use super::pages::PageBag;
-use super::parts::{Owner, Parts};
 use super::store::Store;
+use super::sub_requests::{Owner, SubRequests};
 use super::sync::Sync;
 use crate::TimeNs;
 use crate::placement::PageRequest;
 use std::collections::VecDeque;
 
-/// Consecutive pages of a part that wait for a member cache.
+/// Consecutive pages of a sub-request that wait for a member cache.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
-    part: u32,
+    sub_request: u32,
     stripe: u64,
     row: u32,
     pages: u32,
@@ -25,7 +25,7 @@ struct Piece {
 pub(super) struct MemberCaches {
     pub stores: Vec<Store>,
     queues: Vec<VecDeque<Piece>>,
-    pub parts: Parts,
+    pub sub_requests: SubRequests,
     /// Pages of members that wait in a queue.
     waiting: PageBag,
     /// Pages of the array in host writes that wait for their turn at a stripe, or for what they have to read.
@@ -33,7 +33,7 @@ pub(super) struct MemberCaches {
     /// Present if destages are synchronised.
     pub sync: Option<Sync>,
     pub lost: Option<Lost>,
-    /// Caches to look at, as bits.
+    /// Caches to scan, as bits.
     touched: u128,
     rows: Vec<u32>,
 }
@@ -43,7 +43,7 @@ impl MemberCaches {
         Self {
             queues: vec![VecDeque::new(); stores.len()],
             stores,
-            parts: Parts::default(),
+            sub_requests: SubRequests::default(),
             waiting: PageBag::default(),
             announced: PageBag::default(),
             sync,
@@ -81,158 +81,162 @@ impl MemberCaches {
 
     /// Takes a host write.
     pub fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
-        let unit = common.layout.unit_pages();
-        // One part too many until all have started, so that the write does not end before.
-        common.hosts[host].parts = 1;
+        let strip_pages = common.layout.strip_pages();
+        // One too many until all have started, so that the write does not end before.
+        common.hosts[host].sub_requests = 1;
         let mut current: Option<u32> = None;
         for strip in Common::strips(common.layout, request) {
-            let part = match current.filter(|&part| self.parts[part].stripe == strip.stripe) {
-                Some(part) => part,
+            let sub_request = match current.filter(|&sub_request| self.sub_requests[sub_request].stripe == strip.stripe) {
+                Some(sub_request) => sub_request,
                 None => {
                     if let Some(complete) = current {
                         self.start(now, common, complete);
                     }
-                    common.hosts[host].parts += 1;
-                    self.parts.insert(Owner::Host(host), writer, strip.stripe)
+                    common.hosts[host].sub_requests += 1;
+                    self.sub_requests.insert(Owner::Host(host), writer, strip.stripe)
                 }
             };
-            let first = strip.column * unit + strip.row;
-            self.parts[part].offsets.extend(first..first + strip.pages);
-            current = Some(part);
+            let first = strip.column * strip_pages + strip.row;
+            self.sub_requests[sub_request].offsets.extend(first..first + strip.pages);
+            current = Some(sub_request);
         }
         if let Some(complete) = current {
             self.start(now, common, complete);
         }
-        self.host_part_done(now, common, host);
+        self.host_sub_request_done(now, common, host);
     }
 
-    /// Takes what the front destages.
-    pub fn write_from_front(&mut self, now: TimeNs, common: &mut Common, slot: u16, stripe: u64, offsets: &[u32], marked: bool) {
+    /// Takes what the first level destages.
+    pub fn write_from_first_level(&mut self, now: TimeNs, common: &mut Common, slot: u16, stripe: u64, offsets: &[u32], marked: bool) {
         let writer = common.writer(false, marked, false);
-        let part = self.parts.insert(Owner::Front(slot), writer, stripe);
-        self.parts[part].offsets.extend_from_slice(offsets);
-        self.start(now, common, part);
+        let sub_request = self.sub_requests.insert(Owner::FirstLevel(slot), writer, stripe);
+        self.sub_requests[sub_request].offsets.extend_from_slice(offsets);
+        self.start(now, common, sub_request);
     }
 
-    fn start(&mut self, now: TimeNs, common: &mut Common, part: u32) {
+    fn start(&mut self, now: TimeNs, common: &mut Common, sub_request: u32) {
         if common.layout.shape().parity == 0 {
-            self.join(now, common, part);
-        } else if self.parts.ask_for_turn(part) {
-            self.take_turns(now, common, part);
+            self.enter(now, common, sub_request);
+        } else if self.sub_requests.ask_for_turn(sub_request) {
+            self.take_turns(now, common, sub_request);
         } else {
-            self.announce(common, part);
+            self.announce(common, sub_request);
         }
     }
 
-    /// The turn of a part begins, and those behind it as long as nothing has to be read.
-    fn take_turns(&mut self, now: TimeNs, common: &mut Common, part: u32) {
-        let mut next = Some(part);
-        while let Some(part) = next {
+    /// The turn of a sub-request begins, and those behind it as long as nothing has to be read.
+    fn take_turns(&mut self, now: TimeNs, common: &mut Common, sub_request: u32) {
+        let mut next = Some(sub_request);
+        while let Some(sub_request) = next {
             let mut rows = std::mem::take(&mut self.rows);
-            let reads = self.order_missing(common, part, &mut rows);
+            let reads = self.read_missing(common, sub_request, &mut rows);
             self.rows = rows;
             if reads {
-                self.announce(common, part);
+                self.announce(common, sub_request);
                 return;
             }
-            next = self.join_and_end_turn(now, common, part);
+            next = self.enter_and_end_turn(now, common, sub_request);
         }
     }
 
-    /// What a part had to read has been read.
-    pub fn has_read(&mut self, now: TimeNs, common: &mut Common, part: u32, gc_members: u128) {
-        if let Owner::Host(host) = self.parts[part].owner {
+    /// What a sub-request had to read has been read.
+    pub fn has_read(&mut self, now: TimeNs, common: &mut Common, sub_request: u32, gc_members: u128) {
+        if let Owner::Host(host) = self.sub_requests[sub_request].owner {
             common.hosts[host].gc_members |= gc_members;
         }
-        if let Some(next) = self.join_and_end_turn(now, common, part) {
+        if let Some(next) = self.enter_and_end_turn(now, common, sub_request) {
             self.take_turns(now, common, next);
         }
     }
 
-    fn join_and_end_turn(&mut self, now: TimeNs, common: &mut Common, part: u32) -> Option<u32> {
-        // The part may be gone when it has joined, so its turn ends first; nothing can come in between.
-        let next = self.parts.end_turn(part);
-        self.join(now, common, part);
+    fn enter_and_end_turn(&mut self, now: TimeNs, common: &mut Common, sub_request: u32) -> Option<u32> {
+        // The sub-request may be gone when it has entered, so its turn ends first; nothing can come in between.
+        let next = self.sub_requests.end_turn(sub_request);
+        self.enter(now, common, sub_request);
         next
     }
 
-    /// Makes the pages of a host write known to reads until they join.
-    fn announce(&mut self, common: &Common, part: u32) {
-        let part = &mut self.parts[part];
-        if matches!(part.owner, Owner::Host(_)) && !std::mem::replace(&mut part.announced, true) {
-            let unit = common.layout.unit_pages();
-            part.offsets.iter().for_each(|offset| self.announced.add(common.layout.array_page(part.stripe, offset / unit, offset % unit)));
+    /// Makes the pages of a host write known to reads until they enter.
+    fn announce(&mut self, common: &Common, sub_request: u32) {
+        let sub_request = &mut self.sub_requests[sub_request];
+        if matches!(sub_request.owner, Owner::Host(_)) && !std::mem::replace(&mut sub_request.announced, true) {
+            let strip_pages = common.layout.strip_pages();
+            sub_request.offsets.iter().for_each(|offset| {
+                self.announced.add(common.layout.array_page(sub_request.stripe, offset / strip_pages, offset % strip_pages))
+            });
         }
     }
 
-    /// The pages of a part join the member caches, data before parity.
-    fn join(&mut self, now: TimeNs, common: &mut Common, number: u32) {
-        let unit = common.layout.unit_pages();
-        let part = &mut self.parts[number];
-        let (stripe, announced) = (part.stripe, part.announced);
-        let is_host = matches!(part.owner, Owner::Host(_));
-        part.end = now;
-        let offsets = std::mem::take(&mut part.offsets);
+    /// The pages of a sub-request enter the member caches, data before parity.
+    fn enter(&mut self, now: TimeNs, common: &mut Common, number: u32) {
+        let strip_pages = common.layout.strip_pages();
+        let sub_request = &mut self.sub_requests[number];
+        let (stripe, announced) = (sub_request.stripe, sub_request.announced);
+        let is_host = matches!(sub_request.owner, Owner::Host(_));
+        sub_request.end = now;
+        let offsets = std::mem::take(&mut sub_request.offsets);
         let (copies, _) = common.layout.copies(stripe);
         for &offset in &offsets {
-            let (column, row) = (offset / unit, offset % unit);
+            let (column, row) = (offset / strip_pages, offset % strip_pages);
             if announced {
                 self.announced.remove(common.layout.array_page(stripe, column, row));
             }
             let first = common.layout.strip_member(stripe, column);
             for member in first..first + copies {
-                self.join_page(now, common, number, member, row, is_host);
+                self.enter_page(now, common, number, member, row, is_host);
             }
         }
         if common.layout.shape().parity > 0 {
             let mut rows = std::mem::take(&mut self.rows);
-            rows_of(&offsets, unit, &mut rows);
+            rows_of(&offsets, strip_pages, &mut rows);
             for member in common.layout.parity_members(stripe) {
                 for &row in &rows {
-                    self.join_page(now, common, number, member, row, false);
+                    self.enter_page(now, common, number, member, row, false);
                 }
             }
             self.rows = rows;
         }
-        self.parts[number].offsets = offsets;
-        if self.parts[number].waiting == 0 {
-            self.part_done(now, common, number);
+        self.sub_requests[number].offsets = offsets;
+        if self.sub_requests[number].waiting == 0 {
+            self.sub_request_done(now, common, number);
         }
     }
 
     #[inline]
-    fn join_page(&mut self, now: TimeNs, common: &mut Common, number: u32, member: u32, row: u32, is_host_data: bool) {
-        let part = &mut self.parts[number];
-        let stripe = part.stripe;
+    fn enter_page(&mut self, now: TimeNs, common: &mut Common, number: u32, member: u32, row: u32, is_host_data: bool) {
+        let sub_request = &mut self.sub_requests[number];
+        let stripe = sub_request.stripe;
         if self.lost.as_ref().is_some_and(|lost| lost.has(member, stripe)) {
             return;
         }
         self.touched |= 1 << member;
         let queue = &mut self.queues[member as usize];
         if queue.is_empty()
-            && let Some(end) = common.admit(now, &mut self.stores[member as usize], stripe, row, &part.writer, is_host_data)
+            && let Some(end) = common.admit(now, &mut self.stores[member as usize], stripe, row, &sub_request.writer, is_host_data)
         {
-            part.end = end;
+            sub_request.end = end;
             return;
         }
-        part.waiting += 1;
-        if let Owner::Host(host) = part.owner {
+        sub_request.waiting += 1;
+        if let Owner::Host(host) = sub_request.owner {
             common.waits(now, host);
         }
         match queue.back_mut() {
-            Some(piece) if piece.part == number && piece.row + piece.pages == row => piece.pages += 1,
-            _ => queue.push_back(Piece { part: number, stripe, row, pages: 1 }),
+            Some(piece) if piece.sub_request == number && piece.row + piece.pages == row => piece.pages += 1,
+            _ => queue.push_back(Piece { sub_request: number, stripe, row, pages: 1 }),
         }
         self.waiting.add(Self::key(common, member, stripe, row));
     }
 
     /// Admits what waits for a member cache, as far as there is room.
     fn admit_waiting(&mut self, now: TimeNs, common: &mut Common, member: u32) {
-        while let Some(&Piece { part: number, stripe, row, .. }) = self.queues[member as usize].front() {
-            let part = &self.parts[number];
-            let position = common.layout.position(stripe, member);
-            let is_host_data = matches!(part.owner, Owner::Host(_)) && position < common.layout.columns();
-            let Some(end) = common.admit(now, &mut self.stores[member as usize], stripe, row, &part.writer, is_host_data) else { return };
+        while let Some(&Piece { sub_request: number, stripe, row, .. }) = self.queues[member as usize].front() {
+            let sub_request = &self.sub_requests[number];
+            let role = common.layout.role(stripe, member);
+            let is_host_data = matches!(sub_request.owner, Owner::Host(_)) && role < common.layout.columns();
+            let Some(end) = common.admit(now, &mut self.stores[member as usize], stripe, row, &sub_request.writer, is_host_data) else {
+                return;
+            };
             self.page_is_in(now, common, member, end);
         }
     }
@@ -241,39 +245,39 @@ impl MemberCaches {
     fn page_is_in(&mut self, now: TimeNs, common: &mut Common, member: u32, end: TimeNs) {
         let queue = &mut self.queues[member as usize];
         let Some(piece) = queue.front_mut() else { return };
-        let Piece { part: number, stripe, row, .. } = *piece;
+        let Piece { sub_request: number, stripe, row, .. } = *piece;
         piece.row += 1;
         piece.pages -= 1;
         if piece.pages == 0 {
             queue.pop_front();
         }
         self.waiting.remove(Self::key(common, member, stripe, row));
-        let part = &mut self.parts[number];
-        part.end = part.end.max(end);
-        part.waiting -= 1;
-        if part.waiting == 0 {
-            self.part_done(now, common, number);
+        let sub_request = &mut self.sub_requests[number];
+        sub_request.end = sub_request.end.max(end);
+        sub_request.waiting -= 1;
+        if sub_request.waiting == 0 {
+            self.sub_request_done(now, common, number);
         }
     }
 
-    /// All pages of a part are admitted.
-    fn part_done(&mut self, now: TimeNs, common: &mut Common, number: u32) {
-        let part = &self.parts[number];
-        let end = part.end.max(now);
-        match part.owner {
+    /// All pages of a sub-request are admitted.
+    fn sub_request_done(&mut self, now: TimeNs, common: &mut Common, number: u32) {
+        let sub_request = &self.sub_requests[number];
+        let end = sub_request.end.max(now);
+        match sub_request.owner {
             Owner::Host(host) => {
                 let end = end.max(common.hosts[host].end);
                 common.hosts[host].end = end;
-                self.host_part_done(now, common, host);
+                self.host_sub_request_done(now, common, host);
             }
-            Owner::Front(slot) => common.orders.wake(end, super::CacheWake::Down(Destage { cache: 0, slot })),
+            Owner::FirstLevel(slot) => common.commands.wake(end, super::CacheWake::Down(Destage { cache: 0, slot })),
         }
-        self.parts.remove(number);
+        self.sub_requests.remove(number);
     }
 
-    fn host_part_done(&mut self, now: TimeNs, common: &mut Common, host: u32) {
-        common.hosts[host].parts -= 1;
-        if common.hosts[host].parts == 0 {
+    fn host_sub_request_done(&mut self, now: TimeNs, common: &mut Common, host: u32) {
+        common.hosts[host].sub_requests -= 1;
+        if common.hosts[host].sub_requests == 0 {
             common.host_is_in(now, host);
         }
     }
@@ -286,26 +290,26 @@ impl MemberCaches {
         self.touched |= 1 << member;
     }
 
-    /// Whether nothing has changed since the last look.
+    /// Whether nothing has changed since the last scan.
     #[inline]
     pub fn is_untouched(&self) -> bool {
         self.touched == 0
     }
 
-    /// Looks at all caches at the next opportunity.
+    /// Has all caches scanned at the next opportunity.
     pub fn touch_all(&mut self) {
         self.touched = u128::MAX >> (128 - self.stores.len());
     }
 
-    /// Looks at caches that have changed; `begin` is called for the destages that begin, with the moment at which the memory has read
+    /// Scans the caches that have changed; `begin` is called for the destages that begin, with the moment at which the memory has read
     /// their pages.
-    pub fn look(&mut self, now: TimeNs, common: &mut Common, flushing: bool, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
+    pub fn scan(&mut self, now: TimeNs, common: &mut Common, flushing: bool, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
         while self.touched != 0 {
             let mut touched = std::mem::take(&mut self.touched);
             while touched != 0 {
                 let member = touched.trailing_zeros();
                 touched &= touched - 1;
-                self.look_at(now, common, member, flushing, begin);
+                self.scan_one(now, common, member, flushing, begin);
             }
             let Some(sync) = &mut self.sync else { return };
             if flushing || !sync.all_ready(self.lost.as_ref().map(|lost| lost.member)) {
@@ -318,7 +322,7 @@ impl MemberCaches {
     }
 
     #[inline]
-    fn look_at(
+    fn scan_one(
         &mut self,
         now: TimeNs,
         common: &mut Common,
@@ -384,7 +388,7 @@ impl MemberCaches {
             self.page_is_in(now, common, member, now);
         }
         self.stores.iter_mut().for_each(Store::mark_all);
-        self.parts.mark_those_from_front();
+        self.sub_requests.mark_those_of_first_level();
         if let Some(sync) = &mut self.sync {
             sync.clear();
         }
@@ -414,7 +418,7 @@ fn begin_destage(
     let layout = &common.layout;
     if layout.shape().parity > 0
         && let Some((stripe, ..)) = store.taken(slot)
-        && layout.position(stripe, member) >= layout.columns()
+        && layout.role(stripe, member) >= layout.columns()
     {
         common.counters.parity_pages_destaged += u64::from(pages);
     }
@@ -422,10 +426,10 @@ fn begin_destage(
     begin(common, store, Destage { cache: member as u16 + 1, slot }, read_at);
 }
 
-/// The rows that the pages of a part lie in, in order.
-pub(super) fn rows_of(offsets: &[u32], unit_pages: u32, rows: &mut Vec<u32>) {
+/// The rows that the pages of a sub-request lie in, in order.
+pub(super) fn rows_of(offsets: &[u32], strip_pages: u32, rows: &mut Vec<u32>) {
     rows.clear();
-    rows.extend(offsets.iter().map(|offset| offset % unit_pages));
+    rows.extend(offsets.iter().map(|offset| offset % strip_pages));
     rows.sort_unstable();
     rows.dedup();
 }

@@ -2,28 +2,28 @@
 //!
 //! ```text
 //!            wow, stow            iwc, iwc-sync                lawc
-//!  host ─▶ [ write groups ]      [ ][ ][ ][ ] strips      [ front: write groups ]──┐ full: past it
+//!  host ─▶ [ write groups ]      [ ][ ][ ][ ] strips      [ first level: groups ]──┐ full: past it
 //!                │ array write     │  │  │  │ member           │ destages          │
 //!                ▼ with parity     ▼  ▼  ▼  ▼ writes           ▼                   ▼
 //!             the array            the members             [ ][ ][ ][ ] strips ─▶ the members
 //! ```
 //!
 //! A cache has no clock, no members and no agenda: it is told what happens ([`Cache::submit`], [`Cache::done`], [`Cache::wake`],
-//! [`Cache::step`]) and leaves [`Orders`], which the array carries out at once and in order.
+//! [`Cache::step`]) and leaves [`Commands`], which the array carries out at once and in order.
 
+mod commands;
 mod common;
 mod independent;
 mod lawc;
 mod lost;
 mod nvm;
-mod orders;
 mod pages;
-mod parts;
 mod preparity;
 mod sequential;
 mod stats;
 mod store;
 mod stow;
+mod sub_requests;
 mod sync;
 mod wow;
 
@@ -32,11 +32,11 @@ mod tests;
 
 use crate::TimeNs;
 use crate::placement::{Layout, PageRequest};
+pub use commands::*;
 use common::{Common, Host};
 use independent::MemberCaches;
 use lawc::Route;
 use nvm::Nvm;
-pub use orders::*;
 use sequential::Streams;
 pub use stats::*;
 use store::Store;
@@ -48,7 +48,7 @@ use wow::GroupCache;
 pub enum Policy {
     /// One cache of write groups (Gill and Modha, FAST 2005).
     Wow,
-    /// The same with a circle of its own for sequential writes (after Gill et al., USENIX ATC 2009).
+    /// The same with a ring of its own for sequential writes (after Gill et al., USENIX ATC 2009).
     Stow,
     /// A cache for each member; `synchronised`: they destage together.
     Independent {
@@ -64,7 +64,7 @@ pub enum Policy {
 pub struct CacheParams {
     /// How writes are cached.
     pub policy: Policy,
-    /// Pages of the cache of write groups: all of it (`wow`, `stow`), the front (`lawc`), or 0.
+    /// Pages of the cache of write groups: all of it (`wow`, `stow`), the first level (`lawc`), or 0.
     pub group_pages: u32,
     /// Pages of the cache of each member, or 0.
     pub member_pages: u32,
@@ -103,13 +103,13 @@ pub struct HostDone {
 pub struct Cache {
     common: Common,
     streams: Streams,
-    /// The cache of write groups: all there is, or the front.
+    /// The cache of write groups: all there is, or the first level.
     group: Option<GroupCache>,
     members: Option<MemberCaches>,
     room_pages: u64,
     /// A member has failed, and what was cached then is not all destaged yet.
     flushing: bool,
-    /// Room or a slot of the cache of write groups has become free since the last look.
+    /// Room or a slot of the cache of write groups has become free since the last scan.
     group_changed: bool,
     /// Slots may have to rest.
     paced: bool,
@@ -120,16 +120,16 @@ pub struct Cache {
 impl Cache {
     /// An empty cache before an array of `members` members.
     pub fn new(params: &CacheParams, layout: Layout, members: u32) -> Self {
-        let stripe_pages = layout.columns() * layout.unit_pages();
+        let stripe_pages = layout.columns() * layout.strip_pages();
         let group = Store::new(params.group_pages, stripe_pages, params);
         let group = match params.policy {
-            Policy::Stow => Some(group.with_sequential_circle()),
+            Policy::Stow => Some(group.with_sequential_ring()),
             Policy::Wow | Policy::Lawc => Some(group),
             Policy::Independent { .. } => None,
         };
         let sync = || Sync::new(members, params.sync_timeout_ns);
         let member_caches = |sync| {
-            let stores = (0..members).map(|_| Store::new(params.member_pages, layout.unit_pages(), params)).collect();
+            let stores = (0..members).map(|_| Store::new(params.member_pages, layout.strip_pages(), params)).collect();
             MemberCaches::new(stores, sync)
         };
         let members_caches = match params.policy {
@@ -162,7 +162,7 @@ impl Cache {
 
     fn read(&mut self, now: TimeNs, request: &PageRequest) {
         let common = &mut self.common;
-        let from = common.orders.array_runs.len();
+        let from = common.commands.array_extents.len();
         let mut hits = 0;
         for strip in Common::strips(common.layout, request) {
             for row in strip.row..strip.row + strip.pages {
@@ -171,20 +171,20 @@ impl Cache {
                 if is_hit {
                     hits += 1;
                 } else {
-                    common.orders.add_array_page(from, common.layout.array_page(strip.stripe, strip.column, row));
+                    common.commands.add_array_page(from, common.layout.array_page(strip.stripe, strip.column, row));
                 }
             }
         }
         let end = if hits > 0 { common.nvm.read(now, hits) } else { now };
-        let host = common.hosts.insert(Host { tag: request.tag, end, gc_members: 0, parts: 0, waits_since: TimeNs::MAX });
+        let host = common.hosts.insert(Host { tag: request.tag, end, gc_members: 0, sub_requests: 0, waits_since: TimeNs::MAX });
         common.counters.read_pages_hit += u64::from(hits);
         if hits == request.pages {
             common.counters.reads_full += 1;
-            common.orders.wake(end, CacheWake::Host(host));
+            common.commands.wake(end, CacheWake::Host(host));
         } else {
             let kind = if hits > 0 { &mut common.counters.reads_partial } else { &mut common.counters.reads_missed };
             *kind += 1;
-            common.orders.array(from, false, Token::Read(host));
+            common.commands.array(from, false, Token::Read(host));
         }
     }
 
@@ -192,15 +192,15 @@ impl Cache {
         let common = &mut self.common;
         let sequential = self.streams.continues(request.first_page, end_page(&common.layout, request));
         let writer = common.writer(sequential, false, true);
-        let host = common.hosts.insert(Host { tag: request.tag, end: now, gc_members: 0, parts: 0, waits_since: TimeNs::MAX });
+        let host = common.hosts.insert(Host { tag: request.tag, end: now, gc_members: 0, sub_requests: 0, waits_since: TimeNs::MAX });
         match (&mut self.group, &mut self.members) {
             (Some(group), None) => group.write(now, common, host, writer, request),
             (None, Some(members)) => members.write(now, common, host, writer, request),
-            (Some(front), Some(members)) => match Route::of(front, common, request) {
-                Route::Front => front.write(now, common, host, writer, request),
+            (Some(first_level), Some(members)) => match Route::of(first_level, common, request) {
+                Route::FirstLevel => first_level.write(now, common, host, writer, request),
                 Route::Dependent => {
                     common.counters.dependent += 1;
-                    front.write(now, common, host, writer, request);
+                    first_level.write(now, common, host, writer, request);
                 }
                 Route::Bypass => {
                     common.counters.bypasses += 1;
@@ -209,10 +209,10 @@ impl Cache {
             },
             (None, None) => {}
         }
-        self.look(now);
+        self.scan(now);
     }
 
-    /// An operation that it ordered is done; reads of it met collection on `gc_members`. Returns a host request that is done with it.
+    /// An operation of its commands is done; reads of it met collection on `gc_members`. Returns a host request that is done with it.
     #[inline]
     pub fn done(&mut self, now: TimeNs, token: Token, gc_members: u128) -> Option<HostDone> {
         let mut host_done = None;
@@ -222,19 +222,19 @@ impl Cache {
                 request.gc_members |= gc_members;
                 if request.end > now {
                     let end = request.end;
-                    self.common.orders.wake(end, CacheWake::Host(host));
+                    self.common.commands.wake(end, CacheWake::Host(host));
                 } else {
                     host_done = Some(self.host_done(host));
                 }
             }
-            Token::Missing(part) => {
+            Token::Missing(sub_request) => {
                 if let Some(members) = &mut self.members {
-                    members.has_read(now, &mut self.common, part, gc_members);
+                    members.has_read(now, &mut self.common, sub_request, gc_members);
                 }
             }
             Token::Destage(destage) => self.destaged(now, destage),
         }
-        self.look_if_changed(now);
+        self.scan_if_changed(now);
         host_done
     }
 
@@ -247,16 +247,16 @@ impl Cache {
             CacheWake::Taken(destage) => self.taken(now, destage),
             CacheWake::Down(destage) => self.destaged(now, destage),
         }
-        self.look_if_changed(now);
+        self.scan_if_changed(now);
         host_done
     }
 
-    /// Looks, unless all would be found as at the last look.
+    /// Scans, unless all would be found as at the last scan.
     #[inline]
-    fn look_if_changed(&mut self, now: TimeNs) {
+    fn scan_if_changed(&mut self, now: TimeNs) {
         let group_changed = std::mem::take(&mut self.group_changed);
         if group_changed || self.a_slot_may_be_rested(now) || !self.members.as_ref().is_none_or(MemberCaches::is_untouched) {
-            self.look(now);
+            self.scan(now);
         }
     }
 
@@ -269,17 +269,17 @@ impl Cache {
     fn taken(&mut self, now: TimeNs, destage: Destage) {
         let Self { common, group, members, .. } = self;
         match (destage.cache, group, members) {
-            (0, Some(front), Some(members)) => {
-                if let Some((stripe, offsets, marked)) = front.store.taken(destage.slot) {
-                    members.write_from_front(now, common, destage.slot, stripe, offsets, marked);
+            (0, Some(first_level), Some(members)) => {
+                if let Some((stripe, offsets, marked)) = first_level.store.taken(destage.slot) {
+                    members.write_from_first_level(now, common, destage.slot, stripe, offsets, marked);
                 }
             }
-            (0, Some(group), None) => order_group_destage(common, &group.store, destage),
+            (0, Some(group), None) => write_group_destage(common, &group.store, destage),
             (_, _, Some(members)) => {
                 let member = u32::from(destage.cache) - 1;
                 let store = &members.stores[member as usize];
                 if store.taken(destage.slot).is_some() {
-                    order_member_destage(common, store, destage);
+                    write_member_destage(common, store, destage);
                 } else {
                     members.finish(now, common, member, destage.slot);
                 }
@@ -306,9 +306,9 @@ impl Cache {
         self.paced && self.next_step <= now
     }
 
-    /// Lets every cache that has changed look for something to destage (rules 83 to 85).
+    /// Lets every cache that has changed scan for something to destage (rules 83 to 85).
     #[inline]
-    fn look(&mut self, now: TimeNs) {
+    fn scan(&mut self, now: TimeNs) {
         if self.flushing && self.is_flushed() {
             self.flushing = false;
             if let Some(members) = &mut self.members {
@@ -324,15 +324,15 @@ impl Cache {
             && let Some((destage, pages, read_at)) = group.begin_destage(now, &mut self.common, self.flushing)
         {
             let counters = &mut self.common.counters;
-            if self.members.is_some() { &mut counters.front_destages } else { &mut counters.destages }.count(pages);
+            if self.members.is_some() { &mut counters.first_level_destages } else { &mut counters.destages }.count(pages);
             if read_at > now {
-                self.common.orders.wake(read_at, CacheWake::Taken(destage));
+                self.common.commands.wake(read_at, CacheWake::Taken(destage));
             } else {
                 self.taken(now, destage);
             }
         }
         if let Some(members) = &mut self.members {
-            members.look(now, &mut self.common, self.flushing, &mut order_when_read(now));
+            members.scan(now, &mut self.common, self.flushing, &mut write_when_read(now));
         }
         self.next_step = self.members.as_ref().and_then(|members| members.sync.as_ref()?.timer_ends()).unwrap_or(TimeNs::MAX);
         if self.paced {
@@ -351,13 +351,13 @@ impl Cache {
     /// Slots are rested, or caches have waited long enough for the others.
     pub fn step(&mut self, now: TimeNs) {
         if self.paced {
-            self.look(now);
+            self.scan(now);
         }
         if let Some(members) = &mut self.members
             && members.sync.as_ref().and_then(Sync::timer_ends).is_some_and(|end| end <= now)
         {
-            members.time_out(now, &mut self.common, &mut order_when_read(now));
-            self.look(now);
+            members.time_out(now, &mut self.common, &mut write_when_read(now));
+            self.scan(now);
         }
     }
 
@@ -370,7 +370,7 @@ impl Cache {
             members.member_failed(now, &mut self.common, member);
         }
         self.flushing = true;
-        self.look(now);
+        self.scan(now);
     }
 
     /// Whether a member has failed and the caches are being flushed.
@@ -392,22 +392,22 @@ impl Cache {
         }
     }
 
-    /// The orders, to be carried out at once and in turn; then [`Cache::clear_orders`] must follow.
+    /// The commands, to be carried out at once and in turn; then [`Cache::clear_commands`] must follow.
     #[inline]
-    pub fn orders(&self) -> &Orders {
-        &self.common.orders
+    pub fn commands(&self) -> &Commands {
+        &self.common.commands
     }
 
-    /// Whether there are orders.
+    /// Whether there are commands.
     #[inline]
-    pub fn has_orders(&self) -> bool {
-        !self.common.orders.list.is_empty()
+    pub fn has_commands(&self) -> bool {
+        !self.common.commands.list.is_empty()
     }
 
-    /// The orders have been carried out.
+    /// The commands have been carried out.
     #[inline]
-    pub fn clear_orders(&mut self) {
-        self.common.orders.clear();
+    pub fn clear_commands(&mut self) {
+        self.common.commands.clear();
     }
 
     /// What has been counted until `now`.
@@ -419,7 +419,7 @@ impl Cache {
     /// Counts from here on.
     pub fn restart_counters(&mut self, now: TimeNs) {
         self.common.occupancy.catch_up(now, &mut self.common.counters);
-        self.common.counters = CacheCounters { occupancy_most_pages: self.common.occupancy.pages(), ..CacheCounters::default() };
+        self.common.counters = CacheCounters { occupancy_max_pages: self.common.occupancy.pages(), ..CacheCounters::default() };
     }
 
     /// Pages in all caches now.
@@ -466,32 +466,32 @@ fn end_page(layout: &Layout, request: &PageRequest) -> u64 {
 }
 
 /// What to do with a destage of a member cache that begins.
-fn order_when_read(now: TimeNs) -> impl FnMut(&mut Common, &Store, Destage, TimeNs) {
+fn write_when_read(now: TimeNs) -> impl FnMut(&mut Common, &Store, Destage, TimeNs) {
     move |common, store, destage, read_at| {
         if read_at > now {
-            common.orders.wake(read_at, CacheWake::Taken(destage));
+            common.commands.wake(read_at, CacheWake::Taken(destage));
         } else {
-            order_member_destage(common, store, destage);
+            write_member_destage(common, store, destage);
         }
     }
 }
 
-fn order_group_destage(common: &mut Common, store: &Store, destage: Destage) {
+fn write_group_destage(common: &mut Common, store: &Store, destage: Destage) {
     let Some((stripe, offsets, _)) = store.taken(destage.slot) else { return };
-    let unit = common.layout.unit_pages();
-    let from = common.orders.array_runs.len();
+    let strip_pages = common.layout.strip_pages();
+    let from = common.commands.array_extents.len();
     for &offset in offsets {
-        common.orders.add_array_page(from, common.layout.array_page(stripe, offset / unit, offset % unit));
+        common.commands.add_array_page(from, common.layout.array_page(stripe, offset / strip_pages, offset % strip_pages));
     }
-    common.orders.array(from, true, Token::Destage(destage));
+    common.commands.array(from, true, Token::Destage(destage));
 }
 
-fn order_member_destage(common: &mut Common, store: &Store, destage: Destage) {
+fn write_member_destage(common: &mut Common, store: &Store, destage: Destage) {
     let Some((stripe, offsets, _)) = store.taken(destage.slot) else { return };
     let first_page = common.layout.first_page(stripe);
-    let from = common.orders.member_runs.len();
+    let from = common.commands.member_extents.len();
     for &offset in offsets {
-        common.orders.add_member_page(from, u32::from(destage.cache) - 1, first_page + offset);
+        common.commands.add_member_page(from, u32::from(destage.cache) - 1, first_page + offset);
     }
-    common.orders.members(from, true, Token::Destage(destage));
+    common.commands.members(from, true, Token::Destage(destage));
 }

@@ -1,49 +1,45 @@
-//! What has to be read before the parity of a part can be computed (rules 78 and 86).
+//! What has to be read before the parity of a sub-request can be computed (rules 78 and 86).
 
+use super::commands::Token;
 use super::common::Common;
 use super::independent::{MemberCaches, rows_of};
-use super::orders::Token;
 
 impl MemberCaches {
-    /// Orders the reads of what is missing for the parity of a part; says whether there are any.
-    pub(super) fn order_missing(&self, common: &mut Common, number: u32, rows: &mut Vec<u32>) -> bool {
+    /// Asks for the reads of what is missing for the parity of a sub-request; says whether there are any.
+    pub(super) fn read_missing(&self, common: &mut Common, number: u32, rows: &mut Vec<u32>) -> bool {
         let layout = common.layout;
-        let unit = layout.unit_pages();
-        let part = &self.parts[number];
-        let stripe = part.stripe;
+        let strip_pages = layout.strip_pages();
+        let sub_request = &self.sub_requests[number];
+        let stripe = sub_request.stripe;
         if layout.parity_members(stripe).all(|member| self.is_lost(member, stripe)) {
             return false;
         }
-        rows_of(&part.offsets, unit, rows);
+        rows_of(&sub_request.offsets, strip_pages, rows);
         let columns = layout.columns();
         let first_page = layout.first_page(stripe);
-        let is_own = |position: u32, row: u32| position < columns && part.offsets.binary_search(&(position * unit + row)).is_ok();
-        let is_known = |common: &Common, position: u32, row: u32| self.knows(common, layout.strip_member(stripe, position), stripe, row);
-        // What is missing and can't be read leaves the old parity, from which the part's own old pages are taken out.
+        let is_own = |role: u32, row: u32| role < columns && sub_request.offsets.binary_search(&(role * strip_pages + row)).is_ok();
+        let is_known = |common: &Common, role: u32, row: u32| self.knows(common, layout.strip_member(stripe, role), stripe, row);
+        // What is missing and can't be read leaves the old parity, from which the sub-request's own old pages are taken out.
         let lost_column = (0..columns).find(|&column| self.is_lost(layout.strip_member(stripe, column), stripe));
         let needs_old = |row: u32| lost_column.is_some_and(|column| !is_own(column, row));
-        let from = common.orders.member_runs.len();
-        for position in 0..layout.shape().width() {
-            let member = layout.strip_member(stripe, position);
+        let from = common.commands.member_extents.len();
+        for role in 0..layout.shape().width() {
+            let member = layout.strip_member(stripe, role);
             if self.is_lost(member, stripe) {
                 continue;
             }
             for &row in rows.iter() {
-                let is_needed = if needs_old(row) {
-                    position >= columns || is_own(position, row)
-                } else {
-                    position < columns && !is_own(position, row)
-                };
-                if is_needed && !is_known(common, position, row) {
+                let is_needed = if needs_old(row) { role >= columns || is_own(role, row) } else { role < columns && !is_own(role, row) };
+                if is_needed && !is_known(common, role, row) {
                     common.counters.parity_reads += 1;
-                    common.orders.add_member_page(from, member, first_page + row);
+                    common.commands.add_member_page(from, member, first_page + row);
                 }
             }
         }
-        if common.orders.member_runs.len() == from {
+        if common.commands.member_extents.len() == from {
             return false;
         }
-        common.orders.members(from, false, Token::Missing(number));
+        common.commands.members(from, false, Token::Missing(number));
         true
     }
 }

@@ -6,7 +6,7 @@ const STREAMS: usize = 16;
 /// The ends of the last streams of writes.
 #[derive(Debug, Clone)]
 pub(super) struct Streams {
-    /// The page behind the last one of each stream, the one set last in front; `u64::MAX` where there is none yet.
+    /// The page behind the last one of each stream, the one set last first; `u64::MAX` where there is none yet.
     ends: [u64; STREAMS],
 }
 
@@ -19,8 +19,8 @@ impl Streams {
     #[inline]
     pub fn continues(&mut self, first_page: u64, end_page: u64) -> bool {
         let known = self.ends.iter().position(|&end| end == first_page);
-        let place = known.unwrap_or(STREAMS - 1);
-        self.ends.copy_within(..place, 1);
+        let index = known.unwrap_or(STREAMS - 1);
+        self.ends.copy_within(..index, 1);
         self.ends[0] = end_page;
         known.is_some()
     }

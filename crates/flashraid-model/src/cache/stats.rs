@@ -55,22 +55,22 @@ pub struct CacheCounters {
     pub read_pages_hit: u64,
     /// Pages that host writes brought, at the caches they entered first.
     pub host: Admissions,
-    /// Pages that the front sent down, and parity.
+    /// Pages that the first level sent down, and parity.
     pub inner: Admissions,
     /// Host writes of which a page waited for room.
     pub waits: u64,
     /// Time from the first page that waited until the last page was admitted, in nanoseconds, over all waits.
     pub waited_ns: u64,
-    /// Host writes that went past the front.
+    /// Host writes that went past the first level.
     pub bypasses: u64,
-    /// Host writes that waited for the front because it held a page of theirs.
+    /// Host writes that waited for the first level because it held a page of theirs.
     pub dependent: u64,
     /// Pages read because parity needed them.
     pub parity_reads: u64,
     /// Pages of parity among those that member caches have destaged; what `wow` makes at a destage counts as the array's.
     pub parity_pages_destaged: u64,
-    /// Destages of the front into the member caches.
-    pub front_destages: Destages,
+    /// Destages of the first level into the member caches.
+    pub first_level_destages: Destages,
     /// Destages to members.
     pub destages: Destages,
     /// Times that member caches destaged together because all were ready.
@@ -80,7 +80,7 @@ pub struct CacheCounters {
     /// Caches that took part in them.
     pub common_caches: u64,
     /// Pages in all caches at most.
-    pub occupancy_most_pages: u64,
+    pub occupancy_max_pages: u64,
     /// Pages in all caches times nanoseconds.
     pub occupancy_page_ns: u128,
 }
@@ -104,7 +104,7 @@ impl Occupancy {
     pub fn add(&mut self, now: TimeNs, pages: u32, counters: &mut CacheCounters) {
         self.catch_up(now, counters);
         self.pages += u64::from(pages);
-        counters.occupancy_most_pages = counters.occupancy_most_pages.max(self.pages);
+        counters.occupancy_max_pages = counters.occupancy_max_pages.max(self.pages);
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! One cache: its room, its entries in a circle with a destage pointer, and what is in flight (rules 71, 72, 80 and 81).
+//! One cache: its room, its entries in a ring with a destage pointer, and what is in flight (rules 71, 72, 80 and 81).
 
 use super::CacheParams;
 use super::common::Writer;
@@ -32,12 +32,12 @@ struct Entry {
     recent: bool,
     /// Has to leave before the rebuild may begin.
     marked: bool,
-    circle: u8,
+    ring: u8,
 }
 
 /// Entries in order of number, and where destaging has come to.
 #[derive(Debug, Clone, Default)]
-struct Circle {
+struct Ring {
     entries: BTreeMap<u64, u32>,
     pages: u32,
     pointer: u64,
@@ -63,25 +63,25 @@ pub(super) struct Store {
     /// Pages of an entry at most.
     entry_pages: u32,
     /// The second one is for sequential writers under `stow`.
-    circles: [Circle; 2],
+    rings: [Ring; 2],
     share: Option<SequentialShare>,
     entries: Vec<Entry>,
     unused: Vec<u32>,
     slots: Vec<Slot>,
-    /// Marked entries, in circle and flight.
+    /// Marked entries, in ring and flight.
     marked: u32,
 }
 
 impl Store {
     pub fn new(room_pages: u32, entry_pages: u32, params: &CacheParams) -> Self {
-        let part = |fraction: f64| libm::floor(fraction * f64::from(room_pages)) as u32;
+        let portion = |fraction: f64| libm::floor(fraction * f64::from(room_pages)) as u32;
         Self {
             room_pages,
-            low_pages: part(params.low),
-            high_pages: part(params.high),
+            low_pages: portion(params.low),
+            high_pages: portion(params.high),
             used_pages: 0,
             entry_pages,
-            circles: Default::default(),
+            rings: Default::default(),
             share: None,
             entries: Vec::new(),
             unused: Vec::new(),
@@ -90,8 +90,8 @@ impl Store {
         }
     }
 
-    /// Keeps sequential writes in a circle of their own.
-    pub fn with_sequential_circle(mut self) -> Self {
+    /// Keeps sequential writes in a ring of their own.
+    pub fn with_sequential_ring(mut self) -> Self {
         self.share = Some(SequentialShare::new(self.room_pages));
         self
     }
@@ -108,12 +108,12 @@ impl Store {
         self.marked == 0
     }
 
-    /// The entry of that number in a circle.
+    /// The entry of that number in a ring.
     #[inline]
     fn find(&self, number: u64) -> Option<u32> {
-        let random = &self.circles[0].entries;
+        let random = &self.rings[0].entries;
         let found = if random.is_empty() { None } else { random.get(&number) };
-        if self.share.is_none() || found.is_some() { found.copied() } else { self.circles[1].entries.get(&number).copied() }
+        if self.share.is_none() || found.is_some() { found.copied() } else { self.rings[1].entries.get(&number).copied() }
     }
 
     #[inline]
@@ -131,7 +131,7 @@ impl Store {
         self.find(number).is_some_and(|entry| self.has_page(entry, offset))
     }
 
-    /// Whether the page is in circle or flight.
+    /// Whether the page is in ring or flight.
     #[inline]
     pub fn holds(&self, number: u64, offset: u32) -> bool {
         self.used_pages > 0
@@ -154,10 +154,10 @@ impl Store {
         let admission = match entry.pages.binary_search(&offset) {
             Ok(_) => Admission::PageHit,
             Err(_) if self.used_pages == self.room_pages => return None,
-            Err(place) => {
-                entry.pages.insert(place, offset);
+            Err(index) => {
+                entry.pages.insert(index, offset);
                 self.used_pages += 1;
-                self.circles[usize::from(entry.circle)].pages += 1;
+                self.rings[usize::from(entry.ring)].pages += 1;
                 if is_other { Admission::GroupHit } else { Admission::Miss }
             }
         };
@@ -167,7 +167,7 @@ impl Store {
             self.marked += 1;
         }
         if admission != Admission::Miss
-            && entry.circle == 0
+            && entry.ring == 0
             && let Some(share) = &mut self.share
         {
             share.random_hit();
@@ -180,13 +180,13 @@ impl Store {
             self.entries.push(Entry::default());
             self.entries.len() as u32 - 1
         });
-        let circle = u8::from(self.share.is_some() && writer.sequential);
+        let ring = u8::from(self.share.is_some() && writer.sequential);
         let entry = &mut self.entries[id as usize];
         entry.pages.push(offset);
-        (entry.number, entry.writer, entry.recent, entry.marked, entry.circle) = (number, writer.id, false, writer.marked, circle);
-        let circle = &mut self.circles[usize::from(circle)];
-        circle.entries.insert(number, id);
-        circle.pages += 1;
+        (entry.number, entry.writer, entry.recent, entry.marked, entry.ring) = (number, writer.id, false, writer.marked, ring);
+        let ring = &mut self.rings[usize::from(ring)];
+        ring.entries.insert(number, id);
+        ring.pages += 1;
         self.used_pages += 1;
         self.marked += u32::from(writer.marked);
     }
@@ -204,22 +204,22 @@ impl Store {
     }
 
     /// The moment from which a slot is rested at the present rate; `None` if it is never.
-    fn rested_from(slot: &Slot, (part, whole): (u32, u32)) -> Option<TimeNs> {
-        if part == 0 {
+    fn rested_from(slot: &Slot, (above, whole): (u32, u32)) -> Option<TimeNs> {
+        if above == 0 {
             return None;
         }
-        if !slot.used || part == whole {
+        if !slot.used || above == whole {
             return Some(0);
         }
         let busy = u128::from(slot.ended_at - slot.begun_at);
-        let rest = (busy * u128::from(whole - part)).div_ceil(u128::from(part));
+        let rest = (busy * u128::from(whole - above)).div_ceil(u128::from(above));
         Some(u64::try_from(u128::from(slot.ended_at) + rest).unwrap_or(TimeNs::MAX))
     }
 
     /// The lowest free slot that is rested; `full` asks for the full rate whatever the store holds.
     #[inline]
     pub fn free_slot(&self, now: TimeNs, full: bool) -> Option<u16> {
-        if self.circles.iter().all(|circle| circle.entries.is_empty()) {
+        if self.rings.iter().all(|ring| ring.entries.is_empty()) {
             return None;
         }
         let rate = self.rate(full);
@@ -233,7 +233,7 @@ impl Store {
         let free = self.slots.iter().filter(|slot| slot.entry == NONE);
         let at = free.filter_map(|slot| Self::rested_from(slot, rate)).filter(|&from| from > now).min()?;
         let can_leave = |number: &u64| !self.is_in_flight(*number);
-        self.circles.iter().any(|circle| circle.entries.keys().any(can_leave)).then_some(at)
+        self.rings.iter().any(|ring| ring.entries.keys().any(can_leave)).then_some(at)
     }
 
     #[inline]
@@ -248,17 +248,17 @@ impl Store {
             let marked = if flushing { self.marked_candidate(0) } else { None };
             return marked.or_else(|| self.candidate_of(0));
         };
-        let first = usize::from(share.is_exceeded_by(self.circles[1].pages));
+        let first = usize::from(share.is_exceeded_by(self.rings[1].pages));
         let marked = if flushing { self.marked_candidate(first).or_else(|| self.marked_candidate(1 - first)) } else { None };
         marked.or_else(|| self.candidate_of(first)).or_else(|| self.candidate_of(1 - first))
     }
 
     #[inline]
-    fn candidate_of(&mut self, circle: usize) -> Option<u32> {
-        let Circle { entries: order, pointer, .. } = &self.circles[circle];
+    fn candidate_of(&mut self, ring: usize) -> Option<u32> {
+        let Ring { entries, pointer, .. } = &self.rings[ring];
         for _round in 0..2 {
-            let from_start = std::iter::once_with(|| order.range(..*pointer)).flatten();
-            for (&number, &id) in order.range(*pointer..).chain(from_start) {
+            let from_start = std::iter::once_with(|| entries.range(..*pointer)).flatten();
+            for (&number, &id) in entries.range(*pointer..).chain(from_start) {
                 if self.slots.iter().any(|slot| slot.entry < DROPPED && self.entries[slot.entry as usize].number == number) {
                     continue;
                 }
@@ -271,9 +271,9 @@ impl Store {
         None
     }
 
-    fn marked_candidate(&self, circle: usize) -> Option<u32> {
-        let Circle { entries: order, pointer, .. } = &self.circles[circle];
-        let round = order.range(*pointer..).chain(order.range(..*pointer));
+    fn marked_candidate(&self, ring: usize) -> Option<u32> {
+        let Ring { entries, pointer, .. } = &self.rings[ring];
+        let round = entries.range(*pointer..).chain(entries.range(..*pointer));
         round.filter(|&(&number, &id)| self.entries[id as usize].marked && !self.is_in_flight(number)).map(|(_, &id)| id).next()
     }
 
@@ -282,12 +282,12 @@ impl Store {
     pub fn begin(&mut self, now: TimeNs, slot: u16, id: u32) -> u32 {
         let entry = &self.entries[id as usize];
         let pages = entry.pages.len() as u32;
-        let circle = &mut self.circles[usize::from(entry.circle)];
-        circle.entries.remove(&entry.number);
-        circle.pages -= pages;
-        circle.pointer = entry.number + 1;
+        let ring = &mut self.rings[usize::from(entry.ring)];
+        ring.entries.remove(&entry.number);
+        ring.pages -= pages;
+        ring.pointer = entry.number + 1;
         if let Some(share) = &mut self.share
-            && entry.circle == 1
+            && entry.ring == 1
             && pages < self.entry_pages
         {
             share.left_incomplete();
@@ -327,17 +327,17 @@ impl Store {
     pub fn drop_all(&mut self) -> u32 {
         let mut dropped: Vec<u32> = self.in_flight().collect();
         self.slots.iter_mut().filter(|slot| slot.entry != NONE).for_each(|slot| slot.entry = DROPPED);
-        for circle in &mut self.circles {
-            dropped.extend(std::mem::take(&mut circle.entries).into_values());
-            circle.pages = 0;
+        for ring in &mut self.rings {
+            dropped.extend(std::mem::take(&mut ring.entries).into_values());
+            ring.pages = 0;
         }
         dropped.into_iter().map(|id| self.release(id)).sum()
     }
 
     /// Marks everything that it holds and clears the bits.
     pub fn mark_all(&mut self) {
-        let in_circles = self.circles.iter().flat_map(|circle| circle.entries.values().copied());
-        let all: Vec<u32> = in_circles.chain(self.in_flight()).collect();
+        let in_rings = self.rings.iter().flat_map(|ring| ring.entries.values().copied());
+        let all: Vec<u32> = in_rings.chain(self.in_flight()).collect();
         self.marked = all.len() as u32;
         for id in all {
             let entry = &mut self.entries[id as usize];
@@ -347,19 +347,19 @@ impl Store {
 
     /// Verifies what must always hold.
     pub fn verify(&self) -> Result<(), String> {
-        let held = |id: u32| self.entries[id as usize].pages.len() as u32;
-        let in_circles: u32 = self.circles.iter().flat_map(|circle| circle.entries.values()).map(|&id| held(id)).sum();
-        let in_flight: u32 = self.in_flight().map(held).sum();
-        if in_circles + in_flight != self.used_pages {
-            return Err(format!("{in_circles} pages in circles and {in_flight} in flight, but {} counted", self.used_pages));
+        let pages_of = |id: u32| self.entries[id as usize].pages.len() as u32;
+        let in_rings: u32 = self.rings.iter().flat_map(|ring| ring.entries.values()).map(|&id| pages_of(id)).sum();
+        let in_flight: u32 = self.in_flight().map(pages_of).sum();
+        if in_rings + in_flight != self.used_pages {
+            return Err(format!("{in_rings} pages in rings and {in_flight} in flight, but {} counted", self.used_pages));
         }
         if self.used_pages > self.room_pages {
             return Err(format!("{} pages in a cache of {}", self.used_pages, self.room_pages));
         }
-        if in_circles != self.circles[0].pages + self.circles[1].pages {
-            return Err("the pages of the circles are miscounted".into());
+        if in_rings != self.rings[0].pages + self.rings[1].pages {
+            return Err("the pages of the rings are miscounted".into());
         }
-        let marked = self.circles.iter().flat_map(|circle| circle.entries.values().copied()).chain(self.in_flight());
+        let marked = self.rings.iter().flat_map(|ring| ring.entries.values().copied()).chain(self.in_flight());
         let marked = marked.filter(|&id| self.entries[id as usize].marked).count();
         if marked != self.marked as usize { Err(format!("{marked} marked entries, but {} counted", self.marked)) } else { Ok(()) }
     }

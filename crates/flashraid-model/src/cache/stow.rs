@@ -1,6 +1,6 @@
 //! The share of a cache that sequential writes should have under `stow` (rule 87).
 
-/// How many pages the sequential circle should have, between 0 and all of them.
+/// How many pages the sequential ring should have, between 0 and all of them.
 #[derive(Debug, Clone)]
 pub(super) struct SequentialShare {
     wanted_pages: u32,
@@ -17,12 +17,12 @@ impl SequentialShare {
         self.wanted_pages = (self.wanted_pages + 1).min(self.cache_pages);
     }
 
-    /// A write hit in the random circle: more room there might bring more hits.
+    /// A write hit in the random ring: more room there might bring more hits.
     pub fn random_hit(&mut self) {
         self.wanted_pages = self.wanted_pages.saturating_sub(1);
     }
 
-    /// Whether the sequential circle, which has so many pages, has too many.
+    /// Whether the sequential ring, which has so many pages, has too many.
     pub fn is_exceeded_by(&self, sequential_pages: u32) -> bool {
         sequential_pages > self.wanted_pages
     }

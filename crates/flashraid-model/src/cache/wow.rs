@@ -1,7 +1,7 @@
-//! One cache for the whole array, its entries the dirty pages of a stripe: `wow`, `stow`, and the front of `lawc` (rules 76 and 83).
+//! One cache for the whole array, its entries the dirty pages of a stripe: `wow`, `stow`, and the first level of `lawc` (rules 76 and 83).
 
+use super::commands::Destage;
 use super::common::{Common, Writer};
-use super::orders::Destage;
 use super::pages::PageBag;
 use super::store::Store;
 use crate::TimeNs;
@@ -41,8 +41,8 @@ impl GroupCache {
     /// Whether the page is here, or on its way here.
     #[inline]
     pub fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
-        let unit = common.layout.unit_pages();
-        self.store.holds(stripe, column * unit + row)
+        let strip_pages = common.layout.strip_pages();
+        self.store.holds(stripe, column * strip_pages + row)
             || (!self.waiting.is_empty() && self.waiting.contains(common.layout.array_page(stripe, column, row)))
     }
 
@@ -75,12 +75,12 @@ impl GroupCache {
     /// Admits pages of a write from its `from`-th on; returns how many of its pages are in then.
     #[inline]
     fn admit(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: &Writer, request: &PageRequest, from: u32) -> u32 {
-        let unit = common.layout.unit_pages();
+        let strip_pages = common.layout.strip_pages();
         let mut passed = 0;
         for strip in Common::strips(common.layout, request) {
             let skip = from.saturating_sub(passed).min(strip.pages);
             for page in skip..strip.pages {
-                let offset = strip.column * unit + strip.row + page;
+                let offset = strip.column * strip_pages + strip.row + page;
                 let Some(end) = common.admit(now, &mut self.store, strip.stripe, offset, writer, true) else { return passed + page };
                 common.hosts[host].end = end;
             }

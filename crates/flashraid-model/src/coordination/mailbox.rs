@@ -1,6 +1,6 @@
 //! Messages on their way, and their number.
 
-use super::{CoordinationParams, KIND_NAMES, KINDS, Kind, NEVER, Notice, Order, ToController, ToMember};
+use super::{CoordinationParams, KIND_NAMES, KINDS, Kind, NEVER, Notice, Outgoing, ToController, ToMember};
 use crate::TimeNs;
 use std::collections::BTreeMap;
 
@@ -77,10 +77,10 @@ impl Mailbox {
     }
 
     /// Takes what the controller wants done.
-    pub fn carry_out(&mut self, now: TimeNs, order: Order) {
-        match order {
-            Order::Tell(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
-            Order::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
+    pub fn carry_out(&mut self, now: TimeNs, outgoing: Outgoing) {
+        match outgoing {
+            Outgoing::Message(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
+            Outgoing::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
         }
     }
 

@@ -60,7 +60,7 @@ pub struct CoordinationParams {
     /// Whether the controller ever answers.
     pub answers: bool,
     /// The members that know the protocol, as bits.
-    pub capable: u128,
+    pub ggc_aware: u128,
     /// How long messages take, by [`Kind`], in nanoseconds; [`Kind::StopGc`] takes as long as [`Kind::ForceGc`], so that it never
     /// overtakes it.
     pub latency_ns: [u64; KINDS],
@@ -68,9 +68,9 @@ pub struct CoordinationParams {
 
 /// What the controller wants done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum Outgoing {
     /// Send a message to a member.
-    Tell(u32, ToMember),
+    Message(u32, ToMember),
     /// Call [`Controller::begin_cycle`] then.
     BeginCycleAt(TimeNs),
 }
@@ -93,7 +93,7 @@ pub struct Controller {
     idle_since: TimeNs,
     next_check: TimeNs,
     poll: Poll,
-    orders: Vec<Order>,
+    outgoing: Vec<Outgoing>,
 }
 
 impl Controller {
@@ -110,7 +110,7 @@ impl Controller {
             idle_since: 0,
             next_check: if checks { params.check_interval_ns } else { NEVER },
             poll: Poll::default(),
-            orders: Vec::new(),
+            outgoing: Vec::new(),
             params: params.clone(),
         }
     }
@@ -122,8 +122,8 @@ impl Controller {
     }
 
     /// What it wants done since the last call.
-    pub fn take_orders(&mut self, out: &mut Vec<Order>) {
-        out.append(&mut self.orders);
+    pub fn take_outgoing(&mut self, out: &mut Vec<Outgoing>) {
+        out.append(&mut self.outgoing);
     }
 
     /// The workload is over: no more checks, and no more use of idle time.
@@ -156,9 +156,9 @@ impl Controller {
         self.lost >> member & 1 == 1
     }
 
-    /// A spare takes the place of a failed member.
+    /// A spare replaces a failed member.
     pub fn replace(&mut self, failed: u32, spare: u32) {
-        self.params.capable |= (self.params.capable >> failed & 1) << spare;
+        self.params.ggc_aware |= (self.params.ggc_aware >> failed & 1) << spare;
     }
 
     /// A message from a member has arrived.
@@ -203,7 +203,7 @@ impl Controller {
         self.registered |= 1 << member;
         if !self.pending {
             self.pending = true;
-            self.orders.push(Order::BeginCycleAt(now + self.params.delay_ns));
+            self.outgoing.push(Outgoing::BeginCycleAt(now + self.params.delay_ns));
         }
     }
 
@@ -223,6 +223,6 @@ impl Controller {
 
     fn tell(&mut self, members: u128, message: ToMember) {
         let all = (0..u128::BITS).filter(|&member| members >> member & 1 == 1);
-        self.orders.extend(all.map(|member| Order::Tell(member, message)));
+        self.outgoing.extend(all.map(|member| Outgoing::Message(member, message)));
     }
 }

@@ -23,7 +23,7 @@ impl Poll {
 
     /// Members whose last answer tells of at most `free_blocks` free blocks in some pool.
     pub fn at_or_below(&self, free_blocks: u32) -> u128 {
-        let is_low = |[_, last]: &[Option<(TimeNs, MemberState)>; 2]| last.is_some_and(|(_, s)| s.free_blocks_least <= free_blocks);
+        let is_low = |[_, last]: &[Option<(TimeNs, MemberState)>; 2]| last.is_some_and(|(_, s)| s.free_blocks_min <= free_blocks);
         self.answers.iter().enumerate().fold(0, |members, (m, answers)| members | u128::from(is_low(answers)) << m)
     }
 
@@ -32,7 +32,7 @@ impl Poll {
     fn is_pressing(&self, time_ns: u64) -> bool {
         self.answers.iter().any(|answers| {
             let [Some((before, was)), Some((now, is))] = answers else { return false };
-            let fallen = was.free_blocks_least.saturating_sub(is.free_blocks_least);
+            let fallen = was.free_blocks_min.saturating_sub(is.free_blocks_min);
             // left / (fallen / (now - before)) <= time, without a division.
             fallen > 0 && u128::from(is.blocks_above_start) * u128::from(now - before) <= u128::from(fallen) * u128::from(time_ns)
         })

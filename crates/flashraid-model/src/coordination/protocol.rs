@@ -25,7 +25,7 @@ pub const KINDS: usize = 6;
 /// The names of all kinds, by kind, as reports show them.
 pub const KIND_NAMES: [&str; KINDS] = ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone"];
 
-/// What a forced member does, in each of its elements (rule 45).
+/// What a forced member does, in each of its dies (rule 45).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Clean one victim.
@@ -46,7 +46,7 @@ pub struct MemberState {
     /// Errors that had to be corrected, per page read; flash without errors is simulated, so always 0.
     pub correctable_error_rate: f64,
     /// Free blocks of the pool that has fewest.
-    pub free_blocks_least: u32,
+    pub free_blocks_min: u32,
     /// So many of them are above its start threshold.
     pub blocks_above_start: u32,
 }
@@ -63,14 +63,14 @@ pub enum ToController {
     Participate,
     /// The answer to [`ToMember::GcState`].
     GcState(MemberState),
-    /// All my elements have done what I was forced to do.
+    /// All my dies have done what I was forced to do.
     GcDone,
 }
 
 /// From the controller to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToMember {
-    /// Collect in all elements.
+    /// Collect in all dies.
     ForceGc(Work),
     /// A request has arrived at the array: [`Work::UntilReserved`] is over.
     StopGc,

@@ -5,6 +5,6 @@ use super::Controller;
 impl Controller {
     /// Every member that knows the protocol and has not failed.
     pub(super) fn everyone(&self) -> u128 {
-        self.params.capable & !self.lost
+        self.params.ggc_aware & !self.lost
     }
 }

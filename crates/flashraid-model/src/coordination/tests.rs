@@ -1,8 +1,8 @@
 //! Every rule of coordination on tiny arrays, to the nanosecond.
 //!
 //! Read 20, program 200, erase 1000, transfer 7, command 1; so a read takes 28, a write 208, a clean 220 for each valid page and
-//! 1000. Elements of one plane with blocks of four pages, the first three of them full, the fourth open, two free, start 1, stop 2.
-//! Five writes bring an element to its start threshold with two valid pages in the best victim (1440); after one write the best
+//! 1000. Dies of one plane with blocks of four pages, the first three of them full, the fourth open, two free, start 1, stop 2.
+//! Five writes bring a die to its start threshold with two valid pages in the best victim (1440); after one write the best
 //! victim has three (1660).
 
 use super::{CoordinationParams, KINDS, Kind, Mail, MemberState, Scheme, ToController, ToMember, Work};
@@ -16,9 +16,9 @@ const T: TimeNs = 10_000;
 /// When, on which member, which of its pages, whether it writes.
 type Op = (TimeNs, u32, u64, bool);
 
-fn params(members: u32, elements: u32, mut coordination: CoordinationParams) -> ArrayParams {
-    coordination.capable &= (1 << members) - 1;
-    let ssd = tiny::ssd(elements, 6, 3);
+fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> ArrayParams {
+    coordination.ggc_aware &= (1 << members) - 1;
+    let ssd = tiny::ssd(dies, 6, 3);
     ArrayParams { level: Level::Raid0, members, stripe_unit_pages: 1, ssd, coordination: Some(coordination), failure: None, cache: None }
 }
 
@@ -33,12 +33,12 @@ fn scheme(scheme: Scheme) -> CoordinationParams {
         shallow_depth: 0,
         delay_ns: 0,
         answers: true,
-        capable: u128::MAX,
+        ggc_aware: u128::MAX,
         latency_ns: [0; KINDS],
     }
 }
 
-/// The writes that bring the first element of a member to its start threshold.
+/// The writes that bring the first die of a member to its start threshold.
 fn worn(member: u32) -> Vec<Op> {
     [0, 1, 4, 5, 8].iter().map(|&page| (0, member, page, true)).collect()
 }
@@ -114,8 +114,8 @@ fn inclusive_forces_all_at_once_and_a_clean_in_progress_counts() {
     assert_eq!(outcome.done.last(), Some(&(T + 1468)));
     let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.start_ns, c.end_ns, c.forced)).collect();
     assert_eq!(cleans, [(0, T, T + 1440, false), (1, T, T + 1660, true), (2, T, T + 1660, true)]);
-    let runs: Vec<_> = outcome.counters.iter().map(|c| (c.gc_runs, c.gc_forced_runs)).collect();
-    assert_eq!(runs, [(1, 0), (1, 1), (1, 1)]);
+    let collections: Vec<_> = outcome.counters.iter().map(|c| (c.collections, c.forced_collections)).collect();
+    assert_eq!(collections, [(1, 0), (1, 1), (1, 1)]);
 }
 
 #[test]
@@ -130,10 +130,10 @@ fn messages_take_their_time() {
 
 #[test]
 fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
-    let mut held = scheme(Scheme::ReactiveInclusive);
-    held.delay_ns = 500;
+    let mut delayed = scheme(Scheme::ReactiveInclusive);
+    delayed.delay_ns = 500;
     let operations = [worn(0), worn(1), touched(2), vec![(T, 0, 11, false), (T + 100, 1, 11, false)]].concat();
-    let outcome = run(&params(3, 1, held), &operations);
+    let outcome = run(&params(3, 1, delayed), &operations);
     assert_eq!(outcome.log[..3], ["10000 GcRequest 0", "10100 GcRequest 1", "10500 ForceGc 0"]);
     assert_eq!(outcome.log[5..], ["11440 GcDone 0", "11540 GcDone 1", "12160 GcDone 2"]);
 
@@ -148,7 +148,7 @@ fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
 #[test]
 fn members_that_do_not_know_the_protocol_collect_by_themselves() {
     let mut two = scheme(Scheme::ReactiveInclusive);
-    two.capable = 0b011;
+    two.ggc_aware = 0b011;
     let outcome = run(&params(3, 1, two.clone()), &one_asks());
     assert_eq!(outcome.log, ["10000 GcRequest 0", "10000 ForceGc 0", "10000 ForceGc 1", "11440 GcDone 0", "11660 GcDone 1"]);
     let outcome = run(&params(3, 1, two), &[worn(2), vec![(T, 2, 11, false)]].concat());
@@ -170,7 +170,7 @@ fn no_request_waits_for_a_controller_that_never_answers() {
 }
 
 #[test]
-fn a_busy_element_collects_before_its_next_operation() {
+fn a_busy_die_collects_before_its_next_operation() {
     let meanwhile = vec![(T - 100, 1, 1, true), (T - 50, 1, 11, false)];
     let operations = [worn(0), touched(1), meanwhile, vec![(T, 0, 11, false)]].concat();
     let outcome = run(&params(2, 1, scheme(Scheme::ReactiveInclusive)), &operations);
@@ -179,13 +179,13 @@ fn a_busy_element_collects_before_its_next_operation() {
 }
 
 #[test]
-fn a_forced_member_collects_in_all_its_elements() {
-    let first_element = |member| worn(member).iter().map(|&(at, m, page, write)| (at, m, 2 * page, write)).collect::<Vec<_>>();
-    let operations = [first_element(0), vec![(0, 1, 0, true), (0, 1, 1, true), (0, 1, 3, true), (T, 0, 22, false)]].concat();
+fn a_forced_member_collects_in_all_its_dies() {
+    let first_die = |member| worn(member).iter().map(|&(at, m, page, write)| (at, m, 2 * page, write)).collect::<Vec<_>>();
+    let operations = [first_die(0), vec![(0, 1, 0, true), (0, 1, 1, true), (0, 1, 3, true), (T, 0, 22, false)]].concat();
     let outcome = run(&params(2, 2, scheme(Scheme::ReactiveInclusive)), &operations);
-    // The second element of member 0 has nothing to collect.
+    // The second die of member 0 has nothing to collect.
     assert_eq!(outcome.log[3..], ["11440 GcDone 0", "11660 GcDone 1"]);
-    let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.element, c.end_ns - T)).collect();
+    let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.die, c.end_ns - T)).collect();
     assert_eq!(cleans, [(0, 0, 1440), (1, 1, 1440), (1, 0, 1660)]);
 }
 
@@ -197,8 +197,8 @@ fn watermark_goes_on_until_free_blocks_exceed_stop() {
     // Member 0: two victims with two valid pages gain no free block beyond stop, the third has three and does.
     assert_eq!(outcome.log[3..], ["11660 GcDone 1", "14540 GcDone 0"]);
     assert_eq!(outcome.done.last(), Some(&(T + 4568)));
-    // They are one run, begun by the member itself.
-    assert_eq!((outcome.counters[0].gc_runs, outcome.counters[0].gc_forced_runs, outcome.counters[0].erases), (1, 0, 3));
+    // They are one collection, begun by the member itself.
+    assert_eq!((outcome.counters[0].collections, outcome.counters[0].forced_collections, outcome.counters[0].erases), (1, 0, 3));
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn idle_time_is_used_until_all_is_reserved() {
     let operations = [worn(0), vec![(20_000, 1, 11, false)]].concat();
     let outcome = run(&params(2, 1, scheme(Scheme::ProactiveIdle)), &operations);
     assert_eq!(outcome.log, ["0 Participate 0", "4000 ForceGc 0", "5440 GcDone 0"]);
-    assert_eq!(outcome.counters[0].gc_forced_runs, 1);
+    assert_eq!(outcome.counters[0].forced_collections, 1);
 }
 
 #[test]
@@ -274,9 +274,9 @@ fn a_forced_clean_may_be_preempted() {
         Some(Preemption { poll_ns: 5, t_hard: 0.0, pipeline: false, merge: false, reorder: false, suspension: None });
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false), (T + 300, 1, 11, false)]].concat();
     let outcome = run(&params, &operations);
-    // Member 1: look, read, look, program – 230; look, read, look until 260, program – 460, look – 465: the read goes in until 493.
+    // Member 1: poll, read, poll, program – 230; poll, read, poll until 260, program – 460, poll – 465: the read goes in until 493.
     assert_eq!(outcome.done[6..], [T + 33, T + 493]);
-    // Three moves with two looks each, one look before the erase, one read and one look more.
+    // Three moves with two polls each, one poll before the erase, one read and one poll more.
     assert_eq!(outcome.log.last().map(String::as_str), Some(format!("{} GcDone 1", T + 1660 + 7 * 5 + 28 + 5).as_str()));
     assert!(outcome.cleans.iter().any(|clean| clean.member == 1 && clean.forced));
     assert_eq!(outcome.counters[1].preemptions, 1);
@@ -291,8 +291,8 @@ fn members_tell_what_is_left_and_how_they_are() {
     let answers = sent(Scheme::ProactiveSoftLimit, &worn(0));
     let tells = |member, free_blocks, blocks_above_start, fragmentation| {
         let correctable_error_rate = 0.0;
-        let free_blocks_least = free_blocks;
-        let state = MemberState { fragmentation, free_blocks, correctable_error_rate, free_blocks_least, blocks_above_start };
+        let free_blocks_min = free_blocks;
+        let state = MemberState { fragmentation, free_blocks, correctable_error_rate, free_blocks_min, blocks_above_start };
         answers.contains(&Mail::ToController(member, ToController::GcState(state)))
     };
     assert!(tells(0, 1, 0, 0.2), "one free block, five used ones");

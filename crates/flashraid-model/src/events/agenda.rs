@@ -1,6 +1,6 @@
 //! What happens next: a queue of wake-ups ordered by time, first scheduled first served among equals.
 //!
-//! Only what can be influenced in between gets a wake-up: an idle element starts a command at once and its end is known, so that
+//! Only what can be influenced in between gets a wake-up: an idle die starts a command at once and its end is known, so that
 //! a request costs one wake-up for its completion and not one per page.
 
 use crate::TimeNs;
@@ -17,13 +17,13 @@ pub struct Agenda<W> {
 #[derive(Debug, Clone, Copy)]
 struct Entry<W> {
     at: TimeNs,
-    order: u64,
+    sequence: u64,
     wake: W,
 }
 
 impl<W> PartialEq for Entry<W> {
     fn eq(&self, other: &Self) -> bool {
-        (self.at, self.order) == (other.at, other.order)
+        (self.at, self.sequence) == (other.at, other.sequence)
     }
 }
 impl<W> Eq for Entry<W> {}
@@ -34,7 +34,7 @@ impl<W> PartialOrd for Entry<W> {
 }
 impl<W> Ord for Entry<W> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.order).cmp(&(other.at, other.order))
+        (self.at, self.sequence).cmp(&(other.at, other.sequence))
     }
 }
 
@@ -48,7 +48,7 @@ impl<W> Agenda<W> {
     /// Adds a wake-up.
     #[inline]
     pub fn schedule(&mut self, at: TimeNs, wake: W) {
-        self.heap.push(Reverse(Entry { at, order: self.scheduled, wake }));
+        self.heap.push(Reverse(Entry { at, sequence: self.scheduled, wake }));
         self.scheduled += 1;
     }
 

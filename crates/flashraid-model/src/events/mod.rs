@@ -9,15 +9,15 @@ pub use slab::Slab;
 /// Simulated time in nanoseconds since the start of the run.
 pub type TimeNs = u64;
 
-/// A collection of one pool, from its first read to the end of its last erase. The model reports every clean by itself; a *run* is
-/// what follows back to back.
+/// A clean of one pool, from its first read to the end of its erase. Cleans of a die that follow each other back to back are one
+/// *collection*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GcInterval {
     /// Member SSD.
     pub member: u32,
-    /// Element of the member.
-    pub element: u32,
-    /// Pool of the element.
+    /// Die of the member.
+    pub die: u32,
+    /// Pool of the die.
     pub pool: u32,
     /// First read of the first victim, in nanoseconds.
     pub start_ns: TimeNs,
@@ -30,7 +30,7 @@ pub struct GcInterval {
     /// Free blocks of the pool when it began.
     pub free_blocks_before: u32,
     /// Free blocks of the pool just before the erase, the fewest while it lasted.
-    pub free_blocks_least: u32,
+    pub free_blocks_min: u32,
     /// From then on writes had to wait (state 2 of PGC III.D); `end_ns` if never. Before, requests went in between the steps (state 1).
     pub writes_wait_from_ns: TimeNs,
     /// From then on all requests had to wait (state 3); `end_ns` if never, `start_ns` without preemption.
@@ -52,7 +52,7 @@ pub struct DestageInterval {
     pub pages: u32,
     /// When the pages went to the members.
     pub begun_ns: TimeNs,
-    /// When the member was done with its part; of a write group with parity, when all members were.
+    /// When the member was done with its own pages; of a write group with parity, when all members were.
     pub ended_ns: TimeNs,
     /// When all members were: then the next destage may begin.
     pub done_ns: TimeNs,

@@ -1,11 +1,11 @@
 //! The shape of one SSD's flash.
 
-/// Elements × planes × blocks × pages of one SSD, and how much of it is exported.
+/// Dies × planes × blocks × pages of one SSD, and how much of it is exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
-    /// Elements (flash packages or dies); each serves one command at a time.
-    pub elements: u32,
-    /// Planes of an element.
+    /// Dies; each serves one command at a time. (The papers say dies, or packages.)
+    pub dies: u32,
+    /// Planes of a die.
     pub planes: u32,
     /// Blocks of a plane.
     pub blocks_per_plane: u32,
@@ -25,23 +25,23 @@ impl Geometry {
         self.pages_per_block - u32::from(self.summary_page)
     }
 
-    /// Blocks of one element.
-    pub fn blocks_per_element(&self) -> u32 {
+    /// Blocks of one die.
+    pub fn blocks_per_die(&self) -> u32 {
         self.planes * self.blocks_per_plane
     }
 
-    /// Physical pages of one element, summary pages included.
-    pub fn pages_per_element(&self) -> u32 {
-        self.blocks_per_element() * self.pages_per_block
+    /// Physical pages of one die, summary pages included.
+    pub fn pages_per_die(&self) -> u32 {
+        self.blocks_per_die() * self.pages_per_block
     }
 
-    /// Pages that one element exports.
-    pub fn exported_pages_per_element(&self) -> u32 {
+    /// Pages that one die exports.
+    pub fn exported_pages_per_die(&self) -> u32 {
         self.planes * (self.blocks_per_plane - self.reserved_blocks_per_plane) * self.data_pages_per_block()
     }
 
     /// Physical pages of the SSD, summary pages included.
     pub fn physical_pages(&self) -> u64 {
-        u64::from(self.elements) * u64::from(self.pages_per_element())
+        u64::from(self.dies) * u64::from(self.pages_per_die())
     }
 }

@@ -1,6 +1,6 @@
 //! How long flash operations take.
 
-/// Durations of the flash operations of one element, in nanoseconds.
+/// Durations of the flash operations of one die, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// Array to register.

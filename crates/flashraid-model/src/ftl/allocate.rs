@@ -5,46 +5,46 @@ use super::{FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock};
 use std::hint::select_unpredictable;
 
 impl Ftl {
-    /// The pool of `element` (counted within the element) that takes a host write of `slot`, or `None` if none has room
-    /// (rules 16 and 21). Pools whose bit is set in `held` are left out.
+    /// The pool of `die` (counted within the die) that takes a host write of `lpn`, or `None` if none has room
+    /// (rules 16 and 21). Pools whose bit is set in `busy_planes` are left out.
     #[inline]
-    pub fn place(&mut self, element: u32, slot: u32, held: u64) -> Option<u32> {
-        let pools = self.pools_per_element;
+    pub fn place(&mut self, die: u32, lpn: u32, busy_planes: u64) -> Option<u32> {
+        let pools = self.pools_per_die;
         if pools == 1 {
-            return (held == 0 && self.has_room(element as usize)).then_some(0);
+            return (busy_planes == 0 && self.has_room(die as usize)).then_some(0);
         }
-        let start = self.elements[element as usize].next_pool_to_write;
+        let start = self.dies[die as usize].next_pool_to_write;
         let chosen = match self.plane_choice {
             PlaneChoice::MostFree => {
-                let old_block = self.map[slot as usize] >> self.page_shift;
-                let same_element = !self.dynamic || old_block / (pools * self.blocks_per_pool) == element;
-                let oldest_allowed = if same_element { self.sequence(old_block) } else { 0 };
-                self.most_free(element, start, held, oldest_allowed).or_else(|| self.most_free(element, start, held, 0))
+                let old_block = self.map[lpn as usize] >> self.page_shift;
+                let same_die = !self.dynamic || old_block / (pools * self.blocks_per_pool) == die;
+                let oldest_allowed = if same_die { self.sequence(old_block) } else { 0 };
+                self.most_free(die, start, busy_planes, oldest_allowed).or_else(|| self.most_free(die, start, busy_planes, 0))
             }
             PlaneChoice::Rotate => {
-                let first = (element * pools) as usize;
-                (start..pools).chain(0..start).find(|&p| held >> p & 1 == 0 && self.has_room(first + p as usize))
+                let first = (die * pools) as usize;
+                (start..pools).chain(0..start).find(|&p| busy_planes >> p & 1 == 0 && self.has_room(first + p as usize))
             }
         }?;
-        self.elements[element as usize].next_pool_to_write = if chosen + 1 == pools { 0 } else { chosen + 1 };
+        self.dies[die as usize].next_pool_to_write = if chosen + 1 == pools { 0 } else { chosen + 1 };
         Some(chosen)
     }
 
     #[inline]
-    fn most_free(&self, element: u32, start: u32, held: u64, oldest_allowed: u32) -> Option<u32> {
-        let first = (element * self.pools_per_element) as usize;
-        let rooms = &self.rooms[first..first + self.pools_per_element as usize];
+    fn most_free(&self, die: u32, start: u32, busy_planes: u64, oldest_allowed: u32) -> Option<u32> {
+        let first = (die * self.pools_per_die) as usize;
+        let rooms = &self.rooms[first..first + self.pools_per_die as usize];
         let floor = self.room_floor();
         // The most free pages, then the first in rotation, as one number. Nothing here is predictable: computed rather than branched.
         let mut best = 0;
         for (pool, room) in (0_u32..).zip(rooms) {
-            let turn = pool.wrapping_sub(start).wrapping_add(select_unpredictable(pool < start, self.pools_per_element, 0));
-            let allowed = (room.free_pages > floor) & (room.sequence >= oldest_allowed) & (held >> pool & 1 == 0);
-            let rank = u64::from(room.free_pages) << 32 | u64::from(self.pools_per_element - turn);
+            let turn = pool.wrapping_sub(start).wrapping_add(select_unpredictable(pool < start, self.pools_per_die, 0));
+            let allowed = (room.free_pages > floor) & (room.sequence >= oldest_allowed) & (busy_planes >> pool & 1 == 0);
+            let rank = u64::from(room.free_pages) << 32 | u64::from(self.pools_per_die - turn);
             best = best.max(select_unpredictable(allowed, rank, 0));
         }
-        let pool = start + self.pools_per_element - best as u32;
-        (best != 0).then_some(if pool >= self.pools_per_element { pool - self.pools_per_element } else { pool })
+        let pool = start + self.pools_per_die - best as u32;
+        (best != 0).then_some(if pool >= self.pools_per_die { pool - self.pools_per_die } else { pool })
     }
 
     /// Whether the pool (counted over the device) can take a host write: the last free block is for collection.
@@ -59,10 +59,10 @@ impl Ftl {
         2 * self.geometry.pages_per_block - self.data_pages
     }
 
-    /// Programs `slot` into `pool` of `element` and invalidates its old copy; says whether that sealed a block.
+    /// Programs `lpn` into `pool` of `die` and invalidates its old copy; says whether that sealed a block.
     #[inline]
-    pub fn write(&mut self, element: u32, pool: u32, slot: u32) -> bool {
-        let old = self.map[slot as usize];
+    pub fn write(&mut self, die: u32, pool: u32, lpn: u32) -> bool {
+        let old = self.map[lpn as usize];
         let old_block = (old >> self.page_shift) as usize;
         let page = old & ((1 << self.page_shift) - 1);
         let word = &mut self.meta[old_block * (self.words + 1) + (page >> 6) as usize];
@@ -70,14 +70,14 @@ impl Ftl {
         *word &= !(1 << (page & 63));
         self.score[old_block] -= 1;
         if self.dynamic {
-            let old_element = old_block as u32 / (self.blocks_per_pool * self.pools_per_element);
-            self.elements[old_element as usize].valid_pages -= 1;
-            self.elements[element as usize].valid_pages += 1;
+            let old_die = old_block as u32 / (self.blocks_per_pool * self.pools_per_die);
+            self.dies[old_die as usize].valid_pages -= 1;
+            self.dies[die as usize].valid_pages += 1;
         }
 
-        let index = (element * self.pools_per_element + pool) as usize;
+        let index = (die * self.pools_per_die + pool) as usize;
         if self.pools[index].open.next_page == self.data_pages {
-            self.pools[index].open = self.open_block(element, index);
+            self.pools[index].open = self.open_block(die, index);
             self.rooms[index] = self.room_of(index);
         }
         self.rooms[index].free_pages -= 1;
@@ -88,13 +88,13 @@ impl Ftl {
         if sealed {
             self.score[open.block as usize] -= OPEN_SCORE;
         }
-        self.map[slot as usize] = physical;
-        self.rmap[physical as usize] = slot;
+        self.map[lpn as usize] = physical;
+        self.rmap[physical as usize] = lpn;
         sealed
     }
 
     /// Takes the pool's next free block into use (rule 17).
-    pub(super) fn open_block(&mut self, element: u32, pool_index: usize) -> OpenBlock {
+    pub(super) fn open_block(&mut self, die: u32, pool_index: usize) -> OpenBlock {
         let first = pool_index * self.blocks_per_pool as usize;
         let pool = &mut self.pools[pool_index];
         let scores = &self.score[first..first + self.blocks_per_pool as usize];
@@ -107,10 +107,10 @@ impl Ftl {
             .expect("a pool never gives away its last free block but to a clean, which returns one");
         pool.next_alloc = if found + 1 == scores.len() { 0 } else { found as u32 + 1 };
         pool.free_blocks -= 1;
-        let state = &mut self.elements[element as usize];
+        let state = &mut self.dies[die as usize];
         state.sequence += 1;
         if pool.free_blocks <= self.start_free_blocks {
-            state.need |= 1 << (pool_index as u32 - element * self.pools_per_element);
+            state.need |= 1 << (pool_index as u32 - die * self.pools_per_die);
         }
         let sequence = state.sequence;
         let block = (first + found) as u32;

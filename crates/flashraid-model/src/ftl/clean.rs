@@ -2,7 +2,7 @@
 
 use super::VictimPolicy;
 use super::tables::prefetch;
-use super::{ElementState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock, victim};
+use super::{DieState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock, victim};
 
 /// Entries of `rmap` in 64 bytes.
 const PAGES_PER_CACHE_LINE: usize = 16;
@@ -17,26 +17,26 @@ pub struct CleanWork {
     /// Free blocks of the pool when it began.
     pub free_blocks_before: u32,
     /// Free blocks of the pool just before the erase.
-    pub free_blocks_least: u32,
+    pub free_blocks_min: u32,
 }
 
 impl Ftl {
-    /// Whether a look at `element` has anything to find.
+    /// Whether a check of `die` finds a pool that needs a clean.
     #[inline]
-    pub fn needs_clean(&self, element: u32) -> bool {
-        self.elements[element as usize].need != 0
+    pub fn needs_clean(&self, die: u32) -> bool {
+        self.dies[die as usize].need != 0
     }
 
-    /// Brings near what the next clean of `element` will read first, if its victim can be foreseen; a hint.
-    pub fn prefetch_clean(&self, element: u32) {
+    /// Brings near what the next clean of `die` will read first, if its victim can be foreseen; a hint.
+    pub fn prefetch_clean(&self, die: u32) {
         if self.victim != VictimPolicy::Greedy {
             return;
         }
-        let ElementState { need, next_pool_to_clean: from, .. } = self.elements[element as usize];
+        let DieState { need, next_pool_to_clean: from, .. } = self.dies[die as usize];
         let at_or_after = need & (u64::MAX << from);
         let pool = if at_or_after != 0 { at_or_after } else { need }.trailing_zeros();
-        if let Some(victim) = victim::greedy::pick(&self.blocks_of(element, pool)) {
-            let first = (element * self.pools_per_element + pool) as usize * self.blocks_per_pool as usize + victim;
+        if let Some(victim) = victim::greedy::pick(&self.blocks_of(die, pool)) {
+            let first = (die * self.pools_per_die + pool) as usize * self.blocks_per_pool as usize + victim;
             prefetch(&self.meta, first * (self.words + 1));
             for page in (0..self.data_pages as usize).step_by(PAGES_PER_CACHE_LINE) {
                 prefetch(&self.rmap, (first << self.page_shift) + page);
@@ -44,41 +44,41 @@ impl Ftl {
         }
     }
 
-    /// The next pool of `element` to clean and its victim: the first in rotation that needs a clean and has a useful victim.
-    /// Pools whose bit is set in `held` are left out.
-    pub fn next_clean(&mut self, element: u32, held: u64) -> Option<(u32, u32)> {
-        let ElementState { need, next_pool_to_clean: from, .. } = self.elements[element as usize];
-        let mut candidates = need & !held;
+    /// The next pool of `die` to clean and its victim: the first in rotation that needs a clean and has a useful victim.
+    /// Pools whose bit is set in `busy_planes` are left out.
+    pub fn next_clean(&mut self, die: u32, busy_planes: u64) -> Option<(u32, u32)> {
+        let DieState { need, next_pool_to_clean: from, .. } = self.dies[die as usize];
+        let mut candidates = need & !busy_planes;
         while candidates != 0 {
             let at_or_after = candidates & (u64::MAX << from);
             let pool = if at_or_after != 0 { at_or_after } else { candidates }.trailing_zeros();
-            if let Some(victim) = self.pick_victim(element, pool) {
-                self.elements[element as usize].next_pool_to_clean = if pool + 1 == self.pools_per_element { 0 } else { pool + 1 };
+            if let Some(victim) = self.pick_victim(die, pool) {
+                self.dies[die as usize].next_pool_to_clean = if pool + 1 == self.pools_per_die { 0 } else { pool + 1 };
                 return Some((pool, victim));
             }
-            self.collected(element, pool);
+            self.collected(die, pool);
             candidates &= !(1 << pool);
         }
         None
     }
 
     /// A collection that has found no useful victim ends unless the pool is at its start threshold.
-    fn collected(&mut self, element: u32, pool: u32) {
-        if self.pools[(element * self.pools_per_element + pool) as usize].free_blocks > self.start_free_blocks {
-            self.elements[element as usize].need &= !(1 << pool);
+    fn collected(&mut self, die: u32, pool: u32) {
+        if self.pools[(die * self.pools_per_die + pool) as usize].free_blocks > self.start_free_blocks {
+            self.dies[die as usize].need &= !(1 << pool);
         }
     }
 
     /// Pages that moves can still program before they seal a block; 0 if the next one opens a block first.
     #[inline]
-    pub fn room_for_moves(&self, element: u32, pool: u32) -> u32 {
-        let pool = &self.pools[(element * self.pools_per_element + pool) as usize];
+    pub fn room_for_moves(&self, die: u32, pool: u32) -> u32 {
+        let pool = &self.pools[(die * self.pools_per_die + pool) as usize];
         let open = if self.separate_open_block { pool.gc_open } else { Some(pool.open) };
         open.map_or(0, |o| self.data_pages - o.next_page)
     }
 
     /// Moves the valid pages of `victim` and erases it.
-    pub fn clean(&mut self, element: u32, pool: u32, victim: u32) -> CleanWork {
+    pub fn clean(&mut self, die: u32, pool: u32, victim: u32) -> CleanWork {
         let stride = self.words + 1;
         let base = victim as usize * stride;
         let first_page = victim << self.page_shift;
@@ -87,15 +87,15 @@ impl Ftl {
         for word in 0..self.words {
             let mut bits = self.meta[base + word];
             while bits != 0 {
-                let slot = self.rmap[first_page as usize + word * 64 + bits.trailing_zeros() as usize];
+                let lpn = self.rmap[first_page as usize + word * 64 + bits.trailing_zeros() as usize];
                 bits &= bits - 1;
-                prefetch(&self.map, slot as usize);
-                moving[count] = slot;
+                prefetch(&self.map, lpn as usize);
+                moving[count] = lpn;
                 count += 1;
             }
         }
 
-        let index = (element * self.pools_per_element + pool) as usize;
+        let index = (die * self.pools_per_die + pool) as usize;
         let mut blocks_sealed = 0;
         let free_blocks_before = self.pools[index].free_blocks;
         let closed = OpenBlock { block: 0, next_page: self.data_pages, sequence: 0 };
@@ -104,14 +104,14 @@ impl Ftl {
         let mut moved = 0;
         while moved < count {
             if open.next_page == self.data_pages {
-                open = self.open_block(element, index);
+                open = self.open_block(die, index);
             }
             let chunk = (count - moved).min((self.data_pages - open.next_page) as usize);
             let first = (open.block << self.page_shift) | open.next_page;
             let target = &mut self.rmap[first as usize..first as usize + chunk];
             target.copy_from_slice(&moving[moved..moved + chunk]);
-            for (physical, &slot) in (first..).zip(&moving[moved..moved + chunk]) {
-                self.map[slot as usize] = physical;
+            for (physical, &lpn) in (first..).zip(&moving[moved..moved + chunk]) {
+                self.map[lpn as usize] = physical;
             }
             moved += chunk;
             open.next_page += chunk as u32;
@@ -128,23 +128,23 @@ impl Ftl {
         self.moving = moving;
 
         debug_assert_eq!(self.score[victim as usize], count as i16, "a sealed block's score is its number of valid pages");
-        let free_blocks_least = self.pools[index].free_blocks;
-        self.erase(element, pool, victim);
-        CleanWork { pages_moved: count as u32, blocks_sealed, free_blocks_before, free_blocks_least }
+        let free_blocks_min = self.pools[index].free_blocks;
+        self.erase(die, pool, victim);
+        CleanWork { pages_moved: count as u32, blocks_sealed, free_blocks_before, free_blocks_min }
     }
 
     /// Erases a block without valid pages.
-    pub(crate) fn erase(&mut self, element: u32, pool: u32, block: u32) {
+    pub(crate) fn erase(&mut self, die: u32, pool: u32, block: u32) {
         let base = block as usize * (self.words + 1);
         self.meta[base..base + self.words].fill(0);
         self.meta[base + self.words] = ((self.meta[base + self.words] >> 32) + 1) << 32;
         self.score[block as usize] = FREE_SCORE;
-        let pool_state = &mut self.pools[(element * self.pools_per_element + pool) as usize];
+        let pool_state = &mut self.pools[(die * self.pools_per_die + pool) as usize];
         pool_state.free_blocks += 1;
         if pool_state.free_blocks >= self.stop_free_blocks {
-            self.elements[element as usize].need &= !(1 << pool);
+            self.dies[die as usize].need &= !(1 << pool);
         }
-        let index = (element * self.pools_per_element + pool) as usize;
+        let index = (die * self.pools_per_die + pool) as usize;
         self.rooms[index] = self.room_of(index);
     }
 }

@@ -10,22 +10,22 @@ impl Ftl {
     pub fn verify(&self) -> Result<(), String> {
         let fail = |what: String| -> Result<(), String> { Err(format!("FTL state is inconsistent: {what}")) };
         let mut valid_of_block = vec![0u32; self.score.len()];
-        for (slot, &physical) in self.map.iter().enumerate() {
-            if self.rmap[physical as usize] != slot as u32 {
-                return fail(format!("slot {slot} maps to page {physical}, which belongs to slot {}", self.rmap[physical as usize]));
+        for (lpn, &physical) in self.map.iter().enumerate() {
+            if self.rmap[physical as usize] != lpn as u32 {
+                return fail(format!("lpn {lpn} maps to page {physical}, which belongs to lpn {}", self.rmap[physical as usize]));
             }
             let (block, page) = (physical >> self.page_shift, physical & ((1 << self.page_shift) - 1));
-            if !self.dynamic && block / (self.blocks_per_pool * self.pools_per_element) != slot as u32 / self.exported_per_element {
-                return fail(format!("slot {slot} lies on another element"));
+            if !self.dynamic && block / (self.blocks_per_pool * self.pools_per_die) != lpn as u32 / self.exported_per_die {
+                return fail(format!("lpn {lpn} lies on another die"));
             }
             if page >= self.data_pages || !self.is_valid(block, page) {
-                return fail(format!("slot {slot} maps to page {page} of block {block}, which is not a valid data page"));
+                return fail(format!("lpn {lpn} maps to page {page} of block {block}, which is not a valid data page"));
             }
             valid_of_block[block as usize] += 1;
         }
         for (index, pool) in self.pools.iter().enumerate() {
             let first = index as u32 * self.blocks_per_pool;
-            let element = index as u32 / self.pools_per_element;
+            let die = index as u32 / self.pools_per_die;
             let mut free = 0;
             for block in first..first + self.blocks_per_pool {
                 let open =
@@ -42,13 +42,13 @@ impl Ftl {
                         free += 1;
                         (FREE_SCORE, 0)
                     }
-                    None if self.unsealed_by_fill(element) == Some(block) => (OPEN_SCORE + valid as i16, valid),
+                    None if self.unsealed_by_fill(die) == Some(block) => (OPEN_SCORE + valid as i16, valid),
                     None => (valid as i16, valid),
                 };
                 if score != expected_score || bits != expected_bits || (score == FREE_SCORE && valid != 0) {
                     return fail(format!("block {block}: score {score}, {bits} bits, {valid} mapped pages"));
                 }
-                if self.sequence(block) > self.elements[element as usize].sequence {
+                if self.sequence(block) > self.dies[die as usize].sequence {
                     return fail(format!("block {block} carries a sequence number that was never given"));
                 }
             }
@@ -58,17 +58,17 @@ impl Ftl {
             if free != pool.free_blocks || free == 0 {
                 return fail(format!("pool {index} counts {} free blocks and has {free}", pool.free_blocks));
             }
-            let need = self.elements[element as usize].need >> (index as u32 % self.pools_per_element) & 1 == 1;
+            let need = self.dies[die as usize].need >> (index as u32 % self.pools_per_die) & 1 == 1;
             if (free <= self.start_free_blocks && !need) || (free >= self.stop_free_blocks && need) {
                 return fail(format!("pool {index} has {free} free blocks and its need bit is {need}"));
             }
         }
-        let mut valid_of_element = vec![0u32; self.elements.len()];
+        let mut valid_of_die = vec![0u32; self.dies.len()];
         for (block, valid) in valid_of_block.iter().enumerate() {
-            valid_of_element[block / (self.blocks_per_pool * self.pools_per_element) as usize] += valid;
+            valid_of_die[block / (self.blocks_per_pool * self.pools_per_die) as usize] += valid;
         }
-        match valid_of_element.iter().zip(&self.elements).position(|(&counted, e)| counted != e.valid_pages) {
-            Some(element) => fail(format!("element {element} holds {} valid pages", valid_of_element[element])),
+        match valid_of_die.iter().zip(&self.dies).position(|(&counted, e)| counted != e.valid_pages) {
+            Some(die) => fail(format!("die {die} holds {} valid pages", valid_of_die[die])),
             None => Ok(()),
         }
     }

@@ -1,14 +1,14 @@
 //! The flash translation layer of one SSD: page-mapped, out of place, log-structured. It knows no time.
 //!
 //! ```text
-//!  logical slot ──map──▶ physical page ──rmap──▶ logical slot
+//!  lpn ──map──▶ physical page ──rmap──▶ lpn
 //!                          │
-//!        block = page >> page_shift          pool = plane, or all planes of an element
+//!        block = page >> page_shift          pool = plane, or all planes of a die
 //!          meta: bits of valid pages,        free blocks, one open block (two with a
 //!                sequence number, erases     separate one for collection), rotation
 //! ```
 //!
-//! A *logical slot* numbers the exported pages element by element, so that work on one element stays in one stretch of memory.
+//! An *lpn* is a logical page number that counts the exported pages die by die, so that work on one die stays in one stretch of memory.
 //! All ids are `u32`; tables are flat. A physical page costs 4 bytes in `rmap`, an exported one 4 in `map`, a block 18 to 26.
 
 mod allocate;
@@ -36,8 +36,8 @@ const FREE_SCORE: i16 = i16::MAX;
 const OPEN_SCORE: i16 = 0x4000;
 /// Pages per block that the scores leave room for.
 pub const MAX_PAGES_PER_BLOCK: u32 = 0x2000;
-/// Pools per element that the need mask leaves room for.
-pub const MAX_POOLS_PER_ELEMENT: u32 = 64;
+/// Pools per die that the need mask leaves room for.
+pub const MAX_POOLS_PER_DIE: u32 = 64;
 
 /// A block that takes programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(crate) struct OpenBlock {
     pub block: u32,
     /// Next page to program; equal to the data pages per block when the block is sealed and the next program opens another.
     pub next_page: u32,
-    /// Sequence number, from the element's count.
+    /// Sequence number, from the die's count.
     pub sequence: u32,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct PoolState {
     pub gc_open: Option<OpenBlock>,
 }
 
-/// What the choice of a pool for a host write looks at; kept beside [`PoolState`] so that the pools of an element share a cache line.
+/// What the choice of a pool for a host write looks at; kept beside [`PoolState`] so that the pools of a die share a cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PoolRoom {
     /// Free blocks × pages per block + unprogrammed pages of the open block, summary pages counted.
@@ -72,16 +72,16 @@ pub(crate) struct PoolRoom {
     pub sequence: u32,
 }
 
-/// What is kept once per element.
+/// What is kept once per die.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ElementState {
+pub(crate) struct DieState {
     /// Bit per pool: at or below `start` free blocks, or in collection and still below `stop`.
     pub need: u64,
-    /// Valid pages; differs from the exported pages per element only under dynamic allocation.
+    /// Valid pages; differs from the exported pages per die only under dynamic allocation.
     pub valid_pages: u32,
     /// Pool at which the next search for a victim begins.
     pub next_pool_to_clean: u32,
-    /// Pool at which the next search for a place begins.
+    /// Pool at which the next search for room begins.
     pub next_pool_to_write: u32,
     /// Sequence number of the block opened last.
     pub sequence: u32,
@@ -91,7 +91,7 @@ pub(crate) struct ElementState {
 #[derive(Debug, Clone)]
 pub struct Ftl {
     pub(crate) geometry: Geometry,
-    pub(crate) pools_per_element: u32,
+    pub(crate) pools_per_die: u32,
     pub(crate) blocks_per_pool: u32,
     /// Pages of a block that hold data.
     pub(crate) data_pages: u32,
@@ -104,15 +104,15 @@ pub struct Ftl {
     pub(crate) separate_open_block: bool,
     pub(crate) start_free_blocks: u32,
     pub(crate) stop_free_blocks: u32,
-    pub(crate) exported_per_element: u32,
+    pub(crate) exported_per_die: u32,
     /// Whether the fill seals the block it reaches last (rule 23).
     pub(crate) fill_seals_last_block: bool,
-    /// Writes may move a page to another element.
+    /// Writes may move a page to another die.
     pub(crate) dynamic: bool,
 
-    /// Logical slot to physical page.
+    /// Lpn to physical page.
     map: Vec<u32>,
-    /// Physical page to logical slot; meaningful only where the valid bit is set.
+    /// Physical page to lpn; meaningful only where the valid bit is set.
     rmap: Vec<u32>,
     /// Per block `words` words of valid bits, then `sequence | erases << 32`. Pages of an open block that are not programmed yet
     /// count as valid, which saves a write per program and is true again once it is sealed.
@@ -121,10 +121,10 @@ pub struct Ftl {
     score: Vec<i16>,
     pub(crate) pools: Vec<PoolState>,
     pub(crate) rooms: Vec<PoolRoom>,
-    pub(crate) elements: Vec<ElementState>,
+    pub(crate) dies: Vec<DieState>,
     /// Streams of the victim policies that draw; empty for the others.
     streams: Vec<Stream>,
-    /// Slots that a clean moves.
+    /// Lpns that a clean moves.
     moving: Vec<u32>,
 }
 
@@ -134,18 +134,18 @@ impl Ftl {
     /// `member` and `seed` name the random streams of the victim policies that draw.
     pub fn filled(params: &FtlParams, seed: u64, member: u32) -> Self {
         let g = params.geometry;
-        let (pools_per_element, blocks_per_pool) = match params.pool {
+        let (pools_per_die, blocks_per_pool) = match params.pool {
             Pool::Plane => (g.planes, g.blocks_per_plane),
-            Pool::Element => (1, g.blocks_per_element()),
+            Pool::Die => (1, g.blocks_per_die()),
         };
         let data_pages = g.data_pages_per_block();
         let page_shift = g.pages_per_block.next_power_of_two().trailing_zeros();
         let words = (g.pages_per_block as usize).div_ceil(64);
-        let blocks = (g.elements * g.blocks_per_element()) as usize;
-        let exported = g.exported_pages_per_element();
+        let blocks = (g.dies * g.blocks_per_die()) as usize;
+        let exported = g.exported_pages_per_die();
         let mut ftl = Self {
             geometry: g,
-            pools_per_element,
+            pools_per_die,
             blocks_per_pool,
             data_pages,
             page_shift,
@@ -155,55 +155,55 @@ impl Ftl {
             separate_open_block: params.separate_open_block,
             start_free_blocks: params.start_free_blocks,
             stop_free_blocks: params.stop_free_blocks,
-            exported_per_element: exported,
+            exported_per_die: exported,
             fill_seals_last_block: params.fill_seals_last_block,
             dynamic: params.dynamic,
-            map: zeroed_table((g.elements * exported) as usize),
+            map: zeroed_table((g.dies * exported) as usize),
             rmap: zeroed_table(blocks << page_shift),
             meta: zeroed_table(blocks * (words + 1)),
             score: vec![FREE_SCORE; blocks],
-            pools: Vec::with_capacity((g.elements * pools_per_element) as usize),
-            rooms: Vec::with_capacity((g.elements * pools_per_element) as usize),
-            elements: Vec::with_capacity(g.elements as usize),
+            pools: Vec::with_capacity((g.dies * pools_per_die) as usize),
+            rooms: Vec::with_capacity((g.dies * pools_per_die) as usize),
+            dies: Vec::with_capacity(g.dies as usize),
             streams: if params.victim.draws() {
-                (0..g.elements).map(|e| crate::rng::stream(seed, "victim", u64::from(member) << 32 | u64::from(e))).collect()
+                (0..g.dies).map(|e| crate::rng::stream(seed, "victim", u64::from(member) << 32 | u64::from(e))).collect()
             } else {
                 Vec::new()
             },
             moving: vec![0; data_pages as usize],
         };
-        for element in 0..g.elements {
-            ftl.fill_element(element);
+        for die in 0..g.dies {
+            ftl.fill_die(die);
         }
         ftl
     }
 
-    fn fill_element(&mut self, element: u32) {
-        let filled_blocks = self.exported_per_element / self.data_pages;
-        let first_slot = element * self.exported_per_element;
+    fn fill_die(&mut self, die: u32) {
+        let filled_blocks = self.exported_per_die / self.data_pages;
+        let first_lpn = die * self.exported_per_die;
         for k in 0..filled_blocks {
-            let block = self.block_id(element, k % self.pools_per_element, k / self.pools_per_element);
+            let block = self.block_id(die, k % self.pools_per_die, k / self.pools_per_die);
             self.set_all_valid(block);
             self.set_sequence(block, k + 1);
             let sealed = k + 1 < filled_blocks || self.fill_seals_last_block;
             self.score[block as usize] = self.data_pages as i16 + if sealed { 0 } else { OPEN_SCORE };
             for page in 0..self.data_pages {
-                let slot = first_slot + k * self.data_pages + page;
+                let lpn = first_lpn + k * self.data_pages + page;
                 let physical = (block << self.page_shift) | page;
-                self.map[slot as usize] = physical;
-                self.rmap[physical as usize] = slot;
+                self.map[lpn as usize] = physical;
+                self.rmap[physical as usize] = lpn;
             }
         }
-        self.elements.push(ElementState {
+        self.dies.push(DieState {
             need: 0,
-            valid_pages: self.exported_per_element,
+            valid_pages: self.exported_per_die,
             next_pool_to_clean: 0,
             next_pool_to_write: 0,
             sequence: filled_blocks,
         });
-        let filled_per_pool = filled_blocks / self.pools_per_element;
-        for pool in 0..self.pools_per_element {
-            let block = self.block_id(element, pool, filled_per_pool);
+        let filled_per_pool = filled_blocks / self.pools_per_die;
+        for pool in 0..self.pools_per_die {
+            let block = self.block_id(die, pool, filled_per_pool);
             self.pools.push(PoolState {
                 free_blocks: self.blocks_per_pool - filled_per_pool,
                 next_alloc: filled_per_pool,
@@ -211,7 +211,7 @@ impl Ftl {
                 gc_open: None,
             });
             let index = self.pools.len() - 1;
-            let open = self.open_block(element, index);
+            let open = self.open_block(die, index);
             self.pools[index].open = open;
             self.rooms.push(self.room_of(index));
         }
@@ -224,14 +224,14 @@ impl Ftl {
         PoolRoom { free_pages: (free_blocks + 1) * pages_per_block - open.next_page, sequence: open.sequence }
     }
 
-    fn block_id(&self, element: u32, pool: u32, block_of_pool: u32) -> u32 {
-        (element * self.pools_per_element + pool) * self.blocks_per_pool + block_of_pool
+    fn block_id(&self, die: u32, pool: u32, block_of_pool: u32) -> u32 {
+        (die * self.pools_per_die + pool) * self.blocks_per_pool + block_of_pool
     }
 
     /// The block that the fill left unsealed, if it does so.
-    fn unsealed_by_fill(&self, element: u32) -> Option<u32> {
-        let last = self.exported_per_element / self.data_pages - 1;
-        (!self.fill_seals_last_block).then(|| self.block_id(element, last % self.pools_per_element, last / self.pools_per_element))
+    fn unsealed_by_fill(&self, die: u32) -> Option<u32> {
+        let last = self.exported_per_die / self.data_pages - 1;
+        (!self.fill_seals_last_block).then(|| self.block_id(die, last % self.pools_per_die, last / self.pools_per_die))
     }
 
     fn set_all_valid(&mut self, block: u32) {
@@ -257,52 +257,52 @@ impl Ftl {
         (self.meta[block as usize * (self.words + 1) + self.words] >> 32) as u32
     }
 
-    /// The logical slot of page `page` of element `element`.
+    /// The lpn of page `page` of die `die`.
     #[inline]
-    pub fn slot(&self, element: u32, page: u32) -> u32 {
-        element * self.exported_per_element + page
+    pub fn lpn(&self, die: u32, page: u32) -> u32 {
+        die * self.exported_per_die + page
     }
 
-    /// The element that holds the page of `slot` now.
+    /// The die that holds the page of `lpn` now.
     #[inline]
-    pub fn element_of(&self, slot: u32) -> u32 {
-        self.pool_of(slot) / self.pools_per_element
+    pub fn die_of(&self, lpn: u32) -> u32 {
+        self.pool_of(lpn) / self.pools_per_die
     }
 
-    /// The pool (counted over the device) that holds the page of `slot` now.
+    /// The pool (counted over the device) that holds the page of `lpn` now.
     #[inline]
-    pub fn pool_of(&self, slot: u32) -> u32 {
-        (self.map[slot as usize] >> self.page_shift) / self.blocks_per_pool
+    pub fn pool_of(&self, lpn: u32) -> u32 {
+        (self.map[lpn as usize] >> self.page_shift) / self.blocks_per_pool
     }
 
-    /// Brings the map entry of `slot` near; a hint.
+    /// Brings the map entry of `lpn` near; a hint.
     #[inline]
-    pub fn prefetch_map(&self, slot: u32) {
-        tables::prefetch(&self.map, slot as usize);
+    pub fn prefetch_map(&self, lpn: u32) {
+        tables::prefetch(&self.map, lpn as usize);
     }
 
-    /// Brings what overwriting `slot` touches near, given that its map entry is; a hint.
+    /// Brings what overwriting `lpn` touches near, given that its map entry is; a hint.
     #[inline]
-    pub fn prefetch_block(&self, slot: u32) {
-        let block = (self.map[slot as usize] >> self.page_shift) as usize;
+    pub fn prefetch_block(&self, lpn: u32) {
+        let block = (self.map[lpn as usize] >> self.page_shift) as usize;
         tables::prefetch(&self.meta, block * (self.words + 1));
         tables::prefetch(&self.score, block);
     }
 
-    /// Valid pages of the element.
-    pub fn valid_pages(&self, element: u32) -> u32 {
-        self.elements[element as usize].valid_pages
+    /// Valid pages of the die.
+    pub fn valid_pages(&self, die: u32) -> u32 {
+        self.dies[die as usize].valid_pages
     }
 
-    /// Valid pages up to which an element accepts writes under dynamic allocation (rule 8).
-    pub fn valid_pages_max_per_element(&self) -> u32 {
-        self.pools_per_element * (self.blocks_per_pool - 2 - self.start_free_blocks) * self.data_pages
+    /// Valid pages up to which a die accepts writes under dynamic allocation (rule 8).
+    pub fn valid_pages_max_per_die(&self) -> u32 {
+        self.pools_per_die * (self.blocks_per_pool - 2 - self.start_free_blocks) * self.data_pages
     }
 
-    /// Free blocks of one pool of the element.
+    /// Free blocks of one pool of the die.
     #[inline]
-    pub fn free_blocks_of_pool(&self, element: u32, pool: u32) -> u32 {
-        self.pools[(element * self.pools_per_element + pool) as usize].free_blocks
+    pub fn free_blocks_of_pool(&self, die: u32, pool: u32) -> u32 {
+        self.pools[(die * self.pools_per_die + pool) as usize].free_blocks
     }
 
     /// Pages that host writes can still program before every pool is down to its last free block, which is for collection.
@@ -313,9 +313,9 @@ impl Ftl {
         self.pools.iter().map(left).sum()
     }
 
-    /// Free blocks of the element's fullest pool and of all its pools together.
-    pub fn free_blocks(&self, element: u32) -> (u32, u32) {
-        let pools = &self.pools[(element * self.pools_per_element) as usize..((element + 1) * self.pools_per_element) as usize];
+    /// Free blocks of the die's fullest pool and of all its pools together.
+    pub fn free_blocks(&self, die: u32) -> (u32, u32) {
+        let pools = &self.pools[(die * self.pools_per_die) as usize..((die + 1) * self.pools_per_die) as usize];
         (pools.iter().map(|p| p.free_blocks).min().unwrap_or(0), pools.iter().map(|p| p.free_blocks).sum())
     }
 
@@ -328,27 +328,22 @@ impl Ftl {
         Wear { min: counts().min().unwrap_or(0), mean, max: counts().max().unwrap_or(0), stddev: variance.sqrt() }
     }
 
-    /// Erase count of every block: by element, pool, block of the pool.
+    /// Erase count of every block: by die, pool, block of the pool.
     pub fn erase_counts(&self) -> Vec<u32> {
         (0..self.score.len() as u32).map(|b| self.erases(b)).collect()
     }
 
-    /// Where `slot` lies: element, pool of the element, block of the pool, page.
-    pub fn location(&self, slot: u32) -> (u32, u32, u32, u32) {
-        let physical = self.map[slot as usize];
+    /// Where `lpn` lies: die, pool of the die, block of the pool, page.
+    pub fn location(&self, lpn: u32) -> (u32, u32, u32, u32) {
+        let physical = self.map[lpn as usize];
         let block = physical >> self.page_shift;
         let pool = block / self.blocks_per_pool;
-        (
-            pool / self.pools_per_element,
-            pool % self.pools_per_element,
-            block % self.blocks_per_pool,
-            physical & ((1 << self.page_shift) - 1),
-        )
+        (pool / self.pools_per_die, pool % self.pools_per_die, block % self.blocks_per_pool, physical & ((1 << self.page_shift) - 1))
     }
 
     /// Bytes that the state keeps resident.
     pub fn resident_bytes(&self) -> u64 {
         let bytes = self.map.len() * 4 + self.rmap.len() * 4 + self.meta.len() * 8 + self.score.len() * 2;
-        (bytes + self.pools.len() * size_of::<PoolState>() + self.elements.len() * size_of::<ElementState>()) as u64
+        (bytes + self.pools.len() * size_of::<PoolState>() + self.dies.len() * size_of::<DieState>()) as u64
     }
 }

@@ -24,8 +24,8 @@ impl Ftl {
     /// Brings the map entries of all pages of `victim` near, given that [`Ftl::prefetch_victim`] has had time; a hint.
     pub(crate) fn prefetch_moves(&self, victim: u32) {
         let first = (victim << self.page_shift) as usize;
-        for &slot in &self.rmap[first..first + self.data_pages as usize] {
-            prefetch(&self.map, slot as usize);
+        for &lpn in &self.rmap[first..first + self.data_pages as usize] {
+            prefetch(&self.map, lpn as usize);
         }
     }
 
@@ -35,52 +35,52 @@ impl Ftl {
         self.score[victim as usize] as u32
     }
 
-    /// The slot of the first valid page of `victim` in page order.
+    /// The lpn of the first valid page of `victim` in page order.
     #[inline]
-    pub(crate) fn first_valid_slot(&self, victim: u32) -> Option<u32> {
+    pub(crate) fn first_valid_lpn(&self, victim: u32) -> Option<u32> {
         let base = victim as usize * (self.words + 1);
         let word = (0..self.words).find(|&word| self.meta[base + word] != 0)?;
         let page = word * 64 + self.meta[base + word].trailing_zeros() as usize;
         Some(self.rmap[(victim << self.page_shift) as usize + page])
     }
 
-    /// Whether the page of `slot` lies in `block`.
+    /// Whether the page of `lpn` lies in `block`.
     #[inline]
-    pub(crate) fn lies_in(&self, slot: u32, block: u32) -> bool {
-        self.map[slot as usize] >> self.page_shift == block
+    pub(crate) fn lies_in(&self, lpn: u32, block: u32) -> bool {
+        self.map[lpn as usize] >> self.page_shift == block
     }
 
-    /// The plane in which the page of `slot` lies.
+    /// The plane in which the page of `lpn` lies.
     #[inline]
-    pub(crate) fn plane_of(&self, slot: u32) -> u32 {
-        self.plane_of_block(self.map[slot as usize] >> self.page_shift)
+    pub(crate) fn plane_of(&self, lpn: u32) -> u32 {
+        self.plane_of_block(self.map[lpn as usize] >> self.page_shift)
     }
 
     fn plane_of_block(&self, block: u32) -> u32 {
         let planes = self.geometry.planes;
-        // Planes with pools of their own have their blocks in a row; those of an element-wide pool alternate.
-        if self.pools_per_element == planes { block / self.blocks_per_pool % planes } else { block % self.blocks_per_pool % planes }
+        // Planes with pools of their own have their blocks in a row; those of a die-wide pool alternate.
+        if self.pools_per_die == planes { block / self.blocks_per_pool % planes } else { block % self.blocks_per_pool % planes }
     }
 
-    /// Whether any pool of `element` has room for a host write (rule 16).
+    /// Whether any pool of `die` has room for a host write (rule 16).
     #[inline]
-    pub(crate) fn any_room(&self, element: u32) -> bool {
-        let first = element * self.pools_per_element;
-        (first..first + self.pools_per_element).any(|pool| self.has_room(pool as usize))
+    pub(crate) fn any_room(&self, die: u32) -> bool {
+        let first = die * self.pools_per_die;
+        (first..first + self.pools_per_die).any(|pool| self.has_room(pool as usize))
     }
 
-    /// Moves the page of `slot`, which lies in a sealed block of `pool`, to the open block that takes moves.
+    /// Moves the page of `lpn`, which lies in a sealed block of `pool`, to the open block that takes moves.
     #[inline]
-    pub(crate) fn move_page(&mut self, element: u32, pool: u32, slot: u32) -> Moved {
-        let old = self.map[slot as usize];
+    pub(crate) fn move_page(&mut self, die: u32, pool: u32, lpn: u32) -> Moved {
+        let old = self.map[lpn as usize];
         let old_block = (old >> self.page_shift) as usize;
         let page = old & ((1 << self.page_shift) - 1);
         self.meta[old_block * (self.words + 1) + (page >> 6) as usize] &= !(1 << (page & 63));
         self.score[old_block] -= 1;
 
-        let index = (element * self.pools_per_element + pool) as usize;
-        if self.room_for_moves(element, pool) == 0 {
-            let opened = self.open_block(element, index);
+        let index = (die * self.pools_per_die + pool) as usize;
+        if self.room_for_moves(die, pool) == 0 {
+            let opened = self.open_block(die, index);
             if self.separate_open_block {
                 self.pools[index].gc_open = Some(opened);
             } else {
@@ -97,34 +97,34 @@ impl Ftl {
             self.score[block as usize] -= OPEN_SCORE;
         }
         self.rooms[index].free_pages -= u32::from(!self.separate_open_block);
-        self.map[slot as usize] = physical;
-        self.rmap[physical as usize] = slot;
+        self.map[lpn as usize] = physical;
+        self.rmap[physical as usize] = lpn;
         Moved { plane: self.plane_of_block(block), sealed }
     }
 
-    /// The next pool of `element` to clean in idle time and its victim: the first in rotation that has fewer free blocks than
+    /// The next pool of `die` to clean in idle time and its victim: the first in rotation that has fewer free blocks than
     /// after the fill and a useful victim (rule 38).
-    pub(crate) fn next_idle_clean(&mut self, element: u32) -> Option<(u32, u32)> {
-        let filled_per_pool = self.exported_per_element / self.data_pages / self.pools_per_element;
+    pub(crate) fn next_idle_clean(&mut self, die: u32) -> Option<(u32, u32)> {
+        let filled_per_pool = self.exported_per_die / self.data_pages / self.pools_per_die;
         let free_after_fill = self.blocks_per_pool - filled_per_pool - 1;
-        self.next_clean_below(element, free_after_fill)
+        self.next_clean_below(die, free_after_fill)
     }
 
-    /// The first pool of `element` in rotation that has fewer than `free_blocks` free blocks and a useful victim, and that victim.
-    pub(crate) fn next_clean_below(&mut self, element: u32, free_blocks: u32) -> Option<(u32, u32)> {
-        let from = self.elements[element as usize].next_pool_to_clean;
-        (from..self.pools_per_element).chain(0..from).find_map(|pool| self.clean_if_below(element, pool, free_blocks))
+    /// The first pool of `die` in rotation that has fewer than `free_blocks` free blocks and a useful victim, and that victim.
+    pub(crate) fn next_clean_below(&mut self, die: u32, free_blocks: u32) -> Option<(u32, u32)> {
+        let from = self.dies[die as usize].next_pool_to_clean;
+        (from..self.pools_per_die).chain(0..from).find_map(|pool| self.clean_if_below(die, pool, free_blocks))
     }
 
-    /// The pool of `element` that has fewest free blocks among those with a useful victim, the first in rotation among equals, and
+    /// The pool of `die` that has fewest free blocks among those with a useful victim, the first in rotation among equals, and
     /// that victim.
-    pub(crate) fn next_clean_of_least_free(&mut self, element: u32) -> Option<(u32, u32)> {
-        let from = self.elements[element as usize].next_pool_to_clean;
+    pub(crate) fn next_clean_of_fewest_free(&mut self, die: u32) -> Option<(u32, u32)> {
+        let from = self.dies[die as usize].next_pool_to_clean;
         let mut tried = 0_u64;
-        for _ in 0..self.pools_per_element {
-            let open = (from..self.pools_per_element).chain(0..from).filter(|pool| tried >> pool & 1 == 0);
-            let pool = open.min_by_key(|&pool| self.free_blocks_of_pool(element, pool))?;
-            if let Some(clean) = self.clean_if_below(element, pool, u32::MAX) {
+        for _ in 0..self.pools_per_die {
+            let open = (from..self.pools_per_die).chain(0..from).filter(|pool| tried >> pool & 1 == 0);
+            let pool = open.min_by_key(|&pool| self.free_blocks_of_pool(die, pool))?;
+            if let Some(clean) = self.clean_if_below(die, pool, u32::MAX) {
                 return Some(clean);
             }
             tried |= 1 << pool;
@@ -132,12 +132,12 @@ impl Ftl {
         None
     }
 
-    fn clean_if_below(&mut self, element: u32, pool: u32, free_blocks: u32) -> Option<(u32, u32)> {
-        if self.free_blocks_of_pool(element, pool) >= free_blocks {
+    fn clean_if_below(&mut self, die: u32, pool: u32, free_blocks: u32) -> Option<(u32, u32)> {
+        if self.free_blocks_of_pool(die, pool) >= free_blocks {
             return None;
         }
-        let victim = self.pick_victim(element, pool)?;
-        self.elements[element as usize].next_pool_to_clean = if pool + 1 == self.pools_per_element { 0 } else { pool + 1 };
+        let victim = self.pick_victim(die, pool)?;
+        self.dies[die as usize].next_pool_to_clean = if pool + 1 == self.pools_per_die { 0 } else { pool + 1 };
         Some((pool, victim))
     }
 }

@@ -8,9 +8,9 @@ use crate::flash::Geometry;
 pub struct FtlParams {
     /// Shape of the flash.
     pub geometry: Geometry,
-    /// Writes may move a page to another element.
+    /// Writes may move a page to another die.
     pub dynamic: bool,
-    /// How a write finds its plane inside the element.
+    /// How a write finds its plane inside the die.
     pub plane_choice: PlaneChoice,
     /// What shares free blocks, open blocks and watermarks.
     pub pool: Pool,
@@ -26,7 +26,7 @@ pub struct FtlParams {
     pub fill_seals_last_block: bool,
 }
 
-/// How a write finds its plane inside the element.
+/// How a write finds its plane inside the die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneChoice {
     /// Most free pages, scanned from a rotating start, skipping planes whose open block is older than the block that holds the
@@ -41,6 +41,6 @@ pub enum PlaneChoice {
 pub enum Pool {
     /// Each plane by itself.
     Plane,
-    /// All planes of an element together.
-    Element,
+    /// All planes of a die together.
+    Die,
 }

@@ -2,7 +2,7 @@
 //!
 //! Little-endian, in a fixed order; the caller adds what identifies the state and checks it.
 
-use super::{ElementState, Ftl, OpenBlock, PoolState};
+use super::{DieState, Ftl, OpenBlock, PoolState};
 use std::io::{self, Read, Write};
 
 impl Ftl {
@@ -25,7 +25,7 @@ impl Ftl {
         )?;
         save_u32s(
             out,
-            self.elements.iter().flat_map(|e| {
+            self.dies.iter().flat_map(|e| {
                 [e.need as u32, (e.need >> 32) as u32, e.valid_pages, e.next_pool_to_clean, e.next_pool_to_write, e.sequence]
             }),
         )?;
@@ -63,10 +63,10 @@ impl Ftl {
         for pool in 0..self.pools.len() {
             self.rooms[pool] = self.room_of(pool);
         }
-        let mut raw = vec![0u32; self.elements.len() * 6];
+        let mut raw = vec![0u32; self.dies.len() * 6];
         load_u32s(input, &mut raw)?;
-        for (element, r) in self.elements.iter_mut().zip(raw.chunks_exact(6)) {
-            *element = ElementState {
+        for (die, r) in self.dies.iter_mut().zip(raw.chunks_exact(6)) {
+            *die = DieState {
                 need: u64::from(r[0]) | u64::from(r[1]) << 32,
                 valid_pages: r[2],
                 next_pool_to_clean: r[3],

@@ -10,19 +10,19 @@ const WIDTH_MIN_NS: u64 = 1_000_000;
 /// Samples that fall into one point of the series.
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
-    least: u32,
-    most: u32,
+    min: u32,
+    max: u32,
     sum: u64,
     samples: u64,
 }
 
-const EMPTY: Bucket = Bucket { least: u32::MAX, most: 0, sum: 0, samples: 0 };
+const EMPTY: Bucket = Bucket { min: u32::MAX, max: 0, sum: 0, samples: 0 };
 
 impl Bucket {
-    fn join(self, other: Self) -> Self {
+    fn merge(self, other: Self) -> Self {
         Self {
-            least: self.least.min(other.least),
-            most: self.most.max(other.most),
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
             sum: self.sum + other.sum,
             samples: self.samples + other.samples,
         }
@@ -48,13 +48,13 @@ impl FreeBlocksRecorder {
         self.start_threshold = start_threshold;
         while now / self.width_ns >= POINTS_MAX as u64 {
             self.width_ns = self.width_ns.saturating_mul(2);
-            self.buckets = self.buckets.chunks(2).map(|pair| pair.iter().fold(EMPTY, |joined, &bucket| joined.join(bucket))).collect();
+            self.buckets = self.buckets.chunks(2).map(|pair| pair.iter().fold(EMPTY, |merged, &bucket| merged.merge(bucket))).collect();
         }
         let index = (now / self.width_ns) as usize;
         if self.buckets.len() <= index {
             self.buckets.resize(index + 1, EMPTY);
         }
-        self.buckets[index] = self.buckets[index].join(Bucket { least: free, most: free, sum: u64::from(free), samples: 1 });
+        self.buckets[index] = self.buckets[index].merge(Bucket { min: free, max: free, sum: u64::from(free), samples: 1 });
     }
 
     pub(super) fn points(&self) -> Vec<FreeBlocksPoint> {
@@ -62,9 +62,9 @@ impl FreeBlocksRecorder {
         let point = |(index, bucket): (usize, &Bucket)| FreeBlocksPoint {
             from_ns: index as u64 * self.width_ns,
             width_ns: self.width_ns,
-            least: relative(f64::from(bucket.least)),
+            min: relative(f64::from(bucket.min)),
             mean: relative(bucket.sum as f64 / bucket.samples as f64),
-            most: relative(f64::from(bucket.most)),
+            max: relative(f64::from(bucket.max)),
         };
         self.buckets.iter().enumerate().filter(|(_, bucket)| bucket.samples > 0).map(point).collect()
     }
@@ -79,11 +79,11 @@ pub struct FreeBlocksPoint {
     /// Its length, in nanoseconds: 1 ms or twice, four times … that, so that a member has no more than 256 points.
     pub width_ns: u64,
     /// Least sample.
-    pub least: f64,
+    pub min: f64,
     /// Mean of the samples.
     pub mean: f64,
     /// Greatest sample.
-    pub most: f64,
+    pub max: f64,
 }
 
 #[cfg(test)]
@@ -99,21 +99,21 @@ mod tests {
         recorder.record(MS - 1, 50, 100);
         recorder.record(2 * MS, 150, 100);
         let expected = [
-            FreeBlocksPoint { from_ns: 0, width_ns: MS, least: 0.5, mean: 0.75, most: 1.0 },
-            FreeBlocksPoint { from_ns: 2 * MS, width_ns: MS, least: 1.5, mean: 1.5, most: 1.5 },
+            FreeBlocksPoint { from_ns: 0, width_ns: MS, min: 0.5, mean: 0.75, max: 1.0 },
+            FreeBlocksPoint { from_ns: 2 * MS, width_ns: MS, min: 1.5, mean: 1.5, max: 1.5 },
         ];
         assert_eq!(recorder.points(), expected);
     }
 
     #[test]
-    fn long_runs_keep_the_least_in_few_points() {
+    fn long_runs_keep_the_min_in_few_points() {
         let mut recorder = FreeBlocksRecorder::default();
         (0..100_000).for_each(|ms| recorder.record(ms * MS, if ms == 77_777 { 3 } else { 1000 }, 100));
         let points = recorder.points();
         assert!(points.len() <= POINTS_MAX && points.len() > POINTS_MAX / 4);
-        let lowest = points.iter().find(|point| point.least < 1.0).unwrap();
-        assert!(lowest.least == 0.03 && lowest.from_ns <= 77_777 * MS && 77_777 * MS < lowest.from_ns + lowest.width_ns);
-        assert!(points.iter().filter(|point| point.least < 1.0).count() == 1);
+        let lowest = points.iter().find(|point| point.min < 1.0).unwrap();
+        assert!(lowest.min == 0.03 && lowest.from_ns <= 77_777 * MS && 77_777 * MS < lowest.from_ns + lowest.width_ns);
+        assert!(points.iter().filter(|point| point.min < 1.0).count() == 1);
     }
 
     #[test]

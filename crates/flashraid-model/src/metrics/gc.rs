@@ -1,6 +1,6 @@
-//! Garbage collection over time: how long elements and members collect, and how many members do so together.
+//! Garbage collection over time: how long dies and members collect, and how many members do so together.
 //!
-//! A collection occupies its element over `[start, end)`. A member collects while at least one of its elements does.
+//! A collection occupies its die over `[start, end)`. A member collects while at least one of its dies does.
 //!
 //! **Synchronised GC** (LAWC 4.2, Fig. 8) is "the number of SSDs that run GCs during a fixed time slice" of 0.1 ms. Slices begin at multiples of their length;
 //! a member counts in every slice that one of its collections overlaps, however shortly, because "during" asks for no more. (A collection takes some
@@ -15,18 +15,18 @@ use crate::TimeNs;
 /// Events that wait before a sweep is worth its cost.
 const SWEEP_EVENTS_MIN: usize = 4096;
 
-/// A start or an end, packed so that integers sort by time, starts before ends: time, one bit for an end, index of the element (31 bits).
+/// A start or an end, packed so that integers sort by time, starts before ends: time, one bit for an end, index of the die (31 bits).
 type Event = u128;
 
 const END_BIT: u128 = 1 << 31;
 
 #[derive(Debug, Clone, Default)]
 struct Member {
-    collecting_elements: u32,
+    collecting_dies: u32,
     /// End of the slice in which the member last stopped collecting; 0 for none.
     last_slice_end_ns: TimeNs,
-    /// Sum of ends minus sum of starts of the times in which an element collects: right whenever none does.
-    element_time_ns: i128,
+    /// Sum of ends minus sum of starts of the times in which a die collects: right whenever none does.
+    die_time_ns: i128,
     /// The same for the member as a whole.
     member_time_ns: i128,
 }
@@ -35,8 +35,8 @@ struct Member {
 #[derive(Debug, Clone)]
 pub(super) struct GcTracker {
     slice_ns: u64,
-    element_bits: u32,
-    elements_per_member: u32,
+    die_bits: u32,
+    dies_per_member: u32,
 
     events: Vec<Event>,
     sweep_at: usize,
@@ -44,7 +44,7 @@ pub(super) struct GcTracker {
     // State of the sweep at `now_ns`.
     from_ns: TimeNs,
     now_ns: TimeNs,
-    /// Collections per element: more than one only where planes of an element collect independently.
+    /// Collections per die: more than one only where planes of a die collect independently.
     collections: Vec<u16>,
     members: Vec<Member>,
     members_collecting: u32,
@@ -56,18 +56,18 @@ pub(super) struct GcTracker {
 }
 
 impl GcTracker {
-    pub(super) fn new(members: u32, elements_per_member: u32, slice_ns: u64) -> Self {
+    pub(super) fn new(members: u32, dies_per_member: u32, slice_ns: u64) -> Self {
         let slice_ns = slice_ns.max(1);
-        let element_bits = elements_per_member.next_power_of_two().trailing_zeros();
+        let die_bits = dies_per_member.next_power_of_two().trailing_zeros();
         Self {
             slice_ns,
-            element_bits,
-            elements_per_member,
+            die_bits,
+            dies_per_member,
             events: Vec::with_capacity(SWEEP_EVENTS_MIN + 2),
             sweep_at: SWEEP_EVENTS_MIN,
             from_ns: 0,
             now_ns: 0,
-            collections: vec![0; (members as usize) << element_bits],
+            collections: vec![0; (members as usize) << die_bits],
             members: vec![Member::default(); members as usize],
             members_collecting: 0,
             slice_end_ns: slice_ns,
@@ -77,18 +77,18 @@ impl GcTracker {
     }
 
     #[inline]
-    pub(super) fn interval(&mut self, member: u32, element: u32, start_ns: TimeNs, end_ns: TimeNs) {
+    pub(super) fn interval(&mut self, member: u32, die: u32, start_ns: TimeNs, end_ns: TimeNs) {
         // A collection that takes no time (the ideal scheme) occupies nothing.
         if start_ns < end_ns {
-            self.events.push(self.event(member, element, start_ns));
-            self.events.push(self.event(member, element, end_ns) | END_BIT);
+            self.events.push(self.event(member, die, start_ns));
+            self.events.push(self.event(member, die, end_ns) | END_BIT);
         }
     }
 
     #[inline]
-    fn event(&self, member: u32, element: u32, time_ns: TimeNs) -> Event {
-        debug_assert!(element < self.elements_per_member && (member as usize) < self.members.len());
-        u128::from(time_ns) << 32 | u128::from(member << self.element_bits | element)
+    fn event(&self, member: u32, die: u32, time_ns: TimeNs) -> Event {
+        debug_assert!(die < self.dies_per_member && (member as usize) < self.members.len());
+        u128::from(time_ns) << 32 | u128::from(member << self.die_bits | die)
     }
 
     /// Every event before `now` has been reported.
@@ -115,34 +115,34 @@ impl GcTracker {
 
     fn apply(&mut self, event: Event) {
         let time_ns = (event >> 32) as TimeNs;
-        let element = (event & (END_BIT - 1)) as usize;
+        let die = (event & (END_BIT - 1)) as usize;
         self.pass(time_ns);
-        let member = &mut self.members[element >> self.element_bits];
+        let member = &mut self.members[die >> self.die_bits];
         if event & END_BIT == 0 {
-            self.collections[element] += 1;
-            if self.collections[element] > 1 {
+            self.collections[die] += 1;
+            if self.collections[die] > 1 {
                 return;
             }
-            member.element_time_ns -= i128::from(time_ns);
-            member.collecting_elements += 1;
-            if member.collecting_elements > 1 {
+            member.die_time_ns -= i128::from(time_ns);
+            member.collecting_dies += 1;
+            if member.collecting_dies > 1 {
                 return;
             }
             member.member_time_ns -= i128::from(time_ns);
             self.members_collecting += 1;
-            // Within a slice that has begun it joins those counted, unless it was there before; the next slice counts it when it is entered.
+            // Within a slice that has begun it is counted, unless it was there before; the next slice counts it when it is entered.
             if time_ns < self.slice_end_ns && member.last_slice_end_ns != self.slice_end_ns {
                 self.members_in_slice += 1;
             }
         } else {
-            assert!(self.collections[element] > 0, "a collection ends that was not reported to start");
-            self.collections[element] -= 1;
-            if self.collections[element] > 0 {
+            assert!(self.collections[die] > 0, "a collection ends that was not reported to start");
+            self.collections[die] -= 1;
+            if self.collections[die] > 0 {
                 return;
             }
-            member.element_time_ns += i128::from(time_ns);
-            member.collecting_elements -= 1;
-            if member.collecting_elements > 0 {
+            member.die_time_ns += i128::from(time_ns);
+            member.collecting_dies -= 1;
+            if member.collecting_dies > 0 {
                 return;
             }
             member.member_time_ns += i128::from(time_ns);
@@ -173,8 +173,8 @@ impl GcTracker {
         self.slices_by_members.fill(0);
         for member in &mut self.members {
             member.last_slice_end_ns = 0;
-            member.element_time_ns = -i128::from(now) * i128::from(member.collecting_elements);
-            member.member_time_ns = if member.collecting_elements > 0 { -i128::from(now) } else { 0 };
+            member.die_time_ns = -i128::from(now) * i128::from(member.collecting_dies);
+            member.member_time_ns = if member.collecting_dies > 0 { -i128::from(now) } else { 0 };
         }
     }
 
@@ -185,13 +185,13 @@ impl GcTracker {
             self.slices_by_members[self.members_in_slice as usize] += 1;
         }
         let members = self.members.iter().map(|member| {
-            let element_time_ns = member.element_time_ns + i128::from(end_ns) * i128::from(member.collecting_elements);
-            let member_time_ns = member.member_time_ns + if member.collecting_elements > 0 { i128::from(end_ns) } else { 0 };
-            MemberActivity { element_time_ns: element_time_ns as u128, member_time_ns: member_time_ns as u64 }
+            let die_time_ns = member.die_time_ns + i128::from(end_ns) * i128::from(member.collecting_dies);
+            let member_time_ns = member.member_time_ns + if member.collecting_dies > 0 { i128::from(end_ns) } else { 0 };
+            MemberActivity { die_time_ns: die_time_ns as u128, member_time_ns: member_time_ns as u64 }
         });
         GcActivity {
             length_ns: end_ns - self.from_ns,
-            elements_per_member: self.elements_per_member,
+            dies_per_member: self.dies_per_member,
             slice_ns: self.slice_ns,
             members: members.collect(),
             slices_by_members: self.slices_by_members,
@@ -214,9 +214,9 @@ fn partition<T>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
 /// How long one member collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberActivity {
-    /// Time in which an element collected, summed over the elements, in nanoseconds.
-    pub element_time_ns: u128,
-    /// Time in which at least one element collected, in nanoseconds.
+    /// Time in which a die collected, summed over the dies, in nanoseconds.
+    pub die_time_ns: u128,
+    /// Time in which at least one die collected, in nanoseconds.
     pub member_time_ns: u64,
 }
 
@@ -225,8 +225,8 @@ pub struct MemberActivity {
 pub struct GcActivity {
     /// The measured time, in nanoseconds.
     pub length_ns: u64,
-    /// Elements of a member.
-    pub elements_per_member: u32,
+    /// Dies of a member.
+    pub dies_per_member: u32,
     /// Length of a slice, in nanoseconds.
     pub slice_ns: u64,
     /// Per member.
@@ -236,22 +236,22 @@ pub struct GcActivity {
 }
 
 impl GcActivity {
-    /// Share of the time of all elements that they spent collecting, 0 to 1; `None` for a run of no length.
+    /// Share of the time of all dies that they spent collecting, 0 to 1; `None` for a run of no length.
     #[must_use]
     pub fn busy_fraction(&self) -> Option<f64> {
-        let element_time_ns: u128 = self.members.iter().map(|member| member.element_time_ns).sum();
-        let whole = self.length_ns as f64 * f64::from(self.elements_per_member) * self.members.len() as f64;
-        (whole > 0.0).then(|| element_time_ns as f64 / whole)
+        let die_time_ns: u128 = self.members.iter().map(|member| member.die_time_ns).sum();
+        let whole = self.length_ns as f64 * f64::from(self.dies_per_member) * self.members.len() as f64;
+        (whole > 0.0).then(|| die_time_ns as f64 / whole)
     }
 
-    /// Share of the time of one member's elements that they spent collecting, 0 to 1.
+    /// Share of the time of one member's dies that they spent collecting, 0 to 1.
     #[must_use]
     pub fn member_busy_fraction(&self, member: usize) -> Option<f64> {
-        let whole = self.length_ns as f64 * f64::from(self.elements_per_member);
-        (whole > 0.0).then(|| self.members[member].element_time_ns as f64 / whole)
+        let whole = self.length_ns as f64 * f64::from(self.dies_per_member);
+        (whole > 0.0).then(|| self.members[member].die_time_ns as f64 / whole)
     }
 
-    /// Share of the time in which at least one element of the member collected, 0 to 1.
+    /// Share of the time in which at least one die of the member collected, 0 to 1.
     #[must_use]
     pub fn member_any_fraction(&self, member: usize) -> Option<f64> {
         (self.length_ns > 0).then(|| self.members[member].member_time_ns as f64 / self.length_ns as f64)
@@ -274,18 +274,16 @@ mod tests {
     type Interval = (u32, u32, u64, u64);
 
     const MEMBERS: u32 = 3;
-    const ELEMENTS: u32 = 3;
+    const DIES: u32 = 3;
 
     /// Looks at every nanosecond of `[from, end)`.
     fn naive(intervals: &[Interval], slice_ns: u64, from_ns: u64, end_ns: u64) -> GcActivity {
-        let collects = |member: u32, element: u32, now: u64| {
-            intervals.iter().any(|&(m, e, start, end)| (m, e) == (member, element) && start <= now && now < end)
+        let collects = |member: u32, die: u32, now: u64| {
+            intervals.iter().any(|&(m, e, start, end)| (m, e) == (member, die) && start <= now && now < end)
         };
-        let member_collects = |member: u32, now: u64| (0..ELEMENTS).any(|element| collects(member, element, now));
+        let member_collects = |member: u32, now: u64| (0..DIES).any(|die| collects(member, die, now));
         let members = (0..MEMBERS).map(|member| MemberActivity {
-            element_time_ns: (from_ns..end_ns)
-                .map(|now| (0..ELEMENTS).filter(|&element| collects(member, element, now)).count() as u128)
-                .sum(),
+            die_time_ns: (from_ns..end_ns).map(|now| (0..DIES).filter(|&die| collects(member, die, now)).count() as u128).sum(),
             member_time_ns: (from_ns..end_ns).filter(|&now| member_collects(member, now)).count() as u64,
         });
         let mut slices_by_members = vec![0; MEMBERS as usize + 1];
@@ -299,7 +297,7 @@ mod tests {
         if from_ns == end_ns {
             slices_by_members.fill(0);
         }
-        GcActivity { length_ns: end_ns - from_ns, elements_per_member: ELEMENTS, slice_ns, members: members.collect(), slices_by_members }
+        GcActivity { length_ns: end_ns - from_ns, dies_per_member: DIES, slice_ns, members: members.collect(), slices_by_members }
     }
 
     #[test]
@@ -349,14 +347,14 @@ mod tests {
         assert!(tracker.events.capacity() <= 32 * 1024, "{}", tracker.events.capacity());
         let activity = tracker.finish(10_000_000);
         assert_eq!(
-            activity.members.iter().map(|member| member.element_time_ns).sum::<u128>(),
+            activity.members.iter().map(|member| member.die_time_ns).sum::<u128>(),
             995_000 * 50_000 + 10 * (1..=5_000).sum::<u128>()
         );
     }
 
     fn intervals() -> impl Strategy<Value = Vec<Interval>> {
-        prop::collection::vec((0..MEMBERS, 0..ELEMENTS, 0u64..200, 0u64..60), 0..40)
-            .prop_map(|raw| raw.into_iter().map(|(member, element, start, length)| (member, element, start, start + length)).collect())
+        prop::collection::vec((0..MEMBERS, 0..DIES, 0u64..200, 0u64..60), 0..40)
+            .prop_map(|raw| raw.into_iter().map(|(member, die, start, length)| (member, die, start, start + length)).collect())
     }
 
     proptest! {
@@ -364,13 +362,13 @@ mod tests {
         fn agrees_with_looking_at_every_nanosecond(
             intervals in intervals(), slice_ns in 1u64..20, end_ns in 0u64..260, sweeps in prop::collection::vec(0u64..260, 0..6), restart in prop::option::of(0u64..260),
         ) {
-            let mut tracker = GcTracker::new(MEMBERS, ELEMENTS, slice_ns);
+            let mut tracker = GcTracker::new(MEMBERS, DIES, slice_ns);
             let mut unreported = intervals.clone();
-            let mut report_before = |tracker: &mut GcTracker, now: u64| unreported.retain(|&(member, element, start_ns, end_ns)| {
+            let mut report_before = |tracker: &mut GcTracker, now: u64| unreported.retain(|&(member, die, start_ns, end_ns)| {
                 // Half of those that start later are reported early, as the model does when it decides ahead.
-                let report = start_ns < now || element == 0;
+                let report = start_ns < now || die == 0;
                 if report {
-                    tracker.interval(member, element, start_ns, end_ns);
+                    tracker.interval(member, die, start_ns, end_ns);
                 }
                 !report
             });

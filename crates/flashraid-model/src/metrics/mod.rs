@@ -109,7 +109,7 @@ pub struct Metrics {
 impl Metrics {
     /// Starts measuring at time 0 with the first request.
     #[must_use]
-    pub fn new(params: &MetricsParams, members: u32, elements_per_member: u32) -> Self {
+    pub fn new(params: &MetricsParams, members: u32, dies_per_member: u32) -> Self {
         Self {
             from_ns: 0,
             first_index: 0,
@@ -117,7 +117,7 @@ impl Metrics {
             response_by_phase: Vec::new(),
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
-            gc: gc::GcTracker::new(members, elements_per_member, params.gc_slice_ns),
+            gc: gc::GcTracker::new(members, dies_per_member, params.gc_slice_ns),
             timeline: params.timeline.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
             free_blocks: vec![free_blocks::FreeBlocksRecorder::default(); members as usize],
         }
@@ -158,7 +158,7 @@ impl Metrics {
     /// A collection whose start and end are both known, reported when it is decided on or at any time before [`Metrics::advance`] passes its start.
     #[inline]
     pub fn gc(&mut self, interval: &GcInterval) {
-        self.gc.interval(interval.member, interval.element, interval.start_ns, interval.end_ns);
+        self.gc.interval(interval.member, interval.die, interval.start_ns, interval.end_ns);
         if let Some(timeline) = &mut self.timeline {
             timeline.gc(interval);
         }
@@ -263,14 +263,14 @@ mod tests {
         metrics.request(&completed(0, 0, 90, 2));
         metrics.gc(&GcInterval {
             member: 0,
-            element: 0,
+            die: 0,
             pool: 0,
             start_ns: 50,
             end_ns: 150,
             victims: 1,
             pages_moved: 0,
             free_blocks_before: 0,
-            free_blocks_least: 0,
+            free_blocks_min: 0,
             writes_wait_from_ns: 50,
             all_wait_from_ns: 50,
             forced: false,

@@ -82,14 +82,14 @@ mod tests {
     fn gc(start_ns: u64, end_ns: u64) -> GcInterval {
         GcInterval {
             member: 0,
-            element: 0,
+            die: 0,
             pool: 0,
             start_ns,
             end_ns,
             victims: 1,
             pages_moved: 0,
             free_blocks_before: 0,
-            free_blocks_least: 0,
+            free_blocks_min: 0,
             writes_wait_from_ns: start_ns,
             all_wait_from_ns: start_ns,
             forced: false,

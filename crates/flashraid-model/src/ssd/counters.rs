@@ -13,11 +13,11 @@ pub struct MemberCounters {
     pub erases: u64,
     /// Summary pages programmed.
     pub summary_programs: u64,
-    /// Uninterrupted collections of one element: one or more victims back to back.
-    pub gc_runs: u64,
-    /// Runs that were forced by the array's controller.
-    pub gc_forced_runs: u64,
-    /// Sum of the lengths of all runs of all elements, in nanoseconds.
+    /// Collections: one or more victims of one die, cleaned back to back.
+    pub collections: u64,
+    /// Those that the array's controller forced.
+    pub forced_collections: u64,
+    /// Sum of the lengths of all collections of all dies, in nanoseconds.
     pub gc_time_ns: u64,
     /// Page operations that went in between the steps of a collection by themselves (PGC III.A).
     pub preemptions: u64,
@@ -39,7 +39,7 @@ pub struct MemberCounters {
     pub gc_free_for_all_ns: u64,
     /// Part of `gc_time_ns` in which writes had to wait (state 2), in nanoseconds; the rest is state 3.
     pub gc_writes_wait_ns: u64,
-    /// Cleans that began because the element had nothing to do; among `erases`.
+    /// Cleans that began because the die had nothing to do; among `erases`.
     pub idle_cleans: u64,
 }
 
@@ -52,8 +52,8 @@ impl MemberCounters {
             gc_pages_moved,
             erases,
             summary_programs,
-            gc_runs,
-            gc_forced_runs,
+            collections,
+            forced_collections,
             gc_time_ns,
             preemptions,
             merges,
@@ -72,8 +72,8 @@ impl MemberCounters {
         apply(gc_pages_moved, other.gc_pages_moved);
         apply(erases, other.erases);
         apply(summary_programs, other.summary_programs);
-        apply(gc_runs, other.gc_runs);
-        apply(gc_forced_runs, other.gc_forced_runs);
+        apply(collections, other.collections);
+        apply(forced_collections, other.forced_collections);
         apply(gc_time_ns, other.gc_time_ns);
         apply(preemptions, other.preemptions);
         apply(merges, other.merges);
@@ -138,8 +138,8 @@ mod tests {
             gc_pages_moved: base + 2,
             erases: base + 3,
             summary_programs: base + 4,
-            gc_runs: base + 5,
-            gc_forced_runs: base + 6,
+            collections: base + 5,
+            forced_collections: base + 6,
             gc_time_ns: base + 7,
             preemptions: base + 8,
             merges: base + 9,

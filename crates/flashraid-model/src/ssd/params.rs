@@ -11,18 +11,18 @@ pub struct SsdParams {
     pub geometry: Geometry,
     /// Durations of flash operations.
     pub timing: Timing,
-    /// Consecutive logical pages that go to one element before the next element's turn.
-    pub element_stride_pages: u32,
-    /// How a write finds its element.
+    /// Consecutive logical pages that go to one die before the next die's turn.
+    pub die_stride_pages: u32,
+    /// How a write finds its die.
     pub allocation: Allocation,
-    /// How a write finds its plane inside the element.
+    /// How a write finds its plane inside the die.
     pub plane_choice: PlaneChoice,
     /// Garbage collection.
     pub gc: GcParams,
     /// The block that the fill reaches last is sealed like the others. The reference simulator leaves it unsealed, and since
     /// nothing programs it any more it is never collected.
     pub fill_seals_last_block: bool,
-    /// Elements that share a channel; `None`: every element has pins of its own and transfers are part of its busy time.
+    /// Dies that share a channel; `None`: every die has pins of its own and transfers are part of its busy time.
     pub channel: Option<ChannelParams>,
     /// Limit of the host link; `None`: transfers to the host take no time.
     pub link: Option<LinkParams>,
@@ -49,19 +49,19 @@ impl SsdParams {
         }
     }
 
-    /// Pages that the SSD exports: the whole element strides of its elements (rule 3).
+    /// Pages that the SSD exports: the whole die strides of its dies (rule 3).
     pub fn exported_pages(&self) -> u64 {
-        let (g, stride) = (&self.geometry, self.element_stride_pages);
-        u64::from(g.exported_pages_per_element() / stride * stride) * u64::from(g.elements)
+        let (g, stride) = (&self.geometry, self.die_stride_pages);
+        u64::from(g.exported_pages_per_die() / stride * stride) * u64::from(g.dies)
     }
 }
 
-/// How a write finds its element.
+/// How a write finds its die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocation {
-    /// `(lpn / element_stride) mod elements`.
+    /// `(lpn / die_stride) mod dies`.
     Static,
-    /// The element that can start earliest and has room.
+    /// The die that can start earliest and has room.
     Dynamic,
 }
 
@@ -70,13 +70,13 @@ pub enum Allocation {
 pub struct GcParams {
     /// What shares free blocks, open blocks and watermarks.
     pub pool: Pool,
-    /// What a running clean keeps from serving requests.
-    pub hold: Hold,
+    /// The blocking scope of a clean: what serves no request while it runs.
+    pub blocking: Blocking,
     /// A pool with this many free blocks or fewer is collected.
     pub start_free_blocks: u32,
     /// A collection of a pool ends when it has this many free blocks; at least `start_free_blocks + 1`.
     pub stop_free_blocks: u32,
-    /// Before which requests the free blocks are looked at.
+    /// Before which requests the free blocks are checked.
     pub trigger: Trigger,
     /// Which block is collected.
     pub victim: VictimPolicy,
@@ -86,10 +86,10 @@ pub struct GcParams {
     pub copy_back: bool,
     /// Collection takes no time but still moves and erases (the scheme `ideal`).
     pub instantaneous: bool,
-    /// Requests may go in between the steps of a clean; needs [`Hold::Element`], [`Allocation::Static`] and no channels, and means
+    /// Requests may go in between the steps of a clean; needs [`Blocking::Die`], [`Allocation::Static`] and no channels, and means
     /// nothing where collection is instantaneous.
     pub preemption: Option<Preemption>,
-    /// An element that has had nothing to do for so long collects in the background, in nanoseconds, at least 1; needs what
+    /// A die that has had nothing to do for so long collects in the background, in nanoseconds, at least 1; needs what
     /// preemption needs, and collection that takes time.
     pub idle_ns: Option<u64>,
 }
@@ -97,7 +97,7 @@ pub struct GcParams {
 /// How requests interrupt a clean (PGC section III).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preemption {
-    /// A look at the queue between two steps, in nanoseconds.
+    /// A poll of the queue between two steps, in nanoseconds.
     pub poll_ns: u64,
     /// T_hard as a fraction of T_soft, the start threshold: with fewer free blocks only what consumes none goes in. From 0 to 1.
     pub t_hard: f64,
@@ -124,14 +124,14 @@ pub struct Suspension {
 
 /// What a running clean keeps from serving requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hold {
-    /// The whole element.
-    Element,
+pub enum Blocking {
+    /// The whole die.
+    Die,
     /// Only the plane of the victim; requires [`Pool::Plane`].
     Plane,
 }
 
-/// Before which requests the free blocks are looked at.
+/// Before which requests the free blocks are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
     /// Before every request.
@@ -140,11 +140,11 @@ pub enum Trigger {
     Write,
 }
 
-/// Elements that share a channel.
+/// Dies that share a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelParams {
-    /// Consecutive elements on one channel.
-    pub elements_per_channel: u32,
+    /// Consecutive dies on one channel.
+    pub dies_per_channel: u32,
 }
 
 /// Limit of the host link of one SSD.

@@ -1,17 +1,17 @@
 //! The SSD of tests to the nanosecond: blocks of four pages, a read takes 28 ns, a write 208, an erase 1000.
 
-use super::{Allocation, GcParams, Hold, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use super::{Allocation, Blocking, GcParams, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
 use crate::TimeNs;
 use crate::flash::{Geometry, Timing};
 
 pub const READ: TimeNs = 28;
 pub const WRITE: TimeNs = 208;
 
-/// Elements of one plane with that many blocks, `reserved` of which the fill leaves free; a pool starts at one free block and stops at two.
-pub fn ssd(elements: u32, blocks: u32, reserved: u32) -> SsdParams {
+/// Dies of one plane with that many blocks, `reserved` of which the fill leaves free; a pool starts at one free block and stops at two.
+pub fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
     SsdParams {
         geometry: Geometry {
-            elements,
+            dies,
             planes: 1,
             blocks_per_plane: blocks,
             pages_per_block: 4,
@@ -27,12 +27,12 @@ pub fn ssd(elements: u32, blocks: u32, reserved: u32) -> SsdParams {
             summary_transfer_ns: 0,
             command_overhead_ns: 1,
         },
-        element_stride_pages: 1,
+        die_stride_pages: 1,
         allocation: Allocation::Static,
         plane_choice: PlaneChoice::Rotate,
         gc: GcParams {
             pool: Pool::Plane,
-            hold: Hold::Element,
+            blocking: Blocking::Die,
             start_free_blocks: 1,
             stop_free_blocks: 2,
             trigger: Trigger::Request,

@@ -7,47 +7,47 @@ use crate::rng;
 const AHEAD: usize = 16;
 
 impl Ssd {
-    /// Overwrites `overwrites` × the exported capacity at random, element by element (rule 24), so that the tables of one element
+    /// Overwrites `overwrites` × the exported capacity at random, die by die (rule 24), so that the tables of one die
     /// stay in the processor's cache. Counters start from zero afterwards; erase counts run on.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64) {
-        for element in 0..self.params.geometry.elements {
-            self.warm_up_element(element, overwrites, seed);
+        for die in 0..self.params.geometry.dies {
+            self.warm_up_die(die, overwrites, seed);
         }
         self.counters = MemberCounters::default();
     }
 
-    fn warm_up_element(&mut self, element: u32, overwrites: f64, seed: u64) {
-        let exported = self.params.geometry.exported_pages_per_element();
-        let mut stream = rng::stream(seed, "warm-up", u64::from(self.member) << 32 | u64::from(element));
+    fn warm_up_die(&mut self, die: u32, overwrites: f64, seed: u64) {
+        let exported = self.params.geometry.exported_pages_per_die();
+        let mut stream = rng::stream(seed, "warm-up", u64::from(self.member) << 32 | u64::from(die));
         let writes = (overwrites * f64::from(exported)) as u64;
-        let first = self.ftl.slot(element, 0);
+        let first = self.ftl.lpn(die, 0);
         let mut draw = || first + rng::below(&mut stream, u64::from(exported)) as u32;
         // The pages are known ahead, so that what each needs can be on its way into the cache.
         let mut ahead: [u32; AHEAD] = std::array::from_fn(|_| draw());
         for i in 0..writes as usize {
-            let slot = std::mem::replace(&mut ahead[i % AHEAD], draw());
+            let lpn = std::mem::replace(&mut ahead[i % AHEAD], draw());
             self.ftl.prefetch_map(ahead[i % AHEAD]);
             self.ftl.prefetch_block(ahead[(i + AHEAD / 2) % AHEAD]);
-            self.overwrite_untimed(element, slot);
+            self.overwrite_untimed(die, lpn);
         }
     }
 
-    /// One host write with the looks before it, without time.
+    /// One host write with the checks before it, without time.
     #[inline]
-    fn overwrite_untimed(&mut self, element: u32, slot: u32) {
-        while self.ftl.needs_clean(element) {
-            let Some((pool, victim)) = self.ftl.next_clean(element, 0) else { break };
-            self.ftl.clean(element, pool, victim);
+    fn overwrite_untimed(&mut self, die: u32, lpn: u32) {
+        while self.ftl.needs_clean(die) {
+            let Some((pool, victim)) = self.ftl.next_clean(die, 0) else { break };
+            self.ftl.clean(die, pool, victim);
         }
-        let pool = self.ftl.place(element, slot, 0).expect("rule 16: a look leaves room in some pool");
-        self.ftl.write(element, pool, slot);
+        let pool = self.ftl.place(die, lpn, 0).expect("rule 16: a check leaves room in some pool");
+        self.ftl.write(die, pool, lpn);
     }
 
     /// One host write of logical page `page`, without time and without counting; for a warm-up by the workload's own addresses.
     pub fn overwrite_page_untimed(&mut self, page: u32) {
-        let (home, slot) = self.home(page);
-        // Without time there is no earliest start: under dynamic allocation a page stays on the element that holds it.
-        let element = if self.ftl.dynamic { self.ftl.element_of(slot) } else { home };
-        self.overwrite_untimed(element, slot);
+        let (home, lpn) = self.home(page);
+        // Without time there is no earliest start: under dynamic allocation a page stays on the die that holds it.
+        let die = if self.ftl.dynamic { self.ftl.die_of(lpn) } else { home };
+        self.overwrite_untimed(die, lpn);
     }
 }

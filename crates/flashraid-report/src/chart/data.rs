@@ -81,8 +81,8 @@ fn rows(chart: &Chart) -> Vec<Row> {
                 let series = if *is_write { "write" } else { "read" };
                 rows.push(Row { x: Some(*done_ms), y: Some(*response), x_axis: x_axis.clone(), y_axis, ..row(series) });
             }
-            for (member, element, start_ms, end_ms, forced) in &timeline.collections {
-                let group = Some(format!("member {member} element {element}"));
+            for (member, die, start_ms, end_ms, forced) in &timeline.collections {
+                let group = Some(format!("member {member} die {die}"));
                 let series = if *forced { "forced collection" } else { "collection" };
                 rows.push(Row { group, x: Some(*start_ms), x_end: Some(*end_ms), x_axis: x_axis.clone(), ..row(series) });
             }
@@ -108,7 +108,7 @@ mod tests {
         let timeline = Timeline {
             window_ms: 0.0..10.0,
             members: 2,
-            elements: 1,
+            dies: 1,
             unit: "ms",
             requests: vec![(3.0, 2.0, true)],
             collections: vec![(1, 0, 2.0, 10.0, true)],
@@ -121,7 +121,7 @@ mod tests {
             rows(&chart).iter().map(cells).collect::<Vec<_>>(),
             [
                 row("write", "", 3.0, None, Some(2.0)),
-                row("forced collection", "member 1 element 0", 2.0, Some(10.0), None),
+                row("forced collection", "member 1 die 0", 2.0, Some(10.0), None),
                 row("destage", "member 1", 1.0, Some(2.0), None),
                 row("destage waits for the others", "member 1", 2.0, Some(4.0), None),
             ]

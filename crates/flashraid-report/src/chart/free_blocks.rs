@@ -59,7 +59,7 @@ pub fn of_pool(report: &Value) -> Option<Chart> {
     points.iter_mut().for_each(|point| point.1 /= t_soft);
     let bands = STATES.iter().zip(states).map(|(name, stretches)| Band { name: (*name).to_owned(), stretches });
     let bands = bands.filter(|band| !band.stretches.is_empty()).collect();
-    let title = format!("Free blocks of the poorest pool of the window (member {}, element {}, pool {})", place[0], place[1], place[2]);
+    let title = format!("Free blocks of the poorest pool of the window (member {}, die {}, pool {})", place[0], place[1], place[2]);
     chart("free-blocks-window", title, vec![Line { name: "free blocks".to_owned(), points }], bands, levels(report))
 }
 

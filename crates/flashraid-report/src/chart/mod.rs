@@ -140,13 +140,13 @@ pub struct Timeline {
     pub window_ms: Range<f64>,
     /// Members, each with a lane.
     pub members: u32,
-    /// Elements of a member, each with a row in its lane.
-    pub elements: u32,
+    /// Dies of a member, each with a row in its lane.
+    pub dies: u32,
     /// Unit of the response times.
     pub unit: &'static str,
     /// Requests that ended in the window: end in ms, response time, whether it is a write.
     pub requests: Vec<(f64, f64, bool)>,
-    /// Collections: member, element, begin and end in ms, whether the controller forced it.
+    /// Collections: member, die, begin and end in ms, whether the controller forced it.
     pub collections: Vec<(u32, u32, f64, f64, bool)>,
     /// What members got of destages of the write cache: member, begin in ms, when the member was done, when all members were.
     pub destages: Vec<(u32, f64, f64, f64)>,

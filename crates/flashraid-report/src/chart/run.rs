@@ -69,14 +69,16 @@ pub fn timeline(report: &Value) -> Option<Chart> {
     };
     let destages: Vec<_> = entries("destages").filter_map(destage).collect();
     let members = report["members"].as_array().map_or(1, Vec::len).max(1) as u32;
-    let elements = report.pointer("/config/ssd/geometry/elements").and_then(Value::as_u64).unwrap_or(1).max(1) as u32;
+    // Reports of earlier versions say `elements`.
+    let geometry = &report["config"]["ssd"]["geometry"];
+    let dies = ["dies", "elements"].iter().find_map(|key| geometry[*key].as_u64()).unwrap_or(1).max(1) as u32;
     Some(Chart {
         id: "timeline".to_owned(),
         title: match destages.is_empty() {
             true => "Response time of each request when it is done, and collections".to_owned(),
             false => "Response time of each request when it is done, destages and collections".to_owned(),
         },
-        content: Content::Timeline(Timeline { window_ms, members, elements, unit, requests, collections, destages }),
+        content: Content::Timeline(Timeline { window_ms, members, dies, unit, requests, collections, destages }),
     })
 }
 
@@ -97,13 +99,13 @@ mod tests {
             "gc": [{ "member": 1, "element": 1, "start_ns": 2_000_000, "end_ns": 14_000_000, "forced": true }],
             "destages": [{ "member": 1, "begun_ns": 1_000_000, "ended_ns": 2_000_000, "done_ns": 14_000_000 }],
         });
-        let report = json!({ "members": [{}, {}], "config": { "ssd": { "geometry": { "elements": 2 } } }, "timeline": timeline });
+        let report = json!({ "members": [{}, {}], "config": { "ssd": { "geometry": { "dies": 2 } } }, "timeline": timeline });
         let charts = of_run(&report);
         let Content::Timeline(timeline) = &charts[0].content else { panic!("{charts:?}") };
         assert_eq!(timeline.requests, [(1.0, 1.0, false), (3.0, 2.0, true)]);
         assert_eq!(timeline.collections, [(1, 1, 2.0, 10.0, true)]);
         assert_eq!(timeline.destages, [(1, 1.0, 2.0, 10.0)]);
-        assert_eq!((timeline.members, timeline.elements, timeline.unit), (2, 2, "ms"));
+        assert_eq!((timeline.members, timeline.dies, timeline.unit), (2, 2, "ms"));
         assert!(of_run(&json!({})).is_empty());
     }
 

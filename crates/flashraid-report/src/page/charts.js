@@ -259,7 +259,7 @@
   }
 
   function timeline(chart) {
-    const parts = frame(chart, HINT + ` A lane for each member, in it ${chart.destages.length ? "destages above " : ""}a row for each element.`);
+    const parts = frame(chart, HINT + ` A lane for each member, in it ${chart.destages.length ? "destages above " : ""}a row for each die.`);
     const full = [chart.window_ms.start, chart.window_ms.end];
     const x = chart.requests.map((request) => request[0]);
     const column = (write) => chart.requests.map((request) => (request[2] === write ? request[1] : null));
@@ -307,11 +307,11 @@
         { label: "write", stroke: () => colour(1), width: 1.2, paths: marks(true), points: { show: false } }],
       hooks: { setScale: [sync], setCursor: [read] },
     }, [x, column(false), column(true)], parts.plot);
-    const laneHeight = (chart.members === 1 ? Math.min(320, Math.max(40, chart.elements * 16)) : 34) + (chart.destages.length ? 14 : 0);
+    const laneHeight = (chart.members === 1 ? Math.min(320, Math.max(40, chart.dies * 16)) : 34) + (chart.destages.length ? 14 : 0);
     // Destages have the upper part of a lane.
     const below = chart.destages.length ? 0.42 : 0.08;
     const lanes = (u) => {
-      const { ctx, bbox } = u, lane = bbox.height / chart.members, row = (lane * (0.92 - below)) / chart.elements;
+      const { ctx, bbox } = u, lane = bbox.height / chart.members, row = (lane * (0.92 - below)) / chart.dies;
       const bar = (from, to, top, height) => {
         const left = u.valToPos(from, "x", true), right = u.valToPos(to, "x", true);
         ctx.fillRect(left, bbox.top + top, Math.max(1, right - left), Math.max(1, height));
@@ -323,9 +323,9 @@
       for (const forced of [false, true]) {
         if (!shown[forced ? "forced" : "own"]) continue;
         ctx.fillStyle = theme()[forced ? "forced" : "own"];
-        for (const [member, element, start, end, kind] of chart.collections) {
+        for (const [member, die, start, end, kind] of chart.collections) {
           if (kind !== forced || end < u.scales.x.min || start > u.scales.x.max) continue;
-          bar(start, end, lane * (member + below) + row * element, row);
+          bar(start, end, lane * (member + below) + row * die, row);
         }
       }
       if (shown.destages) {

@@ -20,8 +20,8 @@ const LANES_TOP: u32 = 24;
 
 /// Draws a timeline.
 pub fn draw(title: &str, timeline: &Timeline) -> Result<String, Box<dyn Error>> {
-    // A single member has room for its elements.
-    let lane_height = if timeline.members == 1 { (timeline.elements * 16).clamp(LANE_HEIGHT, 320) } else { LANE_HEIGHT };
+    // A single member has room for its dies.
+    let lane_height = if timeline.members == 1 { (timeline.dies * 16).clamp(LANE_HEIGHT, 320) } else { LANE_HEIGHT };
     let lane_height = lane_height + if timeline.destages.is_empty() { 0 } else { DESTAGES_HEIGHT };
     svg(RESPONSES_HEIGHT + lane_height * timeline.members + LANES_FRAME, |area| {
         let (upper, lower) = area.split_vertically(RESPONSES_HEIGHT);
@@ -69,8 +69,8 @@ fn draw_responses(area: &Area, title: &str, Timeline { window_ms: window, unit, 
 }
 
 fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
-    let Timeline { window_ms: window, members, elements, collections, .. } = timeline;
-    let (members, elements) = (*members, *elements);
+    let Timeline { window_ms: window, members, dies, collections, .. } = timeline;
+    let (members, dies) = (*members, *dies);
     // Destages have the upper part of a lane.
     let below = if timeline.destages.is_empty() { 0.08 } else { 0.42 };
     let mut chart = ChartBuilder::on(area)
@@ -87,18 +87,18 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
         .y_labels(0)
         .x_label_formatter(&tick)
         .x_desc(match timeline.destages.is_empty() {
-            true => format!("time, ms; one lane for each member, in it a row for each of {elements} elements"),
-            false => format!("time, ms; one lane for each member, in it destages above a row for each of {elements} elements"),
+            true => format!("time, ms; one lane for each member, in it a row for each of {dies} dies"),
+            false => format!("time, ms; one lane for each member, in it destages above a row for each of {dies} dies"),
         })
         .draw()?;
     let pixel_ms = (window.end - window.start) / f64::from(WIDTH);
-    // Rows of one pixel at least, or a lane of many elements would look empty.
+    // Rows of one pixel at least, or a lane of many dies would look empty.
     let least_row = 1.0 / f64::from((area.dim_in_pixel().1 / members).max(1));
     for (forced, colour) in [(false, ORANGE), (true, BLUE)] {
         let rectangles = joined(collections.iter().filter(|collection| collection.4 == forced), pixel_ms / 2.0);
-        let rectangles = rectangles.into_iter().map(|(member, element, start_ms, end_ms)| {
-            let row = (0.92 - below) / f64::from(elements);
-            let top = f64::from(member) + below + row * f64::from(element);
+        let rectangles = rectangles.into_iter().map(|(member, die, start_ms, end_ms)| {
+            let row = (0.92 - below) / f64::from(dies);
+            let top = f64::from(member) + below + row * f64::from(die);
             let bottom = top + row.max(least_row);
             Rectangle::new([(start_ms, top), (end_ms.max(start_ms + pixel_ms / 2.0), bottom)], colour.filled())
         });
@@ -128,15 +128,15 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
     }
 }
 
-/// Collections of an element that follow each other within `gap_ms` as one rectangle: (member, element, start, end).
+/// Collections of a die that follow each other within `gap_ms` as one rectangle: (member, die, start, end).
 fn joined<'a>(collections: impl Iterator<Item = &'a (u32, u32, f64, f64, bool)>, gap_ms: f64) -> Vec<(u32, u32, f64, f64)> {
     let mut sorted: Vec<_> = collections.collect();
     sorted.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2)));
     let mut rectangles: Vec<(u32, u32, f64, f64)> = Vec::new();
-    for &(member, element, start_ms, end_ms, _) in sorted {
+    for &(member, die, start_ms, end_ms, _) in sorted {
         match rectangles.last_mut() {
-            Some(last) if (last.0, last.1) == (member, element) && start_ms - last.3 < gap_ms => last.3 = last.3.max(end_ms),
-            _ => rectangles.push((member, element, start_ms, end_ms)),
+            Some(last) if (last.0, last.1) == (member, die) && start_ms - last.3 < gap_ms => last.3 = last.3.max(end_ms),
+            _ => rectangles.push((member, die, start_ms, end_ms)),
         }
     }
     rectangles
@@ -151,7 +151,7 @@ mod tests {
         let timeline = Timeline {
             window_ms: 0.0..10.0,
             members: 2,
-            elements: 2,
+            dies: 2,
             unit: "ms",
             requests: vec![(3.0, 2.0, true), (4.0, 1.0, false)],
             collections: vec![(1, 1, 2.0, 4.0, true), (0, 0, 5.0, 6.0, false)],

@@ -142,17 +142,17 @@ impl Check {
     }
 
     fn size(&mut self, key: &str, bytes: u64) {
-        let most = self.footprint_bytes;
-        if bytes == 0 || bytes > most {
-            self.refuse(key, format!("is {bytes} bytes; 1 to {most} (the footprint of the workload) is allowed"));
+        let max = self.footprint_bytes;
+        if bytes == 0 || bytes > max {
+            self.refuse(key, format!("is {bytes} bytes; 1 to {max} (the footprint of the workload) is allowed"));
         }
     }
 
-    fn mean(&mut self, bytes: f64, least: f64) {
-        let most = self.footprint_bytes;
-        if !(bytes >= least && bytes <= most as f64) {
-            let least = if least < 1.0 { "more than 0".to_owned() } else { format!("{least} (the grain)") };
-            self.refuse("mean_bytes", format!("is {bytes}; {least} to {most} (the footprint of the workload) is allowed"));
+    fn mean(&mut self, bytes: f64, min: f64) {
+        let max = self.footprint_bytes;
+        if !(bytes >= min && bytes <= max as f64) {
+            let min = if min < 1.0 { "more than 0".to_owned() } else { format!("{min} (the grain)") };
+            self.refuse("mean_bytes", format!("is {bytes}; {min} to {max} (the footprint of the workload) is allowed"));
         }
     }
 

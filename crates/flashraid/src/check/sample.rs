@@ -38,7 +38,7 @@ pub struct WorkloadSample {
 pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Result<WorkloadSample, SourceError> {
     let space = address_space(array);
     let mut source = workload::open(spec, seed, &space)?;
-    let mut demand = Demand::new(array.layout());
+    let mut offered_load = OfferedLoad::new(array.layout());
     let mut by_member = vec![0_u64; array.members as usize];
     let (mut requests, mut reads, mut bytes, mut last_ns, mut extent_bytes) = (0_u64, 0_u64, 0_u128, 0_u64, 0_u64);
     let (mut pages_read, mut pages_written, mut pages, mut partial) = (0_u64, 0_u64, 0_u64, 0_u64);
@@ -61,7 +61,7 @@ pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Resul
         // Beyond the array it is folded; where to is not known here.
         let within = Request { offset_bytes: request.offset_bytes % space.capacity_bytes, ..request };
         if let Some(request) = pages_of(&within, space.page_bytes, u64::MAX) {
-            demand.of(&request, |member, read, written| {
+            offered_load.of(&request, |member, read, written| {
                 by_member[member as usize] += u64::from(read + written);
                 pages_read += u64::from(read);
                 pages_written += u64::from(written);

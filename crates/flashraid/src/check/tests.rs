@@ -16,7 +16,7 @@ fn the_main_job() {
     assert!((report.gc.clean_us / 12_700.0 - 1.0).abs() < 0.05, "{}", report.gc.clean_us);
     assert_eq!(report.first_collection, FirstCollection::AtOnce);
     let load = report.load.unwrap();
-    assert!(!load.is_saturated && load.elements_with_gc > load.elements_without_gc);
+    assert!(!load.is_saturated && load.dies_with_gc > load.dies_without_gc);
     insta::assert_snapshot!(checked("").to_string());
 }
 
@@ -32,7 +32,7 @@ fn memory_is_what_the_members_take() {
 #[test]
 fn collection_begins_when_the_reserve_is_used_up() {
     // 64 blocks, 9 reserved, start at 3: 9 − 1 − 3 blocks of 63 pages in each of 8 pools.
-    let text = "array.level = \"single\"\n[ssd]\nwarm_up.overwrites = 0\n[ssd.geometry]\nelements = 4\nplanes = 2\nblocks = 64\n[workload]\npreset = \"random-write\"\n";
+    let text = "array.level = \"single\"\n[ssd]\nwarm_up.overwrites = 0\n[ssd.geometry]\ndies = 4\nplanes = 2\nblocks = 64\n[workload]\npreset = \"random-write\"\n";
     let pages = 5 * 63 * 8;
     let report = checked(&format!("{text}requests = 100000\n"));
     assert_eq!(report.first_collection, FirstCollection::After { pages_per_member: pages, seconds: None });
@@ -45,12 +45,12 @@ fn collection_begins_when_the_reserve_is_used_up() {
 
 #[test]
 fn idle_reads_need_exactly_their_time() {
-    // 1000 reads/s of one page on 64 elements: 1000 × 130.6 µs / 64.
+    // 1000 reads/s of one page on 64 dies: 1000 × 130.6 µs / 64.
     let report = checked(
         "array.level = \"single\"\n[workload]\nkind = \"synthetic\"\nread_fraction = 1\nsize = \"4KiB\"\narrivals = { process = \"fixed\", gap = \"1ms\" }\n",
     );
     let load = report.load.unwrap();
-    assert!((load.elements_with_gc.unwrap() - 0.1306 / 64.0).abs() < 1e-9);
+    assert!((load.dies_with_gc.unwrap() - 0.1306 / 64.0).abs() < 1e-9);
     assert!((load.requests_per_s_max.unwrap() - 64.0 / 130.6e-6).abs() < 1.0);
 }
 
@@ -85,7 +85,7 @@ fn parity_and_spares_count() {
 
 #[test]
 fn warnings() {
-    let saturated = checked("array.level = \"single\"\nssd.geometry.elements = 2");
+    let saturated = checked("array.level = \"single\"\nssd.geometry.dies = 2");
     assert!(saturated.load.unwrap().is_saturated);
     assert!(saturated.warnings.iter().any(|warning| warning.contains("saturated")), "{:?}", saturated.warnings);
     let missing = checked("workload.path = \"no/such/trace\"");
@@ -111,7 +111,7 @@ fn every_preset_can_be_checked() {
 fn measured(scenario: &config::Scenario) -> f64 {
     let ssd = &scenario.array.ssd;
     let mut ftl = flashraid_model::ftl::Ftl::filled(&ssd.ftl(), 1, 0);
-    let exported = ssd.geometry.exported_pages_per_element();
+    let exported = ssd.geometry.exported_pages_per_die();
     let mut stream = flashraid_model::rng::stream(1, "check.theory", 0);
     let (mut moved, mut written) = (0_u64, 0_u64);
     for write in 0..6 * u64::from(exported) {
@@ -119,9 +119,9 @@ fn measured(scenario: &config::Scenario) -> f64 {
             let work = ftl.clean(0, pool, victim);
             moved += if write >= 3 * u64::from(exported) { u64::from(work.pages_moved) } else { 0 };
         }
-        let slot = flashraid_model::rng::below(&mut stream, u64::from(exported)) as u32;
-        let pool = ftl.place(0, slot, 0).expect("after the cleans there is room");
-        ftl.write(0, pool, slot);
+        let lpn = flashraid_model::rng::below(&mut stream, u64::from(exported)) as u32;
+        let pool = ftl.place(0, lpn, 0).expect("after the cleans there is room");
+        ftl.write(0, pool, lpn);
         written += u64::from(write >= 3 * u64::from(exported));
     }
     (written + moved) as f64 / written as f64
@@ -132,7 +132,7 @@ fn theory_agrees_with_the_flash_translation_layer() {
     for reserved in ["7%", "12%", "20%", "28%"] {
         for victim in ["greedy", "fifo", "random"] {
             let text = format!(
-                "array.level = \"single\"\n[ssd]\nsummary_page = false\n[ssd.geometry]\nelements = 1\nplanes = 1\nblocks = 1024\nreserved = \"{reserved}\"\n[ssd.gc]\nstart = \"2 blocks\"\nvictim = \"{victim}\"\n"
+                "array.level = \"single\"\n[ssd]\nsummary_page = false\n[ssd.geometry]\ndies = 1\nplanes = 1\nblocks = 1024\nreserved = \"{reserved}\"\n[ssd.gc]\nstart = \"2 blocks\"\nvictim = \"{victim}\"\n"
             );
             let scenario = config::from_str("test.toml", &text, &[], None).unwrap_or_else(|problems| panic!("{problems}"));
             let (expected, measured) = (check(&scenario).gc.write_amplification, measured(&scenario));

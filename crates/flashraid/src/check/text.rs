@@ -13,7 +13,7 @@ impl fmt::Display for CheckReport {
             let parts = match (cache.group_bytes, cache.member_bytes) {
                 (group, 0) => format!("{} for write groups", size(group)),
                 (0, member) => format!("{} for each member", size(member)),
-                (group, member) => format!("{} in front, {} for each member", size(group), size(member)),
+                (group, member) => format!("{} in the first level, {} for each member", size(group), size(member)),
             };
             line(f, "cache", &format!("{parts}; a stripe is {}", size(cache.stripe_bytes)))?;
         }
@@ -62,8 +62,8 @@ impl fmt::Display for CheckReport {
             line(f, "workload", &text)?;
         }
         if let Some(load) = &self.load {
-            if let (Some(without), Some(with)) = (load.elements_without_gc, load.elements_with_gc) {
-                let mut text = format!("elements {:.1} % busy, {:.1} % with collection", without * 100.0, with * 100.0);
+            if let (Some(without), Some(with)) = (load.dies_without_gc, load.dies_with_gc) {
+                let mut text = format!("dies {:.1} % busy, {:.1} % with collection", without * 100.0, with * 100.0);
                 for (name, share) in [("link", load.link), ("channels", load.channels)] {
                     if let Some(share) = share {
                         text.push_str(&format!(", {name} {:.1} %", share * 100.0));
@@ -71,10 +71,10 @@ impl fmt::Display for CheckReport {
                 }
                 line(f, "load", &text)?;
             }
-            if let Some(most) = load.requests_per_s_max {
+            if let Some(max) = load.requests_per_s_max {
                 // With little in flight a cache may wait for one member while the others are idle.
                 let but = if self.cache.is_some() { " by the members alone; what the cache lets through may be much less" } else { "" };
-                line(f, "at most", &format!("{most:.0} requests/s{but}"))?;
+                line(f, "at most", &format!("{max:.0} requests/s{but}"))?;
             }
         }
         line(f, "warm-up", &format!("{} pages", self.warm_up_pages))?;

@@ -18,8 +18,8 @@ pub fn greedy(pages: u32, alpha: f64) -> f64 {
     for level in (1..=pages).rev() {
         // Levels above `level` are passed through; `harmonic` is H(pages) − H(level).
         let m = f64::from(level);
-        let most = b * (harmonic + 1.0 / m) / (b - m + 1.0);
-        if alpha <= most {
+        let max = b * (harmonic + 1.0 / m) / (b - m + 1.0);
+        if alpha <= max {
             let s = (alpha * (b - m) - b * harmonic) / (b / m - alpha);
             return b / (b - m + s.clamp(f64::MIN_POSITIVE, 1.0));
         }
@@ -34,16 +34,16 @@ pub fn greedy(pages: u32, alpha: f64) -> f64 {
 /// Desnoyers, SYSTOR 2012: `alpha / (alpha + W(−alpha·e^−alpha))` with Lambert's function, here by bisection of the equation it solves,
 /// `alpha = −ln(1 − r) / r` with `r` the share of a victim that is garbage.
 pub fn oldest_first(alpha: f64) -> f64 {
-    let (mut least, mut most) = (0.0, 1.0);
+    let (mut min, mut max) = (0.0, 1.0);
     for _ in 0..100 {
-        let garbage = (least + most) / 2.0;
+        let garbage = (min + max) / 2.0;
         if -libm::log1p(-garbage) < alpha * garbage {
-            least = garbage;
+            min = garbage;
         } else {
-            most = garbage;
+            max = garbage;
         }
     }
-    1.0 / least.max(f64::MIN_POSITIVE)
+    1.0 / min.max(f64::MIN_POSITIVE)
 }
 
 /// Collection of any block of `pages` pages that holds garbage.

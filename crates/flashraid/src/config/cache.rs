@@ -14,9 +14,9 @@ pub struct CacheConfig {
     /// Bytes of all its caches together; without it 32 KiB for each member, as in LAWC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// Share of the size that the front cache of `lawc` gets; without it 25 %. The rest is shared out over the members.
+    /// Share of the size that the first level of `lawc` gets; without it 25 %. The rest is shared out over the members.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub front_fraction: Option<Fraction>,
+    pub first_level_fraction: Option<Fraction>,
     /// Occupancy of a cache up to which nothing is destaged; without it 0, as in LAWC. WOW's own value is 80 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<Fraction>,

@@ -12,7 +12,7 @@ use flashraid_workload::units::Duration;
 pub struct CoordinationConfig {
     /// The scheme.
     pub scheme: Scheme,
-    /// What a forced member cleans in each of its elements.
+    /// What a forced member cleans in each of its dies.
     pub force_until: ForceUntil,
     /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle).
     pub t_soft: StopThreshold,
@@ -24,13 +24,13 @@ pub struct CoordinationConfig {
     pub soft_limit: StopThreshold,
     /// With so many requests outstanding, or fewer, it is a good moment (proactive-soft-limit).
     pub shallow_depth: u32,
-    /// From the first request of a member for collection until the controller forces, so that more members can join.
+    /// From the first request of a member for collection until the controller forces, so that more members can ask.
     pub delay: Duration,
     /// Whether the controller answers.
     pub answer: Answer,
-    /// Numbers of the members that know the protocol; without it all do.
+    /// Numbers of the GGC-aware members, which know the protocol; without it all do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub capable: Option<Vec<u32>>,
+    pub ggc_aware: Option<Vec<u32>>,
     /// How long messages take.
     pub latency: LatencyConfig,
 }
@@ -47,7 +47,7 @@ impl Default for CoordinationConfig {
             shallow_depth: 1,
             delay: Duration { ns: 0 },
             answer: Answer::Prompt,
-            capable: None,
+            ggc_aware: None,
             latency: LatencyConfig::default(),
         }
     }
@@ -71,7 +71,7 @@ pub enum Scheme {
     Ideal,
 }
 
-/// What a forced member cleans in each of its elements.
+/// What a forced member cleans in each of its dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForceUntil {

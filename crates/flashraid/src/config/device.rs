@@ -21,7 +21,7 @@ pub struct SsdConfig {
     pub geometry: GeometryConfig,
     /// Durations of flash operations.
     pub timing: TimingConfig,
-    /// What carries data between the controller and the elements.
+    /// What carries data between the controller and the dies.
     #[serde(default)]
     pub transfer: Transfer,
     /// The channels; only with `transfer = "channel"`.
@@ -30,14 +30,14 @@ pub struct SsdConfig {
     /// The limit of the host link.
     #[serde(default)]
     pub link: Link,
-    /// How a write finds its element.
+    /// How a write finds its die.
     #[serde(default)]
     pub allocation: Allocation,
-    /// Consecutive logical pages that go to one element before the next element's turn.
+    /// Consecutive logical pages that go to one die before the next die's turn.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16_777_216))]
-    pub element_stride: u32,
-    /// How a write finds its plane inside the element.
+    pub die_stride: u32,
+    /// How a write finds its plane inside the die.
     #[serde(default)]
     pub plane_choice: PlaneChoice,
     /// The last page of each block holds a summary of the block instead of data.
@@ -84,10 +84,10 @@ pub(super) fn filled_in_by_preset(schema: &mut Schema) {
 #[serde(deny_unknown_fields)]
 #[schemars(transform = filled_in_by_preset)]
 pub struct GeometryConfig {
-    /// Elements (flash packages or dies); each serves one command at a time.
+    /// Dies; each serves one command at a time. (The papers say elements, or packages.)
     #[schemars(range(min = 1, max = 65_536))]
-    pub elements: u32,
-    /// Planes of an element.
+    pub dies: u32,
+    /// Planes of a die.
     #[schemars(range(min = 1, max = 1_024))]
     pub planes: u32,
     /// Blocks of a plane.
@@ -113,7 +113,7 @@ pub struct TimingConfig {
     pub page_program: Duration,
     /// Erase of one block.
     pub block_erase: Duration,
-    /// One byte between the controller and an element.
+    /// One byte between the controller and a die.
     pub transfer_per_byte: TimePerByte,
     /// Bytes that travel with every 512 bytes of data.
     #[schemars(range(min = 0, max = 4_096))]
@@ -123,26 +123,26 @@ pub struct TimingConfig {
     pub command_overhead: Duration,
 }
 
-/// What carries data between the controller and the elements.
+/// What carries data between the controller and the dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transfer {
-    /// Every element has pins of its own: a transfer is part of the element's busy time.
+    /// Every die has pins of its own: a transfer is part of the die's busy time.
     #[default]
     Pins,
-    /// Elements share channels (`channel.elements_per_channel`).
+    /// Dies share channels (`channel.dies_per_channel`).
     Channel,
     /// Transfers take no time.
     None,
 }
 
-/// Elements that share a channel.
+/// Dies that share a channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelConfig {
-    /// Consecutive elements on one channel.
+    /// Consecutive dies on one channel.
     #[schemars(range(min = 1, max = 65_536))]
-    pub elements_per_channel: u32,
+    pub dies_per_channel: u32,
 }
 
 /// The limit of the host link: `"off"`, a rate for a half-duplex link such as SATA, or a table with `rate` and `duplex`.
@@ -211,18 +211,18 @@ impl Quantity for LinkRate {
     }
 }
 
-/// How a write finds its element.
+/// How a write finds its die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocation {
-    /// `(lpn / element_stride) mod elements`.
+    /// `(lpn / die_stride) mod dies`.
     #[default]
     Static,
-    /// The element that can start earliest and has room.
+    /// The die that can start earliest and has room.
     Dynamic,
 }
 
-/// How a write finds its plane inside the element.
+/// How a write finds its plane inside the die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlaneChoice {

@@ -15,12 +15,12 @@ pub struct GcConfig {
     pub start: StartThreshold,
     /// A collection of a pool ends when it has this many free blocks.
     pub stop: StopThreshold,
-    /// Before which requests the free blocks are looked at.
+    /// Before which requests the free blocks are checked.
     pub trigger: Trigger,
     /// What shares free blocks, open blocks and thresholds.
     pub pool: Pool,
-    /// What a running collection keeps from serving requests.
-    pub hold: Hold,
+    /// The blocking scope of a collection: what serves no request while it runs.
+    pub blocking: Blocking,
     /// Pages that are moved go to an open block of their own rather than to the one of host writes.
     pub separate_open_block: bool,
     /// Moved pages stay inside their plane and need no transfer.
@@ -35,7 +35,7 @@ pub struct GcConfig {
     pub merge: bool,
     /// A page that a waiting request wants is moved first; needs preemption and `merge`.
     pub reorder: bool,
-    /// A look at the queue between two steps of a collection; needs preemption.
+    /// A poll of the queue between two steps of a collection; needs preemption.
     pub poll: Duration,
     /// From the suspension of a program or erase until the read begins, in nanoseconds; needs `preemption = "suspend"`.
     pub suspend_ns: u64,
@@ -43,7 +43,7 @@ pub struct GcConfig {
     pub resume_ns: u64,
     /// Suspensions that one operation suffers at most; needs `preemption = "suspend"`.
     pub suspensions_max: u32,
-    /// Idle time after which an element collects in the background.
+    /// Idle time after which a die collects in the background.
     pub idle: Idle,
 }
 
@@ -55,7 +55,7 @@ impl Default for GcConfig {
             stop: StopThreshold::AboveStart(1),
             trigger: Trigger::Request,
             pool: Pool::Plane,
-            hold: Hold::Element,
+            blocking: Blocking::Die,
             separate_open_block: false,
             copy_back: true,
             preemption: Preemption::None,
@@ -261,7 +261,7 @@ impl StopThreshold {
     }
 }
 
-/// Idle time after which an element collects in the background.
+/// Idle time after which a die collects in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Idle {
     /// Never.
@@ -288,7 +288,7 @@ impl Quantity for Idle {
     }
 }
 
-/// Before which requests the free blocks are looked at.
+/// Before which requests the free blocks are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
@@ -304,16 +304,16 @@ pub enum Trigger {
 pub enum Pool {
     /// Each plane by itself.
     Plane,
-    /// All planes of an element together.
-    Element,
+    /// All planes of a die together.
+    Die,
 }
 
-/// What a running collection keeps from serving requests.
+/// The blocking scope of a collection: what serves no request while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Hold {
-    /// The whole element.
-    Element,
+pub enum Blocking {
+    /// The whole die.
+    Die,
     /// Only the plane of the victim; needs `pool = "plane"`.
     Plane,
 }

@@ -18,6 +18,7 @@ mod gc;
 mod presets;
 mod problems;
 mod quantities;
+mod renamed;
 mod report;
 mod resolve;
 mod resolve_cache;
@@ -50,9 +51,10 @@ pub use device::{
     Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, PlaneChoice, SsdConfig, TimingConfig, Transfer,
     WarmUpConfig, WarmUpPattern,
 };
-pub use gc::{GcConfig, Hold, Idle, Pool, Preemption, StartThreshold, StopThreshold, Trigger, Victim, VictimName, VictimTable};
+pub use gc::{Blocking, GcConfig, Idle, Pool, Preemption, StartThreshold, StopThreshold, Trigger, Victim, VictimName, VictimTable};
 pub use presets::{Preset, PresetKind, presets};
 pub use problems::{Place, Problem, Problems, SourceText};
+pub use renamed::{Migrated, Renaming, migrate, renamed_preset};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::address_space;
 pub use workload::*;

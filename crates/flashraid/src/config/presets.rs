@@ -34,7 +34,7 @@ const DEVICES: &[(&str, &str)] = &[
     ("lawc2017", include_str!("../../../../presets/devices/lawc2017.toml")),
     ("mlc-sata2", include_str!("../../../../presets/devices/mlc-sata2.toml")),
     ("slc-sata2", include_str!("../../../../presets/devices/slc-sata2.toml")),
-    ("nvme-tlc", include_str!("../../../../presets/devices/nvme-tlc.toml")),
+    ("nvme-simple", include_str!("../../../../presets/devices/nvme-simple.toml")),
 ];
 
 /// Name and TOML of every array.

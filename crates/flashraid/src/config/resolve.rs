@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::array::Level;
 use super::coordination::Scheme;
 use super::device::{Allocation, Duplex, Link, LinkRate, PlaneChoice, Transfer, WarmUpPattern};
-use super::gc::{Hold, Idle, Pool, Preemption, StopThreshold, Trigger, VictimTable};
+use super::gc::{Blocking, Idle, Pool, Preemption, StopThreshold, Trigger, VictimTable};
 use super::problems::{Place, Problem};
 use super::tree::Tree;
 use super::validate::show;
@@ -24,7 +24,7 @@ const SECTOR_BYTES: u64 = 512;
 /// Pages of one member: the ids of the model have 32 bits.
 const PAGES_PER_MEMBER_MAX: u64 = u32::MAX as u64;
 
-/// Pools of an element: what the model keeps a bit each for.
+/// Pools of a die: what the model keeps a bit each for.
 const PLANE_POOLS_MAX: u32 = 64;
 
 const LONGEST_OPERATION_NS: u64 = 3_600_000_000_000;
@@ -84,7 +84,7 @@ fn warnings(config: &Config, array: &ArrayParams) -> Vec<String> {
     let mut warnings = without_effect(config);
     let geometry = &array.ssd.geometry;
     let gc = &array.ssd.gc;
-    let pool_reserved = geometry.reserved_blocks_per_plane * if gc.pool == ssd::Pool::Element { geometry.planes } else { 1 };
+    let pool_reserved = geometry.reserved_blocks_per_plane * if gc.pool == ssd::Pool::Die { geometry.planes } else { 1 };
     // One reserved block is always open.
     if gc.stop_free_blocks > pool_reserved - 1 {
         let text = format!(
@@ -172,7 +172,7 @@ impl Resolver<'_> {
         Some(SsdParams {
             geometry,
             timing,
-            element_stride_pages: config.ssd.element_stride,
+            die_stride_pages: config.ssd.die_stride,
             allocation: match config.ssd.allocation {
                 Allocation::Static => ssd::Allocation::Static,
                 Allocation::Dynamic => ssd::Allocation::Dynamic,
@@ -199,12 +199,12 @@ impl Resolver<'_> {
         if config.ssd.summary_page && written.pages < 2 {
             self.problem("ssd.geometry.pages", "a block whose last page is a summary needs at least 2 pages", None);
         }
-        let blocks_per_member = u64::from(written.elements) * u64::from(written.planes) * u64::from(written.blocks);
+        let blocks_per_member = u64::from(written.dies) * u64::from(written.planes) * u64::from(written.blocks);
         let page_ids = blocks_per_member.saturating_mul(u64::from(written.pages.next_power_of_two()));
         if page_ids > PAGES_PER_MEMBER_MAX {
             let message = format!(
-                "{} elements × {} planes × {} blocks × {} pages are {} pages; a member can have at most {PAGES_PER_MEMBER_MAX} (pages of a block rounded up to a power of two)",
-                written.elements,
+                "{} dies × {} planes × {} blocks × {} pages are {} pages; a member can have at most {PAGES_PER_MEMBER_MAX} (pages of a block rounded up to a power of two)",
+                written.dies,
                 written.planes,
                 written.blocks,
                 written.pages,
@@ -214,30 +214,30 @@ impl Resolver<'_> {
         }
         if config.ssd.gc.pool == Pool::Plane && written.planes > PLANE_POOLS_MAX {
             let message = format!(
-                "`ssd.geometry.planes` is {}, but an element can have at most {PLANE_POOLS_MAX} planes with a pool each",
+                "`ssd.geometry.planes` is {}, but a die can have at most {PLANE_POOLS_MAX} planes with a pool each",
                 written.planes
             );
-            self.problem("ssd.geometry.planes", message, Some("set ssd.gc.pool = \"element\""));
+            self.problem("ssd.geometry.planes", message, Some("set ssd.gc.pool = \"die\""));
         }
         let reserved = written.reserved.of(written.blocks);
-        let planes_per_pool = if config.ssd.gc.pool == Pool::Element { written.planes } else { 1 };
+        let planes_per_pool = if config.ssd.gc.pool == Pool::Die { written.planes } else { 1 };
         let (working, why) = working_blocks(config);
         let needed = (working + 1).div_ceil(planes_per_pool);
         if reserved < needed {
             // Rounded up, so that it is enough.
-            let least = libm::ceil(f64::from(needed) / f64::from(written.blocks) * 1e6) / 1e6;
+            let min = libm::ceil(f64::from(needed) / f64::from(written.blocks) * 1e6) / 1e6;
             let message = format!(
                 "`ssd.geometry.reserved` is {}, which leaves {reserved} of the {} blocks of a plane in reserve, but garbage collection needs at least {needed} ({why}, and one free for `ssd.gc.start`)",
                 self.written("ssd.geometry.reserved"),
                 written.blocks
             );
-            self.problem("ssd.geometry.reserved", message, Some(&format!("with {} blocks, {least} is the least", written.blocks)));
+            self.problem("ssd.geometry.reserved", message, Some(&format!("with {} blocks, {min} is the least", written.blocks)));
         } else if reserved >= written.blocks {
             let message = format!("`ssd.geometry.reserved` is {}, which leaves nothing to export", self.written("ssd.geometry.reserved"));
             self.problem("ssd.geometry.reserved", message, None);
         }
         (self.problems.len() == before).then_some(Geometry {
-            elements: written.elements,
+            dies: written.dies,
             planes: written.planes,
             blocks_per_plane: written.blocks,
             pages_per_block: written.pages,
@@ -255,9 +255,9 @@ impl Resolver<'_> {
             ("block_erase", written.block_erase),
             ("command_overhead", written.command_overhead),
         ] {
-            let least = u64::from(key != "command_overhead");
-            if !(least..=LONGEST_OPERATION_NS).contains(&time.ns) {
-                let message = format!("`ssd.timing.{key}` is {time}, but {least}ns to 1h is allowed");
+            let min = u64::from(key != "command_overhead");
+            if !(min..=LONGEST_OPERATION_NS).contains(&time.ns) {
+                let message = format!("`ssd.timing.{key}` is {time}, but {min}ns to 1h is allowed");
                 self.problem(&format!("ssd.timing.{key}"), message, None);
             }
         }
@@ -283,10 +283,10 @@ impl Resolver<'_> {
 
     fn gc(&mut self, config: &Config, geometry: &Geometry) -> GcParams {
         let written = &config.ssd.gc;
-        let planes_per_pool = if written.pool == Pool::Element { geometry.planes } else { 1 };
+        let planes_per_pool = if written.pool == Pool::Die { geometry.planes } else { 1 };
         let pool_blocks = planes_per_pool * geometry.blocks_per_plane;
         let pool_reserved = planes_per_pool * geometry.reserved_blocks_per_plane;
-        let pool = if written.pool == Pool::Element { "an element" } else { "a plane" };
+        let pool = if written.pool == Pool::Die { "a die" } else { "a plane" };
         let start = written.start.blocks_of(pool_blocks);
         let stop = written.stop.blocks_of(pool_blocks, start);
         // Rule 16: with less, a pool could run dry. `geometry` has made sure that 1 is possible.
@@ -309,22 +309,22 @@ impl Resolver<'_> {
             let help = matches!(written.stop, StopThreshold::AboveStart(_)).then_some("lower ssd.gc.start, or raise ssd.geometry.reserved");
             self.problem("ssd.gc.stop", message, help);
         }
-        if written.hold == Hold::Plane && written.pool != Pool::Plane {
-            let message = "`ssd.gc.hold` is \"plane\", but planes can be held one by one only if each has a pool of its own";
-            self.problem("ssd.gc.hold", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.hold = \"element\""));
+        if written.blocking == Blocking::Plane && written.pool != Pool::Plane {
+            let message = "`ssd.gc.blocking` is \"plane\", but planes can be blocked one by one only if each has a pool of its own";
+            self.problem("ssd.gc.blocking", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.blocking = \"die\""));
         }
-        if written.hold == Hold::Plane && config.ssd.transfer == Transfer::Channel {
-            let message = "`ssd.gc.hold` is \"plane\", but with shared channels a collection holds the whole element";
-            self.problem("ssd.gc.hold", message, Some("set ssd.transfer = \"pins\" or ssd.gc.hold = \"element\""));
+        if written.blocking == Blocking::Plane && config.ssd.transfer == Transfer::Channel {
+            let message = "`ssd.gc.blocking` is \"plane\", but with shared channels a collection blocks the whole die";
+            self.problem("ssd.gc.blocking", message, Some("set ssd.transfer = \"pins\" or ssd.gc.blocking = \"die\""));
         }
         GcParams {
             pool: match written.pool {
                 Pool::Plane => ssd::Pool::Plane,
-                Pool::Element => ssd::Pool::Element,
+                Pool::Die => ssd::Pool::Die,
             },
-            hold: match written.hold {
-                Hold::Element => ssd::Hold::Element,
-                Hold::Plane => ssd::Hold::Plane,
+            blocking: match written.blocking {
+                Blocking::Die => ssd::Blocking::Die,
+                Blocking::Plane => ssd::Blocking::Plane,
             },
             start_free_blocks: start,
             stop_free_blocks: stop,
@@ -373,23 +373,23 @@ impl Resolver<'_> {
     }
 
     fn channel(&mut self, config: &Config) -> Option<ChannelParams> {
-        let elements = config.ssd.geometry.elements;
+        let dies = config.ssd.geometry.dies;
         match (config.ssd.transfer, &config.ssd.channel) {
             (Transfer::Channel, Some(channel)) => {
-                let per_channel = channel.elements_per_channel;
-                if per_channel > elements {
-                    let message = format!("`ssd.channel.elements_per_channel` is {per_channel}, but there are only {elements} elements");
-                    self.problem("ssd.channel.elements_per_channel", message, None);
+                let per_channel = channel.dies_per_channel;
+                if per_channel > dies {
+                    let message = format!("`ssd.channel.dies_per_channel` is {per_channel}, but there are only {dies} dies");
+                    self.problem("ssd.channel.dies_per_channel", message, None);
                 }
                 if config.ssd.timing.transfer_per_byte.ps == 0 {
                     let message = "`ssd.timing.transfer_per_byte` is 0, but with `ssd.transfer = \"channel\"` a transfer takes time";
                     self.problem("ssd.timing.transfer_per_byte", message, Some("set ssd.transfer = \"none\" for transfers that take none"));
                 }
-                Some(ChannelParams { elements_per_channel: per_channel })
+                Some(ChannelParams { dies_per_channel: per_channel })
             }
             (Transfer::Channel, None) => {
-                let message = "`ssd.transfer` is \"channel\", but nothing says how many elements share one";
-                self.problem("ssd.transfer", message, Some("set ssd.channel.elements_per_channel"));
+                let message = "`ssd.transfer` is \"channel\", but nothing says how many dies share one";
+                self.problem("ssd.transfer", message, Some("set ssd.channel.dies_per_channel"));
                 None
             }
             // A preset's channels are no mistake of a user who switches them off.
@@ -402,7 +402,7 @@ impl Resolver<'_> {
         let level = config.array.level;
         let members = config.array.members.unwrap_or_else(|| level.default_members());
         let name = level.name();
-        let (least, most, even) = match level {
+        let (min, max, even) = match level {
             Level::Single => (1, 1, false),
             Level::Raid0 => (1, MEMBERS_MAX, false),
             Level::Raid1 => (2, MEMBERS_MAX, false),
@@ -410,11 +410,11 @@ impl Resolver<'_> {
             Level::Raid4 | Level::Raid5 => (3, MEMBERS_MAX, false),
             Level::Raid6 => (4, MEMBERS_MAX, false),
         };
-        if members < least || members > most || (even && members % 2 == 1) {
-            let allowed = match (least == most, even) {
-                (true, _) => format!("exactly {least}"),
-                (false, true) => format!("an even number from {least} to {most}"),
-                (false, false) => format!("{least} to {most}"),
+        if members < min || members > max || (even && members % 2 == 1) {
+            let allowed = match (min == max, even) {
+                (true, _) => format!("exactly {min}"),
+                (false, true) => format!("an even number from {min} to {max}"),
+                (false, false) => format!("{min} to {max}"),
             };
             let help = (level == Level::Single).then_some("did you mean array.level = \"raid0\"?");
             self.problem("array.members", format!("`array.members` is {members}, but \"{name}\" takes {allowed}"), help);
@@ -479,7 +479,7 @@ impl Resolver<'_> {
             self.problem("ssd.gc.idle", "`ssd.gc.idle` is 0, but must be \"off\" or at least 1ns", None);
         }
         let excluded = [
-            ("ssd.gc.hold", gc.hold == Hold::Plane, "element"),
+            ("ssd.gc.blocking", gc.blocking == Blocking::Plane, "die"),
             ("ssd.transfer", config.ssd.transfer == Transfer::Channel, "pins"),
             ("ssd.allocation", config.ssd.allocation == Allocation::Dynamic, "static"),
         ];

@@ -13,7 +13,7 @@ const LARGEST_BYTES: u64 = 1 << 40;
 /// LAWC Table 1.
 const BYTES_PER_MEMBER: u64 = 32 << 10;
 /// LAWC Fig. 6.
-const FRONT_FRACTION: Fraction = Fraction(0.25);
+const FIRST_LEVEL_FRACTION: Fraction = Fraction(0.25);
 const SYNC_TIMEOUT: Duration = Duration { ns: 1_000_000 };
 /// LAWC Table 2.
 const NVM_READ: Duration = Duration { ns: 125 };
@@ -25,7 +25,7 @@ pub(super) fn without_effect(written: &CacheConfig) -> Vec<&'static str> {
     let caches = policy != CachePolicy::None;
     [
         ("size", caches, written.size.is_some()),
-        ("front_fraction", policy == CachePolicy::Lawc, written.front_fraction.is_some()),
+        ("first_level_fraction", policy == CachePolicy::Lawc, written.first_level_fraction.is_some()),
         ("low", caches, written.low.is_some()),
         ("high", caches, written.high.is_some()),
         ("in_flight", caches, written.in_flight.is_some()),
@@ -60,9 +60,9 @@ impl Resolver<'_> {
             written.sync_timeout.get_or_insert(SYNC_TIMEOUT);
         }
         if written.policy == CachePolicy::Lawc {
-            written.front_fraction.get_or_insert(FRONT_FRACTION);
+            written.first_level_fraction.get_or_insert(FIRST_LEVEL_FRACTION);
         }
-        let (sync_timeout, front_fraction) = (written.sync_timeout, written.front_fraction);
+        let (sync_timeout, first_level_fraction) = (written.sync_timeout, written.first_level_fraction);
         let name = written.policy.name();
 
         if high < low {
@@ -76,11 +76,11 @@ impl Resolver<'_> {
             }
         }
         let pages = size.bytes / page_bytes;
-        let front_pages = front_fraction.map_or(0, |fraction| libm::floor(fraction.0 * pages as f64) as u64);
+        let first_level_pages = first_level_fraction.map_or(0, |fraction| libm::floor(fraction.0 * pages as f64) as u64);
         let (group_pages, member_pages) = match policy {
             Policy::Wow | Policy::Stow => (pages, 0),
             Policy::Independent { .. } => (0, pages / u64::from(members)),
-            Policy::Lawc => (front_pages, (pages - front_pages) / u64::from(members)),
+            Policy::Lawc => (first_level_pages, (pages - first_level_pages) / u64::from(members)),
         };
         let too_small = match policy {
             Policy::Wow | Policy::Stow => group_pages == 0,
@@ -94,9 +94,12 @@ impl Resolver<'_> {
         if too_small {
             let page = Size { bytes: page_bytes };
             let (key, message) = if policy == Policy::Lawc {
-                let shares = format!("leaves {group_pages} pages to the front cache and {member_pages} to each of {members} members");
-                let fraction = front_fraction.unwrap_or(FRONT_FRACTION);
-                ("cache.front_fraction", format!("`cache.front_fraction` is {fraction}, which of `cache.size` = {size} {shares}"))
+                let shares = format!("leaves {group_pages} pages to the first level and {member_pages} to each of {members} members");
+                let fraction = first_level_fraction.unwrap_or(FIRST_LEVEL_FRACTION);
+                (
+                    "cache.first_level_fraction",
+                    format!("`cache.first_level_fraction` is {fraction}, which of `cache.size` = {size} {shares}"),
+                )
             } else {
                 ("cache.size", format!("`cache.size` is {size}, too little for policy \"{name}\" with {members} members"))
             };

@@ -47,7 +47,7 @@ pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<&'static str> 
         ("shallow_depth", scheme == ProactiveSoftLimit, written.shallow_depth != default.shallow_depth),
         ("delay", coordinated, written.delay != default.delay),
         ("answer", coordinated, written.answer != default.answer),
-        ("capable", coordinated, written.capable != default.capable),
+        ("ggc_aware", coordinated, written.ggc_aware != default.ggc_aware),
         ("latency", coordinated, written.latency != default.latency),
     ]
     .into_iter()
@@ -61,7 +61,7 @@ impl Resolver<'_> {
         let t_soft = self.limit("coordination.t_soft", written.t_soft, ssd);
         let soft_limit = self.limit("coordination.soft_limit", written.soft_limit, ssd);
         let latency = &written.latency;
-        for (key, time, least) in [
+        for (key, time, min) in [
             ("check_interval", written.check_interval, SHORTEST_CHECK_NS),
             ("idle_threshold", written.idle_threshold, 0),
             ("delay", written.delay, 0),
@@ -71,12 +71,12 @@ impl Resolver<'_> {
             ("latency.gc_state", latency.gc_state, 0),
             ("latency.gc_done", latency.gc_done, 0),
         ] {
-            if !(least..=LONGEST_NS).contains(&time.ns) {
-                let message = format!("`coordination.{key}` is {time}, but {} to 1h is allowed", Duration { ns: least });
+            if !(min..=LONGEST_NS).contains(&time.ns) {
+                let message = format!("`coordination.{key}` is {time}, but {} to 1h is allowed", Duration { ns: min });
                 self.problem(&format!("coordination.{key}"), message, None);
             }
         }
-        let capable = self.capable(written.capable.as_deref(), members, config.array.level);
+        let ggc_aware = self.ggc_aware(written.ggc_aware.as_deref(), members, config.array.level);
         let scheme = written.scheme.coordinated()?;
         if config.ssd.gc.idle != Idle::Off {
             let (idle, name) = (self.written("ssd.gc.idle"), self.written("coordination.scheme"));
@@ -97,7 +97,7 @@ impl Resolver<'_> {
             shallow_depth: written.shallow_depth,
             delay_ns: written.delay.ns,
             answers: written.answer == Answer::Prompt,
-            capable,
+            ggc_aware,
             latency_ns: {
                 let mut by_kind = [0; coordination::KINDS];
                 by_kind[Kind::GcRequest as usize] = latency.gc_request.ns;
@@ -114,7 +114,7 @@ impl Resolver<'_> {
     /// Free blocks of a pool, above its start threshold.
     fn limit(&mut self, key: &str, written: StopThreshold, ssd: &SsdParams) -> u32 {
         let (g, start) = (&ssd.geometry, ssd.gc.start_free_blocks);
-        let planes = if ssd.gc.pool == Pool::Element { g.planes } else { 1 };
+        let planes = if ssd.gc.pool == Pool::Die { g.planes } else { 1 };
         let limit = written.blocks_of(planes * g.blocks_per_plane, start);
         let reserve = planes * g.reserved_blocks_per_plane;
         // The default is as good as can be where the reserve leaves no room above the start.
@@ -130,23 +130,23 @@ impl Resolver<'_> {
         limit
     }
 
-    fn capable(&mut self, written: Option<&[u32]>, members: u32, level: Level) -> u128 {
+    fn ggc_aware(&mut self, written: Option<&[u32]>, members: u32, level: Level) -> u128 {
         let Some(written) = written else { return u128::MAX >> (u128::BITS - members) };
-        let mut capable = 0;
+        let mut ggc_aware = 0;
         for &member in written {
             if member >= members {
                 let message = format!(
-                    "`coordination.capable` names member {member}, but the members of this \"{}\" are 0 to {}",
+                    "`coordination.ggc_aware` names member {member}, but the members of this \"{}\" are 0 to {}",
                     level.name(),
                     members - 1
                 );
-                self.problem("coordination.capable", message, None);
-            } else if capable >> member & 1 == 1 {
-                self.problem("coordination.capable", format!("`coordination.capable` names member {member} twice"), None);
+                self.problem("coordination.ggc_aware", message, None);
+            } else if ggc_aware >> member & 1 == 1 {
+                self.problem("coordination.ggc_aware", format!("`coordination.ggc_aware` names member {member} twice"), None);
             } else {
-                capable |= 1_u128 << member;
+                ggc_aware |= 1_u128 << member;
             }
         }
-        capable
+        ggc_aware
     }
 }

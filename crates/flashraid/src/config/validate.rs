@@ -271,9 +271,9 @@ fn describe(kind: &ValidationErrorKind, schema: &Value, found: &Value) -> (Strin
     }
     let limits = || match (&schema["minimum"], &schema["maximum"]) {
         (Value::Null, Value::Null) => String::new(),
-        (least, Value::Null) => format!(" of at least {least}"),
-        (Value::Null, greatest) => format!(" of at most {greatest}"),
-        (least, greatest) => format!(" from {least} to {greatest}"),
+        (min, Value::Null) => format!(" of at least {min}"),
+        (Value::Null, max) => format!(" of at most {max}"),
+        (min, max) => format!(" from {min} to {max}"),
     };
     match kind {
         ValidationErrorKind::Type { kind } => {

@@ -529,7 +529,7 @@ impl Quantity for TraceReorder {
     const NAME: &'static str = "reorder";
     const ALLOWED: &'static str = "\"sort\", or the number of requests to hold back, such as 1000";
     const PATTERN: &'static str = r"^\s*sort\s*$";
-    const NUMBERS: Option<Numbers> = Some(Numbers { least: 0.0, greatest: 4_294_967_295.0, whole: true });
+    const NUMBERS: Option<Numbers> = Some(Numbers { min: 0.0, max: 4_294_967_295.0, whole: true });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         if text.trim() == "sort" { Ok(Self::Sort) } else { Err(UnitError::new("the only word is \"sort\"")) }
@@ -582,7 +582,7 @@ impl Quantity for RequestsOrTime {
     const NAME: &'static str = "requests-or-time";
     const ALLOWED: &'static str = "a number of requests, such as 10000, or a duration with a unit, such as \"60s\"";
     const PATTERN: &'static str = Duration::PATTERN;
-    const NUMBERS: Option<Numbers> = Some(Numbers { least: 0.0, greatest: 9_007_199_254_740_991.0, whole: true });
+    const NUMBERS: Option<Numbers> = Some(Numbers { min: 0.0, max: 9_007_199_254_740_991.0, whole: true });
 
     fn parse(text: &str) -> Result<Self, UnitError> {
         Duration::parse(text).map(Self::Time)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::*;
-use flashraid_model::array::{FailureProgress, Service, StripeCounters};
+use flashraid_model::array::{FailureProgress, Health, StripeCounters};
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{CompletedRequest, Latency, Measured, ResponseTimes};
@@ -134,7 +134,7 @@ fn failure(inputs: &ReportInputs) -> Option<Failure> {
     // The spare's pages over the whole run, unlike those of the measured time.
     let rebuild_ns = progress.rebuild_began_ns.map(|began| progress.rebuild_ended_ns.unwrap_or(inputs.measured.end_ns) - began);
     let rebuilt_bytes = progress.strips_rebuilt as f64 * f64::from(progress.strip_pages) * f64::from(inputs.page_bytes);
-    let of = |service: Service| response_times(&inputs.measured.response_by_phase[service as usize]);
+    let of = |health: Health| response_times(&inputs.measured.response_by_phase[health as usize]);
     Some(Failure {
         member: progress.member,
         spare: progress.spare,
@@ -147,11 +147,11 @@ fn failure(inputs: &ReportInputs) -> Option<Failure> {
         rebuild_mb_s: rebuild_ns.filter(|&ns| ns > 0).map(|ns| rebuilt_bytes * 1e3 / ns as f64),
         pages_reconstructed: counters.pages_reconstructed,
         pages_read_to_reconstruct: counters.pages_read_to_reconstruct,
-        response_us: ByService {
-            normal: of(Service::Normal),
-            degraded: of(Service::Degraded),
-            rebuilding: of(Service::Rebuilding),
-            rebuilt: of(Service::Rebuilt),
+        response_us: ByHealth {
+            normal: of(Health::Normal),
+            degraded: of(Health::Degraded),
+            rebuilding: of(Health::Rebuilding),
+            rebuilt: of(Health::Rebuilt),
         },
     })
 }
@@ -226,16 +226,16 @@ fn gc(inputs: &ReportInputs) -> Gc {
     let sum: MemberCounters = inputs.counters.iter().copied().sum();
     let activity = &inputs.measured.gc;
     Gc {
-        runs: sum.gc_runs,
-        forced_runs: sum.gc_forced_runs,
+        runs: sum.collections,
+        forced_runs: sum.forced_collections,
         busy_fraction: activity.busy_fraction(),
-        mean_length_us: (sum.gc_runs > 0).then(|| us(sum.gc_time_ns) / sum.gc_runs as f64),
+        mean_length_us: (sum.collections > 0).then(|| us(sum.gc_time_ns) / sum.collections as f64),
         synchronised_mean: activity.synchronised_mean(),
         preemptions: sum.preemptions,
         merges: sum.merges,
         pipelined: sum.pipelined,
         messages: inputs.messages.clone(),
-        own_runs: sum.gc_runs - sum.gc_forced_runs,
+        own_runs: sum.collections - sum.forced_collections,
         cleans: sum.erases,
         time_ms: sum.gc_time_ns as f64 / 1e6,
         slice_us: us(activity.slice_ns),
@@ -260,8 +260,8 @@ fn member(inputs: &ReportInputs, index: usize) -> Member {
         gc_pages_moved: counters.gc_pages_moved,
         summary_programs: counters.summary_programs,
         write_amplification: counters.write_amplification(),
-        gc_runs: counters.gc_runs,
-        gc_forced_runs: counters.gc_forced_runs,
+        gc_runs: counters.collections,
+        gc_forced_runs: counters.forced_collections,
         gc_time_ms: counters.gc_time_ns as f64 / 1e6,
         gc_busy_fraction: activity.member_busy_fraction(index),
         gc_any_fraction: activity.member_any_fraction(index),
@@ -275,9 +275,10 @@ fn free_blocks(measured: &Measured) -> Vec<Vec<(f64, f64, f64, f64)>> {
         return Vec::new();
     }
     let cut = |relative: f64| rounded(relative, 1e4);
-    let points = measured.free_blocks.iter().map(|points| {
-        points.iter().map(|point| (point.from_ns as f64 / 1e6, cut(point.least), cut(point.mean), cut(point.most))).collect()
-    });
+    let points = measured
+        .free_blocks
+        .iter()
+        .map(|points| points.iter().map(|point| (point.from_ns as f64 / 1e6, cut(point.min), cut(point.mean), cut(point.max))).collect());
     points.collect()
 }
 
@@ -294,14 +295,14 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
     };
     let gc = |gc: &GcInterval| TimelineGc {
         member: gc.member,
-        element: gc.element,
+        die: gc.die,
         pool: gc.pool,
         start_ns: gc.start_ns,
         writes_wait_from_ns: gc.writes_wait_from_ns,
         all_wait_from_ns: gc.all_wait_from_ns,
         end_ns: gc.end_ns,
         free_blocks_before: gc.free_blocks_before,
-        free_blocks_least: gc.free_blocks_least,
+        free_blocks_min: gc.free_blocks_min,
         victims: gc.victims,
         pages_moved: gc.pages_moved,
         forced: gc.forced,
@@ -377,11 +378,11 @@ pub(super) mod tests {
         metrics.gc(&GcInterval {
             pool: 2,
             free_blocks_before: 12,
-            free_blocks_least: 11,
+            free_blocks_min: 11,
             writes_wait_from_ns: SECOND + 1_000_000,
             all_wait_from_ns: SECOND + 2_000_000,
             member: 1,
-            element: 3,
+            die: 3,
             start_ns: SECOND,
             end_ns: SECOND + 8_000_000,
             victims: 2,
@@ -396,8 +397,8 @@ pub(super) mod tests {
             gc_pages_moved: 90,
             erases: 2,
             summary_programs: 6,
-            gc_runs: 1,
-            gc_forced_runs: 1,
+            collections: 1,
+            forced_collections: 1,
             gc_time_ns: 8_000_000,
             ..MemberCounters::default()
         };
@@ -449,8 +450,8 @@ pub(super) mod tests {
         let timeline = report.timeline.unwrap();
         assert_eq!((timeline.requests.len(), timeline.gc.len(), timeline.omitted), (2, 1, 0));
         let gc = timeline.gc[0];
-        assert_eq!((gc.member, gc.element, gc.pool), (1, 3, 2));
-        assert_eq!((timeline.t_soft_free_blocks, gc.free_blocks_before, gc.free_blocks_least), (12, 12, 11));
+        assert_eq!((gc.member, gc.die, gc.pool), (1, 3, 2));
+        assert_eq!((timeline.t_soft_free_blocks, gc.free_blocks_before, gc.free_blocks_min), (12, 12, 11));
         assert_eq!(
             [gc.start_ns, gc.writes_wait_from_ns, gc.all_wait_from_ns, gc.end_ns].map(|ns| ns / 1_000_000),
             [1000, 1001, 1002, 1008]

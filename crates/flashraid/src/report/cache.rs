@@ -35,7 +35,7 @@ pub fn cache(policy: &str, counters: &CacheCounters, room_pages: u64, page_bytes
         },
         "front": {
             "bypasses": counters.bypasses, "dependent": counters.dependent,
-            "destages": counters.front_destages.count, "pages_destaged": counters.front_destages.pages,
+            "destages": counters.first_level_destages.count, "pages_destaged": counters.first_level_destages.pages,
         },
         "parity_reads": counters.parity_reads,
         "destages": destages(&counters.destages),
@@ -46,7 +46,7 @@ pub fn cache(policy: &str, counters: &CacheCounters, room_pages: u64, page_bytes
         },
         "occupancy": {
             "mean": ratio(counters.occupancy_page_ns as f64, measured_ns as f64 * room_pages as f64),
-            "most": ratio(counters.occupancy_most_pages as f64, room_pages as f64),
+            "most": ratio(counters.occupancy_max_pages as f64, room_pages as f64),
         },
     });
     match report {

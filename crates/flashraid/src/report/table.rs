@@ -116,7 +116,7 @@ impl Report {
         const FIGURES: [Figure; 10] = [
             ("mean", |times| times.mean),
             ("standard deviation", |times| times.stddev),
-            ("least", |times| times.min),
+            ("min", |times| times.min),
             ("median", |times| times.p50),
             ("90 %", |times| times.p90),
             ("95 %", |times| times.p95),
@@ -153,7 +153,7 @@ impl Report {
             Row::new("write amplification", [format_figure(flash.write_amplification)], ""),
             Row::new("erases", [count(flash.erases)], "blocks"),
             Row::new("erases per block, mean", [format_figure(Some(flash.wear.mean))], ""),
-            Row::new("erases per block, most", [count(u64::from(flash.wear.max))], ""),
+            Row::new("erases per block, max", [count(u64::from(flash.wear.max))], ""),
         ];
         if let Some(lifetime) = flash.lifetime {
             rows.push(Row::new(
@@ -168,10 +168,10 @@ impl Report {
     fn gc_section(&self) -> Section {
         let gc = &self.gc;
         let mut rows = vec![
-            Row::new("runs", [count(gc.runs)], ""),
-            Row::new("forced runs", [count(gc.forced_runs)], ""),
-            Row::new("mean length of a run", [format_figure(gc.mean_length_us)], "µs"),
-            Row::new("share of element time", [format_figure(gc.busy_fraction.map(|fraction| fraction * 100.0))], "%"),
+            Row::new("collections", [count(gc.runs)], ""),
+            Row::new("forced collections", [count(gc.forced_runs)], ""),
+            Row::new("mean length of a collection", [format_figure(gc.mean_length_us)], "µs"),
+            Row::new("share of die time", [format_figure(gc.busy_fraction.map(|fraction| fraction * 100.0))], "%"),
             Row::new("members collecting together, mean", [format_figure(gc.synchronised_mean)], ""),
         ];
         let met: u64 = gc.requests_by_members_met.iter().skip(1).sum();
@@ -207,7 +207,7 @@ impl Report {
         let columns = if each {
             (0..self.members.len()).map(|member| member.to_string()).collect()
         } else {
-            ["least", "mean", "most"].map(str::to_owned).to_vec()
+            ["min", "mean", "max"].map(str::to_owned).to_vec()
         };
         let rows = FIGURES.iter().map(|&(name, unit, figure)| {
             let figures = self.members.iter().map(figure);
@@ -270,12 +270,12 @@ fn failure_sections(failure: &Failure) -> [Section; 2] {
         ]);
     }
     let by = &failure.response_us;
-    let services = [&by.normal, &by.degraded, &by.rebuilding, &by.rebuilt];
+    let by_health = [&by.normal, &by.degraded, &by.rebuilding, &by.rebuilt];
     let figures = |name: &str, figure: fn(&ByDirection<ResponseTime>) -> Option<f64>| {
-        Row::new(name, services.map(|times| format_figure(figure(times))), "µs")
+        Row::new(name, by_health.map(|times| format_figure(figure(times))), "µs")
     };
     let responses = vec![
-        Row::new("requests", services.map(|times| count(times.all.count)), ""),
+        Row::new("requests", by_health.map(|times| count(times.all.count)), ""),
         figures("mean", |times| times.all.mean),
         figures("mean of reads", |times| times.read.mean),
         figures("mean of writes", |times| times.write.mean),
@@ -339,7 +339,7 @@ mod tests {
         let template = report.members[1].clone();
         report.members = (1..=10).map(|erases| Member { erases, ..template.clone() }).collect();
         let section = report.members_section();
-        assert_eq!(section.columns, ["least", "mean", "most"]);
+        assert_eq!(section.columns, ["min", "mean", "max"]);
         assert_eq!(section.rows[2].values, ["1", "5.500", "10"]);
     }
 }

@@ -100,62 +100,62 @@ pub fn fast(case: &Case) -> Outcome {
     let mut cleans = Vec::new();
     array.take_cleans(&mut cleans);
     let planes = case.params.ssd.geometry.planes;
-    let exported = case.params.ssd.geometry.exported_pages_per_element();
-    let place = |(element, pool, block, page)| {
+    let exported = case.params.ssd.geometry.exported_pages_per_die();
+    let place = |(die, pool, block, page)| {
         let (plane, block) = match case.params.ssd.gc.pool {
             flashraid_model::ssd::Pool::Plane => (pool, block),
-            flashraid_model::ssd::Pool::Element => (block % planes, block / planes),
+            flashraid_model::ssd::Pool::Die => (block % planes, block / planes),
         };
-        PhysicalPage { element, plane, block, page }
+        PhysicalPage { die, plane, block, page }
     };
-    let by_plane = case.params.ssd.gc.hold == flashraid_model::ssd::Hold::Plane && !case.params.ssd.gc.instantaneous;
+    let by_plane = case.params.ssd.gc.blocking == flashraid_model::ssd::Blocking::Plane && !case.params.ssd.gc.instantaneous;
     let members = array.members().iter().map(|ssd| {
         let counts = ssd.ftl().erase_counts();
-        let (elements, blocks) = (case.params.ssd.geometry.elements, case.params.ssd.geometry.blocks_per_plane);
+        let (dies, blocks) = (case.params.ssd.geometry.dies, case.params.ssd.geometry.blocks_per_plane);
         let mut block_erases = vec![0; counts.len()];
         for (index, &count) in counts.iter().enumerate() {
-            let (element, within) = (index as u32 / (planes * blocks), index as u32 % (planes * blocks));
+            let (die, within) = (index as u32 / (planes * blocks), index as u32 % (planes * blocks));
             let (plane, block) = match case.params.ssd.gc.pool {
                 flashraid_model::ssd::Pool::Plane => (within / blocks, within % blocks),
-                flashraid_model::ssd::Pool::Element => (within % planes, within / planes),
+                flashraid_model::ssd::Pool::Die => (within % planes, within / planes),
             };
-            block_erases[((element * planes + plane) * blocks + block) as usize] = count;
+            block_erases[((die * planes + plane) * blocks + block) as usize] = count;
         }
         MemberOutcome {
             counters: *ssd.counters(),
             block_erases,
-            pages: (0..elements * exported).map(|slot| place(ssd.ftl().location(slot))).collect(),
+            pages: (0..dies * exported).map(|lpn| place(ssd.ftl().location(lpn))).collect(),
         }
     });
     Outcome {
         requests: outcomes,
         members: members.collect(),
-        gc_intervals: runs(cleans, by_plane),
+        gc_intervals: collections(cleans, by_plane),
         messages: array.messages(),
         cache_counters,
         stripe_counters: array.stripe_counters(),
     }
 }
 
-/// Cleans of one element (of one plane, if only that is held) back to back are one run.
-fn runs(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<GcInterval> {
-    let worker = |c: &GcInterval| (c.member, c.element, if by_plane { c.pool } else { 0 });
+/// Cleans of one die (of one plane, if only that is blocked) back to back are one collection.
+fn collections(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<GcInterval> {
+    let worker = |c: &GcInterval| (c.member, c.die, if by_plane { c.pool } else { 0 });
     cleans.sort_by_key(|c| (worker(c), c.start_ns));
-    let mut runs: Vec<GcInterval> = Vec::new();
+    let mut collections: Vec<GcInterval> = Vec::new();
     for clean in cleans {
-        match runs.last_mut() {
-            Some(run) if worker(run) == worker(&clean) && run.end_ns == clean.start_ns => {
-                run.end_ns = clean.end_ns;
-                run.victims += clean.victims;
-                run.pages_moved += clean.pages_moved;
+        match collections.last_mut() {
+            Some(collection) if worker(collection) == worker(&clean) && collection.end_ns == clean.start_ns => {
+                collection.end_ns = clean.end_ns;
+                collection.victims += clean.victims;
+                collection.pages_moved += clean.pages_moved;
             }
-            _ => runs.push(clean),
+            _ => collections.push(clean),
         }
     }
-    for run in &mut runs {
-        (run.pool, run.free_blocks_before, run.free_blocks_least) = (0, 0, 0);
-        (run.writes_wait_from_ns, run.all_wait_from_ns) = (run.start_ns, run.start_ns);
+    for collection in &mut collections {
+        (collection.pool, collection.free_blocks_before, collection.free_blocks_min) = (0, 0, 0);
+        (collection.writes_wait_from_ns, collection.all_wait_from_ns) = (collection.start_ns, collection.start_ns);
     }
-    runs.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
-    runs
+    collections.sort_by_key(|gc| (gc.member, gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
+    collections
 }

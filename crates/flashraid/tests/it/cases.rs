@@ -2,21 +2,21 @@
 
 use flashraid_model::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
 use flashraid_model::flash::{Geometry, Timing};
-use flashraid_model::ssd::{Allocation, GcParams, Hold, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use flashraid_model::ssd::{Allocation, GcParams, Blocking, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
 use flashraid_workload::{Direction, HostLoop, Request};
 
 use crate::outcome::Case;
 
 pub const PAGE_BYTES: u64 = 4096;
 
-/// One element of one plane with blocks of three data pages and a summary, nine pages of which are exported: block 0 holds pages 0 to 2,
+/// One die of one plane with blocks of three data pages and a summary, nine pages of which are exported: block 0 holds pages 0 to 2,
 /// block 1 3 to 5, block 2 6 to 8; block 3 is open, blocks 4 and 5 are free, and collection starts at one free block.
 ///
 /// Read 20, program 200, erase 1000, transfer of a page 7, of a summary 3, command 1; so an idle read takes 28 and an idle write 208, a
 /// move 220, a summary 203.
 pub fn one_plane() -> Case {
     let geometry = Geometry {
-        elements: 1,
+        dies: 1,
         planes: 1,
         blocks_per_plane: 6,
         pages_per_block: 4,
@@ -34,7 +34,7 @@ pub fn one_plane() -> Case {
     };
     let gc = GcParams {
         pool: Pool::Plane,
-        hold: Hold::Element,
+        blocking: Blocking::Die,
         start_free_blocks: 1,
         stop_free_blocks: 2,
         trigger: Trigger::Request,
@@ -48,7 +48,7 @@ pub fn one_plane() -> Case {
     let ssd = SsdParams {
         geometry,
         timing,
-        element_stride_pages: 1,
+        die_stride_pages: 1,
         allocation: Allocation::Static,
         plane_choice: PlaneChoice::MostFree,
         gc,

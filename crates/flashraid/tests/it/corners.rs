@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flashraid_model::array::{Level, WarmUpPattern};
 use flashraid_model::cache::Policy;
 use flashraid_model::coordination::{Kind, Scheme, Work};
-use flashraid_model::ssd::{Allocation, Hold, MemberCounters, Pool, VictimPolicy};
+use flashraid_model::ssd::{Allocation, Blocking, MemberCounters, Pool, VictimPolicy};
 use flashraid_workload::{Direction, HostLoop, Request};
 
 use crate::agreement::{CASES, seeds};
@@ -29,17 +29,17 @@ fn the_cases_reach_every_corner() {
         count("collection", collected);
         count("requests that met it", met);
         count("met on several members", outcome.requests.iter().any(|request| request.gc_members_met > 1));
-        count("runs of several victims", outcome.gc_intervals.iter().any(|gc| gc.victims > 1));
-        count("plane held", ssd.gc.hold == Hold::Plane && met);
+        count("collections of several victims", outcome.gc_intervals.iter().any(|gc| gc.victims > 1));
+        count("one plane blocked", ssd.gc.blocking == Blocking::Plane && met);
         count("instantaneous", ssd.gc.instantaneous && collected);
-        count("element-wide pool", ssd.gc.pool == Pool::Element && collected);
+        count("die-wide pool", ssd.gc.pool == Pool::Die && collected);
         count("separate open block", ssd.gc.separate_open_block && collected);
         count("dynamic", ssd.allocation == Allocation::Dynamic && collected);
         count("dynamic, channel, no copy-back", ssd.allocation == Allocation::Dynamic && ssd.channel.is_some() && !ssd.gc.copy_back && met);
         count("last block left unsealed", !ssd.fill_seals_last_block && collected);
         count("channel", ssd.channel.is_some() && met);
         count("last block left unsealed", !ssd.fill_seals_last_block && collected);
-        count("dynamic, plane held", ssd.allocation == Allocation::Dynamic && ssd.gc.hold == Hold::Plane && met);
+        count("dynamic, one plane blocked", ssd.allocation == Allocation::Dynamic && ssd.gc.blocking == Blocking::Plane && met);
         count("half-duplex link", ssd.link.is_some_and(|link| !link.full_duplex));
         count("full-duplex link", ssd.link.is_some_and(|link| link.full_duplex));
         count("cost-benefit", ssd.gc.victim == VictimPolicy::CostBenefit && collected);
@@ -120,8 +120,8 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("no answer", !coordination.answers && is_sent(Kind::GcRequest));
         count("held back", coordination.delay_ns > 0 && forced);
         count("slow messages", coordination.latency_ns.iter().any(|&ns| ns > 0) && forced);
-        let incapable = coordination.capable.count_ones() < case.params.members;
-        count("not all capable", incapable && forced);
+        let unaware = coordination.ggc_aware.count_ones() < case.params.members;
+        count("not all GGC-aware", unaware && forced);
         let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
         count("forced and preempted", forced && sum(|c| c.preemptions));
         count("forced and suspended", forced && sum(|c| c.suspensions));
@@ -192,7 +192,7 @@ fn the_cases_of_caches_reach_every_corner() {
         count("bypasses", counters.bypasses > 0);
         count("dependent writes", counters.dependent > 0);
         count("pre-parity reads", counters.parity_reads > 0);
-        count("front", counters.front_destages.count > 0);
+        count("first level", counters.first_level_destages.count > 0);
         count("common destages", counters.common_all_ready > 0);
         count("common destages by the timer", counters.common_timeouts > 0);
         count("rates", cache.high > cache.low && counters.destages.count > 0);
@@ -215,15 +215,15 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
         let counters = result.counters;
         read += counters.host_pages_read;
         written += counters.host_pages_written;
-        let runs: Vec<_> = outcome.gc_intervals.iter().filter(|gc| gc.member as usize == member).collect();
-        assert_eq!(counters.erases, runs.iter().map(|gc| u64::from(gc.victims)).sum::<u64>());
-        assert_eq!(counters.gc_pages_moved, runs.iter().map(|gc| u64::from(gc.pages_moved)).sum::<u64>());
-        let mut places: Vec<_> = result.pages.iter().map(|page| (page.element, page.plane, page.block, page.page)).collect();
+        let collections: Vec<_> = outcome.gc_intervals.iter().filter(|gc| gc.member as usize == member).collect();
+        assert_eq!(counters.erases, collections.iter().map(|gc| u64::from(gc.victims)).sum::<u64>());
+        assert_eq!(counters.gc_pages_moved, collections.iter().map(|gc| u64::from(gc.pages_moved)).sum::<u64>());
+        let mut places: Vec<_> = result.pages.iter().map(|page| (page.die, page.plane, page.block, page.page)).collect();
         places.sort_unstable();
         places.dedup();
         assert_eq!(
             places.len() as u64,
-            u64::from(case.params.ssd.geometry.elements * case.params.ssd.geometry.exported_pages_per_element()),
+            u64::from(case.params.ssd.geometry.dies * case.params.ssd.geometry.exported_pages_per_die()),
             "every page lies in a place of its own"
         );
     }

@@ -6,7 +6,7 @@ use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Scheme, Wor
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, ChannelParams, GcParams, Hold, LinkParams, PlaneChoice, Pool, Preemption, SsdParams, Suspension, Trigger, VictimPolicy,
+    Allocation, ChannelParams, GcParams, Blocking, LinkParams, PlaneChoice, Pool, Preemption, SsdParams, Suspension, Trigger, VictimPolicy,
 };
 use flashraid_workload::{Direction, HostLoop, Request};
 
@@ -107,8 +107,8 @@ impl Draw {
     fn ssd(&mut self) -> SsdParams {
         let planes = self.between(1, 4);
         let dynamic = self.chance(35);
-        let pool = if self.chance(60) { Pool::Plane } else { Pool::Element };
-        let hold = if pool == Pool::Plane && self.chance(40) { Hold::Plane } else { Hold::Element };
+        let pool = if self.chance(60) { Pool::Plane } else { Pool::Die };
+        let blocking = if pool == Pool::Plane && self.chance(40) { Blocking::Plane } else { Blocking::Die };
         let separate_open_block = self.chance(30);
         let planes_per_pool = if pool == Pool::Plane { 1 } else { planes };
         let start = self.between(1, 3 * planes_per_pool);
@@ -120,7 +120,7 @@ impl Draw {
         let blocks = self.between(6.max(reserved + 1), 24);
         let gc = GcParams {
             pool,
-            hold,
+            blocking,
             start_free_blocks: start as u32,
             stop_free_blocks: (start + self.between(1, 3)) as u32,
             trigger: if self.chance(70) { Trigger::Request } else { Trigger::Write },
@@ -132,7 +132,7 @@ impl Draw {
             idle_ns: None,
         };
         let geometry = Geometry {
-            elements: self.between(1, 4) as u32,
+            dies: self.between(1, 4) as u32,
             planes: planes as u32,
             blocks_per_plane: blocks as u32,
             pages_per_block: self.between(4, 16) as u32,
@@ -140,16 +140,16 @@ impl Draw {
             reserved_blocks_per_plane: reserved as u32,
             summary_page: self.chance(50),
         };
-        let channel = self.chance(30).then(|| ChannelParams { elements_per_channel: self.between(1, u64::from(geometry.elements)) as u32 });
-        let hold = if channel.is_some() { Hold::Element } else { hold };
+        let channel = self.chance(30).then(|| ChannelParams { dies_per_channel: self.between(1, u64::from(geometry.dies)) as u32 });
+        let blocking = if channel.is_some() { Blocking::Die } else { blocking };
         let link = self.chance(30).then(|| LinkParams { page_ns: self.between(4_001, 60_000), full_duplex: self.chance(50) });
         SsdParams {
             geometry,
             timing: self.timing(channel.is_some()),
-            element_stride_pages: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
+            die_stride_pages: if self.chance(50) { 1 } else { self.between(1, 4) as u32 },
             allocation: if dynamic { Allocation::Dynamic } else { Allocation::Static },
             plane_choice: if self.chance(70) { PlaneChoice::MostFree } else { PlaneChoice::Rotate },
-            gc: GcParams { hold, ..gc },
+            gc: GcParams { blocking, ..gc },
             fill_seals_last_block,
             channel,
             link,
@@ -169,7 +169,7 @@ impl Draw {
         let ssd = &mut case.params.ssd;
         ssd.channel = None;
         ssd.allocation = Allocation::Static;
-        ssd.gc.hold = Hold::Element;
+        ssd.gc.blocking = Blocking::Die;
         ssd.gc.instantaneous = false;
         let merge = self.chance(40);
         let suspension = self.chance(30).then(|| Suspension {
@@ -188,7 +188,7 @@ impl Draw {
         let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
         ssd.gc.idle_ns = with_idle.then(|| 50_021 << self.between(0, 8));
         if with_idle {
-            // Elements that go idle together end together, and rule 38 leaves their order on the link to how the model works.
+            // Dies that go idle together end together, and rule 38 leaves their order on the link to how the model works.
             ssd.link = None;
         }
         // Few pages are wanted again and again, so that some are wanted while they move.
@@ -235,7 +235,7 @@ impl Draw {
             shallow_depth: self.between(0, 4) as u32,
             delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
             answers: self.chance(90),
-            capable: if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) },
+            ggc_aware: if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) },
             latency_ns,
         });
     }
@@ -252,7 +252,7 @@ impl Draw {
         };
         (params.level, params.members) = (level, members as u32);
         if let Some(coordination) = &mut params.coordination {
-            coordination.capable = if self.chance(80) { (1 << members) - 1 } else { u128::from(self.between(0, (1 << members) - 1)) };
+            coordination.ggc_aware = if self.chance(80) { (1 << members) - 1 } else { u128::from(self.between(0, (1 << members) - 1)) };
         }
         let array_bytes = reference::array_pages(params) * PAGE_BYTES;
         for request in &mut case.requests {

@@ -27,7 +27,7 @@ pub struct Outcome {
     pub requests: Vec<RequestOutcome>,
     /// By member.
     pub members: Vec<MemberOutcome>,
-    /// Sorted by member, element, start, end, victims, pages moved.
+    /// Sorted by member, die, start, end, victims, pages moved.
     pub gc_intervals: Vec<GcInterval>,
     /// Of the write cache; its mean occupancy only if it is empty at the end.
     pub cache_counters: Option<CacheCounters>,
@@ -47,15 +47,15 @@ pub struct RequestOutcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemberOutcome {
     pub counters: MemberCounters,
-    /// Erases of each block, warm-up included, in order of element, plane, block.
+    /// Erases of each block, warm-up included, in order of die, plane, block.
     pub block_erases: Vec<u32>,
-    /// Where each logical page lies, in order of home element (rule 7) and that element's logical page.
+    /// Where each logical page lies, in order of home die (rule 7) and that die's logical page.
     pub pages: Vec<PhysicalPage>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhysicalPage {
-    pub element: u32,
+    pub die: u32,
     pub plane: u32,
     /// Within its plane.
     pub block: u32,

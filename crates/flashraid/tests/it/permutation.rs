@@ -38,7 +38,7 @@ fn draw(seed: u64) -> Case {
         preemption.poll_ns = 0;
     }
     let coordination = params.coordination.as_mut().expect("the case is coordinated");
-    coordination.capable &= (1 << params.members) - 1;
+    coordination.ggc_aware &= (1 << params.members) - 1;
     coordination.latency_ns.iter_mut().for_each(round);
     round(&mut coordination.check_interval_ns);
     round(&mut coordination.idle_threshold_ns);
@@ -90,8 +90,8 @@ fn renumbered(case: &Case, numbers: &[u64]) -> Case {
         request.offset_bytes = (page / members * members + numbers[(page % members) as usize]) * PAGE_BYTES;
     }
     let coordination = case.params.coordination.as_mut().expect("the case is coordinated");
-    let capable = coordination.capable;
-    coordination.capable = numbers.iter().enumerate().fold(0, |bits, (member, number)| bits | (capable >> member & 1) << number);
+    let ggc_aware = coordination.ggc_aware;
+    coordination.ggc_aware = numbers.iter().enumerate().fold(0, |bits, (member, number)| bits | (ggc_aware >> member & 1) << number);
     case
 }
 
@@ -101,7 +101,7 @@ fn numbered_back(mut outcome: Outcome, numbers: &[u64]) -> Outcome {
     for gc in &mut outcome.gc_intervals {
         gc.member = numbers.iter().position(|&number| number == u64::from(gc.member)).expect("every member has a number") as u32;
     }
-    outcome.gc_intervals.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
+    outcome.gc_intervals.sort_by_key(|gc| (gc.member, gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
     outcome
 }
 

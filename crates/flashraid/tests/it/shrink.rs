@@ -4,7 +4,7 @@ use flashraid_model::array::{FailureParams, RebuildParams, WarmUp, WarmUpPattern
 use flashraid_model::cache::CacheParams;
 use flashraid_model::coordination::{CoordinationParams, KINDS, Scheme, Work};
 use flashraid_model::placement::Level;
-use flashraid_model::ssd::{Allocation, Hold, PlaneChoice, Preemption, Trigger, VictimPolicy};
+use flashraid_model::ssd::{Allocation, Blocking, PlaneChoice, Preemption, Trigger, VictimPolicy};
 use flashraid_workload::HostLoop;
 
 use crate::cases::PAGE_BYTES;
@@ -21,7 +21,7 @@ pub fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
             simpler(&mut candidate);
             let members = candidate.params.members;
             if let Some(coordination) = &mut candidate.params.coordination {
-                coordination.capable &= (1 << members) - 1;
+                coordination.ggc_aware &= (1 << members) - 1;
             }
             if !is_possible(&candidate) {
                 continue;
@@ -76,21 +76,21 @@ fn is_possible(case: &Case) -> bool {
     fits && case.params.members >= least && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2)) && survives
 }
 
-/// Tries to do without ever smaller runs of requests.
+/// Tries to do without ever shorter sequences of requests.
 fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
-    let mut run = case.requests.len().next_power_of_two();
-    while run > 0 {
+    let mut length = case.requests.len().next_power_of_two();
+    while length > 0 {
         let mut first = 0;
         while first < case.requests.len() {
             let mut candidate = case.clone();
-            candidate.requests.drain(first..(first + run).min(case.requests.len()));
+            candidate.requests.drain(first..(first + length).min(case.requests.len()));
             if fails(&candidate) {
                 *case = candidate;
             } else {
-                first += run;
+                first += length;
             }
         }
-        run /= 2;
+        length /= 2;
     }
 }
 
@@ -113,7 +113,7 @@ const SIMPLER: [fn(&mut Case); 55] = [
     |case| case.params.coordination = None,
     |case| coordination(case, |coordination| coordination.latency_ns = [0; KINDS]),
     |case| coordination(case, |coordination| coordination.delay_ns = 0),
-    |case| coordination(case, |coordination| coordination.capable = u128::MAX),
+    |case| coordination(case, |coordination| coordination.ggc_aware = u128::MAX),
     |case| coordination(case, |coordination| coordination.work = Work::OneVictim),
     |case| coordination(case, |coordination| coordination.scheme = Scheme::ReactiveInclusive),
     |case| case.params.members = 1,
@@ -125,10 +125,10 @@ const SIMPLER: [fn(&mut Case); 55] = [
     |case| case.params.ssd.link = None,
     |case| case.params.ssd.channel = None,
     |case| case.params.ssd.allocation = Allocation::Static,
-    |case| case.params.ssd.element_stride_pages = 1,
+    |case| case.params.ssd.die_stride_pages = 1,
     |case| case.params.ssd.plane_choice = PlaneChoice::Rotate,
     |case| case.params.ssd.fill_seals_last_block = true,
-    |case| case.params.ssd.gc.hold = Hold::Element,
+    |case| case.params.ssd.gc.blocking = Blocking::Die,
     |case| case.params.ssd.gc.trigger = Trigger::Request,
     |case| case.params.ssd.gc.victim = VictimPolicy::Greedy,
     |case| case.params.ssd.gc.separate_open_block = false,
@@ -149,7 +149,7 @@ const SIMPLER: [fn(&mut Case); 55] = [
     |case| case.params.ssd.timing.page_transfer_ns = 0,
     |case| case.params.ssd.geometry.summary_page = false,
     |case| case.params.ssd.timing.command_overhead_ns = 0,
-    |case| case.params.ssd.geometry.elements = 1,
+    |case| case.params.ssd.geometry.dies = 1,
     |case| case.params.ssd.geometry.planes = 1,
     |case| case.requests.iter_mut().for_each(|request| request.length_bytes = request.length_bytes.min(PAGE_BYTES)),
     |case| {

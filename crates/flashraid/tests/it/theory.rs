@@ -64,10 +64,10 @@ fn nothing_is_lost_or_done_twice() {
 
 /// Each request finds an idle device of the reference simulator's timing and takes exactly its command:
 /// read 25 + 105.6 µs, write 105.6 + 200 µs, and 13.2 + 200 µs more if it fills a block.
-/// Pages of one request on different elements overlap, on one element they follow each other.
+/// Pages of one request on different dies overlap, on one die they follow each other.
 fn idle_latencies(simulate: Simulate) {
     let mut case = one_plane();
-    case.params.ssd.geometry.elements = 2;
+    case.params.ssd.geometry.dies = 2;
     case.params.ssd.timing = Timing {
         page_read_ns: 25_000,
         page_program_ns: 200_000,
@@ -85,7 +85,7 @@ fn idle_latencies(simulate: Simulate) {
     assert_eq!(latencies, expected);
 }
 
-/// Poisson reads to one element are an M/D/1 queue: one server, service time `s` always the same, load `ρ = rate · s`.
+/// Poisson reads to one die are an M/D/1 queue: one server, service time `s` always the same, load `ρ = rate · s`.
 ///
 /// Pollaczek and Khinchine give the mean wait `W = λ · E[S²] / (2 (1 − ρ))`, with `E[S²] = s²` hence `W = ρ s / (2 (1 − ρ))`.
 fn poisson_reads(simulate: Simulate, requests: u64) {
@@ -122,7 +122,7 @@ fn poisson_reads(simulate: Simulate, requests: u64) {
 fn greedy_write_amplification(simulate: Simulate, blocks: u32, reserved_percent: u32) {
     let case = uniform_writes(VictimPolicy::Greedy, blocks, reserved_percent);
     let pages = f64::from(case.params.ssd.geometry.pages_per_block);
-    let alpha = f64::from(blocks - 2) / f64::from(case.params.ssd.geometry.exported_pages_per_element()) * pages;
+    let alpha = f64::from(blocks - 2) / f64::from(case.params.ssd.geometry.exported_pages_per_die()) * pages;
     let beta = (1.0 + 0.5 / pages) * alpha;
     let lowest_level = 0.5 - pages / alpha * lambert_w(-beta * libm::exp(-beta));
     let expected = pages / (pages - (lowest_level - 1.0));
@@ -144,7 +144,7 @@ fn fifo_write_amplification(simulate: Simulate, blocks: u32, reserved_percent: u
     let mut expected = 1.0;
     for _ in 0..100 {
         let turn = f64::from(blocks - 2) - 0.5 / expected;
-        let alpha = turn / f64::from(case.params.ssd.geometry.exported_pages_per_element()) * pages;
+        let alpha = turn / f64::from(case.params.ssd.geometry.exported_pages_per_die()) * pages;
         expected = alpha / (alpha + lambert_w(-alpha * libm::exp(-alpha)));
     }
     let what = format!("fifo, {blocks} blocks, {reserved_percent} % reserved");
@@ -162,7 +162,7 @@ fn uniform_writes(victim: VictimPolicy, blocks: u32, reserved_percent: u32) -> C
         summary_page: false,
         ..ssd.geometry
     };
-    ssd.gc.pool = Pool::Element;
+    ssd.gc.pool = Pool::Die;
     ssd.gc.victim = victim;
     case.warm_up.overwrites = 4.0;
     let pages = case.params.ssd.exported_pages();

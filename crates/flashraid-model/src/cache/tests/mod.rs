@@ -20,9 +20,9 @@ struct Bench {
     layout: Layout,
     now: TimeNs,
     events: BTreeMap<(TimeNs, u64), Event>,
-    ordered: u64,
+    scheduled: u64,
     /// How long an operation takes.
-    duration_ns: Box<dyn FnMut(&Order) -> u64>,
+    duration_ns: Box<dyn FnMut(&Command) -> u64>,
     /// Tag and end of requests that are done.
     done: Vec<(u64, TimeNs)>,
     /// Operations in order: when, and what.
@@ -56,14 +56,14 @@ fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
 
 impl Bench {
     /// Every operation takes 100 ns.
-    fn new(params: CacheParams, level: Level, members: u32, unit_pages: u32) -> Self {
-        let layout = Layout::new(level, members, unit_pages, 64 * u64::from(unit_pages));
+    fn new(params: CacheParams, level: Level, members: u32, strip_pages: u32) -> Self {
+        let layout = Layout::new(level, members, strip_pages, 64 * u64::from(strip_pages));
         Self {
             cache: Cache::new(&params, layout, members),
             layout,
             now: 0,
             events: BTreeMap::new(),
-            ordered: 0,
+            scheduled: 0,
             duration_ns: Box::new(|_| 100),
             done: Vec::new(),
             log: Vec::new(),
@@ -86,43 +86,47 @@ impl Bench {
     }
 
     fn carry_out(&mut self) {
-        let orders = self.cache.orders().clone();
-        for order in &orders.list {
+        let commands = self.cache.commands().clone();
+        for order in &commands.list {
             let (at, event) = match *order {
-                Order::Wake { at, wake } => (at, Event::Wake(wake)),
-                Order::Array { token, runs: (from, to), write } => {
-                    let runs = &orders.array_runs[from as usize..to as usize];
-                    self.count_array(runs, write);
-                    let pages: Vec<String> = runs.iter().map(|run| format!("{}+{}", run.first_page, run.pages)).collect();
+                Command::Wake { at, wake } => (at, Event::Wake(wake)),
+                Command::Array { token, extents: (from, to), write } => {
+                    let extents = &commands.array_extents[from as usize..to as usize];
+                    self.count_array(extents, write);
+                    let pages: Vec<String> = extents.iter().map(|extent| format!("{}+{}", extent.first_page, extent.pages)).collect();
                     self.log.push((self.now, format!("{} {}", if write { "write" } else { "read" }, pages.join(" "))));
                     (self.now + (self.duration_ns)(order), Event::Done(token))
                 }
-                Order::Members { token, runs: (from, to), write } => {
-                    let runs = &orders.member_runs[from as usize..to as usize];
-                    let pages: u64 = runs.iter().map(|run| u64::from(run.pages)).sum();
+                Command::Members { token, extents: (from, to), write } => {
+                    let extents = &commands.member_extents[from as usize..to as usize];
+                    let pages: u64 = extents.iter().map(|extent| u64::from(extent.pages)).sum();
                     *if write { &mut self.pages_written } else { &mut self.pages_read } += pages;
-                    let runs: Vec<String> = runs.iter().map(|run| format!("m{}:{}+{}", run.member, run.first_page, run.pages)).collect();
-                    self.log.push((self.now, format!("{} {}", if write { "write" } else { "read" }, runs.join(" "))));
+                    let extents: Vec<String> =
+                        extents.iter().map(|extent| format!("m{}:{}+{}", extent.member, extent.first_page, extent.pages)).collect();
+                    self.log.push((self.now, format!("{} {}", if write { "write" } else { "read" }, extents.join(" "))));
                     (self.now + (self.duration_ns)(order), Event::Done(token))
                 }
             };
-            self.events.insert((at, self.ordered), event);
-            self.ordered += 1;
+            self.events.insert((at, self.scheduled), event);
+            self.scheduled += 1;
         }
-        self.cache.clear_orders();
+        self.cache.clear_commands();
         self.cache.verify().unwrap();
     }
 
-    fn count_array(&mut self, runs: &[ArrayRun], write: bool) {
-        let pages: u64 = runs.iter().map(|run| u64::from(run.pages)).sum();
+    fn count_array(&mut self, extents: &[ArrayExtent], write: bool) {
+        let pages: u64 = extents.iter().map(|extent| u64::from(extent.pages)).sum();
         if !write {
             self.pages_read += pages;
             return;
         }
-        let places: Vec<_> =
-            runs.iter().flat_map(|run| run.first_page..run.first_page + u64::from(run.pages)).map(|page| self.layout.place(page)).collect();
-        assert!(places.iter().all(|place| place.stripe == places[0].stripe), "a destage is of one stripe");
-        let mut rows: Vec<u32> = places.iter().map(|place| place.member_page).collect();
+        let locations: Vec<_> = extents
+            .iter()
+            .flat_map(|extent| extent.first_page..extent.first_page + u64::from(extent.pages))
+            .map(|page| self.layout.locate(page))
+            .collect();
+        assert!(locations.iter().all(|location| location.stripe == locations[0].stripe), "a destage is of one stripe");
+        let mut rows: Vec<u32> = locations.iter().map(|location| location.member_page).collect();
         rows.sort_unstable();
         rows.dedup();
         self.pages_written += pages + rows.len() as u64 * u64::from(self.layout.shape().parity);
@@ -147,7 +151,7 @@ impl Bench {
                     assert!(timer >= self.now);
                     self.now = timer;
                     self.cache.step(timer);
-                    assert!(self.cache.next_time() != Some(timer) || self.cache.has_orders(), "a timer that leads to nothing");
+                    assert!(self.cache.next_time() != Some(timer) || self.cache.has_commands(), "a timer that leads to nothing");
                 }
                 _ => break,
             }

@@ -9,7 +9,7 @@ fn policies() -> impl Strategy<Value = (Policy, u32, u32)> {
         (1..40_u32).prop_map(|pages| (Policy::Stow, pages, 0)),
         (1..9_u32).prop_map(|pages| (IWC, 0, pages)),
         (1..9_u32).prop_map(|pages| (IWC_SYNC, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(front, pages)| (Policy::Lawc, front, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (Policy::Lawc, first_level, pages)),
     ]
 }
 
@@ -46,7 +46,7 @@ proptest! {
     fn every_request_is_done_once_whatever_the_sizes(
         (policy, group_pages, member_pages) in policies(),
         (level, members) in arrays(),
-        unit_pages in 1..6_u32,
+        strip_pages in 1..6_u32,
         thresholds in prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.5, 0.9)), 1 => Just((1.0, 1.0)), 1 => Just((0.0, 1.0))],
         in_flight in 1..4_u32,
         nvm in prop_oneof![Just((0, 0)), Just((3, 20))],
@@ -58,7 +58,7 @@ proptest! {
             low: thresholds.0, high: thresholds.1, in_flight, nvm_read_ns: nvm.0, nvm_write_ns: nvm.1,
             ..params(policy, group_pages, member_pages)
         };
-        let mut bench = Bench::new(params, level, members, unit_pages);
+        let mut bench = Bench::new(params, level, members, strip_pages);
         let mut state = seed;
         bench.duration_ns = Box::new(move |_| {
             state = crate::rng::mix(state);

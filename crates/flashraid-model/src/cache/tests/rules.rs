@@ -20,7 +20,7 @@ fn figure_4_four_writes_with_a_cache_of_write_groups() {
 #[test]
 fn figure_4_four_writes_and_a_read_with_independent_caches() {
     let mut bench = Bench::new(params(IWC, 0, 2), Level::Raid4, 4, 1);
-    bench.duration_ns = Box::new(|order| if matches!(order, Order::Members { write: true, .. }) { 1000 } else { 100 });
+    bench.duration_ns = Box::new(|order| if matches!(order, Command::Members { write: true, .. }) { 1000 } else { 100 });
     bench.write(1, 3, 3);
     bench.write(2, 0, 2);
     bench.run_until(500);
@@ -78,7 +78,7 @@ fn pages_written_while_they_are_destaged_are_kept_in_two_versions() {
     let counters = bench.counters();
     assert_eq!((counters.waits, counters.waited_ns, counters.reads_partial, counters.read_pages_hit), (1, 50, 1, 2));
     // Pages: 1 until 50, 2 until 200, 1 until 300.
-    assert_eq!((counters.occupancy_most_pages, counters.occupancy_page_ns), (2, 50 + 2 * 150 + 100));
+    assert_eq!((counters.occupancy_max_pages, counters.occupancy_page_ns), (2, 50 + 2 * 150 + 100));
 }
 
 #[test]
@@ -150,27 +150,27 @@ fn a_candidate_grows_while_it_waits() {
 
 #[test]
 fn writes_go_past_a_full_front_unless_they_depend_on_it() {
-    // A front of two pages before member caches of four.
+    // A first level of two pages before member caches of four.
     let mut bench = Bench::new(params(Policy::Lawc, 2, 4), Level::Raid0, 2, 1);
     let pages = |bench: &mut Bench| {
         let counters = bench.counters();
         (counters.bypasses, counters.dependent)
     };
-    // Without time in the memory the front is through with what it destages when the moment is over.
+    // Without time in the memory the first level is through with what it destages when the moment is over.
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
     assert_eq!(pages(&mut bench), (0, 0));
     bench.write(2, 5, 1);
-    assert_eq!(pages(&mut bench), (1, 0), "full, and nothing of page 5 in the front");
+    assert_eq!(pages(&mut bench), (1, 0), "full, and nothing of page 5 in the first level");
     bench.write(3, 0, 1);
-    assert_eq!(pages(&mut bench), (1, 1), "page 0 is in the front");
+    assert_eq!(pages(&mut bench), (1, 1), "page 0 is in the first level");
     bench.write(4, 7, 2);
     bench.write(5, 0, 2);
-    assert_eq!(pages(&mut bench), (2, 2), "pages that wait for the front count, too");
+    assert_eq!(pages(&mut bench), (2, 2), "pages that wait for the first level count, too");
     bench.finish();
     assert_eq!(bench.done.iter().map(|(tag, _)| *tag).collect::<Vec<_>>().len(), 6);
     let counters = bench.counters();
-    assert_eq!(counters.front_destages.count, 3, "page 0, page 2, and what page 0 and 1 became");
+    assert_eq!(counters.first_level_destages.count, 3, "page 0, page 2, and what page 0 and 1 became");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_write_too_large_for_the_room_of_the_front_goes_past_it() {
     let mut bench = Bench::new(params(Policy::Lawc, 4, 8), Level::Raid0, 2, 2);
     bench.write(0, 0, 5);
     let counters = bench.counters();
-    assert_eq!((counters.bypasses, counters.front_destages.count), (1, 0));
+    assert_eq!((counters.bypasses, counters.first_level_destages.count), (1, 0));
     bench.finish();
     assert_eq!(bench.done, [(0, 0)]);
 }
@@ -186,7 +186,7 @@ fn a_write_too_large_for_the_room_of_the_front_goes_past_it() {
 #[test]
 fn parts_of_a_stripe_take_turns() {
     let mut bench = Bench::new(params(IWC, 0, 8), Level::Raid5, 4, 2);
-    // Stripe 0 has P on member 3. The second write knows what the first has brought, but not before that has joined.
+    // Stripe 0 has P on member 3. The second write knows what the first has brought, but not before that has entered.
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
     assert_eq!(bench.log, [(0, "read m1:0+1 m2:0+1".into())]);
@@ -206,7 +206,7 @@ fn two_parities_follow_the_data() {
     assert_eq!(bench.pages_read, 0, "a full stripe needs nothing");
     bench.finish();
     let layout = bench.layout;
-    let mut expected: Vec<String> = (0..5).map(|position| format!("m{}:0+2", layout.strip_member(0, position))).collect();
+    let mut expected: Vec<String> = (0..5).map(|role| format!("m{}:0+2", layout.strip_member(0, role))).collect();
     expected.sort();
     assert_eq!(bench.writes(), expected);
 }
@@ -263,7 +263,7 @@ fn a_failure_flushes_what_is_cached_and_no_more() {
     let mut bench = Bench::new(params(IWC_SYNC, 0, 4), Level::Raid5, 3, 1);
     // Stripe 0: data on members 0 and 1, P on 2. Nothing is ready on all members but by chance of full stripes, so these destage...
     bench.write(0, 0, 2);
-    // ... and stripe 3, the same places, waits behind.
+    // ... and stripe 3, the same offsets, waits behind.
     bench.write(1, 6, 2);
     bench.run_until(50);
     bench.cache.member_failed(50, 1);
@@ -310,14 +310,14 @@ fn sequential_groups_have_a_circle_of_their_own_under_stow() {
     bench.write(3, 8, 4);
     bench.write(4, 40, 1); // random
     bench.finish();
-    // The share of sequential writes is eight pages, and eight are there: the random circle goes first, upwards from its pointer.
+    // The share of sequential writes is eight pages, and eight are there: the random ring goes first, upwards from its pointer.
     assert_eq!(bench.writes(), ["60+1", "0+4", "40+1", "4+4", "8+4"]);
     let mut bench = Bench::new(params(Policy::Stow, 16, 0), Level::Raid0, 2, 2);
     bench.write(0, 60, 1);
     bench.write(1, 0, 2);
-    bench.write(2, 2, 10); // sequential: two pages join stripe 0, eight make stripes 1 and 2
+    bench.write(2, 2, 10); // sequential: two pages enter stripe 0, eight make stripes 1 and 2
     bench.write(3, 40, 1);
-    bench.write(4, 40, 1); // a hit in the random circle: seven pages are enough
+    bench.write(4, 40, 1); // a hit in the random ring: seven pages are enough
     bench.finish();
     assert_eq!(bench.writes()[..2], ["60+1", "4+4"]);
 }

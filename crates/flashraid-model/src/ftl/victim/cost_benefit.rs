@@ -1,7 +1,7 @@
 //! Cost-benefit: the greatest `age × (1 − u) / 2u`, where u is the share of valid pages (Rosenblum & Ousterhout, SOSP 1991; in
 //! this form Kawaguchi et al., USENIX 1995).
 //!
-//! Age is counted in blocks that the element has opened since, the next one included. Compared exactly, in integers: `age × (n − v)` over `2v`; a block
+//! Age is counted in blocks that the die has opened since, the next one included. Compared exactly, in integers: `age × (n − v)` over `2v`; a block
 //! without valid pages beats every other. Among equals the highest block number.
 
 use super::Blocks;

@@ -10,15 +10,15 @@ use super::Blocks;
 const CHUNK: usize = 64;
 
 pub(in crate::ftl) fn pick(blocks: &Blocks) -> Option<usize> {
-    let mut least = blocks.data_pages - 1;
+    let mut min = blocks.data_pages - 1;
     let mut in_chunk = None;
     for (index, chunk) in blocks.scores.chunks(CHUNK).enumerate() {
-        let chunk_least = chunk.iter().copied().fold(i16::MAX, i16::min);
-        if chunk_least <= least {
-            least = chunk_least;
+        let chunk_min = chunk.iter().copied().fold(i16::MAX, i16::min);
+        if chunk_min <= min {
+            min = chunk_min;
             in_chunk = Some(index * CHUNK);
         }
     }
     let from = in_chunk?;
-    blocks.scores[from..].iter().take(CHUNK).rposition(|&s| s == least).map(|i| from + i)
+    blocks.scores[from..].iter().take(CHUNK).rposition(|&s| s == min).map(|i| from + i)
 }

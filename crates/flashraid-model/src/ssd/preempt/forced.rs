@@ -10,8 +10,8 @@ use crate::coordination::{MemberState, Notice, ToController, ToMember, Work};
 pub(in super::super) struct Agent {
     /// A pool with so many free blocks or fewer makes its member register.
     t_soft_free_blocks: Option<u32>,
-    /// Elements that have not done yet what they were forced to do.
-    elements_left: u32,
+    /// Dies that have not done yet what they were forced to do.
+    dies_left: u32,
     /// When cleans that pools needed began last, and how many of them at that nanosecond.
     own_cleans_began: (TimeNs, u32),
     /// When it sent its last request, and how many of the cleans that began at that nanosecond go on. While there are any, and
@@ -27,10 +27,10 @@ pub(in super::super) struct Agent {
 
 impl Ssd {
     /// From now on the member speaks the protocol; it must be stepwise.
-    pub fn join_protocol(&mut self, t_soft_free_blocks: Option<u32>) {
+    pub fn become_ggc_aware(&mut self, t_soft_free_blocks: Option<u32>) {
         let agent = Agent {
             t_soft_free_blocks,
-            elements_left: 0,
+            dies_left: 0,
             own_cleans_began: (NEVER, 0),
             request: (NEVER, 0),
             participates: false,
@@ -68,75 +68,75 @@ impl Ssd {
     fn state(&self) -> MemberState {
         let pools = self.ftl.pools.iter().map(|pool| pool.free_blocks);
         let free: u32 = pools.clone().sum();
-        let blocks = self.params.geometry.elements * self.params.geometry.blocks_per_element();
-        let free_blocks_least = pools.min().unwrap_or(0);
+        let blocks = self.params.geometry.dies * self.params.geometry.blocks_per_die();
+        let free_blocks_min = pools.min().unwrap_or(0);
         MemberState {
             fragmentation: f64::from(free) / f64::from(blocks - free),
             free_blocks: free,
             correctable_error_rate: 0.0,
-            free_blocks_least,
-            blocks_above_start: free_blocks_least.saturating_sub(self.params.gc.start_free_blocks),
+            free_blocks_min,
+            blocks_above_start: free_blocks_min.saturating_sub(self.params.gc.start_free_blocks),
         }
     }
 
     fn force<W>(&mut self, now: TimeNs, work: Work, fx: &mut Effects<W>) {
-        let elements = self.params.geometry.elements;
+        let dies = self.params.geometry.dies;
         let agent = self.agent_mut();
-        debug_assert_eq!(agent.elements_left, 0, "the controller waits for GcDone");
-        agent.elements_left = elements;
+        debug_assert_eq!(agent.dies_left, 0, "the controller waits for GcDone");
+        agent.dies_left = dies;
         (agent.request, agent.participates, agent.stopped) = ((NEVER, 0), false, agent.run_is_over);
-        for element in 0..elements {
-            let state = &mut self.stepped[element as usize];
+        for die in 0..dies {
+            let state = &mut self.stepwise[die as usize];
             state.forced = Some(work);
             if state.phase == Phase::Idle {
-                self.serve_next(now, element, fx);
-                self.catch_up(now, 0, element, fx);
+                self.serve_next(now, die, fx);
+                self.catch_up(now, 0, die, fx);
             }
-            self.keep_awake(element, fx);
+            self.keep_awake(die, fx);
         }
     }
 
-    /// Between two steps of an element: begins the next clean that it was forced to make; says whether there was one.
-    pub(super) fn begin_forced_clean<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) -> bool {
-        let Some(work) = self.stepped[element as usize].forced else { return false };
+    /// Between two steps of a die: begins the next clean that it was forced to make; says whether there was one.
+    pub(super) fn begin_forced_clean<W>(&mut self, at: TimeNs, die: u32, fx: &mut Effects<W>) -> bool {
+        let Some(work) = self.stepwise[die as usize].forced else { return false };
         let found = match work {
-            Work::OneVictim => self.ftl.next_clean_of_least_free(element),
-            Work::Watermark => self.ftl.next_clean_below(element, self.params.gc.stop_free_blocks + 1),
+            Work::OneVictim => self.ftl.next_clean_of_fewest_free(die),
+            Work::Watermark => self.ftl.next_clean_below(die, self.params.gc.stop_free_blocks + 1),
             Work::UntilReserved => {
-                let goes_on = !self.agent_mut().stopped && self.stepped[element as usize].queue.is_empty();
-                if goes_on { self.ftl.next_idle_clean(element) } else { None }
+                let goes_on = !self.agent_mut().stopped && self.stepwise[die as usize].queue.is_empty();
+                if goes_on { self.ftl.next_idle_clean(die) } else { None }
             }
         };
         match found {
-            Some((pool, victim)) => self.begin_stepped_clean(at, element, pool, victim, Cause::Forced, fx),
-            None => self.forced_over(at, element, fx),
+            Some((pool, victim)) => self.begin_stepwise_clean(at, die, pool, victim, Cause::Forced, fx),
+            None => self.forced_over(at, die, fx),
         }
         found.is_some()
     }
 
-    fn forced_over<W>(&mut self, at: TimeNs, element: u32, fx: &mut Effects<W>) {
-        self.stepped[element as usize].forced = None;
+    fn forced_over<W>(&mut self, at: TimeNs, die: u32, fx: &mut Effects<W>) {
+        self.stepwise[die as usize].forced = None;
         let agent = self.agent_mut();
-        agent.elements_left -= 1;
-        if agent.elements_left == 0 {
+        agent.dies_left -= 1;
+        if agent.dies_left == 0 {
             self.tell(at, ToController::GcDone, fx);
             self.ask(at, fx);
         }
     }
 
-    /// A clean of the element, forced or not, is over.
-    pub(super) fn note_clean_over<W>(&mut self, at: TimeNs, element: u32, clean: &Clean, fx: &mut Effects<W>) {
+    /// A clean of the die, forced or not, is over.
+    pub(super) fn note_clean_over<W>(&mut self, at: TimeNs, die: u32, clean: &Clean, fx: &mut Effects<W>) {
         let Some(agent) = &mut self.agent else { return };
         if clean.cause == Cause::Needed && clean.began == agent.request.0 {
             agent.request.1 -= 1;
             self.ask(at, fx);
         }
-        if self.stepped[element as usize].forced == Some(Work::OneVictim) {
-            self.forced_over(at, element, fx);
+        if self.stepwise[die as usize].forced == Some(Work::OneVictim) {
+            self.forced_over(at, die, fx);
         }
     }
 
-    /// An element is about to begin a clean because a pool needs one.
+    /// A die is about to begin a clean because a pool needs one.
     pub(super) fn note_own_clean<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
         let Some(agent) = &mut self.agent else { return };
         if agent.own_cleans_began.0 != at {
@@ -150,11 +150,11 @@ impl Ssd {
         }
     }
 
-    /// Asks for collection if there is reason to. Its elements come to the same nanosecond in any order: this is tried whenever
+    /// Asks for collection if there is reason to. Its dies come to the same nanosecond in any order: this is tried whenever
     /// something has happened that lets the member ask, and comes to the same as if it were tried once at the end (rule 43).
     fn ask<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
         let agent = self.agent_mut();
-        if agent.elements_left == 0 && agent.request.1 == 0 && agent.own_cleans_began.0 == at {
+        if agent.dies_left == 0 && agent.request.1 == 0 && agent.own_cleans_began.0 == at {
             agent.request = agent.own_cleans_began;
             let pages_left = self.ftl.pages_left();
             self.tell(at, ToController::GcRequest { pages_left }, fx);
@@ -162,10 +162,10 @@ impl Ssd {
     }
 
     /// A host write has begun.
-    pub(super) fn note_write<W>(&mut self, at: TimeNs, element: u32, slot: u32, fx: &mut Effects<W>) {
+    pub(super) fn note_write<W>(&mut self, at: TimeNs, die: u32, lpn: u32, fx: &mut Effects<W>) {
         let Some(Agent { t_soft_free_blocks: Some(t_soft), participates: false, .. }) = self.agent else { return };
-        let pool = self.ftl.pool_of(slot) % self.ftl.pools_per_element;
-        if self.ftl.free_blocks_of_pool(element, pool) <= t_soft {
+        let pool = self.ftl.pool_of(lpn) % self.ftl.pools_per_die;
+        if self.ftl.free_blocks_of_pool(die, pool) <= t_soft {
             self.agent_mut().participates = true;
             self.tell(at, ToController::Participate, fx);
         }

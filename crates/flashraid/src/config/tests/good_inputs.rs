@@ -87,7 +87,7 @@ fn caches_share_out_their_size_as_the_paper_does() {
     assert_eq!(cache("lawc-raid0-8", "wow", "low = 0.5\n").high, 0.5, "at its full rate above");
 
     assert!(good("").array.cache.is_none());
-    let warnings = good("[cache]\npolicy = \"iwc\"\nfront_fraction = 0.1\nsync_timeout = \"1ms\"\n").warnings;
+    let warnings = good("[cache]\npolicy = \"iwc\"\nfirst_level_fraction = 0.1\nsync_timeout = \"1ms\"\n").warnings;
     assert_eq!(warnings.iter().filter(|warning| warning.contains("does not use it")).count(), 2, "{warnings:?}");
     assert_eq!(good("cache.size = \"1MiB\"\n").warnings.len(), 1);
 }
@@ -119,7 +119,7 @@ fn levels_with_parity_and_a_member_that_fails() {
 fn the_papers_devices_have_the_figures_of_the_reference() {
     let device = |name: &str| good(&format!("array.level = \"single\"\nssd.preset = \"{name}\"\n")).array.ssd;
     let ggc = device("ggc2014");
-    // 64 elements × 4 planes × (512 − 76) blocks × 63 pages.
+    // 64 dies × 4 planes × (512 − 76) blocks × 63 pages.
     assert_eq!(ggc.exported_pages(), 7_031_808);
     assert_eq!(ggc.gc.start_free_blocks, 25);
     let pgc = device("pgc2011");
@@ -140,7 +140,7 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
 fn options_of_other_schemes_have_no_effect_and_are_named() {
     let scenario = good("[coordination]\nscheme = \"reactive-inclusive\"\nt_soft = \"start+4\"\nforce_until = \"watermark\"\n");
     let coordination = scenario.array.coordination.expect("there is a controller");
-    assert_eq!((coordination.capable, coordination.t_soft_free_blocks), (0xff, None));
+    assert_eq!((coordination.ggc_aware, coordination.t_soft_free_blocks), (0xff, None));
     assert_eq!(scenario.warnings, ["coordination.t_soft is set, but this scheme does not use it"]);
     assert!(good("[coordination]\nforce_until = \"watermark\"\n").array.coordination.is_none());
 }
@@ -278,7 +278,7 @@ fn the_hash_leaves_out_the_seed_and_nothing_else() {
 fn the_resolved_configuration_reads_back_as_itself() {
     for text in [
         "",
-        "ssd.preset = \"nvme-tlc\"",
+        "ssd.preset = \"nvme-simple\"",
         "workload.preset = \"ms-ecft\"",
         "workload.path = \"x\"",
         "ssd.gc.victim = { policy = \"d-choices\", d = 4 }",

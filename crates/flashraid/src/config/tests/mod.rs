@@ -2,6 +2,7 @@
 
 mod bad_inputs;
 mod good_inputs;
+mod old_names;
 
 use super::*;
 

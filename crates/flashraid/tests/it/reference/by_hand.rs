@@ -8,14 +8,14 @@ use super::simulate;
 use crate::cases::{PAGE_BYTES, one_plane};
 use crate::outcome::{Case, Outcome, PhysicalPage};
 
-/// Two elements like that of `one_plane`.
-fn two_elements() -> Case {
+/// Two dies like that of `one_plane`.
+fn two_dies() -> Case {
     let mut case = one_plane();
-    case.params.ssd.geometry.elements = 2;
+    case.params.ssd.geometry.dies = 2;
     case
 }
 
-/// One element of two such planes; blocks alternate between them, so plane 0 holds pages 0 to 2, 6 to 8 and 12 to 14, plane 1 the others.
+/// One die of two such planes; blocks alternate between them, so plane 0 holds pages 0 to 2, 6 to 8 and 12 to 14, plane 1 the others.
 fn two_planes() -> Case {
     let mut case = one_plane();
     case.params.ssd.geometry.planes = 2;
@@ -31,14 +31,14 @@ impl Outcome {
         self.requests.iter().map(|request| request.gc_members_met).collect()
     }
 
-    /// Element, start, end, victims, pages moved.
-    fn runs(&self) -> Vec<(u32, u64, u64, u32, u32)> {
-        self.gc_intervals.iter().map(|gc| (gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved)).collect()
+    /// Die, start, end, victims, pages moved.
+    fn collections(&self) -> Vec<(u32, u64, u64, u32, u32)> {
+        self.gc_intervals.iter().map(|gc| (gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved)).collect()
     }
 }
 
-fn at(element: u32, plane: u32, block: u32, page: u32) -> PhysicalPage {
-    PhysicalPage { element, plane, block, page }
+fn at(die: u32, plane: u32, block: u32, page: u32) -> PhysicalPage {
+    PhysicalPage { die, plane, block, page }
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn one_clean_before_a_read() {
     let outcome = simulate(&case);
     assert_eq!(outcome.done(), [208, 416, 827, 1035, 1035 + 220 + 1000 + 28]);
     assert_eq!(outcome.met(), [0, 0, 0, 0, 1]);
-    assert_eq!(outcome.runs(), [(0, 1035, 2255, 1, 1)]);
+    assert_eq!(outcome.collections(), [(0, 1035, 2255, 1, 1)]);
     assert_eq!(outcome.members[0].block_erases, [0, 1, 0, 0, 0, 0]);
     assert_eq!(outcome.members[0].pages[5], at(0, 0, 4, 1));
     assert_eq!(outcome.members[0].counters.gc_time_ns, 1220);
@@ -88,14 +88,14 @@ fn one_clean_before_a_read() {
     ideal.params.ssd.gc.instantaneous = true;
     let outcome = simulate(&ideal);
     assert_eq!((outcome.done()[4], outcome.met()[4]), (1035 + 28, 0));
-    assert_eq!(outcome.runs(), [(0, 1035, 1035, 1, 1)]);
+    assert_eq!(outcome.collections(), [(0, 1035, 1035, 1, 1)]);
 }
 
 #[test]
 fn equal_victims_and_a_block_filled_by_moves() {
     // Blocks 0 to 3 have two valid pages each; the highest is 3, with pages 3 and 6, and they fill block 4.
     let outcome = simulate(&one_plane().writes(0, &[0, 3, 6, 0]).read(1035, 0, 1));
-    assert_eq!(outcome.runs(), [(0, 1035, 1035 + 2 * 220 + 203 + 1000, 1, 2)]);
+    assert_eq!(outcome.collections(), [(0, 1035, 1035 + 2 * 220 + 203 + 1000, 1, 2)]);
     assert_eq!(outcome.members[0].pages[6], at(0, 0, 4, 2));
     assert_eq!(outcome.members[0].counters.summary_programs, 2);
     assert_eq!(outcome.met()[4], 1, "the read arrived as the clean began");
@@ -136,7 +136,7 @@ fn moves_to_a_block_of_their_own() {
     let outcome = simulate(&case);
     // Page 5 takes block 5, the last free one; block 1 comes free, which is again but one, and a full look finds blocks 0 and 2 with one
     // invalid page each: 2 goes first, and its pages 7 and 8 fill block 5.
-    assert_eq!(outcome.runs()[0], (0, 1035, 1035 + 1220 + 2 * 220 + 203 + 1000, 2, 3));
+    assert_eq!(outcome.collections()[0], (0, 1035, 1035 + 1220 + 2 * 220 + 203 + 1000, 2, 3));
     assert_eq!(outcome.members[0].pages[5], at(0, 0, 5, 0));
     assert_eq!(outcome.members[0].pages[8], at(0, 0, 5, 2));
     assert_eq!(outcome.members[0].pages[7], at(0, 0, 4, 1), "host writes go on in their own block");
@@ -171,19 +171,19 @@ fn stripes_and_mirrors() {
 }
 
 #[test]
-fn elements_by_stride() {
-    let mut case = two_elements().read(0, 0, 5);
-    case.params.ssd.element_stride_pages = 2;
-    // Pages 0 1 | 2 3 | 4 on elements 0, 1, 0.
+fn dies_by_stride() {
+    let mut case = two_dies().read(0, 0, 5);
+    case.params.ssd.die_stride_pages = 2;
+    // Pages 0 1 | 2 3 | 4 on dies 0, 1, 0.
     assert_eq!(simulate(&case).done(), [3 * 28]);
-    // Nine pages of an element hold four strides of two: the last page of each is not exported.
+    // Nine pages of a die hold four strides of two: the last page of each is not exported.
     assert_eq!(super::array_pages(&case.params), 16);
 }
 
 #[test]
 fn a_channel_carries_one_page_at_a_time() {
-    let mut case = two_elements().read(0, 0, 1).read(0, 1, 1).write(1000, 0, 2);
-    case.params.ssd.channel = Some(ChannelParams { elements_per_channel: 2 });
+    let mut case = two_dies().read(0, 0, 1).read(0, 1, 1).write(1000, 0, 2);
+    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 2 });
     // Reads end in the array at 21; writes ask at 1001.
     assert_eq!(simulate(&case).done(), [28, 35, 1001 + 2 * 7 + 200]);
 }
@@ -191,14 +191,14 @@ fn a_channel_carries_one_page_at_a_time() {
 #[test]
 fn a_clean_on_a_channel_goes_step_by_step() {
     let mut case = one_plane().writes(0, &[0, 3, 4, 6]).read(1035, 0, 1);
-    case.params.ssd.channel = Some(ChannelParams { elements_per_channel: 1 });
+    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 1 });
     case.params.ssd.gc.copy_back = false;
     assert_eq!(simulate(&case).done(), [208, 416, 827, 1035, 1035 + 234 + 1000 + 28]);
 }
 
 #[test]
 fn a_link_carries_one_page_at_a_time_and_direction() {
-    let mut case = two_elements().read(0, 0, 2).write(30, 3, 1);
+    let mut case = two_dies().read(0, 0, 2).write(30, 3, 1);
     case.params.ssd.link = Some(LinkParams { page_ns: 10, full_duplex: true });
     // Both pages are read at 28 and arrive at 38 and 48; the write travels to 40 and is done 208 later.
     assert_eq!(simulate(&case).done(), [48, 248]);
@@ -209,12 +209,12 @@ fn a_link_carries_one_page_at_a_time_and_direction() {
 
 #[test]
 fn dynamic_writes_go_where_they_start_first() {
-    let mut case = two_elements().writes(0, &[0, 0, 0]).read(50, 1, 1).write(60, 1, 1).read(1000, 1, 1);
+    let mut case = two_dies().writes(0, &[0, 0, 0]).read(50, 1, 1).write(60, 1, 1).read(1000, 1, 1);
     case.params.ssd.allocation = Allocation::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.reserved_blocks_per_plane = 4;
     let outcome = simulate(&case);
-    // At 60 element 0 is free from 416 on, element 1, where page 1 is read after the write, from 236 on.
+    // At 60 die 0 is free from 416 on, die 1, where page 1 is read after the write, from 236 on.
     assert_eq!(outcome.done(), [208, 208, 416, 236, 236 + 208, 1028]);
     assert_eq!(outcome.members[0].pages[0], at(0, 0, 3, 1));
     assert_eq!(outcome.members[0].pages[9], at(1, 0, 3, 1));
@@ -248,16 +248,16 @@ fn only_the_plane_of_the_victim_is_held() {
     // its block 0 with only page 2 valid. The eighth does the same to plane 1, where page 5 is left in block 0.
     let mut case = two_planes().writes(0, &[0, 3, 6, 9, 12, 15, 1, 4]).read(2070, 2, 1).read(2071, 5, 1).read(2072, 8, 1);
     case.params.ssd.plane_choice = PlaneChoice::Rotate;
-    let by_element = simulate(&case);
+    let by_die = simulate(&case);
     // Clean plane 0, write, clean plane 1, read.
-    assert_eq!(by_element.runs(), [(0, 1862, 3082, 1, 1), (0, 3290, 4510, 1, 1)]);
-    assert_eq!(by_element.done()[7..], [3290, 4538, 4566, 4594]);
-    assert_eq!(by_element.met()[7..], [1, 1, 1, 1]);
+    assert_eq!(by_die.collections(), [(0, 1862, 3082, 1, 1), (0, 3290, 4510, 1, 1)]);
+    assert_eq!(by_die.done()[7..], [3290, 4538, 4566, 4594]);
+    assert_eq!(by_die.met()[7..], [1, 1, 1, 1]);
 
-    case.params.ssd.gc.hold = Hold::Plane;
+    case.params.ssd.gc.blocking = Blocking::Plane;
     let by_plane = simulate(&case);
     // The eighth write goes to plane 1 beside the clean of plane 0. Then page 2 waits for plane 0, page 5 for plane 1, page 8 for nothing.
-    assert_eq!(by_plane.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
+    assert_eq!(by_plane.collections(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
     assert_eq!(by_plane.done()[7..], [2070, 3082 + 28, 3290 + 28, 3290 + 56]);
     assert_eq!(by_plane.met()[7..], [0, 1, 1, 0]);
 }
@@ -272,9 +272,9 @@ fn a_closed_loop_sends_the_next_when_one_is_done() {
 }
 
 #[test]
-fn blocks_of_an_element_wide_pool_alternate_between_planes() {
+fn blocks_of_an_die_wide_pool_alternate_between_planes() {
     let mut case = two_planes().writes(0, &[0, 1, 2, 3]);
-    case.params.ssd.gc.pool = Pool::Element;
+    case.params.ssd.gc.pool = Pool::Die;
     let outcome = simulate(&case);
     assert_eq!(outcome.members[0].pages[2], at(0, 0, 3, 2), "the first reserved block is block 6 of the pool");
     assert_eq!(outcome.members[0].pages[3], at(0, 1, 3, 0));

@@ -191,7 +191,7 @@ impl Caches {
         self.counters.occupancy_page_ns += u128::from(self.pages) * u128::from(now - self.pages_since);
         self.pages_since = now;
         self.pages = self.pages.checked_add_signed(change).expect("there are so many pages");
-        self.counters.occupancy_most_pages = self.counters.occupancy_most_pages.max(self.pages);
+        self.counters.occupancy_max_pages = self.counters.occupancy_max_pages.max(self.pages);
     }
 
     /// Pages in the circle of a cache and in flight.
@@ -252,7 +252,7 @@ impl Caches {
         (0..slots.len()).find(|&slot| slots[slot].flight.is_none() && self.rested_from(cache, slot).is_some_and(|from| from <= now))
     }
 
-    /// The candidate of a look (rules 81, 86 and 87).
+    /// The candidate of a scan (rules 81, 86 and 87).
     fn candidate(&mut self, cache: usize, slot: usize) -> Option<Candidate> {
         let flushed = self.are_flushed();
         let in_flight: BTreeSet<u64> = self.flights.values().filter(|flight| flight.cache == cache).map(|flight| flight.number).collect();
@@ -353,7 +353,7 @@ impl Simulation<'_> {
         } else {
             self.host_write(index, pages);
         }
-        self.looks();
+        self.scans();
     }
 
     /// Rule 75.
@@ -699,8 +699,8 @@ impl Simulation<'_> {
 
 // Destages.
 impl Simulation<'_> {
-    /// Rule 85: all caches look, the cache of stripes first.
-    fn looks(&mut self) {
+    /// Rule 85: all caches scan, the cache of stripes first.
+    fn scans(&mut self) {
         let caches = self.caches();
         let members = caches.member_caches();
         if caches.has_group {
@@ -796,7 +796,7 @@ impl Simulation<'_> {
         }
         caches.flights.insert(flight, Flight { cache, slot, number, pages: entry.pages, began_ns: now, marked: entry.marked, void: false });
         let is_front = caches.params.policy == Policy::Lawc && caches.is_group(cache);
-        let counts = if is_front { &mut caches.counters.front_destages } else { &mut caches.counters.destages };
+        let counts = if is_front { &mut caches.counters.first_level_destages } else { &mut caches.counters.destages };
         counts.count += 1;
         counts.pages += pages as u64;
         if holds_parity {
@@ -864,10 +864,10 @@ impl Simulation<'_> {
 
     pub fn cache_step(&mut self) {
         let now = self.now;
-        self.looks();
+        self.scans();
         if self.caches().timer_ns == Some(now) {
             self.common_destage(true);
-            self.looks();
+            self.scans();
         }
     }
 
@@ -896,7 +896,7 @@ impl Simulation<'_> {
             }
             Awaited::Read { request } => self.host_request_done(request),
         }
-        self.looks();
+        self.scans();
         if flushed && !self.caches().are_flushed() && self.case.params.failure.is_some_and(|failure| failure.rebuild.is_some()) {
             self.schedule_rebuild(0);
         }
@@ -965,6 +965,6 @@ impl Simulation<'_> {
             self.no_longer_waits(writer, lost, page);
             self.may_be_last_page(writer);
         }
-        self.looks();
+        self.scans();
     }
 }

@@ -29,14 +29,14 @@ pub struct Controller {
 /// What a member remembers of the protocol.
 #[derive(Default)]
 pub struct Protocol {
-    /// When it sent `GcRequest`, and the elements whose cleans began then because pools needed them, and go on.
+    /// When it sent `GcRequest`, and the dies whose cleans began then because pools needed them, and go on.
     request: Option<(u64, BTreeSet<usize>)>,
     has_participated: bool,
-    /// In a forced cycle: what to do, and the elements that are not done.
+    /// In a forced cycle: what to do, and the dies that are not done.
     forced: Option<(Work, BTreeSet<usize>)>,
     /// `StopGc` has arrived since it was forced.
     is_stopped: bool,
-    /// Elements whose clean in progress is the one victim.
+    /// Dies whose clean in progress is the one victim.
     on_one_victim: BTreeSet<usize>,
 }
 
@@ -45,7 +45,7 @@ pub struct Protocol {
 pub enum Message {
     GcDone,
     Participate,
-    Answer { free_blocks_least: u32 },
+    Answer { free_blocks_min: u32 },
     GcRequest,
     ForceGc(Work),
     StopGc,
@@ -104,10 +104,10 @@ impl Controller {
     }
 
     fn is_capable(&self, member: usize) -> bool {
-        self.params.capable >> member & 1 == 1
+        self.params.ggc_aware >> member & 1 == 1
     }
 
-    fn capable(&self) -> BTreeSet<usize> {
+    fn ggc_aware(&self) -> BTreeSet<usize> {
         (0..self.answers.len()).filter(|&member| self.is_capable(member) && self.lost != Some(member)).collect()
     }
 
@@ -161,7 +161,7 @@ impl Simulation<'_> {
             }
             Scheme::ProactiveSoftLimit => {
                 if controller.asked.is_empty() {
-                    let members = controller.capable();
+                    let members = controller.ggc_aware();
                     controller.asked = members.clone();
                     for member in members {
                         self.send(member, Message::Question);
@@ -222,9 +222,9 @@ impl Simulation<'_> {
                     controller.uses_idle_time = false;
                 }
             }
-            Message::Answer { free_blocks_least } => {
+            Message::Answer { free_blocks_min } => {
                 if !is_lost {
-                    controller.answers[member].push((now, free_blocks_least));
+                    controller.answers[member].push((now, free_blocks_min));
                 }
                 controller.asked.remove(&member);
                 let little_waits = controller.outstanding <= controller.params.shallow_depth as usize;
@@ -245,7 +245,7 @@ impl Simulation<'_> {
         controller.held_back = false;
         let mut members = controller.registered.clone();
         match controller.params.scheme {
-            Scheme::ReactiveInclusive => members = controller.capable(),
+            Scheme::ReactiveInclusive => members = controller.ggc_aware(),
             Scheme::ReactiveSelective | Scheme::ProactiveIdle => {}
             Scheme::ProactiveSoftLimit => members.extend(controller.low()),
         }
@@ -265,7 +265,7 @@ impl Simulation<'_> {
     /// The spare takes part from now on.
     pub fn controller_gets_spare(&mut self, failed: usize, spare: usize) {
         if let Some(controller) = &mut self.controller {
-            controller.params.capable |= (controller.params.capable >> failed & 1) << spare;
+            controller.params.ggc_aware |= (controller.params.ggc_aware >> failed & 1) << spare;
         }
     }
 
@@ -292,10 +292,9 @@ impl Simulation<'_> {
             Message::StopGc => self.protocol(member).is_stopped = true,
             Message::Question => {
                 let flash = &self.members[member].flash;
-                let pools =
-                    (0..flash.elements.len()).flat_map(|element| (0..flash.elements[element].pools.len()).map(move |p| (element, p)));
-                let free_blocks_least = pools.map(|(element, pool)| flash.free_blocks(element, pool)).min().expect("there are pools");
-                self.send(member, Message::Answer { free_blocks_least });
+                let pools = (0..flash.dies.len()).flat_map(|die| (0..flash.dies[die].pools.len()).map(move |p| (die, p)));
+                let free_blocks_min = pools.map(|(die, pool)| flash.free_blocks(die, pool)).min().expect("there are pools");
+                self.send(member, Message::Answer { free_blocks_min });
             }
             _ => self.controller_receives(member, message),
         }
@@ -312,33 +311,33 @@ impl Simulation<'_> {
         &mut self.members[member].protocol
     }
 
-    /// The look of an element begins a clean because a pool needs one (rule 43).
-    pub fn will_ask(&mut self, member: usize, element: usize) {
+    /// The look of a die begins a clean because a pool needs one (rule 43).
+    pub fn will_ask(&mut self, member: usize, die: usize) {
         if self.knows_protocol(member) {
-            self.schedule_with_rank(0, ASK_RANK, Event::Asks { member, element });
+            self.schedule_with_rank(0, ASK_RANK, Event::Asks { member, die });
         }
     }
 
-    /// The nanosecond is over at which a needed clean of an element began.
-    pub fn asks(&mut self, member: usize, element: usize) {
+    /// The nanosecond is over at which a needed clean of a die began.
+    pub fn asks(&mut self, member: usize, die: usize) {
         let now = self.now;
         let protocol = self.protocol(member);
         match &mut protocol.request {
-            Some((since, elements)) if *since == now => {
-                elements.insert(element);
+            Some((since, dies)) if *since == now => {
+                dies.insert(die);
             }
             Some(_) => {}
             None if protocol.forced.is_some() => {}
             None => {
-                protocol.request = Some((now, BTreeSet::from([element])));
+                protocol.request = Some((now, BTreeSet::from([die])));
                 self.send(member, Message::GcRequest);
             }
         }
     }
 
     /// A host write that is not merged begins (rule 44).
-    pub fn may_register(&mut self, member: usize, element: usize, pool: usize) {
-        let free = self.members[member].flash.free_blocks(element, pool);
+    pub fn may_register(&mut self, member: usize, die: usize, pool: usize) {
+        let free = self.members[member].flash.free_blocks(die, pool);
         let Some(t_soft) = self.controller.as_ref().and_then(|controller| controller.params.t_soft_free_blocks) else { return };
         if self.knows_protocol(member) && free <= t_soft && !self.protocol(member).has_participated {
             self.protocol(member).has_participated = true;
@@ -347,71 +346,71 @@ impl Simulation<'_> {
     }
 
     /// A clean has ended.
-    pub fn protocol_sees_end_of_clean(&mut self, member: usize, element: usize) {
+    pub fn protocol_sees_end_of_clean(&mut self, member: usize, die: usize) {
         let protocol = self.protocol(member);
-        if let Some((_, elements)) = &mut protocol.request {
-            elements.remove(&element);
-            if elements.is_empty() {
+        if let Some((_, dies)) = &mut protocol.request {
+            dies.remove(&die);
+            if dies.is_empty() {
                 protocol.request = None;
             }
         }
-        if protocol.on_one_victim.remove(&element) {
-            self.element_is_done(member, element);
+        if protocol.on_one_victim.remove(&die) {
+            self.die_is_done(member, die);
         }
     }
 
     fn is_forced(&mut self, member: usize, work: Work) {
-        let elements: BTreeSet<usize> = (0..self.members[member].elements.len()).collect();
+        let dies: BTreeSet<usize> = (0..self.members[member].dies.len()).collect();
         let protocol = self.protocol(member);
         assert!(protocol.forced.is_none(), "cycles do not overlap");
         protocol.request = None;
         protocol.has_participated = false;
         protocol.is_stopped = false;
-        protocol.forced = Some((work, elements.clone()));
-        for &element in &elements {
-            if work == Work::OneVictim && self.cleans_in_steps(member, element) {
-                self.protocol(member).on_one_victim.insert(element);
+        protocol.forced = Some((work, dies.clone()));
+        for &die in &dies {
+            if work == Work::OneVictim && self.cleans_in_steps(member, die) {
+                self.protocol(member).on_one_victim.insert(die);
             }
         }
-        for element in elements {
-            if self.is_at_rest(member, element) {
-                self.forced_clean(member, element);
+        for die in dies {
+            if self.is_at_rest(member, die) {
+                self.forced_clean(member, die);
             }
         }
     }
 
-    fn element_is_done(&mut self, member: usize, element: usize) {
-        let Some((_, elements)) = &mut self.protocol(member).forced else { return };
-        elements.remove(&element);
-        if elements.is_empty() {
+    fn die_is_done(&mut self, member: usize, die: usize) {
+        let Some((_, dies)) = &mut self.protocol(member).forced else { return };
+        dies.remove(&die);
+        if dies.is_empty() {
             self.protocol(member).forced = None;
             self.send(member, Message::GcDone);
         }
     }
 
-    /// Begins what an element that has nothing in progress is forced to (rules 45 and 46); false if that is nothing, or nothing more.
-    pub fn forced_clean(&mut self, member: usize, element: usize) -> bool {
-        let Some((work, elements)) = &self.members[member].protocol.forced else { return false };
-        if !elements.contains(&element) {
+    /// Begins what a die that has nothing in progress is forced to (rules 45 and 46); false if that is nothing, or nothing more.
+    pub fn forced_clean(&mut self, member: usize, die: usize) -> bool {
+        let Some((work, dies)) = &self.members[member].protocol.forced else { return false };
+        if !dies.contains(&die) {
             return false;
         }
         let work = *work;
         let over = self.run_is_over() || self.members[member].protocol.is_stopped;
-        let Member { flash, elements, .. } = &mut self.members[member];
+        let Member { flash, dies, .. } = &mut self.members[member];
         let victim = match work {
-            Work::OneVictim => flash.look_for_one_forced_victim(element),
-            Work::Watermark => flash.look_for_victim_up_to(element, self.ssd.gc.stop_free_blocks),
-            Work::UntilReserved if over || !elements[element].queue.is_empty() => None,
-            Work::UntilReserved => flash.look_for_idle_victim(element),
+            Work::OneVictim => flash.find_forced_victim(die),
+            Work::Watermark => flash.find_victim_up_to(die, self.ssd.gc.stop_free_blocks),
+            Work::UntilReserved if over || !dies[die].queue.is_empty() => None,
+            Work::UntilReserved => flash.find_idle_victim(die),
         };
         let Some((pool, victim)) = victim else {
-            self.element_is_done(member, element);
+            self.die_is_done(member, die);
             return false;
         };
         if work == Work::OneVictim {
-            self.protocol(member).on_one_victim.insert(element);
+            self.protocol(member).on_one_victim.insert(die);
         }
-        self.begin_stepped_clean(member, element, pool, victim, super::preempt::Cause::Forced);
+        self.begin_stepwise_clean(member, die, pool, victim, super::preempt::Cause::Forced);
         true
     }
 }

@@ -14,19 +14,19 @@ pub type Page = u64;
 /// The flash of one member and what lies where.
 pub struct Flash {
     pub params: SsdParams,
-    pub elements: Vec<Element>,
+    pub dies: Vec<Die>,
     pub places: HashMap<Page, Place>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    pub element: usize,
+    pub die: usize,
     pub pool: usize,
     pub block: usize,
     pub slot: usize,
 }
 
-pub struct Element {
+pub struct Die {
     pub pools: Vec<BlockPool>,
     last_sequence: u64,
     pool_written_last: Option<usize>,
@@ -76,34 +76,34 @@ pub struct Clean {
 impl Flash {
     /// A member after its fill (rule 23).
     pub fn filled(params: &SsdParams, seed: u64, member: usize) -> Flash {
-        let elements = 0..params.geometry.elements as usize;
+        let dies = 0..params.geometry.dies as usize;
         let mut flash = Flash {
             params: params.clone(),
-            elements: elements.clone().map(|element| empty_element(params, seed, member, element)).collect(),
+            dies: dies.clone().map(|die| empty_die(params, seed, member, die)).collect(),
             places: HashMap::new(),
         };
-        for element in elements {
-            flash.fill(element);
+        for die in dies {
+            flash.fill(die);
         }
         flash
     }
 
-    fn fill(&mut self, element: usize) {
+    fn fill(&mut self, die: usize) {
         let geometry = self.params.geometry;
         let planes = geometry.planes as usize;
         let data_slots = geometry.data_pages_per_block() as usize;
-        let exported = geometry.exported_pages_per_element() as usize;
+        let exported = geometry.exported_pages_per_die() as usize;
         let filled_blocks = exported / data_slots;
         for page in 0..exported {
             let (pool, block) = self.pool_and_block(page / data_slots % planes, page / data_slots / planes);
-            let place = Place { element, pool, block, slot: page % data_slots };
-            self.put((element * exported + page) as Page, place);
+            let place = Place { die, pool, block, slot: page % data_slots };
+            self.put((die * exported + page) as Page, place);
         }
-        let state = &mut self.elements[element];
+        let state = &mut self.dies[die];
         for nth in 0..filled_blocks {
             let (pool, block) = match self.params.gc.pool {
                 Pool::Plane => (nth % planes, nth / planes),
-                Pool::Element => (0, nth),
+                Pool::Die => (0, nth),
             };
             state.last_sequence += 1;
             state.pools[pool].blocks[block].sequence = state.last_sequence;
@@ -124,11 +124,11 @@ impl Flash {
 
     /// Rule 24 for one member; `overwrites` as a multiple of the exported pages.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: usize) {
-        let exported = u64::from(self.params.geometry.exported_pages_per_element());
-        for element in 0..self.elements.len() {
-            let mut stream = rng::stream(seed, "warm-up", (member as u64) << 32 | element as u64);
+        let exported = u64::from(self.params.geometry.exported_pages_per_die());
+        for die in 0..self.dies.len() {
+            let mut stream = rng::stream(seed, "warm-up", (member as u64) << 32 | die as u64);
             for _ in 0..(overwrites * exported as f64).floor() as u64 {
-                let page = element as u64 * exported + rng::below(&mut stream, exported);
+                let page = die as u64 * exported + rng::below(&mut stream, exported);
                 self.overwrite(page);
             }
         }
@@ -136,96 +136,96 @@ impl Flash {
 
     /// A write without time.
     pub fn overwrite(&mut self, page: Page) {
-        let element = self.places[&page].element;
-        while self.look(element).is_some() {}
-        let pool = self.pool_for_write(element, page, &[]).expect("a pool has room after the looks");
-        self.write(element, pool, page);
+        let die = self.places[&page].die;
+        while self.check(die).is_some() {}
+        let pool = self.pool_for_write(die, page, &[]).expect("a pool has room after the checks");
+        self.write(die, pool, page);
     }
 
-    /// Looks at the pools of an element and cleans one block of the first pool that needs it (rule 12).
-    pub fn look(&mut self, element: usize) -> Option<Clean> {
-        let pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
-        pools.into_iter().find_map(|pool| self.look_at(element, pool))
+    /// Checks the pools of a die and cleans one block of the first pool that needs it (rule 12).
+    pub fn check(&mut self, die: usize) -> Option<Clean> {
+        let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
+        pools.into_iter().find_map(|pool| self.check_pool(die, pool))
     }
 
     /// Cleans one block of every pool that needs it and is not held (rule 15).
-    pub fn look_at_all(&mut self, element: usize, held: &[usize]) -> Vec<Clean> {
-        let pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
-        pools.into_iter().filter(|pool| !held.contains(pool)).filter_map(|pool| self.look_at(element, pool)).collect()
+    pub fn check_all(&mut self, die: usize, held: &[usize]) -> Vec<Clean> {
+        let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
+        pools.into_iter().filter(|pool| !held.contains(pool)).filter_map(|pool| self.check_pool(die, pool)).collect()
     }
 
-    fn look_at(&mut self, element: usize, pool: usize) -> Option<Clean> {
-        let victim = self.victim_if_needed(element, pool)?;
-        Some(self.clean(element, pool, victim))
+    fn check_pool(&mut self, die: usize, pool: usize) -> Option<Clean> {
+        let victim = self.victim_if_needed(die, pool)?;
+        Some(self.clean(die, pool, victim))
     }
 
-    fn needs_clean(&self, element: usize, pool: usize) -> bool {
+    fn needs_clean(&self, die: usize, pool: usize) -> bool {
         let gc = &self.params.gc;
-        let state = &self.elements[element].pools[pool];
+        let state = &self.dies[die].pools[pool];
         let free = state.free_blocks();
         free <= gc.start_free_blocks || (state.in_collection && free < gc.stop_free_blocks)
     }
 
-    fn victim_if_needed(&mut self, element: usize, pool: usize) -> Option<usize> {
-        if !self.needs_clean(element, pool) {
+    fn victim_if_needed(&mut self, die: usize, pool: usize) -> Option<usize> {
+        if !self.needs_clean(die, pool) {
             return None;
         }
-        let victim = self.choose_victim(element, pool);
+        let victim = self.choose_victim(die, pool);
         if victim.is_none() {
-            self.elements[element].pools[pool].in_collection = false;
+            self.dies[die].pools[pool].in_collection = false;
         }
         victim
     }
 
     /// The pool and the victim of the clean that a look begins, which is not made here (rule 32).
-    pub fn look_for_victim(&mut self, element: usize) -> Option<(usize, usize)> {
-        let pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
-        pools.into_iter().find_map(|pool| Some((pool, self.victim_if_needed(element, pool)?)))
+    pub fn find_victim(&mut self, die: usize) -> Option<(usize, usize)> {
+        let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
+        pools.into_iter().find_map(|pool| Some((pool, self.victim_if_needed(die, pool)?)))
     }
 
     /// The pool and the victim of an idle clean (rule 38).
-    pub fn look_for_idle_victim(&mut self, element: usize) -> Option<(usize, usize)> {
+    pub fn find_idle_victim(&mut self, die: usize) -> Option<(usize, usize)> {
         let geometry = &self.params.geometry;
-        let planes_per_pool = geometry.planes / self.elements[element].pools.len() as u32;
+        let planes_per_pool = geometry.planes / self.dies[die].pools.len() as u32;
         let free_after_fill = planes_per_pool * geometry.reserved_blocks_per_plane - 1;
-        self.look_for_victim_up_to(element, free_after_fill - 1)
+        self.find_victim_up_to(die, free_after_fill - 1)
     }
 
     /// The first pool in rotation with so many free blocks or fewer and a useful victim, and the victim.
-    pub fn look_for_victim_up_to(&mut self, element: usize, free_blocks: u32) -> Option<(usize, usize)> {
-        let pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
+    pub fn find_victim_up_to(&mut self, die: usize, free_blocks: u32) -> Option<(usize, usize)> {
+        let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
         pools.into_iter().find_map(|pool| {
-            let low = self.free_blocks(element, pool) <= free_blocks;
-            if low { Some((pool, self.choose_victim(element, pool)?)) } else { None }
+            let low = self.free_blocks(die, pool) <= free_blocks;
+            if low { Some((pool, self.choose_victim(die, pool)?)) } else { None }
         })
     }
 
     /// The pool and the victim of the one clean that a member is forced to (rule 45).
-    pub fn look_for_one_forced_victim(&mut self, element: usize) -> Option<(usize, usize)> {
-        let mut pools = self.pools_after(element, self.elements[element].pool_cleaned_last);
-        pools.retain(|&pool| self.elements[element].pools[pool].blocks.iter().any(Block::is_useful_victim));
-        let fewest = pools.iter().map(|&pool| self.free_blocks(element, pool)).min()?;
-        let pool = *pools.iter().find(|&&pool| self.free_blocks(element, pool) == fewest)?;
-        Some((pool, self.choose_victim(element, pool)?))
+    pub fn find_forced_victim(&mut self, die: usize) -> Option<(usize, usize)> {
+        let mut pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
+        pools.retain(|&pool| self.dies[die].pools[pool].blocks.iter().any(Block::is_useful_victim));
+        let fewest = pools.iter().map(|&pool| self.free_blocks(die, pool)).min()?;
+        let pool = *pools.iter().find(|&&pool| self.free_blocks(die, pool) == fewest)?;
+        Some((pool, self.choose_victim(die, pool)?))
     }
 
     /// The valid pages of a block, in page order.
-    pub fn pages_of(&self, element: usize, pool: usize, block: usize) -> Vec<Page> {
-        self.elements[element].pools[pool].blocks[block].slots.iter().flatten().copied().collect()
+    pub fn pages_of(&self, die: usize, pool: usize, block: usize) -> Vec<Page> {
+        self.dies[die].pools[pool].blocks[block].slots.iter().flatten().copied().collect()
     }
 
     /// Moves one page within its pool; true if that fills a block.
-    pub fn move_page(&mut self, element: usize, page: Page) -> bool {
+    pub fn move_page(&mut self, die: usize, page: Page) -> bool {
         let pool = self.places[&page].pool;
         self.remove(page);
-        self.append(element, pool, page, self.params.gc.separate_open_block)
+        self.append(die, pool, page, self.params.gc.separate_open_block)
     }
 
     /// The end of a clean.
-    pub fn erase(&mut self, element: usize, pool: usize, victim: usize) {
-        let needed = self.needs_clean(element, pool);
+    pub fn erase(&mut self, die: usize, pool: usize, victim: usize) {
+        let needed = self.needs_clean(die, pool);
         let stop = self.params.gc.stop_free_blocks;
-        let pool_state = &mut self.elements[element].pools[pool];
+        let pool_state = &mut self.dies[die].pools[pool];
         let block = &mut pool_state.blocks[victim];
         assert!(block.slots.iter().all(Option::is_none), "an erase destroys no valid page");
         block.state = BlockState::Free;
@@ -233,8 +233,8 @@ impl Flash {
         pool_state.in_collection = needed && pool_state.free_blocks() < stop;
     }
 
-    pub fn free_blocks(&self, element: usize, pool: usize) -> u32 {
-        self.elements[element].pools[pool].free_blocks()
+    pub fn free_blocks(&self, die: usize, pool: usize) -> u32 {
+        self.dies[die].pools[pool].free_blocks()
     }
 
     /// The plane in which a page lies (rule 11).
@@ -242,23 +242,23 @@ impl Flash {
         let place = self.places[&page];
         match self.params.gc.pool {
             Pool::Plane => place.pool,
-            Pool::Element => place.block % self.params.geometry.planes as usize,
+            Pool::Die => place.block % self.params.geometry.planes as usize,
         }
     }
 
     /// Rule 14 without its time.
-    fn clean(&mut self, element: usize, pool: usize, victim: usize) -> Clean {
-        let pages = self.pages_of(element, pool, victim);
-        let moves = pages.into_iter().map(|page| self.move_page(element, page)).collect();
-        self.elements[element].pool_cleaned_last = Some(pool);
-        self.erase(element, pool, victim);
+    fn clean(&mut self, die: usize, pool: usize, victim: usize) -> Clean {
+        let pages = self.pages_of(die, pool, victim);
+        let moves = pages.into_iter().map(|page| self.move_page(die, page)).collect();
+        self.dies[die].pool_cleaned_last = Some(pool);
+        self.erase(die, pool, victim);
         Clean { pool, moves }
     }
 
     /// Rule 13.
-    fn choose_victim(&mut self, element: usize, pool: usize) -> Option<usize> {
-        let next_sequence = self.elements[element].last_sequence + 1;
-        let Element { pools, victim_stream: stream, .. } = &mut self.elements[element];
+    fn choose_victim(&mut self, die: usize, pool: usize) -> Option<usize> {
+        let next_sequence = self.dies[die].last_sequence + 1;
+        let Die { pools, victim_stream: stream, .. } = &mut self.dies[die];
         let blocks = &pools[pool].blocks;
         let useful = |number: usize| blocks[number].is_useful_victim();
         // Greedy's order: fewest valid pages first, among equals the highest block number.
@@ -312,15 +312,15 @@ impl Flash {
     }
 
     /// The pool that a host write goes to (rule 21), if one that is not held has room.
-    pub fn pool_for_write(&self, element: usize, page: Page, held: &[usize]) -> Option<usize> {
-        let state = &self.elements[element];
-        let in_turn = self.pools_after(element, state.pool_written_last);
-        let open_to_write: Vec<usize> = in_turn.into_iter().filter(|pool| !held.contains(pool) && self.has_room(element, *pool)).collect();
+    pub fn pool_for_write(&self, die: usize, page: Page, held: &[usize]) -> Option<usize> {
+        let state = &self.dies[die];
+        let in_turn = self.pools_after(die, state.pool_written_last);
+        let open_to_write: Vec<usize> = in_turn.into_iter().filter(|pool| !held.contains(pool) && self.has_room(die, *pool)).collect();
         if self.params.plane_choice == PlaneChoice::Rotate {
             return open_to_write.first().copied();
         }
         let old = self.places[&page];
-        let new_enough: Vec<usize> = if old.element == element {
+        let new_enough: Vec<usize> = if old.die == die {
             let age = state.pools[old.pool].blocks[old.block].sequence;
             open_to_write.iter().copied().filter(|&pool| state.pools[pool].host_open.sequence >= age).collect()
         } else {
@@ -329,37 +329,37 @@ impl Flash {
         let candidates = if new_enough.is_empty() { open_to_write } else { new_enough };
         let mut best: Option<usize> = None;
         for pool in candidates {
-            if best.is_none_or(|best| self.free_pages(element, pool) > self.free_pages(element, best)) {
+            if best.is_none_or(|best| self.free_pages(die, pool) > self.free_pages(die, best)) {
                 best = Some(pool);
             }
         }
         best
     }
 
-    fn free_pages(&self, element: usize, pool: usize) -> usize {
+    fn free_pages(&self, die: usize, pool: usize) -> usize {
         let pages_per_block = self.params.geometry.pages_per_block as usize;
-        let state = &self.elements[element].pools[pool];
+        let state = &self.dies[die].pools[pool];
         state.free_blocks() as usize * pages_per_block + pages_per_block - state.host_open.next_slot
     }
 
     /// Rule 16.
-    pub fn has_room(&self, element: usize, pool: usize) -> bool {
-        let state = &self.elements[element].pools[pool];
+    pub fn has_room(&self, die: usize, pool: usize) -> bool {
+        let state = &self.dies[die].pools[pool];
         let free_page = state.host_open.next_slot < self.params.geometry.data_pages_per_block() as usize;
         state.free_blocks() >= 2 || (state.free_blocks() == 1 && free_page)
     }
 
     /// A host write; true if it fills a block.
-    pub fn write(&mut self, element: usize, pool: usize, page: Page) -> bool {
+    pub fn write(&mut self, die: usize, pool: usize, page: Page) -> bool {
         self.remove(page);
-        self.elements[element].pool_written_last = Some(pool);
-        self.append(element, pool, page, false)
+        self.dies[die].pool_written_last = Some(pool);
+        self.append(die, pool, page, false)
     }
 
     /// Puts a page behind the last one of an open block, opening the next block if need be (rules 17 and 18); true if that fills it.
-    fn append(&mut self, element: usize, pool: usize, page: Page, for_moves: bool) -> bool {
+    fn append(&mut self, die: usize, pool: usize, page: Page, for_moves: bool) -> bool {
         let data_slots = self.params.geometry.data_pages_per_block() as usize;
-        let Element { pools, last_sequence, .. } = &mut self.elements[element];
+        let Die { pools, last_sequence, .. } = &mut self.dies[die];
         let state = &mut pools[pool];
         let mut open = if for_moves { state.move_open } else { Some(state.host_open) };
         if open.is_none_or(|open| open.next_slot == data_slots) {
@@ -375,7 +375,7 @@ impl Flash {
             open = Some(Open { block, next_slot: 0, sequence: *last_sequence });
         }
         let mut open = open.expect("just opened");
-        let place = Place { element, pool, block: open.block, slot: open.next_slot };
+        let place = Place { die, pool, block: open.block, slot: open.next_slot };
         open.next_slot += 1;
         let full = open.next_slot == data_slots;
         if full {
@@ -391,7 +391,7 @@ impl Flash {
     }
 
     fn put(&mut self, page: Page, place: Place) {
-        let slot = &mut self.elements[place.element].pools[place.pool].blocks[place.block].slots[place.slot];
+        let slot = &mut self.dies[place.die].pools[place.pool].blocks[place.block].slots[place.slot];
         assert!(slot.is_none(), "a slot is written once between erases");
         *slot = Some(page);
         assert!(self.places.insert(page, place).is_none(), "a page lies in one place");
@@ -399,37 +399,37 @@ impl Flash {
 
     fn remove(&mut self, page: Page) {
         let place = self.places.remove(&page).expect("every page lies somewhere");
-        self.elements[place.element].pools[place.pool].blocks[place.block].slots[place.slot] = None;
+        self.dies[place.die].pools[place.pool].blocks[place.block].slots[place.slot] = None;
     }
 
-    fn pools_after(&self, element: usize, last: Option<usize>) -> Vec<usize> {
-        let pools = self.elements[element].pools.len();
+    fn pools_after(&self, die: usize, last: Option<usize>) -> Vec<usize> {
+        let pools = self.dies[die].pools.len();
         let first = last.map_or(0, |last| last + 1);
         (0..pools).map(|step| (first + step) % pools).collect()
     }
 
-    /// Valid pages of an element.
-    pub fn valid_pages(&self, element: usize) -> usize {
-        self.elements[element].pools.iter().flat_map(|pool| &pool.blocks).map(Block::valid_pages).sum()
+    /// Valid pages of a die.
+    pub fn valid_pages(&self, die: usize) -> usize {
+        self.dies[die].pools.iter().flat_map(|pool| &pool.blocks).map(Block::valid_pages).sum()
     }
 
     /// The pool and its block that are block `block` of plane `plane` (rule 11).
     fn pool_and_block(&self, plane: usize, block: usize) -> (usize, usize) {
         match self.params.gc.pool {
             Pool::Plane => (plane, block),
-            Pool::Element => (0, block * self.params.geometry.planes as usize + plane),
+            Pool::Die => (0, block * self.params.geometry.planes as usize + plane),
         }
     }
 
-    /// Erases of every block in order of element, plane, block.
+    /// Erases of every block in order of die, plane, block.
     pub fn block_erases(&self) -> Vec<u32> {
         let geometry = self.params.geometry;
         let mut erases = Vec::new();
-        for element in &self.elements {
+        for die in &self.dies {
             for plane in 0..geometry.planes as usize {
                 for block in 0..geometry.blocks_per_plane as usize {
                     let (pool, block) = self.pool_and_block(plane, block);
-                    erases.push(element.pools[pool].blocks[block].erases);
+                    erases.push(die.pools[pool].blocks[block].erases);
                 }
             }
         }
@@ -439,14 +439,14 @@ impl Flash {
     /// Where every page lies, in order of page.
     pub fn physical_pages(&self) -> Vec<PhysicalPage> {
         let planes = self.params.geometry.planes;
-        let pages = u64::from(self.params.geometry.elements * self.params.geometry.exported_pages_per_element());
+        let pages = u64::from(self.params.geometry.dies * self.params.geometry.exported_pages_per_die());
         let physical = |page: Page| {
             let place = self.places[&page];
             let (plane, block) = match self.params.gc.pool {
                 Pool::Plane => (place.pool as u32, place.block as u32),
-                Pool::Element => (place.block as u32 % planes, place.block as u32 / planes),
+                Pool::Die => (place.block as u32 % planes, place.block as u32 / planes),
             };
-            PhysicalPage { element: place.element as u32, plane, block, page: place.slot as u32 }
+            PhysicalPage { die: place.die as u32, plane, block, page: place.slot as u32 }
         };
         (0..pages).map(physical).collect()
     }
@@ -468,11 +468,11 @@ impl Block {
     }
 }
 
-fn empty_element(params: &SsdParams, seed: u64, member: usize, element: usize) -> Element {
+fn empty_die(params: &SsdParams, seed: u64, member: usize, die: usize) -> Die {
     let geometry = params.geometry;
     let (pools, blocks) = match params.gc.pool {
         Pool::Plane => (geometry.planes, geometry.blocks_per_plane),
-        Pool::Element => (1, geometry.blocks_per_element()),
+        Pool::Die => (1, geometry.blocks_per_die()),
     };
     let block = Block { state: BlockState::Free, sequence: 0, erases: 0, slots: vec![None; geometry.data_pages_per_block() as usize] };
     let pool = || BlockPool {
@@ -482,11 +482,11 @@ fn empty_element(params: &SsdParams, seed: u64, member: usize, element: usize) -
         block_opened_last: 0,
         in_collection: false,
     };
-    Element {
+    Die {
         pools: (0..pools).map(|_| pool()).collect(),
         last_sequence: 0,
         pool_written_last: None,
         pool_cleaned_last: None,
-        victim_stream: rng::stream(seed, "victim", (member as u64) << 32 | element as u64),
+        victim_stream: rng::stream(seed, "victim", (member as u64) << 32 | die as u64),
     }
 }

@@ -21,10 +21,10 @@ pub fn array_pages(params: &ArrayParams) -> u64 {
 
 /// Pages that the array uses of a member.
 pub fn member_pages(params: &ArrayParams) -> u64 {
-    let stride = u64::from(params.ssd.element_stride_pages);
-    let element = u64::from(params.ssd.geometry.exported_pages_per_element()) / stride * stride;
+    let stride = u64::from(params.ssd.die_stride_pages);
+    let die = u64::from(params.ssd.geometry.exported_pages_per_die()) / stride * stride;
     let unit = u64::from(params.stripe_unit_pages);
-    u64::from(params.ssd.geometry.elements) * element / unit * unit
+    u64::from(params.ssd.geometry.dies) * die / unit * unit
 }
 
 /// The pages of the array that a request touches (rule 1), or those that it takes of one member (rule 50).
@@ -81,11 +81,11 @@ pub fn fits_one_member(params: &ArrayParams, request: &Request) -> bool {
     pages_touched(params, request) < data_strips.saturating_sub(1) * u64::from(params.stripe_unit_pages)
 }
 
-/// A logical page by its home element and that element's logical page (rule 7), `element × exported pages per element + page`.
+/// A logical page by its home die and that die's logical page (rule 7), `die × exported pages per die + page`.
 pub fn home(ssd: &SsdParams, logical_page: u64) -> u64 {
-    let stride = u64::from(ssd.element_stride_pages);
-    let elements = u64::from(ssd.geometry.elements);
-    let element = logical_page / stride % elements;
-    let page = logical_page / (stride * elements) * stride + logical_page % stride;
-    element * u64::from(ssd.geometry.exported_pages_per_element()) + page
+    let stride = u64::from(ssd.die_stride_pages);
+    let dies = u64::from(ssd.geometry.dies);
+    let die = logical_page / stride % dies;
+    let page = logical_page / (stride * dies) * stride + logical_page % stride;
+    die * u64::from(ssd.geometry.exported_pages_per_die()) + page
 }

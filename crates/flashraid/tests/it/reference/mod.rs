@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::array::{Spare, WarmUpPattern};
 use flashraid_model::events::GcInterval;
-use flashraid_model::ssd::{Allocation, Hold, MemberCounters, SsdParams, Trigger};
+use flashraid_model::ssd::{Allocation, Blocking, MemberCounters, SsdParams, Trigger};
 use flashraid_workload::{Direction, HostLoop};
 
 use crate::outcome::{Case, MemberOutcome, Outcome, RequestOutcome};
@@ -53,10 +53,10 @@ pub fn simulate(case: &Case) -> Outcome {
     }
     simulation.start_checks();
     simulation.expect_failure();
-    if simulation.is_stepped() {
+    if simulation.is_stepwise() {
         for member in 0..simulation.members.len() {
-            for element in 0..ssd.geometry.elements as usize {
-                simulation.rests(member, element);
+            for die in 0..ssd.geometry.dies as usize {
+                simulation.rests(member, die);
             }
         }
     }
@@ -136,13 +136,13 @@ enum Event {
         member: usize,
         worker: Worker,
     },
-    /// A step of an element of section 10 is over.
+    /// A step of a die of section 10 is over.
     Step {
         member: usize,
-        element: usize,
+        die: usize,
         number: u64,
     },
-    /// An element of section 10 is done with an operation.
+    /// A die of section 10 is done with an operation.
     HostDone {
         member: usize,
         operation: Operation,
@@ -163,7 +163,7 @@ enum Event {
     /// A member asks for collection if it has reason to.
     Asks {
         member: usize,
-        element: usize,
+        die: usize,
     },
     /// A message to or from a member arrives.
     Arrives {
@@ -176,11 +176,11 @@ enum Event {
     Check,
 }
 
-/// What works through a list of steps: the command of an element or the clean of one of its pools.
+/// What works through a list of steps: the command of a die or the clean of one of its pools.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Worker {
-    Command { element: usize },
-    Clean { element: usize, pool: usize },
+    Command { die: usize },
+    Clean { die: usize, pool: usize },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -198,28 +198,28 @@ struct Work {
 
 struct Member {
     flash: Flash,
-    elements: Vec<ElementState>,
+    dies: Vec<DieState>,
     steppers: Vec<Stepper>,
     protocol: Protocol,
     work: BTreeMap<Worker, Work>,
     channels: Vec<Channel>,
     lanes: Vec<Lane>,
-    /// Operations that wait for an element that accepts a write, in order (rule 8).
+    /// Operations that wait for a die that accepts a write, in order (rule 8).
     unplaced: Vec<Operation>,
-    element_chosen_last: Option<usize>,
+    die_chosen_last: Option<usize>,
     counters: MemberCounters,
-    /// By element, and with `hold = "plane"` by plane.
-    gc_runs: BTreeMap<(usize, Option<usize>), Vec<GcRun>>,
+    /// By die, and with `blocking = "plane"` by plane.
+    collections: BTreeMap<(usize, Option<usize>), Vec<Collection>>,
 }
 
 #[derive(Default)]
-struct ElementState {
+struct DieState {
     queue: Vec<Operation>,
     serving: Option<Operation>,
     waits_for: Option<WaitsFor>,
 }
 
-/// Why an idle element leaves its queue alone (rule 15).
+/// Why an idle die leaves its queue alone (rule 15).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WaitsFor {
     Plane(usize),
@@ -254,7 +254,7 @@ struct Lane {
     waiting: Vec<Operation>,
 }
 
-struct GcRun {
+struct Collection {
     start: u64,
     /// `None` while its last clean goes on.
     end: Option<u64>,
@@ -266,31 +266,31 @@ struct GcRun {
 impl Member {
     fn new(case: &Case, member: usize, warm: bool) -> Member {
         let ssd = &case.params.ssd;
-        let elements = ssd.geometry.elements as usize;
+        let dies = ssd.geometry.dies as usize;
         let mut flash = Flash::filled(ssd, case.seed, member);
         if warm {
             flash.warm_up(case.warm_up.overwrites, case.seed, member);
         }
-        let channels = ssd.channel.map_or(0, |channel| elements.div_ceil(channel.elements_per_channel as usize));
+        let channels = ssd.channel.map_or(0, |channel| dies.div_ceil(channel.dies_per_channel as usize));
         let lanes = ssd.link.map_or(0, |link| if link.full_duplex { 2 } else { 1 });
         Member {
             flash,
-            elements: (0..elements).map(|_| ElementState::default()).collect(),
-            steppers: (0..elements).map(|_| Stepper::default()).collect(),
+            dies: (0..dies).map(|_| DieState::default()).collect(),
+            steppers: (0..dies).map(|_| Stepper::default()).collect(),
             protocol: Protocol::default(),
             work: BTreeMap::new(),
             channels: (0..channels).map(|_| Channel::default()).collect(),
             lanes: (0..lanes).map(|_| Lane::default()).collect(),
             unplaced: Vec::new(),
-            element_chosen_last: None,
+            die_chosen_last: None,
             counters: MemberCounters::default(),
-            gc_runs: BTreeMap::new(),
+            collections: BTreeMap::new(),
         }
     }
 
-    fn held_pools(&self, element: usize) -> Vec<usize> {
+    fn held_pools(&self, die: usize) -> Vec<usize> {
         let cleaned = |worker: &Worker| match worker {
-            Worker::Clean { element: of, pool } if *of == element => Some(*pool),
+            Worker::Clean { die: of, pool } if *of == die => Some(*pool),
             _ => None,
         };
         self.work.keys().filter_map(cleaned).collect()
@@ -432,14 +432,14 @@ impl Simulation<'_> {
             Event::Travelled { member, lane } => self.travelled(member, lane),
             Event::Waited { member, worker } => self.go_on(member, worker),
             Event::Transferred { member, worker } => self.transferred(member, worker),
-            Event::Step { member, element, number } => self.step_over(member, element, number),
-            Event::HostDone { member, operation } => self.leaves_element(member, operation),
+            Event::Step { member, die, number } => self.step_over(member, die, number),
+            Event::HostDone { member, operation } => self.leaves_die(member, operation),
             Event::Cache { awaited } => self.cache_event(awaited),
             Event::CacheStep => self.cache_step(),
             Event::PhaseOver { number } => self.next_phase(number),
             Event::Failure => self.fails(),
             Event::Rebuild => self.rebuild_next(),
-            Event::Asks { member, element } => self.asks(member, element),
+            Event::Asks { member, die } => self.asks(member, die),
             Event::Arrives { member, message } => self.arrives(member, message),
             Event::CycleBegins => self.cycle_begins(),
             Event::Check => self.check(),
@@ -475,7 +475,7 @@ impl Simulation<'_> {
     }
 }
 
-// The way to an element (rules 7 and 8).
+// The way to a die (rules 7 and 8).
 impl Simulation<'_> {
     fn reach_member(&mut self, member: usize, mut operation: Operation) {
         operation.reached_member_ns = self.now;
@@ -485,62 +485,61 @@ impl Simulation<'_> {
                 self.place_operations(member);
             }
             Allocation::Static => {
-                let pages_per_element = u64::from(self.ssd.geometry.exported_pages_per_element());
-                self.join_queue(member, (operation.page / pages_per_element) as usize, operation);
+                let pages_per_die = u64::from(self.ssd.geometry.exported_pages_per_die());
+                self.join_queue(member, (operation.page / pages_per_die) as usize, operation);
             }
         }
     }
 
     fn place_operations(&mut self, member: usize) {
         while let Some(&operation) = self.members[member].unplaced.first() {
-            let waits_for_same_page =
-                |element: &ElementState| element.queue.iter().any(|other| other.write && other.page == operation.page);
-            let follows = self.members[member].elements.iter().position(waits_for_same_page);
-            let element = if follows.is_some() {
+            let waits_for_same_page = |die: &DieState| die.queue.iter().any(|other| other.write && other.page == operation.page);
+            let follows = self.members[member].dies.iter().position(waits_for_same_page);
+            let die = if follows.is_some() {
                 follows
             } else if operation.write {
-                let chosen = self.element_for_write(member);
+                let chosen = self.die_for_write(member);
                 if chosen.is_some() {
-                    self.members[member].element_chosen_last = chosen;
+                    self.members[member].die_chosen_last = chosen;
                 }
                 chosen
             } else {
-                Some(self.members[member].flash.places[&operation.page].element)
+                Some(self.members[member].flash.places[&operation.page].die)
             };
-            let Some(element) = element else { return };
+            let Some(die) = die else { return };
             self.members[member].unplaced.remove(0);
-            self.join_queue(member, element, operation);
+            self.join_queue(member, die, operation);
         }
     }
 
-    fn element_for_write(&self, member: usize) -> Option<usize> {
-        let elements = self.members[member].elements.len();
-        let first = self.members[member].element_chosen_last.map_or(0, |last| last + 1);
+    fn die_for_write(&self, member: usize) -> Option<usize> {
+        let dies = self.members[member].dies.len();
+        let first = self.members[member].die_chosen_last.map_or(0, |last| last + 1);
         let mut best: Option<usize> = None;
-        for element in (0..elements).map(|step| (first + step) % elements) {
-            let earlier = || best.is_none_or(|best| self.estimated_start(member, element) < self.estimated_start(member, best));
-            if self.accepts_write(member, element) && earlier() {
-                best = Some(element);
+        for die in (0..dies).map(|step| (first + step) % dies) {
+            let earlier = || best.is_none_or(|best| self.estimated_start(member, die) < self.estimated_start(member, best));
+            if self.accepts_write(member, die) && earlier() {
+                best = Some(die);
             }
         }
         best
     }
 
-    fn accepts_write(&self, member: usize, element: usize) -> bool {
-        let Member { flash, elements, .. } = &self.members[member];
-        let waiting = elements[element].queue.iter().filter(|operation| operation.write).count();
-        let pools = flash.elements[element].pools.len();
-        let blocks_per_pool = self.ssd.geometry.blocks_per_element() as usize / pools;
+    fn accepts_write(&self, member: usize, die: usize) -> bool {
+        let Member { flash, dies, .. } = &self.members[member];
+        let waiting = dies[die].queue.iter().filter(|operation| operation.write).count();
+        let pools = flash.dies[die].pools.len();
+        let blocks_per_pool = self.ssd.geometry.blocks_per_die() as usize / pools;
         let data_pages = self.ssd.geometry.data_pages_per_block() as usize;
         let limit = pools * (blocks_per_pool - 2 - self.ssd.gc.start_free_blocks as usize) * data_pages;
-        flash.valid_pages(element) + waiting < limit
+        flash.valid_pages(die) + waiting < limit
     }
 
-    fn estimated_start(&self, member: usize, element: usize) -> u64 {
-        let Member { elements, work, .. } = &self.members[member];
+    fn estimated_start(&self, member: usize, die: usize) -> u64 {
+        let Member { dies, work, .. } = &self.members[member];
         let occupies = |worker: &Worker| match *worker {
-            Worker::Command { element: of } => of == element,
-            Worker::Clean { element: of, .. } => of == element && self.ssd.gc.hold == Hold::Element,
+            Worker::Command { die: of } => of == die,
+            Worker::Clean { die: of, .. } => of == die && self.ssd.gc.blocking == Blocking::Die,
         };
         let current_end = work.iter().filter(|(worker, _)| occupies(worker)).map(|(_, work)| work.plain_end).max();
         let timing = &self.ssd.timing;
@@ -548,86 +547,86 @@ impl Simulation<'_> {
             let array_time = if operation.write { timing.page_program_ns } else { timing.page_read_ns };
             timing.command_overhead_ns + timing.page_transfer_ns + array_time
         };
-        let waiting: u64 = elements[element].queue.iter().map(plain_duration).sum();
+        let waiting: u64 = dies[die].queue.iter().map(plain_duration).sum();
         current_end.unwrap_or(0).max(self.now) + waiting
     }
 
-    fn join_queue(&mut self, member: usize, element: usize, operation: Operation) {
-        self.members[member].elements[element].queue.push(operation);
-        if self.is_stepped() {
-            return self.stepper_has_more(member, element, operation);
+    fn join_queue(&mut self, member: usize, die: usize, operation: Operation) {
+        self.members[member].dies[die].queue.push(operation);
+        if self.is_stepwise() {
+            return self.stepper_has_more(member, die, operation);
         }
-        // An element that waits for a plane (rule 15) does not look at what comes behind.
-        if self.members[member].elements[element].waits_for.is_none() {
-            self.serve_next(member, element);
+        // A die that waits for a plane (rule 15) does not look at what comes behind.
+        if self.members[member].dies[die].waits_for.is_none() {
+            self.serve_next(member, die);
         }
     }
 }
 
-// Elements (rules 9, 10, 15, 19 and 20).
+// Dies (rules 9, 10, 15, 19 and 20).
 impl Simulation<'_> {
-    fn is_busy(&self, member: usize, element: usize) -> bool {
-        let Member { elements, .. } = &self.members[member];
-        let cleans = self.ssd.gc.hold == Hold::Element && !self.members[member].held_pools(element).is_empty();
-        elements[element].serving.is_some() || cleans
+    fn is_busy(&self, member: usize, die: usize) -> bool {
+        let Member { dies, .. } = &self.members[member];
+        let cleans = self.ssd.gc.blocking == Blocking::Die && !self.members[member].held_pools(die).is_empty();
+        dies[die].serving.is_some() || cleans
     }
 
-    /// An idle element looks at its pools and turns to the head of its queue.
-    fn serve_next(&mut self, member: usize, element: usize) {
-        if self.is_busy(member, element) || self.members[member].elements[element].queue.is_empty() {
+    /// An idle die checks its pools and turns to the head of its queue.
+    fn serve_next(&mut self, member: usize, die: usize) {
+        if self.is_busy(member, die) || self.members[member].dies[die].queue.is_empty() {
             return;
         }
-        let head = self.members[member].elements[element].queue[0];
-        let looks = self.ssd.gc.trigger == Trigger::Request || head.write;
-        if looks && self.ssd.gc.instantaneous {
-            while let Some(clean) = self.members[member].flash.look(element) {
-                self.start_clean(member, element, &clean);
+        let head = self.members[member].dies[die].queue[0];
+        let checks = self.ssd.gc.trigger == Trigger::Request || head.write;
+        if checks && self.ssd.gc.instantaneous {
+            while let Some(clean) = self.members[member].flash.check(die) {
+                self.start_clean(member, die, &clean);
             }
-        } else if looks && self.ssd.gc.hold == Hold::Element {
-            if let Some(clean) = self.members[member].flash.look(element) {
-                self.start_clean(member, element, &clean);
+        } else if checks && self.ssd.gc.blocking == Blocking::Die {
+            if let Some(clean) = self.members[member].flash.check(die) {
+                self.start_clean(member, die, &clean);
                 return;
             }
-        } else if looks {
-            let held = self.members[member].held_pools(element);
-            for clean in self.members[member].flash.look_at_all(element, &held) {
-                self.start_clean(member, element, &clean);
+        } else if checks {
+            let held = self.members[member].held_pools(die);
+            for clean in self.members[member].flash.check_all(die, &held) {
+                self.start_clean(member, die, &clean);
             }
         }
 
-        let held = self.members[member].held_pools(element);
+        let held = self.members[member].held_pools(die);
         let flash = &mut self.members[member].flash;
         let place = flash.places[&head.page];
         let steps;
         if head.write {
-            let Some(pool) = flash.pool_for_write(element, head.page, &held) else {
+            let Some(pool) = flash.pool_for_write(die, head.page, &held) else {
                 assert!(!held.is_empty(), "a pool has room");
-                self.wait_for(member, element, WaitsFor::AnyPlane);
+                self.wait_for(member, die, WaitsFor::AnyPlane);
                 return;
             };
-            let fills_block = flash.write(element, pool, head.page);
+            let fills_block = flash.write(die, pool, head.page);
             steps = self.write_steps(fills_block);
             self.members[member].counters.host_pages_written += 1;
             self.members[member].counters.summary_programs += u64::from(fills_block && self.ssd.geometry.summary_page);
         } else {
-            if place.element == element && held.contains(&place.pool) {
-                self.wait_for(member, element, WaitsFor::Plane(place.pool));
+            if place.die == die && held.contains(&place.pool) {
+                self.wait_for(member, die, WaitsFor::Plane(place.pool));
                 return;
             }
             steps = self.read_steps();
             self.members[member].counters.host_pages_read += 1;
         }
-        if self.met_gc(member, element, &head) {
+        if self.met_gc(member, die, &head) {
             self.mark_met(member, &head);
         }
-        let state = &mut self.members[member].elements[element];
+        let state = &mut self.members[member].dies[die];
         state.serving = Some(state.queue.remove(0));
-        self.start_work(member, Worker::Command { element }, steps);
+        self.start_work(member, Worker::Command { die }, steps);
         self.place_operations(member);
     }
 
-    fn wait_for(&mut self, member: usize, element: usize, what: WaitsFor) {
-        let state = &mut self.members[member].elements[element];
+    fn wait_for(&mut self, member: usize, die: usize, what: WaitsFor) {
+        let state = &mut self.members[member].dies[die];
         state.waits_for = Some(what);
         state.queue[0].waited_for_plane = true;
     }
@@ -644,79 +643,80 @@ impl Simulation<'_> {
     }
 
     /// Rule 28.
-    fn met_gc(&self, member: usize, element: usize, operation: &Operation) -> bool {
+    fn met_gc(&self, member: usize, die: usize, operation: &Operation) -> bool {
         if self.ssd.gc.instantaneous {
             return false;
         }
-        if self.ssd.gc.hold == Hold::Plane {
+        if self.ssd.gc.blocking == Blocking::Plane {
             return operation.waited_for_plane;
         }
-        let runs = self.members[member].gc_runs.get(&(element, None));
-        let overlaps = |run: &GcRun| run.start < self.now && run.end.is_none_or(|end| end > operation.reached_member_ns);
-        runs.is_some_and(|runs| runs.iter().any(overlaps))
+        let collections = self.members[member].collections.get(&(die, None));
+        let overlaps =
+            |collection: &Collection| collection.start < self.now && collection.end.is_none_or(|end| end > operation.reached_member_ns);
+        collections.is_some_and(|collections| collections.iter().any(overlaps))
     }
 
-    fn command_done(&mut self, member: usize, element: usize) {
-        let operation = self.members[member].elements[element].serving.take().expect("an operation is served");
+    fn command_done(&mut self, member: usize, die: usize) {
+        let operation = self.members[member].dies[die].serving.take().expect("an operation is served");
         if !operation.write && self.ssd.link.is_some() {
             let lane = self.members[member].lanes.len() - 1;
             self.join_lane(member, lane, operation);
         } else {
             self.operation_done(operation);
         }
-        self.serve_next(member, element);
+        self.serve_next(member, die);
     }
 }
 
 // Cleans (rules 14 and 15).
 impl Simulation<'_> {
-    fn run_key(&self, element: usize, pool: usize) -> (usize, Option<usize>) {
-        let by_plane = self.ssd.gc.hold == Hold::Plane && !self.ssd.gc.instantaneous;
-        (element, by_plane.then_some(pool))
+    fn run_key(&self, die: usize, pool: usize) -> (usize, Option<usize>) {
+        let by_plane = self.ssd.gc.blocking == Blocking::Plane && !self.ssd.gc.instantaneous;
+        (die, by_plane.then_some(pool))
     }
 
-    fn start_clean(&mut self, member: usize, element: usize, clean: &Clean) {
+    fn start_clean(&mut self, member: usize, die: usize, clean: &Clean) {
         let now = self.now;
-        let key = self.run_key(element, clean.pool);
-        let runs = self.members[member].gc_runs.entry(key).or_default();
-        if runs.last().is_none_or(|run| run.end != Some(now)) {
-            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0, forced: false });
+        let key = self.run_key(die, clean.pool);
+        let collections = self.members[member].collections.entry(key).or_default();
+        if collections.last().is_none_or(|collection| collection.end != Some(now)) {
+            collections.push(Collection { start: now, end: None, victims: 0, pages_moved: 0, forced: false });
         }
-        let run = runs.last_mut().expect("a run has begun");
-        run.end = None;
-        run.victims += 1;
-        run.pages_moved += clean.moves.len() as u32;
+        let collection = collections.last_mut().expect("a collection has begun");
+        collection.end = None;
+        collection.victims += 1;
+        collection.pages_moved += clean.moves.len() as u32;
         let filled_blocks = clean.moves.iter().filter(|&&fills_block| fills_block).count();
         let counters = &mut self.members[member].counters;
         counters.erases += 1;
         counters.gc_pages_moved += clean.moves.len() as u64;
         counters.summary_programs += if self.ssd.geometry.summary_page { filled_blocks as u64 } else { 0 };
         if self.ssd.gc.instantaneous {
-            self.end_run(member, element, clean.pool);
+            self.end_collection(member, die, clean.pool);
         } else {
             let steps = self.clean_steps(&clean.moves);
-            self.start_work(member, Worker::Clean { element, pool: clean.pool }, steps);
+            self.start_work(member, Worker::Clean { die, pool: clean.pool }, steps);
         }
     }
 
-    fn end_run(&mut self, member: usize, element: usize, pool: usize) {
-        let key = self.run_key(element, pool);
-        let runs = self.members[member].gc_runs.get_mut(&key).expect("a run goes on");
-        runs.last_mut().expect("a run goes on").end = Some(self.now);
+    fn end_collection(&mut self, member: usize, die: usize, pool: usize) {
+        let key = self.run_key(die, pool);
+        let collections = self.members[member].collections.get_mut(&key).expect("a collection goes on");
+        collections.last_mut().expect("a collection goes on").end = Some(self.now);
     }
 
-    fn clean_done(&mut self, member: usize, element: usize, pool: usize) {
-        self.end_run(member, element, pool);
+    fn clean_done(&mut self, member: usize, die: usize, pool: usize) {
+        self.end_collection(member, die, pool);
         let mut released = vec![pool];
-        // Cleans of the element that end at the same nanosecond end together (rule 15).
-        while let Some((index, pool)) = self.clean_that_ends_now(member, element) {
+        // Cleans of the die that end at the same nanosecond end together (rule 15).
+        while let Some((index, pool)) = self.clean_that_ends_now(member, die) {
             self.events.remove(index);
-            self.members[member].work.remove(&Worker::Clean { element, pool });
-            self.end_run(member, element, pool);
+            self.members[member].work.remove(&Worker::Clean { die, pool });
+            self.end_collection(member, die, pool);
             released.push(pool);
         }
-        let state = &mut self.members[member].elements[element];
-        if self.ssd.gc.hold == Hold::Plane {
+        let state = &mut self.members[member].dies[die];
+        if self.ssd.gc.blocking == Blocking::Plane {
             match state.waits_for {
                 Some(WaitsFor::AnyPlane) => {}
                 Some(WaitsFor::Plane(plane)) if released.contains(&plane) => {}
@@ -724,14 +724,14 @@ impl Simulation<'_> {
             }
             state.waits_for = None;
         }
-        self.serve_next(member, element);
+        self.serve_next(member, die);
     }
 
-    /// The event that ends another clean of the element at this nanosecond, and the pool cleaned.
-    fn clean_that_ends_now(&self, member: usize, element: usize) -> Option<(usize, usize)> {
+    /// The event that ends another clean of the die at this nanosecond, and the pool cleaned.
+    fn clean_that_ends_now(&self, member: usize, die: usize) -> Option<(usize, usize)> {
         let ends_now = |(index, scheduled): (usize, &Scheduled)| match scheduled.event {
-            Event::Waited { member: of_member, worker: Worker::Clean { element: of_element, pool } }
-                if (scheduled.time, of_member, of_element) == (self.now, member, element) =>
+            Event::Waited { member: of_member, worker: Worker::Clean { die: of_die, pool } }
+                if (scheduled.time, of_member, of_die) == (self.now, member, die) =>
             {
                 Some((index, pool))
             }
@@ -807,8 +807,8 @@ impl Simulation<'_> {
         if work.steps.is_empty() {
             self.members[member].work.remove(&worker);
             match worker {
-                Worker::Command { element } => self.command_done(member, element),
-                Worker::Clean { element, pool } => self.clean_done(member, element, pool),
+                Worker::Command { die } => self.command_done(member, die),
+                Worker::Clean { die, pool } => self.clean_done(member, die, pool),
             }
             return;
         }
@@ -840,8 +840,8 @@ impl Simulation<'_> {
     }
 
     fn channel_of(&self, worker: Worker) -> usize {
-        let (Worker::Command { element } | Worker::Clean { element, .. }) = worker;
-        element / self.ssd.channel.expect("there are channels").elements_per_channel as usize
+        let (Worker::Command { die } | Worker::Clean { die, .. }) = worker;
+        die / self.ssd.channel.expect("there are channels").dies_per_channel as usize
     }
 
     fn start_transfer(&mut self, member: usize, channel: usize) {
@@ -871,26 +871,26 @@ impl Simulation<'_> {
         for (number, member) in self.members.iter_mut().enumerate() {
             assert!(member.work.is_empty() && member.unplaced.is_empty(), "nothing is left to happen");
             assert!(steppers_rest[number], "no clean is left in the middle");
-            assert!(member.elements.iter().all(|element| element.queue.is_empty() && element.serving.is_none()));
-            for (&(element, _), runs) in &member.gc_runs {
-                for run in runs {
-                    let end = run.end.expect("every run has ended");
-                    member.counters.gc_runs += 1;
-                    member.counters.gc_forced_runs += u64::from(run.forced);
-                    member.counters.gc_time_ns += end - run.start;
+            assert!(member.dies.iter().all(|die| die.queue.is_empty() && die.serving.is_none()));
+            for (&(die, _), collections) in &member.collections {
+                for collection in collections {
+                    let end = collection.end.expect("every collection has ended");
+                    member.counters.collections += 1;
+                    member.counters.forced_collections += u64::from(collection.forced);
+                    member.counters.gc_time_ns += end - collection.start;
                     gc_intervals.push(GcInterval {
                         pool: 0,
                         free_blocks_before: 0,
-                        free_blocks_least: 0,
-                        writes_wait_from_ns: run.start,
-                        all_wait_from_ns: run.start,
+                        free_blocks_min: 0,
+                        writes_wait_from_ns: collection.start,
+                        all_wait_from_ns: collection.start,
                         member: number as u32,
-                        element: element as u32,
-                        start_ns: run.start,
+                        die: die as u32,
+                        start_ns: collection.start,
                         end_ns: end,
-                        victims: run.victims,
-                        pages_moved: run.pages_moved,
-                        forced: run.forced,
+                        victims: collection.victims,
+                        pages_moved: collection.pages_moved,
+                        forced: collection.forced,
                     });
                 }
             }
@@ -900,7 +900,7 @@ impl Simulation<'_> {
                 pages: member.flash.physical_pages(),
             });
         }
-        gc_intervals.sort_by_key(|gc| (gc.member, gc.element, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
+        gc_intervals.sort_by_key(|gc| (gc.member, gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
         assert!(self.stripes.as_ref().is_none_or(Stripes::are_free), "no lock is held");
         assert!(self.caches.as_ref().is_none_or(Caches::rest), "no write waits for a cache");
         assert_eq!(self.requests_done, self.case.requests.len(), "every request is done");

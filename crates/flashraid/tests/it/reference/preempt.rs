@@ -3,9 +3,9 @@
 use flashraid_model::ssd::{Preemption, Suspension};
 
 use super::flash::Page;
-use super::{Event, GcRun, Operation, Simulation};
+use super::{Collection, Event, Operation, Simulation};
 
-/// What an element of section 10 does, and its clean.
+/// What a die of section 10 does, and its clean.
 #[derive(Default)]
 pub struct Stepper {
     doing: Doing,
@@ -13,7 +13,7 @@ pub struct Stepper {
     number: u64,
     /// When the present activity ends.
     until: u64,
-    clean: Option<SteppedClean>,
+    clean: Option<StepwiseClean>,
     /// The array operation in flight that a read may suspend, with the page that it programs.
     in_flight: Option<InFlight>,
     /// Writes that are done when the program of the page in the register is.
@@ -29,7 +29,7 @@ enum Doing {
     Nothing,
     Command,
     Merge,
-    Look,
+    Poll,
     ReadOfClean,
     ProgramOfClean,
     Erase,
@@ -45,13 +45,13 @@ enum Doing {
 pub enum Cause {
     /// A pool needed it.
     Need,
-    /// The element had been idle, whether or not a pool needed it.
+    /// The die had been idle, whether or not a pool needed it.
     Idle,
     /// The array's controller.
     Forced,
 }
 
-struct SteppedClean {
+struct StepwiseClean {
     pool: usize,
     victim: usize,
     state: u8,
@@ -74,7 +74,7 @@ struct InFlight {
 
 impl Simulation<'_> {
     /// Whether section 10 applies.
-    pub fn is_stepped(&self) -> bool {
+    pub fn is_stepwise(&self) -> bool {
         let gc = &self.ssd.gc;
         !gc.instantaneous && (gc.preemption.is_some() || gc.idle_ns.is_some() || self.controller.is_some())
     }
@@ -87,35 +87,35 @@ impl Simulation<'_> {
         self.preemption().and_then(|preemption| preemption.suspension)
     }
 
-    fn stepper(&mut self, member: usize, element: usize) -> &mut Stepper {
-        &mut self.members[member].steppers[element]
+    fn stepper(&mut self, member: usize, die: usize) -> &mut Stepper {
+        &mut self.members[member].steppers[die]
     }
 
-    fn clean_of(&mut self, member: usize, element: usize) -> &mut SteppedClean {
-        self.stepper(member, element).clean.as_mut().expect("a clean is in progress")
+    fn clean_of(&mut self, member: usize, die: usize) -> &mut StepwiseClean {
+        self.stepper(member, die).clean.as_mut().expect("a clean is in progress")
     }
 
-    /// An element begins something that takes `ns`.
-    fn does(&mut self, member: usize, element: usize, doing: Doing, ns: u64) {
+    /// A die begins something that takes `ns`.
+    fn does(&mut self, member: usize, die: usize, doing: Doing, ns: u64) {
         let now = self.now;
-        let stepper = self.stepper(member, element);
+        let stepper = self.stepper(member, die);
         stepper.doing = doing;
         stepper.number += 1;
         stepper.until = now + ns;
         let number = stepper.number;
         if ns == 0 && doing != Doing::Nothing {
-            self.step_over(member, element, number);
+            self.step_over(member, die, number);
         } else {
-            self.schedule(ns, Event::Step { member, element, number });
+            self.schedule(ns, Event::Step { member, die, number });
         }
     }
 
-    /// An element has nothing to do.
-    pub fn rests(&mut self, member: usize, element: usize) {
+    /// A die has nothing to do.
+    pub fn rests(&mut self, member: usize, die: usize) {
         match self.ssd.gc.idle_ns {
-            Some(idle_ns) => self.does(member, element, Doing::Nothing, idle_ns),
+            Some(idle_ns) => self.does(member, die, Doing::Nothing, idle_ns),
             None => {
-                let stepper = self.stepper(member, element);
+                let stepper = self.stepper(member, die);
                 stepper.doing = Doing::Nothing;
                 stepper.number += 1;
             }
@@ -123,93 +123,93 @@ impl Simulation<'_> {
     }
 
     /// An operation has joined the queue.
-    pub fn stepper_has_more(&mut self, member: usize, element: usize, operation: Operation) {
-        if let Some(clean) = &mut self.stepper(member, element).clean {
+    pub fn stepper_has_more(&mut self, member: usize, die: usize, operation: Operation) {
+        if let Some(clean) = &mut self.stepper(member, die).clean {
             clean.operation_arrived = true;
         }
-        if self.stepper(member, element).doing == Doing::Nothing {
-            self.outside_of_cleans(member, element);
+        if self.stepper(member, die).doing == Doing::Nothing {
+            self.outside_of_cleans(member, die);
         } else {
-            self.may_suspend(member, element, operation);
+            self.may_suspend(member, die, operation);
         }
     }
 
-    pub fn step_over(&mut self, member: usize, element: usize, number: u64) {
-        if self.stepper(member, element).number != number {
+    pub fn step_over(&mut self, member: usize, die: usize, number: u64) {
+        if self.stepper(member, die).number != number {
             return;
         }
-        let doing = self.stepper(member, element).doing;
+        let doing = self.stepper(member, die).doing;
         match doing {
             Doing::Nothing => {
-                self.idle_clean(member, element);
+                self.idle_clean(member, die);
             }
             Doing::Command => {
-                self.flight_ends(member, element);
-                if self.stepper(member, element).clean.is_some() {
-                    self.point(member, element);
-                } else if std::mem::take(&mut self.stepper(member, element).serves_after_state_3) {
-                    if !self.forced_clean(member, element) && !self.needed_clean(member, element, Cause::Need) {
-                        self.outside_of_cleans(member, element);
+                self.flight_ends(member, die);
+                if self.stepper(member, die).clean.is_some() {
+                    self.point(member, die);
+                } else if std::mem::take(&mut self.stepper(member, die).serves_after_state_3) {
+                    if !self.forced_clean(member, die) && !self.needed_clean(member, die, Cause::Need) {
+                        self.outside_of_cleans(member, die);
                     }
                 } else {
-                    self.outside_of_cleans(member, element);
+                    self.outside_of_cleans(member, die);
                 }
             }
-            Doing::Merge | Doing::ReadOfClean => self.point(member, element),
-            Doing::Look => self.looked(member, element),
+            Doing::Merge | Doing::ReadOfClean => self.point(member, die),
+            Doing::Poll => self.polled(member, die),
             Doing::ProgramOfClean => {
-                self.flight_ends(member, element);
-                self.clean_of(member, element).register = None;
-                self.point(member, element);
+                self.flight_ends(member, die);
+                self.clean_of(member, die).register = None;
+                self.point(member, die);
             }
             Doing::Erase => {
-                let SteppedClean { pool, victim, .. } = *self.clean_of(member, element);
-                self.members[member].flash.erase(element, pool, victim);
-                self.stepper(member, element).in_flight = None;
-                self.clean_ends(member, element);
+                let StepwiseClean { pool, victim, .. } = *self.clean_of(member, die);
+                self.members[member].flash.erase(die, pool, victim);
+                self.stepper(member, die).in_flight = None;
+                self.clean_ends(member, die);
             }
-            Doing::WholeClean => self.clean_ends(member, element),
-            Doing::Suspending | Doing::SuspendedRead => self.serve_suspended_reads(member, element),
+            Doing::WholeClean => self.clean_ends(member, die),
+            Doing::Suspending | Doing::SuspendedRead => self.serve_suspended_reads(member, die),
             Doing::Resuming => {
                 let now = self.now;
-                let flight = self.stepper(member, element).in_flight.as_mut().expect("an operation is suspended");
+                let flight = self.stepper(member, die).in_flight.as_mut().expect("an operation is suspended");
                 flight.from = now;
                 let (doing, rest) = (flight.doing, flight.rest);
-                self.does(member, element, doing, rest);
+                self.does(member, die, doing, rest);
             }
         }
     }
 
     /// What was in flight is over, and with it the writes that end with it.
-    fn flight_ends(&mut self, member: usize, element: usize) {
-        if let Some(flight) = self.stepper(member, element).in_flight.take() {
+    fn flight_ends(&mut self, member: usize, die: usize) {
+        if let Some(flight) = self.stepper(member, die).in_flight.take() {
             for operation in flight.ends {
-                self.leaves_element(member, operation);
+                self.leaves_die(member, operation);
             }
         }
     }
 
     // Rules 10, 12, 32 and 38.
 
-    fn outside_of_cleans(&mut self, member: usize, element: usize) {
-        if self.forced_clean(member, element) {
+    fn outside_of_cleans(&mut self, member: usize, die: usize) {
+        if self.forced_clean(member, die) {
             return;
         }
-        let Some(&head) = self.members[member].elements[element].queue.first() else {
-            return self.rests(member, element);
+        let Some(&head) = self.members[member].dies[die].queue.first() else {
+            return self.rests(member, die);
         };
-        let looks = self.ssd.gc.trigger == flashraid_model::ssd::Trigger::Request || head.write;
-        if looks && self.needed_clean(member, element, Cause::Need) {
+        let checks = self.ssd.gc.trigger == flashraid_model::ssd::Trigger::Request || head.write;
+        if checks && self.needed_clean(member, die, Cause::Need) {
             return;
         }
-        self.serve_stepped(member, element, 0);
+        self.serve_stepwise(member, die, 0);
     }
 
-    fn needed_clean(&mut self, member: usize, element: usize, cause: Cause) -> bool {
-        match self.members[member].flash.look_for_victim(element) {
+    fn needed_clean(&mut self, member: usize, die: usize, cause: Cause) -> bool {
+        match self.members[member].flash.find_victim(die) {
             Some((pool, victim)) => {
-                self.will_ask(member, element);
-                self.begin_stepped_clean(member, element, pool, victim, cause);
+                self.will_ask(member, die);
+                self.begin_stepwise_clean(member, die, pool, victim, cause);
                 true
             }
             None => false,
@@ -217,102 +217,102 @@ impl Simulation<'_> {
     }
 
     /// Rule 38; false if there is nothing to clean.
-    fn idle_clean(&mut self, member: usize, element: usize) -> bool {
+    fn idle_clean(&mut self, member: usize, die: usize) -> bool {
         if self.run_is_over() {
             return false;
         }
-        if self.needed_clean(member, element, Cause::Idle) {
+        if self.needed_clean(member, die, Cause::Idle) {
             return true;
         }
-        match self.members[member].flash.look_for_idle_victim(element) {
+        match self.members[member].flash.find_idle_victim(die) {
             Some((pool, victim)) => {
-                self.begin_stepped_clean(member, element, pool, victim, Cause::Idle);
+                self.begin_stepwise_clean(member, die, pool, victim, Cause::Idle);
                 true
             }
             None => false,
         }
     }
 
-    pub fn begin_stepped_clean(&mut self, member: usize, element: usize, pool: usize, victim: usize, cause: Cause) {
+    pub fn begin_stepwise_clean(&mut self, member: usize, die: usize, pool: usize, victim: usize, cause: Cause) {
         let now = self.now;
-        self.members[member].flash.elements[element].pool_cleaned_last = Some(pool);
-        let runs = self.members[member].gc_runs.entry((element, None)).or_default();
-        if runs.last().is_none_or(|run| run.end != Some(now)) {
-            runs.push(GcRun { start: now, end: None, victims: 0, pages_moved: 0, forced: cause == Cause::Forced });
+        self.members[member].flash.dies[die].pool_cleaned_last = Some(pool);
+        let collections = self.members[member].collections.entry((die, None)).or_default();
+        if collections.last().is_none_or(|collection| collection.end != Some(now)) {
+            collections.push(Collection { start: now, end: None, victims: 0, pages_moved: 0, forced: cause == Cause::Forced });
         }
-        let run = runs.last_mut().expect("a run has begun");
-        run.end = None;
-        run.victims += 1;
+        let collection = collections.last_mut().expect("a collection has begun");
+        collection.end = None;
+        collection.victims += 1;
         self.members[member].counters.erases += 1;
         self.members[member].counters.idle_cleans += u64::from(cause == Cause::Idle);
-        let hard = self.is_below_hard(member, element, pool);
+        let hard = self.is_below_hard(member, die, pool);
         let state = match self.preemption() {
             None => 3,
             Some(_) if hard => 2,
             Some(_) => 1,
         };
-        self.stepper(member, element).clean =
-            Some(SteppedClean { pool, victim, state, state_since: now, register: None, cause, operation_arrived: false });
+        self.stepper(member, die).clean =
+            Some(StepwiseClean { pool, victim, state, state_since: now, register: None, cause, operation_arrived: false });
         if self.preemption().is_some() {
-            self.point(member, element);
+            self.point(member, die);
         } else {
             let mut duration = self.ssd.timing.block_erase_ns;
-            for page in self.members[member].flash.pages_of(element, pool, victim) {
-                duration += self.read_of_clean_ns() + self.take_new_place(member, element, page);
-                self.count_move(member, element);
+            for page in self.members[member].flash.pages_of(die, pool, victim) {
+                duration += self.read_of_clean_ns() + self.take_new_place(member, die, page);
+                self.count_move(member, die);
             }
-            self.members[member].flash.erase(element, pool, victim);
-            self.does(member, element, Doing::WholeClean, duration);
+            self.members[member].flash.erase(die, pool, victim);
+            self.does(member, die, Doing::WholeClean, duration);
         }
     }
 
-    fn count_move(&mut self, member: usize, element: usize) {
+    fn count_move(&mut self, member: usize, die: usize) {
         self.members[member].counters.gc_pages_moved += 1;
-        let runs = self.members[member].gc_runs.get_mut(&(element, None)).expect("a run goes on");
-        runs.last_mut().expect("a run goes on").pages_moved += 1;
+        let collections = self.members[member].collections.get_mut(&(die, None)).expect("a collection goes on");
+        collections.last_mut().expect("a collection goes on").pages_moved += 1;
     }
 
-    fn clean_ends(&mut self, member: usize, element: usize) {
+    fn clean_ends(&mut self, member: usize, die: usize) {
         let now = self.now;
-        self.enter_state(member, element, 0);
-        let clean = self.stepper(member, element).clean.take().expect("a clean ends");
-        self.stepper(member, element).cleans_ended.push(now);
-        let runs = self.members[member].gc_runs.get_mut(&(element, None)).expect("a run goes on");
-        runs.last_mut().expect("a run goes on").end = Some(now);
-        self.protocol_sees_end_of_clean(member, element);
+        self.enter_state(member, die, 0);
+        let clean = self.stepper(member, die).clean.take().expect("a clean ends");
+        self.stepper(member, die).cleans_ended.push(now);
+        let collections = self.members[member].collections.get_mut(&(die, None)).expect("a collection goes on");
+        collections.last_mut().expect("a collection goes on").end = Some(now);
+        self.protocol_sees_end_of_clean(member, die);
         if self.preemption().is_some() && clean.state == 3 {
-            let queue = self.members[member].elements[element].queue.clone();
+            let queue = self.members[member].dies[die].queue.clone();
             let first = (0..queue.len()).find(|&index| queue[index].write && queue[index].high_priority && !overtakes(&queue, index));
             if let Some(index) = first {
-                if self.room(member, element) {
-                    self.stepper(member, element).serves_after_state_3 = true;
-                    return self.serve_stepped(member, element, index);
+                if self.room(member, die) {
+                    self.stepper(member, die).serves_after_state_3 = true;
+                    return self.serve_stepwise(member, die, index);
                 }
-                self.refuse(member, element, index);
+                self.refuse(member, die, index);
             }
         }
-        if self.forced_clean(member, element) {
+        if self.forced_clean(member, die) {
             return;
         }
-        if clean.cause == Cause::Idle && !clean.operation_arrived && self.idle_clean(member, element) {
+        if clean.cause == Cause::Idle && !clean.operation_arrived && self.idle_clean(member, die) {
             return;
         }
-        if self.preemption().is_some() && self.needed_clean(member, element, Cause::Need) {
+        if self.preemption().is_some() && self.needed_clean(member, die, Cause::Need) {
             return;
         }
-        self.outside_of_cleans(member, element);
+        self.outside_of_cleans(member, die);
     }
 
     // Rules 31 and 33 to 37.
 
-    fn is_below_hard(&self, member: usize, element: usize, pool: usize) -> bool {
-        let free = self.members[member].flash.free_blocks(element, pool);
+    fn is_below_hard(&self, member: usize, die: usize, pool: usize) -> bool {
+        let free = self.members[member].flash.free_blocks(die, pool);
         self.preemption().is_some_and(|preemption| f64::from(free) < preemption.t_hard * f64::from(self.ssd.gc.start_free_blocks))
     }
 
-    fn enter_state(&mut self, member: usize, element: usize, state: u8) {
+    fn enter_state(&mut self, member: usize, die: usize, state: u8) {
         let now = self.now;
-        let clean = self.clean_of(member, element);
+        let clean = self.clean_of(member, die);
         let (left, since) = (clean.state, clean.state_since);
         clean.state_since = now;
         if state != 0 {
@@ -326,37 +326,37 @@ impl Simulation<'_> {
         }
     }
 
-    fn point(&mut self, member: usize, element: usize) {
-        if self.clean_of(member, element).state == 3 {
-            self.clean_goes_on(member, element);
+    fn point(&mut self, member: usize, die: usize) {
+        if self.clean_of(member, die).state == 3 {
+            self.clean_goes_on(member, die);
         } else {
             let poll_ns = self.preemption().expect("points need preemption").poll_ns;
-            self.does(member, element, Doing::Look, poll_ns);
+            self.does(member, die, Doing::Poll, poll_ns);
         }
     }
 
-    fn looked(&mut self, member: usize, element: usize) {
-        let preemption = self.preemption().expect("looks need preemption");
-        let pool = self.clean_of(member, element).pool;
-        let queue = self.members[member].elements[element].queue.clone();
-        if self.clean_of(member, element).state == 1 && self.is_below_hard(member, element, pool) {
-            self.enter_state(member, element, 2);
+    fn polled(&mut self, member: usize, die: usize) {
+        let preemption = self.preemption().expect("polls need preemption");
+        let pool = self.clean_of(member, die).pool;
+        let queue = self.members[member].dies[die].queue.clone();
+        if self.clean_of(member, die).state == 1 && self.is_below_hard(member, die, pool) {
+            self.enter_state(member, die, 2);
         }
-        let short = self.members[member].flash.free_blocks(element, pool) <= self.ssd.gc.start_free_blocks;
+        let short = self.members[member].flash.free_blocks(die, pool) <= self.ssd.gc.start_free_blocks;
         if short && queue.iter().any(|operation| operation.write && operation.high_priority) {
-            self.enter_state(member, element, 3);
-            return self.clean_goes_on(member, element);
+            self.enter_state(member, die, 3);
+            return self.clean_goes_on(member, die);
         }
-        let state = self.clean_of(member, element).state;
-        let register = self.clean_of(member, element).register;
+        let state = self.clean_of(member, die).state;
+        let register = self.clean_of(member, die).register;
         let wants_register = queue.iter().position(|operation| Some(operation.page) == register);
         if let Some(index) = wants_register.filter(|_| preemption.merge) {
-            return self.merge(member, element, index);
+            return self.merge(member, die, index);
         }
-        let room = self.room(member, element);
+        let room = self.room(member, die);
         if state == 1 && !room {
             for (index, _) in queue.iter().enumerate().filter(|(_, operation)| operation.write) {
-                self.refuse(member, element, index);
+                self.refuse(member, die, index);
             }
         }
         let may_go_in = |index: &usize| {
@@ -364,7 +364,7 @@ impl Simulation<'_> {
             kind && !overtakes(&queue, *index)
         };
         let admitted: Vec<usize> = (0..queue.len()).filter(may_go_in).collect();
-        let victims_pages = self.pages_left(member, element);
+        let victims_pages = self.pages_left(member, die);
         if preemption.reorder && register.is_none() {
             let mut wanting = admitted.first().copied();
             if wanting.is_none() && state == 2 {
@@ -372,56 +372,56 @@ impl Simulation<'_> {
             }
             let wanted = wanting.map(|index| queue[index].page);
             if let Some(page) = wanted.filter(|page| victims_pages.contains(page)) {
-                return self.read_of_clean(member, element, page);
+                return self.read_of_clean(member, die, page);
             }
         }
-        let Some(&first) = admitted.first() else { return self.clean_goes_on(member, element) };
+        let Some(&first) = admitted.first() else { return self.clean_goes_on(member, die) };
         let operation = queue[first];
         if preemption.pipeline && admitted.len() == 1 {
             match register {
                 None if !operation.write && !victims_pages.is_empty() => {
-                    return self.read_together(member, element, first, victims_pages[0]);
+                    return self.read_together(member, die, first, victims_pages[0]);
                 }
                 Some(page) if operation.page != page && victims_pages.contains(&page) => {
-                    return self.program_together(member, element, first, page);
+                    return self.program_together(member, die, first, page);
                 }
                 _ => {}
             }
         }
-        self.serve_stepped(member, element, first);
+        self.serve_stepwise(member, die, first);
     }
 
     /// The clean's next step by itself.
-    fn clean_goes_on(&mut self, member: usize, element: usize) {
-        let left = self.pages_left(member, element);
-        match self.clean_of(member, element).register {
+    fn clean_goes_on(&mut self, member: usize, die: usize) {
+        let left = self.pages_left(member, die);
+        match self.clean_of(member, die).register {
             None if left.is_empty() => {
                 let now = self.now;
-                self.stepper(member, element).in_flight =
+                self.stepper(member, die).in_flight =
                     Some(InFlight { from: now, page: None, suspended: 0, doing: Doing::Erase, rest: 0, ends: Vec::new() });
-                self.does(member, element, Doing::Erase, self.ssd.timing.block_erase_ns);
+                self.does(member, die, Doing::Erase, self.ssd.timing.block_erase_ns);
             }
-            None => self.read_of_clean(member, element, left[0]),
+            None => self.read_of_clean(member, die, left[0]),
             Some(page) if left.contains(&page) => {
-                let duration = self.program_of_clean(member, element, page);
+                let duration = self.program_of_clean(member, die, page);
                 let now = self.now;
-                let ends = std::mem::take(&mut self.stepper(member, element).merged);
-                self.stepper(member, element).in_flight =
+                let ends = std::mem::take(&mut self.stepper(member, die).merged);
+                self.stepper(member, die).in_flight =
                     Some(InFlight { from: now, page: Some(page), suspended: 0, doing: Doing::ProgramOfClean, rest: 0, ends });
-                self.does(member, element, Doing::ProgramOfClean, duration);
+                self.does(member, die, Doing::ProgramOfClean, duration);
             }
             Some(_) => {
                 self.members[member].counters.gc_pages_dropped += 1;
-                self.clean_of(member, element).register = None;
-                self.point(member, element);
+                self.clean_of(member, die).register = None;
+                self.point(member, die);
             }
         }
     }
 
     /// Valid pages of the victim that have not moved yet, the one in the register included.
-    fn pages_left(&mut self, member: usize, element: usize) -> Vec<Page> {
-        let SteppedClean { pool, victim, .. } = *self.clean_of(member, element);
-        self.members[member].flash.pages_of(element, pool, victim)
+    fn pages_left(&mut self, member: usize, die: usize) -> Vec<Page> {
+        let StepwiseClean { pool, victim, .. } = *self.clean_of(member, die);
+        self.members[member].flash.pages_of(die, pool, victim)
     }
 
     fn read_of_clean_ns(&self) -> u64 {
@@ -429,14 +429,14 @@ impl Simulation<'_> {
         timing.page_read_ns + if self.ssd.gc.copy_back { 0 } else { 2 * timing.page_transfer_ns }
     }
 
-    fn read_of_clean(&mut self, member: usize, element: usize, page: Page) {
-        self.clean_of(member, element).register = Some(page);
-        self.does(member, element, Doing::ReadOfClean, self.read_of_clean_ns());
+    fn read_of_clean(&mut self, member: usize, die: usize, page: Page) {
+        self.clean_of(member, die).register = Some(page);
+        self.does(member, die, Doing::ReadOfClean, self.read_of_clean_ns());
     }
 
     /// Moves a page and returns how long its program takes.
-    fn take_new_place(&mut self, member: usize, element: usize, page: Page) -> u64 {
-        let fills_block = self.members[member].flash.move_page(element, page);
+    fn take_new_place(&mut self, member: usize, die: usize, page: Page) -> u64 {
+        let fills_block = self.members[member].flash.move_page(die, page);
         self.program_ns(member, fills_block)
     }
 
@@ -449,17 +449,17 @@ impl Simulation<'_> {
         timing.page_program_ns + timing.summary_transfer_ns + timing.page_program_ns
     }
 
-    fn program_of_clean(&mut self, member: usize, element: usize, page: Page) -> u64 {
-        if self.stepper(member, element).merged.is_empty() {
-            self.count_move(member, element);
+    fn program_of_clean(&mut self, member: usize, die: usize, page: Page) -> u64 {
+        if self.stepper(member, die).merged.is_empty() {
+            self.count_move(member, die);
         } else {
             self.members[member].counters.merged_moves += 1;
         }
-        self.take_new_place(member, element, page)
+        self.take_new_place(member, die, page)
     }
 
-    fn read_together(&mut self, member: usize, element: usize, index: usize, page: Page) {
-        let operation = self.leaves_queue(member, element, index);
+    fn read_together(&mut self, member: usize, die: usize, index: usize, page: Page) {
+        let operation = self.leaves_queue(member, die, index);
         let timing = self.ssd.timing;
         let (overhead, a, x) = (timing.command_overhead_ns, timing.page_read_ns, timing.page_transfer_ns);
         let g = if self.ssd.gc.copy_back { 0 } else { 2 * x };
@@ -469,27 +469,27 @@ impl Simulation<'_> {
         self.members[member].counters.pipelined += 1;
         self.members[member].counters.host_pages_read += 1;
         self.schedule(host, Event::HostDone { member, operation });
-        self.clean_of(member, element).register = Some(page);
-        self.does(member, element, Doing::ReadOfClean, host.max(clean));
+        self.clean_of(member, die).register = Some(page);
+        self.does(member, die, Doing::ReadOfClean, host.max(clean));
     }
 
-    fn program_together(&mut self, member: usize, element: usize, index: usize, page: Page) {
-        let clean = self.program_of_clean(member, element, page);
-        let ends = std::mem::take(&mut self.stepper(member, element).merged);
-        let wanted = self.members[member].elements[element].queue[index].page;
-        let Some(pool) = self.members[member].flash.pool_for_write(element, wanted, &[]) else {
-            self.refuse(member, element, index);
+    fn program_together(&mut self, member: usize, die: usize, index: usize, page: Page) {
+        let clean = self.program_of_clean(member, die, page);
+        let ends = std::mem::take(&mut self.stepper(member, die).merged);
+        let wanted = self.members[member].dies[die].queue[index].page;
+        let Some(pool) = self.members[member].flash.pool_for_write(die, wanted, &[]) else {
+            self.refuse(member, die, index);
             let now = self.now;
-            self.stepper(member, element).in_flight =
+            self.stepper(member, die).in_flight =
                 Some(InFlight { from: now, page: Some(page), suspended: 0, doing: Doing::ProgramOfClean, rest: 0, ends });
-            return self.does(member, element, Doing::ProgramOfClean, clean);
+            return self.does(member, die, Doing::ProgramOfClean, clean);
         };
         for merged in ends {
             self.schedule(clean, Event::HostDone { member, operation: merged });
         }
-        let operation = self.leaves_queue(member, element, index);
-        let fills_block = self.members[member].flash.write(element, pool, wanted);
-        self.may_register(member, element, pool);
+        let operation = self.leaves_queue(member, die, index);
+        let fills_block = self.members[member].flash.write(die, pool, wanted);
+        self.may_register(member, die, pool);
         self.members[member].counters.pipelined += 1;
         self.members[member].counters.host_pages_written += 1;
         let timing = self.ssd.timing;
@@ -497,39 +497,39 @@ impl Simulation<'_> {
         let arrived = timing.command_overhead_ns + timing.page_transfer_ns;
         let host = if same { clean.max(arrived) } else { arrived } + self.program_ns(member, fills_block);
         self.schedule(host, Event::HostDone { member, operation });
-        self.does(member, element, Doing::ProgramOfClean, host.max(clean));
+        self.does(member, die, Doing::ProgramOfClean, host.max(clean));
     }
 
-    fn merge(&mut self, member: usize, element: usize, index: usize) {
-        let operation = self.leaves_queue(member, element, index);
+    fn merge(&mut self, member: usize, die: usize, index: usize) {
+        let operation = self.leaves_queue(member, die, index);
         let transfer = self.ssd.timing.page_transfer_ns;
         self.members[member].counters.merges += 1;
         if operation.write {
             self.members[member].counters.host_pages_written += 1;
-            self.stepper(member, element).merged.push(operation);
+            self.stepper(member, die).merged.push(operation);
         } else {
             self.members[member].counters.host_pages_read += 1;
             self.done_after(member, operation, transfer);
         }
-        self.does(member, element, Doing::Merge, transfer);
+        self.does(member, die, Doing::Merge, transfer);
     }
 
     // Operations.
 
-    fn room(&self, member: usize, element: usize) -> bool {
+    fn room(&self, member: usize, die: usize) -> bool {
         let flash = &self.members[member].flash;
-        (0..flash.elements[element].pools.len()).any(|pool| flash.has_room(element, pool))
+        (0..flash.dies[die].pools.len()).any(|pool| flash.has_room(die, pool))
     }
 
-    fn refuse(&mut self, member: usize, element: usize, index: usize) {
+    fn refuse(&mut self, member: usize, die: usize, index: usize) {
         let now = self.now;
-        self.members[member].elements[element].queue[index].refused_ns.get_or_insert(now);
+        self.members[member].dies[die].queue[index].refused_ns.get_or_insert(now);
     }
 
     /// An operation starts.
-    fn leaves_queue(&mut self, member: usize, element: usize, index: usize) -> Operation {
-        let operation = self.members[member].elements[element].queue.remove(index);
-        let stepper = &self.members[member].steppers[element];
+    fn leaves_queue(&mut self, member: usize, die: usize, index: usize) -> Operation {
+        let operation = self.members[member].dies[die].queue.remove(index);
+        let stepper = &self.members[member].steppers[die];
         if stepper.clean.is_some() || stepper.cleans_ended.iter().any(|&end| end > operation.reached_member_ns) {
             self.mark_met(member, &operation);
         }
@@ -540,8 +540,8 @@ impl Simulation<'_> {
         operation
     }
 
-    /// The element is done with an operation.
-    pub fn leaves_element(&mut self, member: usize, operation: Operation) {
+    /// The die is done with an operation.
+    pub fn leaves_die(&mut self, member: usize, operation: Operation) {
         if !operation.write && self.ssd.link.is_some() {
             let lane = self.members[member].lanes.len() - 1;
             self.join_lane(member, lane, operation);
@@ -552,16 +552,16 @@ impl Simulation<'_> {
 
     fn done_after(&mut self, member: usize, operation: Operation, ns: u64) {
         if ns == 0 {
-            self.leaves_element(member, operation);
+            self.leaves_die(member, operation);
         } else {
             self.schedule(ns, Event::HostDone { member, operation });
         }
     }
 
     /// Serves an operation of the queue by itself.
-    fn serve_stepped(&mut self, member: usize, element: usize, index: usize) {
-        let operation = self.leaves_queue(member, element, index);
-        if self.stepper(member, element).clean.is_some() {
+    fn serve_stepwise(&mut self, member: usize, die: usize, index: usize) {
+        let operation = self.leaves_queue(member, die, index);
+        if self.stepper(member, die).clean.is_some() {
             self.members[member].counters.preemptions += 1;
         }
         let timing = self.ssd.timing;
@@ -569,11 +569,11 @@ impl Simulation<'_> {
             let duration = timing.command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns;
             self.members[member].counters.host_pages_read += 1;
             self.schedule(duration, Event::HostDone { member, operation });
-            return self.does(member, element, Doing::Command, duration);
+            return self.does(member, die, Doing::Command, duration);
         }
-        let pool = self.members[member].flash.pool_for_write(element, operation.page, &[]).expect("a pool has room");
-        let fills_block = self.members[member].flash.write(element, pool, operation.page);
-        self.may_register(member, element, pool);
+        let pool = self.members[member].flash.pool_for_write(die, operation.page, &[]).expect("a pool has room");
+        let fills_block = self.members[member].flash.write(die, pool, operation.page);
+        self.may_register(member, die, pool);
         self.members[member].counters.host_pages_written += 1;
         let before = timing.command_overhead_ns + timing.page_transfer_ns;
         let duration = before + self.program_ns(member, fills_block);
@@ -585,21 +585,21 @@ impl Simulation<'_> {
             rest: 0,
             ends: vec![operation],
         };
-        self.stepper(member, element).in_flight = Some(flight);
-        self.does(member, element, Doing::Command, duration);
+        self.stepper(member, die).in_flight = Some(flight);
+        self.does(member, die, Doing::Command, duration);
     }
 
     // Rule 39.
 
-    fn may_suspend(&mut self, member: usize, element: usize, read: Operation) {
+    fn may_suspend(&mut self, member: usize, die: usize, read: Operation) {
         let Some(suspension) = self.suspension() else { return };
         let now = self.now;
-        let queue = &self.members[member].elements[element].queue;
+        let queue = &self.members[member].dies[die].queue;
         let last = queue.len() - 1;
         if read.write || overtakes(queue, last) {
             return;
         }
-        let stepper = self.stepper(member, element);
+        let stepper = self.stepper(member, die);
         if stepper.clean.as_ref().is_some_and(|clean| clean.state == 3) || now >= stepper.until {
             return;
         }
@@ -615,38 +615,38 @@ impl Simulation<'_> {
         flight.doing = doing;
         flight.rest = until - now;
         self.members[member].counters.suspensions += 1;
-        self.does(member, element, Doing::Suspending, suspension.suspend_ns);
+        self.does(member, die, Doing::Suspending, suspension.suspend_ns);
     }
 
-    fn serve_suspended_reads(&mut self, member: usize, element: usize) {
-        let programmed = self.stepper(member, element).in_flight.as_ref().expect("an operation is suspended").page;
-        let queue = self.members[member].elements[element].queue.clone();
+    fn serve_suspended_reads(&mut self, member: usize, die: usize) {
+        let programmed = self.stepper(member, die).in_flight.as_ref().expect("an operation is suspended").page;
+        let queue = self.members[member].dies[die].queue.clone();
         let next =
             (0..queue.len()).find(|&index| !queue[index].write && Some(queue[index].page) != programmed && !overtakes(&queue, index));
         match next {
             Some(index) => {
-                let operation = self.leaves_queue(member, element, index);
+                let operation = self.leaves_queue(member, die, index);
                 let timing = &self.ssd.timing;
                 let duration = timing.command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns;
                 self.members[member].counters.host_pages_read += 1;
                 self.schedule(duration, Event::HostDone { member, operation });
-                self.does(member, element, Doing::SuspendedRead, duration);
+                self.does(member, die, Doing::SuspendedRead, duration);
             }
             None => {
                 let resume_ns = self.suspension().expect("an operation is suspended").resume_ns;
-                self.does(member, element, Doing::Resuming, resume_ns);
+                self.does(member, die, Doing::Resuming, resume_ns);
             }
         }
     }
 
-    /// Whether an element does nothing at all.
-    pub fn is_at_rest(&self, member: usize, element: usize) -> bool {
-        self.members[member].steppers[element].doing == Doing::Nothing
+    /// Whether a die does nothing at all.
+    pub fn is_at_rest(&self, member: usize, die: usize) -> bool {
+        self.members[member].steppers[die].doing == Doing::Nothing
     }
 
-    /// Whether a clean of an element is in progress.
-    pub fn cleans_in_steps(&self, member: usize, element: usize) -> bool {
-        self.members[member].steppers[element].clean.is_some()
+    /// Whether a clean of a die is in progress.
+    pub fn cleans_in_steps(&self, member: usize, die: usize) -> bool {
+        self.members[member].steppers[die].clean.is_some()
     }
 
     /// Whether everything in this section has come to rest.

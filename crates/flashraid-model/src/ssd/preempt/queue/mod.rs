@@ -1,4 +1,4 @@
-//! The operations that wait for an element, in order of arrival, and which of them may go in.
+//! The operations that wait for a die, in order of arrival, and which of them may go in.
 //!
 //! A short queue is walked through, which is fastest. A long one, as under an overload, keeps an index besides, so that no operation
 //! costs more for those that wait with it.
@@ -37,7 +37,7 @@ pub(super) struct Queue {
     list: List,
     /// How many of each kind wait.
     waiting: [u32; 3],
-    /// How many have joined so far.
+    /// How many have entered so far.
     arrivals: u64,
     /// The first operation that no refusal of all writes has met.
     not_refused: u32,
@@ -125,11 +125,11 @@ impl Queue {
         }
     }
 
-    /// The earliest waiting operation on the page of `slot`.
-    pub fn first_on(&self, slot: u32, pending: &Slab<Pending>) -> Option<u32> {
+    /// The earliest waiting operation on the page of `lpn`.
+    pub fn first_on(&self, lpn: u32, pending: &Slab<Pending>) -> Option<u32> {
         match &self.index {
-            Some(index) => index.first_on(slot),
-            None => list::from(self.head(), pending).find(|&id| pending[id].slot == slot),
+            Some(index) => index.first_on(lpn),
+            None => list::from(self.head(), pending).find(|&id| pending[id].lpn == lpn),
         }
     }
 
@@ -153,7 +153,7 @@ impl Queue {
                 Some(index) => index.first_of(kinds, pending[from].arrival)?,
                 None => list::from(from, pending).find(|&id| {
                     let operation = &pending[id];
-                    kinds[kind_of(operation)] && self.first_on(operation.slot, pending) == Some(id)
+                    kinds[kind_of(operation)] && self.first_on(operation.lpn, pending) == Some(id)
                 })?,
             };
             next = pending[found].next;

@@ -1,21 +1,21 @@
 //! What a request asks of the members of an array in good order, for estimates.
 
 use super::stripe_pages::{StripePages, plan_write};
-use super::stripes::next_part;
+use super::stripes::next_sub_request;
 use crate::placement::{Layout, PageRequest};
 
 /// Counts the page operations of requests.
 #[derive(Debug, Clone)]
-pub struct Demand {
+pub struct OfferedLoad {
     layout: Layout,
     pages: StripePages,
     reads: StripePages,
 }
 
-impl Demand {
+impl OfferedLoad {
     /// Of requests to such an array.
     pub fn new(layout: Layout) -> Self {
-        let none = StripePages::none(layout.shape().width(), layout.unit_pages());
+        let none = StripePages::none(layout.shape().width(), layout.strip_pages());
         Self { layout, pages: none.clone(), reads: none }
     }
 
@@ -23,23 +23,23 @@ impl Demand {
     /// the members are all there.
     pub fn of(&mut self, request: &PageRequest, mut visit: impl FnMut(u32, u32, u32)) {
         let shape = self.layout.shape();
-        let mut runs = self.layout.runs(request).peekable();
-        while runs.peek().is_some() {
+        let mut extents = self.layout.extents(request).peekable();
+        while extents.peek().is_some() {
             self.pages.clear();
             self.reads.clear();
-            let stripe = next_part(&self.layout, &mut runs, request.one_member, &mut self.pages);
+            let stripe = next_sub_request(&self.layout, &mut extents, request.one_member, &mut self.pages);
             if request.write && shape.parity > 0 {
                 plan_write(shape, None, &mut self.pages, &mut self.reads);
             } else if !request.write {
                 std::mem::swap(&mut self.pages, &mut self.reads);
             }
             let (copies, read_copy) = self.layout.copies(stripe);
-            for position in 0..shape.width() {
-                let (read, written) = (self.reads.count_of(position), self.pages.count_of(position));
+            for role in 0..shape.width() {
+                let (read, written) = (self.reads.count_of(role), self.pages.count_of(role));
                 if read + written == 0 {
                     continue;
                 }
-                let first = self.layout.strip_member(stripe, position);
+                let first = self.layout.strip_member(stripe, role);
                 (0..copies).for_each(|copy| visit(first + copy, if copy == read_copy { read } else { 0 }, written));
             }
         }

@@ -1,0 +1,118 @@
+//! Sub-requests of writers on their way into the member caches, and their turns at a stripe (rules 77 and 78).
+
+use super::common::Writer;
+use crate::TimeNs;
+use std::collections::BTreeMap;
+
+const NONE: u32 = u32::MAX;
+
+/// Whose sub-request it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// A host write.
+    Host(u32),
+    /// What the first level destages in this slot.
+    FirstLevel(u16),
+}
+
+/// The pages of a writer in one stripe.
+#[derive(Debug, Clone)]
+pub(super) struct SubRequest {
+    pub owner: Owner,
+    pub writer: Writer,
+    pub stripe: u64,
+    /// Data pages, counted through the columns of the stripe, in order.
+    pub offsets: Vec<u32>,
+    /// Pages that wait for room.
+    pub waiting: u32,
+    /// When the memory has written what has been admitted.
+    pub end: TimeNs,
+    /// Its pages have been announced as on their way.
+    pub announced: bool,
+    /// The sub-request that gets the stripe next.
+    next: u32,
+}
+
+/// Sub-requests by number; numbers are used again.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SubRequests {
+    sub_requests: Vec<SubRequest>,
+    unused: Vec<u32>,
+    /// The sub-request whose turn it is at a stripe, and the last one that waits for it.
+    turns: BTreeMap<u64, (u32, u32)>,
+}
+
+impl SubRequests {
+    pub fn insert(&mut self, owner: Owner, writer: Writer, stripe: u64) -> u32 {
+        match self.unused.pop() {
+            Some(number) => {
+                let sub_request = &mut self.sub_requests[number as usize];
+                let offsets = std::mem::take(&mut sub_request.offsets);
+                *sub_request = SubRequest { owner, writer, stripe, offsets, waiting: 0, end: 0, announced: false, next: NONE };
+                number
+            }
+            None => {
+                let sub_request =
+                    SubRequest { owner, writer, stripe, offsets: Vec::new(), waiting: 0, end: 0, announced: false, next: NONE };
+                self.sub_requests.push(sub_request);
+                self.sub_requests.len() as u32 - 1
+            }
+        }
+    }
+
+    pub fn remove(&mut self, number: u32) {
+        self.sub_requests[number as usize].offsets.clear();
+        self.unused.push(number);
+    }
+
+    /// Asks for the turn of a sub-request at its stripe; says whether it has it at once.
+    pub fn ask_for_turn(&mut self, number: u32) -> bool {
+        let stripe = self[number].stripe;
+        match self.turns.get_mut(&stripe) {
+            None => {
+                self.turns.insert(stripe, (number, number));
+                true
+            }
+            Some((_, last)) => {
+                let before = std::mem::replace(last, number);
+                self.sub_requests[before as usize].next = number;
+                false
+            }
+        }
+    }
+
+    /// Ends the turn of a sub-request; returns the sub-request whose turn begins.
+    pub fn end_turn(&mut self, number: u32) -> Option<u32> {
+        let sub_request = &mut self.sub_requests[number as usize];
+        let (stripe, next) = (sub_request.stripe, std::mem::replace(&mut sub_request.next, NONE));
+        if next == NONE {
+            self.turns.remove(&stripe);
+            return None;
+        }
+        if let Some((holder, _)) = self.turns.get_mut(&stripe) {
+            *holder = next;
+        }
+        Some(next)
+    }
+
+    /// What the first level destages now has to leave before a rebuild may begin.
+    pub fn mark_those_of_first_level(&mut self) {
+        let of_first_level = self.sub_requests.iter_mut().filter(|sub_request| matches!(sub_request.owner, Owner::FirstLevel(_)));
+        of_first_level.for_each(|sub_request| sub_request.writer.marked = true);
+    }
+}
+
+impl std::ops::Index<u32> for SubRequests {
+    type Output = SubRequest;
+    #[inline]
+    fn index(&self, number: u32) -> &SubRequest {
+        &self.sub_requests[number as usize]
+    }
+}
+
+impl std::ops::IndexMut<u32> for SubRequests {
+    #[inline]
+    fn index_mut(&mut self, number: u32) -> &mut SubRequest {
+        &mut self.sub_requests[number as usize]
+    }
+}
