@@ -16,6 +16,7 @@ pub mod coordination;
 pub mod events;
 pub mod flash;
 pub mod ftl;
+pub mod ids;
 pub mod metrics;
 pub mod placement;
 pub mod request;

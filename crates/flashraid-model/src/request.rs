@@ -1,12 +1,28 @@
 //! What a host asks of the array.
 
-/// Reads or writes.
+/// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Direction {
+pub enum OpKind {
     /// Data goes to the host.
     Read,
     /// Data comes from the host.
     Write,
+    /// The data are not needed any more (TRIM, deallocate, discard).
+    Trim,
+    /// What has been written before is to be durable.
+    Flush,
+}
+
+impl OpKind {
+    /// As files and tables name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Trim => "trim",
+            Self::Flush => "flush",
+        }
+    }
 }
 
 /// One request of a host, before it is split into strips and pages.
@@ -18,8 +34,8 @@ pub struct Request {
     pub offset_bytes: u64,
     /// Bytes; never 0.
     pub length_bytes: u64,
-    /// Read or write.
-    pub direction: Direction,
+    /// What it does; a flush concerns no bytes.
+    pub kind: OpKind,
     /// A write that must not wait for garbage collection (PGC III.D, state 3).
     pub high_priority: bool,
     /// Which stream of a mix it belongs to; 0 without a mix.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashraid_model::metrics::CompletedRequest;
-use flashraid_model::request::Direction;
+use flashraid_model::request::OpKind;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -92,10 +92,7 @@ fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[Complete
     }
 
     let (read, write) = (ByteArray::from("read"), ByteArray::from("write"));
-    let direction = |row: &CompletedRequest| match row.request.direction {
-        Direction::Read => read.clone(),
-        Direction::Write => write.clone(),
-    };
+    let direction = |row: &CompletedRequest| ByteArray::from(row.request.kind.name());
     let values: Vec<ByteArray> = rows.iter().map(direction).collect();
     let mut column = group.next_column()?.expect("the schema has this column");
     column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
@@ -142,12 +139,12 @@ mod tests {
     use parquet::record::RowAccessor;
 
     fn request(index: u64) -> CompletedRequest {
-        let direction = if index.is_multiple_of(3) { Direction::Read } else { Direction::Write };
+        let direction = if index.is_multiple_of(3) { OpKind::Read } else { OpKind::Write };
         let request = Request {
             arrival_ns: index * 10,
             offset_bytes: index * 4096,
             length_bytes: 4096,
-            direction,
+            kind: direction,
             high_priority: index == 7,
             stream: (index % 2) as u8,
             one_member: false,

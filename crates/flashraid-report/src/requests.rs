@@ -5,14 +5,14 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flashraid_model::metrics::CompletedRequest;
-use flashraid_model::request::Direction;
+use flashraid_model::request::OpKind;
 
 use super::parquet::RequestFile;
 use crate::error::{Outcome, WriteError};
 use crate::files::NewFile;
 
 /// The columns of the CSV file, as in the Parquet file.
-const HEADER: &str = "index,arrival_ns,done_ns,response_ns,offset_bytes,length_bytes,direction,stream,high_priority,gc_members_met";
+const HEADER: &str = "index,arrival_ns,done_ns,response_ns,offset_bytes,length_bytes,kind: direction,stream,high_priority,gc_members_met";
 
 /// `requests.parquet` and `requests.csv`, which grow while the simulation runs; without [`RequestFiles::finish`] nothing is left of them.
 pub struct RequestFiles {
@@ -38,10 +38,7 @@ impl RequestFiles {
     pub fn add(&mut self, row: &CompletedRequest) -> Outcome {
         self.parquet.add(row)?;
         let CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met } = row;
-        let direction = match request.direction {
-            Direction::Read => "read",
-            Direction::Write => "write",
-        };
+        let direction = request.kind.name();
         writeln!(
             self.csv,
             "{index},{arrival_ns},{done_ns},{},{},{},{direction},{},{},{gc_members_met}",

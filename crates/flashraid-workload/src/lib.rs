@@ -11,7 +11,7 @@ pub mod trace;
 mod transform;
 pub mod units;
 
-pub use flashraid_model::request::{Direction, Request};
+pub use flashraid_model::request::{OpKind, Request};
 pub use mix::Mix;
 pub use space::{AddressSpace, Grain};
 pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open};

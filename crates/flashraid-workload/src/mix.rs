@@ -54,7 +54,7 @@ impl Source for Mix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Direction;
+    use crate::OpKind;
 
     /// A source over given arrivals; the offset is the number of the request.
     struct Given(&'static [u64], u64);
@@ -67,7 +67,7 @@ mod tests {
                 arrival_ns,
                 offset_bytes: self.1,
                 length_bytes: 1,
-                direction: Direction::Read,
+                kind: OpKind::Read,
                 high_priority: false,
                 stream: 0,
                 one_member: false,

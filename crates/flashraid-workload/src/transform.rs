@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::space::SECTOR_BYTES;
-use super::{AddressSpace, Direction, HostLoop, Request, Source, SourceError, SpecProblem};
+use super::{AddressSpace, OpKind, HostLoop, Request, Source, SourceError, SpecProblem};
 use flashraid_model::rng::{self, Stream};
 
 /// What is done to a stream. The default leaves it as it is and refuses addresses beyond the array.
@@ -199,7 +199,7 @@ impl Source for Transform {
         }
         self.fit(&mut request)?;
         let share = self.spec.high_priority_fraction;
-        if share > 0.0 && request.direction == Direction::Write {
+        if share > 0.0 && request.kind == OpKind::Write {
             request.high_priority |= rng::happens(&mut self.priorities, share);
         }
         self.given += 1;
@@ -263,7 +263,7 @@ mod tests {
                 arrival_ns: self.0 * 100 - 50,
                 offset_bytes: (self.0 - 1) * (1 << 18) + 512,
                 length_bytes: 4096,
-                direction: Direction::Write,
+                kind: OpKind::Write,
                 high_priority: false,
                 stream: 0,
                 one_member: false,

@@ -8,7 +8,7 @@ use flashraid::model::array::Array;
 use flashraid::model::metrics::CompletedRequest;
 use flashraid::model::rng::{self, Stream};
 use flashraid::simulation::{Limit, Progress, Watch, simulate};
-use flashraid::workload::{Direction, Request, Source, SourceError};
+use flashraid::workload::{OpKind, Request, Source, SourceError};
 
 /// The array, as in a file; its `[workload]` is not used.
 const ARRAY: &str = r#"
@@ -46,14 +46,14 @@ impl Source for Log {
         let (offset_bytes, length_bytes, direction) = if is_read {
             // Within the last 16 records.
             let back = (1 + rng::below(&mut self.random, 16 * RECORD_BYTES / READ_BYTES)) * READ_BYTES;
-            ((self.head + self.log_bytes - back) % self.log_bytes, READ_BYTES, Direction::Read)
+            ((self.head + self.log_bytes - back) % self.log_bytes, READ_BYTES, OpKind::Read)
         } else {
             let record = self.head;
             self.head = (self.head + RECORD_BYTES) % self.log_bytes;
-            (record, RECORD_BYTES, Direction::Write)
+            (record, RECORD_BYTES, OpKind::Write)
         };
         let arrival_ns = self.now_ns;
-        Ok(Some(Request { arrival_ns, offset_bytes, length_bytes, direction, high_priority: false, stream: 0, one_member: false }))
+        Ok(Some(Request { arrival_ns, offset_bytes, length_bytes, kind: direction, high_priority: false, stream: 0, one_member: false }))
     }
 }
 // ANCHOR_END: source
@@ -69,7 +69,7 @@ impl Watch for DelayedReads {
     }
 
     fn completed(&mut self, done: &CompletedRequest) {
-        self.0 += u64::from(done.request.direction == Direction::Read && done.gc_members_met > 0);
+        self.0 += u64::from(done.request.kind == OpKind::Read && done.gc_members_met > 0);
     }
 }
 // ANCHOR_END: watch

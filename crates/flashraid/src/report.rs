@@ -460,8 +460,6 @@ pub struct TimelineGc {
     /// Free blocks of the pool before the victim was erased, the fewest of the collection.
     #[serde(rename = "free_blocks_least")]
     pub free_blocks_min: u32,
-    /// Blocks erased.
-    pub victims: u32,
     /// Valid pages moved.
     pub pages_moved: u32,
     /// Forced by the array's controller.

@@ -6,7 +6,7 @@ use crate::warm_state;
 use flashraid_model::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
 use flashraid_model::ftl::Ftl;
 use flashraid_model::ssd::{GcParams, SsdParams};
-use flashraid_workload::{self as workload, AddressSpace, Direction, Source, SourceError, WorkloadSpec};
+use flashraid_workload::{self as workload, AddressSpace, OpKind, Source, SourceError, WorkloadSpec};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -171,7 +171,7 @@ fn overwrite_by_workload(
         while written < pages_to_write
             && let Some(request) = source.next_request()?
         {
-            if request.direction == Direction::Read {
+            if request.kind == OpKind::Read {
                 reads_in_a_row += 1;
                 if reads_in_a_row == READS_MAX {
                     return Err(nothing_to_write());

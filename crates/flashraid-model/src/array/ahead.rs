@@ -4,6 +4,8 @@
 //! they do. The arrivals of an open loop do not depend on completions either. So many requests can be taken at once and be served
 //! die by die, while the tables of the die are in the processor's cache, with the same result.
 
+use crate::ids::{DieId, Lpn};
+use crate::request::OpKind;
 use super::members::{Continuation, Members, Wake};
 use super::{Array, PageRequest};
 use crate::TimeNs;
@@ -17,10 +19,10 @@ const HINTS: [(Hint, usize); 2] = [(Hint::Map, 16), (Hint::Block, 8)];
 struct Taken {
     arrival: TimeNs,
     completion: u32,
-    lpn: u32,
+    lpn: Lpn,
     /// Die, counted over the array.
     die: u32,
-    write: bool,
+    kind: OpKind,
 }
 
 /// What has been taken and not served.
@@ -50,14 +52,15 @@ impl Array {
         let ahead = &mut self.ahead;
         ahead.cursors.resize(dies as usize * self.members.ssds.len(), 0);
         let operations_before = ahead.operations.len();
+        let kind = if request.write { OpKind::Write } else { OpKind::Read };
         for extent in self.layout.extents(request) {
             let members = extent.members(request.write);
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
                     let (die, lpn) = self.members.ssds[member as usize].home(page);
-                    let die = member * dies + die;
+                    let die = member * dies + die.0;
                     ahead.cursors[die as usize] += 1;
-                    ahead.operations.push(Taken { arrival: now, completion, lpn, die, write: request.write });
+                    ahead.operations.push(Taken { arrival: now, completion, lpn, die, kind });
                 }
             }
         }
@@ -77,9 +80,11 @@ impl Array {
                     ssds[(later.die / dies) as usize].prefetch_lpn(hint, later.lpn);
                 }
             }
-            let (member, die) = (op.die / dies, op.die % dies);
-            let (end, met_gc) = ssds[member as usize].serve_now(op.arrival, die, op.lpn, op.write, cleans);
-            completions[op.completion].book(end, u128::from(met_gc) << member);
+            let (member, die) = (op.die / dies, DieId(op.die % dies));
+            let ssd = &mut ssds[member as usize];
+            let served = ssd.serve_now(op.arrival, die, op.lpn, op.kind, cleans);
+            let time = || ssd.time_of(op.arrival, op.kind, &served);
+            completions[op.completion].book(served.end, u128::from(served.met_gc) << member, time);
         }
         for completion in self.ahead.completions.drain(..) {
             agenda.schedule(completions[completion].last_end, Wake::Completed(completion));
@@ -94,7 +99,7 @@ impl Ahead {
         for count in &mut self.cursors {
             cursor += std::mem::replace(count, cursor);
         }
-        let nothing = Taken { arrival: 0, completion: 0, lpn: 0, die: 0, write: false };
+        let nothing = Taken { arrival: 0, completion: 0, lpn: Lpn(0), die: 0, kind: OpKind::Read };
         self.sorted.resize(self.operations.len(), nothing);
         for op in self.operations.drain(..) {
             let cursor = &mut self.cursors[op.die as usize];

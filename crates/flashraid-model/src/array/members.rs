@@ -6,6 +6,8 @@ use crate::coordination::Notice;
 use crate::events::Agenda;
 use crate::events::GcInterval;
 use crate::events::Slab;
+use crate::events::TimeParts;
+use crate::request::OpKind;
 use crate::ssd::{Effects, OpEnd, PageOp, Ssd, SsdWake};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -75,15 +77,22 @@ pub(super) struct Completion {
     pub last_end: TimeNs,
     /// Members on which a page of it waited for garbage collection.
     pub gc_members: u128,
+    /// Where the time of the page operation went that ended last.
+    pub time: TimeParts,
 }
 
 impl Completion {
     /// Books an end; says whether it was the last.
     #[inline]
-    pub fn book(&mut self, at: TimeNs, gc_members: u128) -> bool {
+    pub fn book(&mut self, at: TimeNs, gc_members: u128, time: impl Fn() -> TimeParts) -> bool {
         self.remaining -= 1;
-        self.last_end = self.last_end.max(at);
         self.gc_members |= gc_members;
+        if at > self.last_end {
+            (self.last_end, self.time) = (at, time());
+        } else if at == self.last_end {
+            // Which of them is told first must not matter.
+            self.time = self.time.max(time());
+        }
         self.remaining == 0
     }
 }
@@ -127,7 +136,7 @@ impl Members {
                 ends: &mut self.ends,
                 cleans: &mut self.cleans,
                 notices: &mut self.notices,
-                wake: Wake::Member,
+                wake: |member, wake| Wake::Member(member.0, wake),
                 moment_is_over,
             },
         );
@@ -137,7 +146,8 @@ impl Members {
     #[inline]
     pub fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
         let Access { now, write, high_priority, moment_is_over } = *access;
-        let op = PageOp { page, write, high_priority: write && high_priority, completion };
+        let kind = if write { OpKind::Write } else { OpKind::Read };
+        let op = PageOp { page, kind, high_priority: write && high_priority, completion };
         self.with(member, moment_is_over, |ssd, fx| ssd.submit(now, op, fx));
     }
 
@@ -150,7 +160,7 @@ impl Members {
     /// A completion that waits for nothing yet.
     #[inline]
     pub fn open_completion(&mut self, continuation: Continuation) -> u32 {
-        self.completions.insert(Completion { continuation, remaining: 0, last_end: 0, gc_members: 0 })
+        self.completions.insert(Completion { continuation, remaining: 0, last_end: 0, gc_members: 0, time: TimeParts::default() })
     }
 
     /// Says how much a completion waits for; before the next [`Members::drain`].
@@ -171,9 +181,9 @@ impl Members {
             if let Some(cache_ends) = &mut self.cache_ends
                 && let Continuation::Cache { token, .. } = self.completions[end.completion].continuation
             {
-                cache_ends.push((token, end.member, end.at));
+                cache_ends.push((token, end.member.0, end.at));
             }
-            self.end(end.completion, end.at, u128::from(end.met_gc) << end.member);
+            self.end(end.completion, end.at, u128::from(end.met_gc) << end.member.0, || end.time);
         }
         self.ends = ends;
     }
@@ -193,9 +203,9 @@ impl Members {
 
     /// Something that `completion` waits for ends at `at`.
     #[inline]
-    pub fn end(&mut self, completion: u32, at: TimeNs, gc_members: u128) {
+    pub fn end(&mut self, completion: u32, at: TimeNs, gc_members: u128, time: impl Fn() -> TimeParts) {
         let entry = &mut self.completions[completion];
-        if entry.book(at, gc_members) {
+        if entry.book(at, gc_members, time) {
             let Completion { continuation, last_end, .. } = *entry;
             self.completed(completion, continuation, last_end);
         }

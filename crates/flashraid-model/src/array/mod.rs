@@ -21,10 +21,11 @@ mod tests;
 use crate::TimeNs;
 use crate::cache::{Cache, CacheCounters, Command, HostDone, MemberExtent};
 use crate::coordination::KINDS;
-use crate::events::{DestageInterval, GcInterval};
+use crate::events::{DestageInterval, GcInterval, TimeParts};
+use crate::ids::MemberId;
 pub use crate::placement::{Layout, Level, PageRequest, Extent};
-use crate::request::{Direction, Request};
-use crate::ssd::{Effects, Hint, Ssd};
+use crate::request::{OpKind, Request};
+use crate::ssd::{Effects, Hint, Shortcuts, Ssd};
 use ahead::Ahead;
 use caching::{Caching, Record};
 use coordination::Coordination;
@@ -51,7 +52,7 @@ pub fn pages_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Opti
         tag: 0,
         first_page,
         pages: u32::try_from(end_page - first_page).ok()?,
-        write: request.direction == Direction::Write,
+        write: request.kind == OpKind::Write,
         high_priority: request.high_priority,
         one_member: request.one_member,
     })
@@ -88,8 +89,13 @@ impl Array {
     /// An array of filled members, a spare behind them if one is to be rebuilt; `seed` names the random streams of victim policies
     /// that draw.
     pub fn new(params: &ArrayParams, seed: u64) -> Self {
+        Self::with_shortcuts(params, seed, Shortcuts::default())
+    }
+
+    /// The same with or without the shortcuts, which change nothing but the time it takes.
+    pub fn with_shortcuts(params: &ArrayParams, seed: u64, shortcuts: Shortcuts) -> Self {
         let member = |number| {
-            let mut member = Ssd::new(&params.ssd, seed, number, params.coordination.is_some());
+            let mut member = Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
             // The spare is GGC-aware if the member is that it replaces.
             let original = params.failure.filter(|_| number == params.members).map_or(number, |failure| failure.member);
             if let Some(coordination) = &params.coordination
@@ -100,9 +106,13 @@ impl Array {
             member
         };
         let spare = params.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
+        let mut members = Members::new((0..params.members + u32::from(spare.is_some())).map(member).collect());
+        for member in 0..members.ssds.len() as u32 {
+            members.with(member, false, |ssd, fx| ssd.begin(fx));
+        }
         Self {
             layout: params.layout(),
-            members: Members::new((0..params.members + u32::from(spare.is_some())).map(member).collect()),
+            members,
             ahead: Ahead::default(),
             coordination: params.coordination.as_ref().map(Coordination::new),
             stripes: Stripes::of(params).map(Box::new),
@@ -203,20 +213,25 @@ impl Array {
     fn serve(&mut self, now: TimeNs, write: bool, extents: impl Iterator<Item = Extent>, continuation: Continuation) {
         let completion = self.members.open_completion(continuation);
         let Members { ssds, completions, cleans, .. } = &mut self.members;
-        let (mut last_end, mut gc_members) = (0, 0);
+        let kind = if write { OpKind::Write } else { OpKind::Read };
+        let (mut last_end, mut gc_members, mut time) = (0, 0, TimeParts::default());
         for extent in extents {
             let members = extent.members(write);
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
                     let ssd = &mut ssds[member as usize];
                     let (die, lpn) = ssd.home(page);
-                    let (end, met_gc) = ssd.serve_now(now, die, lpn, write, cleans);
-                    last_end = last_end.max(end);
-                    gc_members |= u128::from(met_gc) << member;
+                    let served = ssd.serve_now(now, die, lpn, kind, cleans);
+                    if served.end > last_end {
+                        (last_end, time) = (served.end, ssd.time_of(now, kind, &served));
+                    } else if served.end == last_end {
+                        time = time.max(ssd.time_of(now, kind, &served));
+                    }
+                    gc_members |= u128::from(served.met_gc) << member;
                 }
             }
         }
-        completions[completion].gc_members = gc_members;
+        (completions[completion].gc_members, completions[completion].time) = (gc_members, time);
         self.members.completed(completion, continuation, last_end);
     }
 
@@ -528,6 +543,11 @@ impl Array {
             coordination.controller.end_checks();
         }
         self.for_each_member(|member, fx| member.end_idle_collection(now, fx));
+        let Members { ssds, agenda, .. } = &mut self.members;
+        agenda.retain(|wake| match *wake {
+            Wake::Completed(_) => true,
+            Wake::Member(member, wake) => ssds[member as usize].expects_wake(wake),
+        });
     }
 
     fn for_each_member(&mut self, mut act: impl FnMut(&mut Ssd, &mut Effects<Wake>)) {

@@ -329,7 +329,7 @@ impl Stripes {
         let stripe = operation.stripe;
         let rebuilt = operation.completion.is_none().then_some(stripe);
         match operation.completion {
-            Some(completion) => members.end(completion, now, operation.gc_members),
+            Some(completion) => members.end(completion, now, operation.gc_members, || phase.time),
             None => self.route.failure.as_mut().expect("what is rebuilt has failed").rebuilt(now, stripe),
         }
         self.unused.push(id);

@@ -39,12 +39,8 @@ pub enum Work {
 /// What a member tells of itself when it is asked (rule 47).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemberState {
-    /// Free blocks over used ones.
-    pub fragmentation: f64,
     /// Free blocks of all pools.
     pub free_blocks: u32,
-    /// Errors that had to be corrected, per page read; flash without errors is simulated, so always 0.
-    pub correctable_error_rate: f64,
     /// Free blocks of the pool that has fewest.
     pub free_blocks_min: u32,
     /// So many of them are above its start threshold.

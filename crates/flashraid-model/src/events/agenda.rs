@@ -58,6 +58,11 @@ impl<W> Agenda<W> {
         self.heap.peek().map(|Reverse(e)| e.at)
     }
 
+    /// Forgets the wake-ups that `keep` does not want.
+    pub fn retain(&mut self, mut keep: impl FnMut(&W) -> bool) {
+        self.heap.retain(|Reverse(entry)| keep(&entry.wake));
+    }
+
     /// Takes the next wake-up if it is due by `until`.
     #[inline]
     pub fn pop_due(&mut self, until: TimeNs) -> Option<(TimeNs, W)> {

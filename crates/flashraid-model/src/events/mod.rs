@@ -9,6 +9,35 @@ pub use slab::Slab;
 /// Simulated time in nanoseconds since the start of the run.
 pub type TimeNs = u64;
 
+/// Where the time of an operation went, along the path that decided its end; the parts add up to the time from its issue to its end.
+///
+/// The order of the fields is that in which two equal times are compared: the greater collection is the one that is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct TimeParts {
+    /// Behind collection of a die or plane.
+    pub collection_ns: u64,
+    /// Behind other operations, and behind reads that interrupted it.
+    pub queue_ns: u64,
+    /// Reads ahead of writes, locks and writes of parity.
+    pub parity_ns: u64,
+    /// Waiting for room in the write cache, and the cache's own time.
+    pub cache_ns: u64,
+    /// Transfers over channel and link, waiting for them included.
+    pub transfer_ns: u64,
+    /// Array times of its own reads and programs.
+    pub flash_ns: u64,
+    /// Command overhead and what the other parts leave.
+    pub other_ns: u64,
+}
+
+impl TimeParts {
+    /// The sum of the parts.
+    pub fn total_ns(&self) -> u64 {
+        let Self { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = *self;
+        collection_ns + queue_ns + parity_ns + cache_ns + transfer_ns + flash_ns + other_ns
+    }
+}
+
 /// A clean of one pool, from its first read to the end of its erase. Cleans of a die that follow each other back to back are one
 /// *collection*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +52,6 @@ pub struct GcInterval {
     pub start_ns: TimeNs,
     /// End of the last erase, in nanoseconds.
     pub end_ns: TimeNs,
-    /// Blocks erased.
-    pub victims: u32,
     /// Valid pages moved.
     pub pages_moved: u32,
     /// Free blocks of the pool when it began.

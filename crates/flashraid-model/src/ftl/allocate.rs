@@ -1,38 +1,41 @@
 //! Where a page is programmed: the pool of a host write, the next free block, the open block.
 
 use super::PlaneChoice;
-use super::{FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock};
+use super::{FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock, UNMAPPED};
+use crate::ids::{DieId, Lpn};
 use std::hint::select_unpredictable;
 
 impl Ftl {
     /// The pool of `die` (counted within the die) that takes a host write of `lpn`, or `None` if none has room
     /// (rules 16 and 21). Pools whose bit is set in `busy_planes` are left out.
     #[inline]
-    pub fn place(&mut self, die: u32, lpn: u32, busy_planes: u64) -> Option<u32> {
+    pub fn place(&mut self, die: DieId, lpn: Lpn, busy_planes: u64) -> Option<u32> {
         let pools = self.pools_per_die;
         if pools == 1 {
-            return (busy_planes == 0 && self.has_room(die as usize)).then_some(0);
+            return (busy_planes & 1 == 0 && self.pool_has_room(die.index())).then_some(0);
         }
-        let start = self.dies[die as usize].next_pool_to_write;
+        let start = self.dies[die.index()].next_pool_to_write;
         let chosen = match self.plane_choice {
             PlaneChoice::MostFree => {
-                let old_block = self.map[lpn as usize] >> self.page_shift;
-                let same_die = !self.dynamic || old_block / (pools * self.blocks_per_pool) == die;
-                let oldest_allowed = if same_die { self.sequence(old_block) } else { 0 };
+                let old = self.map[lpn.index()];
+                let old_block = old >> self.page_shift;
+                // The age is disregarded where there is no old copy on this die (rules 21 and 107).
+                let here = old != UNMAPPED && (!self.dynamic || old_block / (pools * self.blocks_per_pool) == die.0);
+                let oldest_allowed = if here { self.sequence(old_block) } else { 0 };
                 self.most_free(die, start, busy_planes, oldest_allowed).or_else(|| self.most_free(die, start, busy_planes, 0))
             }
             PlaneChoice::Rotate => {
-                let first = (die * pools) as usize;
-                (start..pools).chain(0..start).find(|&p| busy_planes >> p & 1 == 0 && self.has_room(first + p as usize))
+                let first = (die.0 * pools) as usize;
+                (start..pools).chain(0..start).find(|&p| busy_planes >> p & 1 == 0 && self.pool_has_room(first + p as usize))
             }
         }?;
-        self.dies[die as usize].next_pool_to_write = if chosen + 1 == pools { 0 } else { chosen + 1 };
+        self.dies[die.index()].next_pool_to_write = if chosen + 1 == pools { 0 } else { chosen + 1 };
         Some(chosen)
     }
 
     #[inline]
-    fn most_free(&self, die: u32, start: u32, busy_planes: u64, oldest_allowed: u32) -> Option<u32> {
-        let first = (die * self.pools_per_die) as usize;
+    fn most_free(&self, die: DieId, start: u32, busy_planes: u64, oldest_allowed: u32) -> Option<u32> {
+        let first = (die.0 * self.pools_per_die) as usize;
         let rooms = &self.rooms[first..first + self.pools_per_die as usize];
         let floor = self.room_floor();
         // The most free pages, then the first in rotation, as one number. Nothing here is predictable: computed rather than branched.
@@ -47,9 +50,15 @@ impl Ftl {
         (best != 0).then_some(if pool >= self.pools_per_die { pool - self.pools_per_die } else { pool })
     }
 
-    /// Whether the pool (counted over the device) can take a host write: the last free block is for collection.
+    /// Whether a pool of `die` can take a host write: the last free block is for collection (rule 16).
     #[inline]
-    pub(super) fn has_room(&self, pool: usize) -> bool {
+    pub fn has_room(&self, die: DieId, pool: u32) -> bool {
+        self.pool_has_room((die.0 * self.pools_per_die + pool) as usize)
+    }
+
+    /// The same for a pool counted over the device.
+    #[inline]
+    pub(super) fn pool_has_room(&self, pool: usize) -> bool {
         self.rooms[pool].free_pages > self.room_floor()
     }
 
@@ -61,21 +70,20 @@ impl Ftl {
 
     /// Programs `lpn` into `pool` of `die` and invalidates its old copy; says whether that sealed a block.
     #[inline]
-    pub fn write(&mut self, die: u32, pool: u32, lpn: u32) -> bool {
-        let old = self.map[lpn as usize];
-        let old_block = (old >> self.page_shift) as usize;
-        let page = old & ((1 << self.page_shift) - 1);
-        let word = &mut self.meta[old_block * (self.words + 1) + (page >> 6) as usize];
-        debug_assert!(*word >> (page & 63) & 1 == 1, "overwrites a page that is not valid");
-        *word &= !(1 << (page & 63));
-        self.score[old_block] -= 1;
-        if self.dynamic {
-            let old_die = old_block as u32 / (self.blocks_per_pool * self.pools_per_die);
-            self.dies[old_die as usize].valid_pages -= 1;
-            self.dies[die as usize].valid_pages += 1;
+    pub fn write(&mut self, die: DieId, pool: u32, lpn: Lpn) -> bool {
+        let old = self.map[lpn.index()];
+        if old == UNMAPPED {
+            self.dies[die.index()].valid_pages += 1;
+        } else {
+            let old_block = self.invalidate(old);
+            if self.dynamic {
+                let old_die = old_block / (self.blocks_per_pool * self.pools_per_die);
+                self.dies[old_die as usize].valid_pages -= 1;
+                self.dies[die.index()].valid_pages += 1;
+            }
         }
 
-        let index = (die * self.pools_per_die + pool) as usize;
+        let index = (die.0 * self.pools_per_die + pool) as usize;
         if self.pools[index].open.next_page == self.data_pages {
             self.pools[index].open = self.open_block(die, index);
             self.rooms[index] = self.room_of(index);
@@ -88,13 +96,36 @@ impl Ftl {
         if sealed {
             self.score[open.block as usize] -= OPEN_SCORE;
         }
-        self.map[lpn as usize] = physical;
-        self.rmap[physical as usize] = lpn;
+        self.map[lpn.index()] = physical;
+        self.rmap[physical as usize] = lpn.0;
         sealed
     }
 
+    /// The data of `lpn` are not needed any more: its page becomes invalid, and `lpn` unmapped (rule 107). Says whether it was mapped.
+    pub fn trim(&mut self, lpn: Lpn) -> bool {
+        let old = std::mem::replace(&mut self.map[lpn.index()], UNMAPPED);
+        if old == UNMAPPED {
+            return false;
+        }
+        let old_block = self.invalidate(old);
+        self.dies[(old_block / (self.blocks_per_pool * self.pools_per_die)) as usize].valid_pages -= 1;
+        true
+    }
+
+    /// A physical page holds no valid data any more; returns its block.
+    #[inline]
+    pub(super) fn invalidate(&mut self, physical: u32) -> u32 {
+        let block = physical >> self.page_shift;
+        let page = physical & ((1 << self.page_shift) - 1);
+        let word = &mut self.meta[block as usize * (self.words + 1) + (page >> 6) as usize];
+        debug_assert!(*word >> (page & 63) & 1 == 1, "a page that is not valid");
+        *word &= !(1 << (page & 63));
+        self.score[block as usize] -= 1;
+        block
+    }
+
     /// Takes the pool's next free block into use (rule 17).
-    pub(super) fn open_block(&mut self, die: u32, pool_index: usize) -> OpenBlock {
+    pub(super) fn open_block(&mut self, die: DieId, pool_index: usize) -> OpenBlock {
         let first = pool_index * self.blocks_per_pool as usize;
         let pool = &mut self.pools[pool_index];
         let scores = &self.score[first..first + self.blocks_per_pool as usize];
@@ -107,10 +138,10 @@ impl Ftl {
             .expect("a pool never gives away its last free block but to a clean, which returns one");
         pool.next_alloc = if found + 1 == scores.len() { 0 } else { found as u32 + 1 };
         pool.free_blocks -= 1;
-        let state = &mut self.dies[die as usize];
+        let state = &mut self.dies[die.index()];
         state.sequence += 1;
         if pool.free_blocks <= self.start_free_blocks {
-            state.need |= 1 << (pool_index as u32 - die * self.pools_per_die);
+            state.need |= 1 << (pool_index as u32 - die.0 * self.pools_per_die);
         }
         let sequence = state.sequence;
         let block = (first + found) as u32;

@@ -2,6 +2,7 @@
 
 use super::VictimPolicy;
 use super::tables::prefetch;
+use crate::ids::{BlockId, DieId};
 use super::{DieState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock, victim};
 
 /// Entries of `rmap` in 64 bytes.
@@ -23,20 +24,20 @@ pub struct CleanWork {
 impl Ftl {
     /// Whether a check of `die` finds a pool that needs a clean.
     #[inline]
-    pub fn needs_clean(&self, die: u32) -> bool {
-        self.dies[die as usize].need != 0
+    pub fn needs_clean(&self, die: DieId) -> bool {
+        self.dies[die.index()].need != 0
     }
 
     /// Brings near what the next clean of `die` will read first, if its victim can be foreseen; a hint.
-    pub fn prefetch_clean(&self, die: u32) {
+    pub fn prefetch_clean(&self, die: DieId) {
         if self.victim != VictimPolicy::Greedy {
             return;
         }
-        let DieState { need, next_pool_to_clean: from, .. } = self.dies[die as usize];
+        let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
         let at_or_after = need & (u64::MAX << from);
         let pool = if at_or_after != 0 { at_or_after } else { need }.trailing_zeros();
         if let Some(victim) = victim::greedy::pick(&self.blocks_of(die, pool)) {
-            let first = (die * self.pools_per_die + pool) as usize * self.blocks_per_pool as usize + victim;
+            let first = (die.0 * self.pools_per_die + pool) as usize * self.blocks_per_pool as usize + victim;
             prefetch(&self.meta, first * (self.words + 1));
             for page in (0..self.data_pages as usize).step_by(PAGES_PER_CACHE_LINE) {
                 prefetch(&self.rmap, (first << self.page_shift) + page);
@@ -46,14 +47,14 @@ impl Ftl {
 
     /// The next pool of `die` to clean and its victim: the first in rotation that needs a clean and has a useful victim.
     /// Pools whose bit is set in `busy_planes` are left out.
-    pub fn next_clean(&mut self, die: u32, busy_planes: u64) -> Option<(u32, u32)> {
-        let DieState { need, next_pool_to_clean: from, .. } = self.dies[die as usize];
+    pub fn next_clean(&mut self, die: DieId, busy_planes: u64) -> Option<(u32, BlockId)> {
+        let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
         let mut candidates = need & !busy_planes;
         while candidates != 0 {
             let at_or_after = candidates & (u64::MAX << from);
             let pool = if at_or_after != 0 { at_or_after } else { candidates }.trailing_zeros();
             if let Some(victim) = self.pick_victim(die, pool) {
-                self.dies[die as usize].next_pool_to_clean = if pool + 1 == self.pools_per_die { 0 } else { pool + 1 };
+                self.dies[die.index()].next_pool_to_clean = if pool + 1 == self.pools_per_die { 0 } else { pool + 1 };
                 return Some((pool, victim));
             }
             self.collected(die, pool);
@@ -63,25 +64,25 @@ impl Ftl {
     }
 
     /// A collection that has found no useful victim ends unless the pool is at its start threshold.
-    fn collected(&mut self, die: u32, pool: u32) {
-        if self.pools[(die * self.pools_per_die + pool) as usize].free_blocks > self.start_free_blocks {
-            self.dies[die as usize].need &= !(1 << pool);
+    fn collected(&mut self, die: DieId, pool: u32) {
+        if self.pools[(die.0 * self.pools_per_die + pool) as usize].free_blocks > self.start_free_blocks {
+            self.dies[die.index()].need &= !(1 << pool);
         }
     }
 
     /// Pages that moves can still program before they seal a block; 0 if the next one opens a block first.
     #[inline]
-    pub fn room_for_moves(&self, die: u32, pool: u32) -> u32 {
-        let pool = &self.pools[(die * self.pools_per_die + pool) as usize];
+    pub fn room_for_moves(&self, die: DieId, pool: u32) -> u32 {
+        let pool = &self.pools[(die.0 * self.pools_per_die + pool) as usize];
         let open = if self.separate_open_block { pool.gc_open } else { Some(pool.open) };
         open.map_or(0, |o| self.data_pages - o.next_page)
     }
 
     /// Moves the valid pages of `victim` and erases it.
-    pub fn clean(&mut self, die: u32, pool: u32, victim: u32) -> CleanWork {
+    pub fn clean(&mut self, die: DieId, pool: u32, victim: BlockId) -> CleanWork {
         let stride = self.words + 1;
-        let base = victim as usize * stride;
-        let first_page = victim << self.page_shift;
+        let base = victim.index() * stride;
+        let first_page = victim.0 << self.page_shift;
         let mut moving = std::mem::take(&mut self.moving);
         let mut count = 0;
         for word in 0..self.words {
@@ -95,7 +96,7 @@ impl Ftl {
             }
         }
 
-        let index = (die * self.pools_per_die + pool) as usize;
+        let index = (die.0 * self.pools_per_die + pool) as usize;
         let mut blocks_sealed = 0;
         let free_blocks_before = self.pools[index].free_blocks;
         let closed = OpenBlock { block: 0, next_page: self.data_pages, sequence: 0 };
@@ -127,24 +128,24 @@ impl Ftl {
         }
         self.moving = moving;
 
-        debug_assert_eq!(self.score[victim as usize], count as i16, "a sealed block's score is its number of valid pages");
+        debug_assert_eq!(self.score[victim.index()], count as i16, "a sealed block's score is its number of valid pages");
         let free_blocks_min = self.pools[index].free_blocks;
         self.erase(die, pool, victim);
         CleanWork { pages_moved: count as u32, blocks_sealed, free_blocks_before, free_blocks_min }
     }
 
     /// Erases a block without valid pages.
-    pub(crate) fn erase(&mut self, die: u32, pool: u32, block: u32) {
-        let base = block as usize * (self.words + 1);
+    pub(crate) fn erase(&mut self, die: DieId, pool: u32, block: BlockId) {
+        let base = block.index() * (self.words + 1);
         self.meta[base..base + self.words].fill(0);
         self.meta[base + self.words] = ((self.meta[base + self.words] >> 32) + 1) << 32;
-        self.score[block as usize] = FREE_SCORE;
-        let pool_state = &mut self.pools[(die * self.pools_per_die + pool) as usize];
+        self.score[block.index()] = FREE_SCORE;
+        let pool_state = &mut self.pools[(die.0 * self.pools_per_die + pool) as usize];
         pool_state.free_blocks += 1;
         if pool_state.free_blocks >= self.stop_free_blocks {
-            self.dies[die as usize].need &= !(1 << pool);
+            self.dies[die.index()].need &= !(1 << pool);
         }
-        let index = (die * self.pools_per_die + pool) as usize;
+        let index = (die.0 * self.pools_per_die + pool) as usize;
         self.rooms[index] = self.room_of(index);
     }
 }

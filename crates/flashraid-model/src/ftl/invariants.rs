@@ -1,6 +1,7 @@
 //! The whole-state check: everything that must hold between two operations, derived from scratch.
 
-use super::{FREE_SCORE, Ftl, OPEN_SCORE};
+use super::{FREE_SCORE, Ftl, OPEN_SCORE, UNMAPPED};
+use crate::ids::DieId;
 
 impl Ftl {
     /// Verifies the whole state; used by tests and `--check`.
@@ -10,7 +11,7 @@ impl Ftl {
     pub fn verify(&self) -> Result<(), String> {
         let fail = |what: String| -> Result<(), String> { Err(format!("FTL state is inconsistent: {what}")) };
         let mut valid_of_block = vec![0u32; self.score.len()];
-        for (lpn, &physical) in self.map.iter().enumerate() {
+        for (lpn, &physical) in self.map.iter().enumerate().filter(|&(_, &physical)| physical != UNMAPPED) {
             if self.rmap[physical as usize] != lpn as u32 {
                 return fail(format!("lpn {lpn} maps to page {physical}, which belongs to lpn {}", self.rmap[physical as usize]));
             }
@@ -25,7 +26,7 @@ impl Ftl {
         }
         for (index, pool) in self.pools.iter().enumerate() {
             let first = index as u32 * self.blocks_per_pool;
-            let die = index as u32 / self.pools_per_die;
+            let die = DieId(index as u32 / self.pools_per_die);
             let mut free = 0;
             for block in first..first + self.blocks_per_pool {
                 let open =
@@ -48,7 +49,7 @@ impl Ftl {
                 if score != expected_score || bits != expected_bits || (score == FREE_SCORE && valid != 0) {
                     return fail(format!("block {block}: score {score}, {bits} bits, {valid} mapped pages"));
                 }
-                if self.sequence(block) > self.dies[die as usize].sequence {
+                if self.sequence(block) > self.dies[die.index()].sequence {
                     return fail(format!("block {block} carries a sequence number that was never given"));
                 }
             }
@@ -58,7 +59,7 @@ impl Ftl {
             if free != pool.free_blocks || free == 0 {
                 return fail(format!("pool {index} counts {} free blocks and has {free}", pool.free_blocks));
             }
-            let need = self.dies[die as usize].need >> (index as u32 % self.pools_per_die) & 1 == 1;
+            let need = self.dies[die.index()].need >> (index as u32 % self.pools_per_die) & 1 == 1;
             if (free <= self.start_free_blocks && !need) || (free >= self.stop_free_blocks && need) {
                 return fail(format!("pool {index} has {free} free blocks and its need bit is {need}"));
             }

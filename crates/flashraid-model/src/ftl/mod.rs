@@ -22,6 +22,7 @@ pub mod victim;
 mod wear;
 
 use crate::flash::Geometry;
+use crate::ids::{DieId, Lpn};
 use crate::rng::Stream;
 pub use clean::CleanWork;
 pub(crate) use moves::Moved;
@@ -34,6 +35,8 @@ pub use wear::Wear;
 const FREE_SCORE: i16 = i16::MAX;
 /// Added to the score of a block while it is open, so that no victim search finds it.
 const OPEN_SCORE: i16 = 0x4000;
+/// The map entry of a page that holds no data.
+const UNMAPPED: u32 = u32::MAX;
 /// Pages per block that the scores leave room for.
 pub const MAX_PAGES_PER_BLOCK: u32 = 0x2000;
 /// Pools per die that the need mask leaves room for.
@@ -172,15 +175,15 @@ impl Ftl {
             },
             moving: vec![0; data_pages as usize],
         };
-        for die in 0..g.dies {
+        for die in (0..g.dies).map(DieId) {
             ftl.fill_die(die);
         }
         ftl
     }
 
-    fn fill_die(&mut self, die: u32) {
+    fn fill_die(&mut self, die: DieId) {
         let filled_blocks = self.exported_per_die / self.data_pages;
-        let first_lpn = die * self.exported_per_die;
+        let first_lpn = die.0 * self.exported_per_die;
         for k in 0..filled_blocks {
             let block = self.block_id(die, k % self.pools_per_die, k / self.pools_per_die);
             self.set_all_valid(block);
@@ -224,12 +227,12 @@ impl Ftl {
         PoolRoom { free_pages: (free_blocks + 1) * pages_per_block - open.next_page, sequence: open.sequence }
     }
 
-    fn block_id(&self, die: u32, pool: u32, block_of_pool: u32) -> u32 {
-        (die * self.pools_per_die + pool) * self.blocks_per_pool + block_of_pool
+    fn block_id(&self, die: DieId, pool: u32, block_of_pool: u32) -> u32 {
+        (die.0 * self.pools_per_die + pool) * self.blocks_per_pool + block_of_pool
     }
 
     /// The block that the fill left unsealed, if it does so.
-    fn unsealed_by_fill(&self, die: u32) -> Option<u32> {
+    fn unsealed_by_fill(&self, die: DieId) -> Option<u32> {
         let last = self.exported_per_die / self.data_pages - 1;
         (!self.fill_seals_last_block).then(|| self.block_id(die, last % self.pools_per_die, last / self.pools_per_die))
     }
@@ -259,39 +262,51 @@ impl Ftl {
 
     /// The lpn of page `page` of die `die`.
     #[inline]
-    pub fn lpn(&self, die: u32, page: u32) -> u32 {
-        die * self.exported_per_die + page
+    pub fn lpn(&self, die: DieId, page: u32) -> Lpn {
+        Lpn(die.0 * self.exported_per_die + page)
     }
 
-    /// The die that holds the page of `lpn` now.
+    /// Whether the page holds data: it does from the fill on, until it is trimmed.
     #[inline]
-    pub fn die_of(&self, lpn: u32) -> u32 {
-        self.pool_of(lpn) / self.pools_per_die
+    pub fn is_mapped(&self, lpn: Lpn) -> bool {
+        self.map[lpn.index()] != UNMAPPED
     }
 
-    /// The pool (counted over the device) that holds the page of `lpn` now.
+    /// The die that holds a mapped page now.
     #[inline]
-    pub fn pool_of(&self, lpn: u32) -> u32 {
-        (self.map[lpn as usize] >> self.page_shift) / self.blocks_per_pool
+    pub fn die_of(&self, lpn: Lpn) -> DieId {
+        DieId((self.map[lpn.index()] >> self.page_shift) / (self.blocks_per_pool * self.pools_per_die))
+    }
+
+    /// Whether a page is mapped and lies on `die`.
+    #[inline]
+    pub fn holds(&self, die: DieId, lpn: Lpn) -> bool {
+        self.is_mapped(lpn) && (!self.dynamic || self.die_of(lpn) == die)
+    }
+
+    /// The pool of its die that holds a mapped page now.
+    #[inline]
+    pub fn pool_of(&self, lpn: Lpn) -> u32 {
+        (self.map[lpn.index()] >> self.page_shift) / self.blocks_per_pool % self.pools_per_die
     }
 
     /// Brings the map entry of `lpn` near; a hint.
     #[inline]
-    pub fn prefetch_map(&self, lpn: u32) {
-        tables::prefetch(&self.map, lpn as usize);
+    pub fn prefetch_map(&self, lpn: Lpn) {
+        tables::prefetch(&self.map, lpn.index());
     }
 
     /// Brings what overwriting `lpn` touches near, given that its map entry is; a hint.
     #[inline]
-    pub fn prefetch_block(&self, lpn: u32) {
-        let block = (self.map[lpn as usize] >> self.page_shift) as usize;
+    pub fn prefetch_block(&self, lpn: Lpn) {
+        let block = (self.map[lpn.index()] >> self.page_shift) as usize;
         tables::prefetch(&self.meta, block * (self.words + 1));
         tables::prefetch(&self.score, block);
     }
 
     /// Valid pages of the die.
-    pub fn valid_pages(&self, die: u32) -> u32 {
-        self.dies[die as usize].valid_pages
+    pub fn valid_pages(&self, die: DieId) -> u32 {
+        self.dies[die.index()].valid_pages
     }
 
     /// Valid pages up to which a die accepts writes under dynamic allocation (rule 8).
@@ -301,8 +316,8 @@ impl Ftl {
 
     /// Free blocks of one pool of the die.
     #[inline]
-    pub fn free_blocks_of_pool(&self, die: u32, pool: u32) -> u32 {
-        self.pools[(die * self.pools_per_die + pool) as usize].free_blocks
+    pub fn free_blocks_of_pool(&self, die: DieId, pool: u32) -> u32 {
+        self.pools[(die.0 * self.pools_per_die + pool) as usize].free_blocks
     }
 
     /// Pages that host writes can still program before every pool is down to its last free block, which is for collection.
@@ -314,8 +329,8 @@ impl Ftl {
     }
 
     /// Free blocks of the die's fullest pool and of all its pools together.
-    pub fn free_blocks(&self, die: u32) -> (u32, u32) {
-        let pools = &self.pools[(die * self.pools_per_die) as usize..((die + 1) * self.pools_per_die) as usize];
+    pub fn free_blocks(&self, die: DieId) -> (u32, u32) {
+        let pools = &self.pools[(die.0 * self.pools_per_die) as usize..((die.0 + 1) * self.pools_per_die) as usize];
         (pools.iter().map(|p| p.free_blocks).min().unwrap_or(0), pools.iter().map(|p| p.free_blocks).sum())
     }
 
@@ -334,8 +349,8 @@ impl Ftl {
     }
 
     /// Where `lpn` lies: die, pool of the die, block of the pool, page.
-    pub fn location(&self, lpn: u32) -> (u32, u32, u32, u32) {
-        let physical = self.map[lpn as usize];
+    pub fn location(&self, lpn: Lpn) -> (u32, u32, u32, u32) {
+        let physical = self.map[lpn.index()];
         let block = physical >> self.page_shift;
         let pool = block / self.blocks_per_pool;
         (pool / self.pools_per_die, pool % self.pools_per_die, block % self.blocks_per_pool, physical & ((1 << self.page_shift) - 1))

@@ -2,6 +2,7 @@
 
 use super::tables::prefetch;
 use super::{Ftl, OPEN_SCORE};
+use crate::ids::{BlockId, DieId, Lpn};
 
 /// Where a move has put a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,16 +15,16 @@ pub(crate) struct Moved {
 
 impl Ftl {
     /// Brings near what [`Ftl::prefetch_moves`] reads; a hint.
-    pub(crate) fn prefetch_victim(&self, victim: u32) {
-        let first = (victim << self.page_shift) as usize;
+    pub(crate) fn prefetch_victim(&self, victim: BlockId) {
+        let first = (victim.0 << self.page_shift) as usize;
         for line in (0..self.data_pages as usize).step_by(16) {
             prefetch(&self.rmap, first + line);
         }
     }
 
     /// Brings the map entries of all pages of `victim` near, given that [`Ftl::prefetch_victim`] has had time; a hint.
-    pub(crate) fn prefetch_moves(&self, victim: u32) {
-        let first = (victim << self.page_shift) as usize;
+    pub(crate) fn prefetch_moves(&self, victim: BlockId) {
+        let first = (victim.0 << self.page_shift) as usize;
         for &lpn in &self.rmap[first..first + self.data_pages as usize] {
             prefetch(&self.map, lpn as usize);
         }
@@ -31,29 +32,29 @@ impl Ftl {
 
     /// Valid pages of a sealed block.
     #[inline]
-    pub(crate) fn valid_pages_of(&self, victim: u32) -> u32 {
-        self.score[victim as usize] as u32
+    pub(crate) fn valid_pages_of(&self, victim: BlockId) -> u32 {
+        self.score[victim.index()] as u32
     }
 
     /// The lpn of the first valid page of `victim` in page order.
     #[inline]
-    pub(crate) fn first_valid_lpn(&self, victim: u32) -> Option<u32> {
-        let base = victim as usize * (self.words + 1);
+    pub(crate) fn first_valid_lpn(&self, victim: BlockId) -> Option<Lpn> {
+        let base = victim.index() * (self.words + 1);
         let word = (0..self.words).find(|&word| self.meta[base + word] != 0)?;
         let page = word * 64 + self.meta[base + word].trailing_zeros() as usize;
-        Some(self.rmap[(victim << self.page_shift) as usize + page])
+        Some(Lpn(self.rmap[(victim.0 << self.page_shift) as usize + page]))
     }
 
     /// Whether the page of `lpn` lies in `block`.
     #[inline]
-    pub(crate) fn lies_in(&self, lpn: u32, block: u32) -> bool {
-        self.map[lpn as usize] >> self.page_shift == block
+    pub(crate) fn lies_in(&self, lpn: Lpn, block: BlockId) -> bool {
+        self.map[lpn.index()] >> self.page_shift == block.0
     }
 
     /// The plane in which the page of `lpn` lies.
     #[inline]
-    pub(crate) fn plane_of(&self, lpn: u32) -> u32 {
-        self.plane_of_block(self.map[lpn as usize] >> self.page_shift)
+    pub(crate) fn plane_of(&self, lpn: Lpn) -> u32 {
+        self.plane_of_block(self.map[lpn.index()] >> self.page_shift)
     }
 
     fn plane_of_block(&self, block: u32) -> u32 {
@@ -64,21 +65,16 @@ impl Ftl {
 
     /// Whether any pool of `die` has room for a host write (rule 16).
     #[inline]
-    pub(crate) fn any_room(&self, die: u32) -> bool {
-        let first = die * self.pools_per_die;
-        (first..first + self.pools_per_die).any(|pool| self.has_room(pool as usize))
+    pub(crate) fn any_room(&self, die: DieId) -> bool {
+        let first = die.0 * self.pools_per_die;
+        (first..first + self.pools_per_die).any(|pool| self.pool_has_room(pool as usize))
     }
 
     /// Moves the page of `lpn`, which lies in a sealed block of `pool`, to the open block that takes moves.
     #[inline]
-    pub(crate) fn move_page(&mut self, die: u32, pool: u32, lpn: u32) -> Moved {
-        let old = self.map[lpn as usize];
-        let old_block = (old >> self.page_shift) as usize;
-        let page = old & ((1 << self.page_shift) - 1);
-        self.meta[old_block * (self.words + 1) + (page >> 6) as usize] &= !(1 << (page & 63));
-        self.score[old_block] -= 1;
-
-        let index = (die * self.pools_per_die + pool) as usize;
+    pub(crate) fn move_page(&mut self, die: DieId, pool: u32, lpn: Lpn) -> Moved {
+        self.invalidate(self.map[lpn.index()]);
+        let index = (die.0 * self.pools_per_die + pool) as usize;
         if self.room_for_moves(die, pool) == 0 {
             let opened = self.open_block(die, index);
             if self.separate_open_block {
@@ -97,30 +93,31 @@ impl Ftl {
             self.score[block as usize] -= OPEN_SCORE;
         }
         self.rooms[index].free_pages -= u32::from(!self.separate_open_block);
-        self.map[lpn as usize] = physical;
-        self.rmap[physical as usize] = lpn;
+        self.map[lpn.index()] = physical;
+        self.rmap[physical as usize] = lpn.0;
         Moved { plane: self.plane_of_block(block), sealed }
     }
 
     /// The next pool of `die` to clean in idle time and its victim: the first in rotation that has fewer free blocks than
-    /// after the fill and a useful victim (rule 38).
-    pub(crate) fn next_idle_clean(&mut self, die: u32) -> Option<(u32, u32)> {
+    /// after the fill and a useful victim (rule 38). Pools whose bit is set in `busy_pools` are left out, here and below.
+    pub(crate) fn next_idle_clean(&mut self, die: DieId, busy_pools: u64) -> Option<(u32, BlockId)> {
         let filled_per_pool = self.exported_per_die / self.data_pages / self.pools_per_die;
         let free_after_fill = self.blocks_per_pool - filled_per_pool - 1;
-        self.next_clean_below(die, free_after_fill)
+        self.next_clean_below(die, free_after_fill, busy_pools)
     }
 
     /// The first pool of `die` in rotation that has fewer than `free_blocks` free blocks and a useful victim, and that victim.
-    pub(crate) fn next_clean_below(&mut self, die: u32, free_blocks: u32) -> Option<(u32, u32)> {
-        let from = self.dies[die as usize].next_pool_to_clean;
-        (from..self.pools_per_die).chain(0..from).find_map(|pool| self.clean_if_below(die, pool, free_blocks))
+    pub(crate) fn next_clean_below(&mut self, die: DieId, free_blocks: u32, busy_pools: u64) -> Option<(u32, BlockId)> {
+        let from = self.dies[die.index()].next_pool_to_clean;
+        let mut pools = (from..self.pools_per_die).chain(0..from).filter(|pool| busy_pools >> pool & 1 == 0);
+        pools.find_map(|pool| self.clean_if_below(die, pool, free_blocks))
     }
 
     /// The pool of `die` that has fewest free blocks among those with a useful victim, the first in rotation among equals, and
     /// that victim.
-    pub(crate) fn next_clean_of_fewest_free(&mut self, die: u32) -> Option<(u32, u32)> {
-        let from = self.dies[die as usize].next_pool_to_clean;
-        let mut tried = 0_u64;
+    pub(crate) fn next_clean_of_fewest_free(&mut self, die: DieId, busy_pools: u64) -> Option<(u32, BlockId)> {
+        let from = self.dies[die.index()].next_pool_to_clean;
+        let mut tried = busy_pools;
         for _ in 0..self.pools_per_die {
             let open = (from..self.pools_per_die).chain(0..from).filter(|pool| tried >> pool & 1 == 0);
             let pool = open.min_by_key(|&pool| self.free_blocks_of_pool(die, pool))?;
@@ -132,12 +129,12 @@ impl Ftl {
         None
     }
 
-    fn clean_if_below(&mut self, die: u32, pool: u32, free_blocks: u32) -> Option<(u32, u32)> {
+    fn clean_if_below(&mut self, die: DieId, pool: u32, free_blocks: u32) -> Option<(u32, BlockId)> {
         if self.free_blocks_of_pool(die, pool) >= free_blocks {
             return None;
         }
         let victim = self.pick_victim(die, pool)?;
-        self.dies[die as usize].next_pool_to_clean = if pool + 1 == self.pools_per_die { 0 } else { pool + 1 };
+        self.dies[die.index()].next_pool_to_clean = if pool + 1 == self.pools_per_die { 0 } else { pool + 1 };
         Some((pool, victim))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Little-endian, in a fixed order; the caller adds what identifies the state and checks it.
 
-use super::{DieState, Ftl, OpenBlock, PoolState};
+use super::{DieState, Ftl, OpenBlock, PoolState, UNMAPPED};
 use std::io::{self, Read, Write};
 
 impl Ftl {
@@ -79,7 +79,7 @@ impl Ftl {
             input.read_until(b'\n', &mut line)?;
             *stream = serde_json::from_slice(&line)?;
         }
-        let in_range = self.map.iter().all(|&p| (p as usize) < self.rmap.len());
+        let in_range = self.map.iter().all(|&p| p == UNMAPPED || (p as usize) < self.rmap.len());
         if !in_range {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "a page lies outside the device"));
         }

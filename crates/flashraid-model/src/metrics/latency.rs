@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 
 use super::Moments;
-use crate::request::Direction;
+use crate::request::OpKind;
 
 /// Significant decimal digits of the histogram: a percentile is at most 0.1 % above the exact one, never below.
 const SIGNIFICANT_DIGITS: u8 = 3;
@@ -101,10 +101,12 @@ pub(super) struct LatencyRecorder {
 
 impl LatencyRecorder {
     #[inline]
-    pub(super) fn record(&mut self, direction: Direction, response_ns: u64) {
-        match direction {
-            Direction::Read => self.read.record(response_ns),
-            Direction::Write => self.write.record(response_ns),
+    pub(super) fn record(&mut self, kind: OpKind, response_ns: u64) {
+        match kind {
+            OpKind::Read => self.read.record(response_ns),
+            OpKind::Write => self.write.record(response_ns),
+            // Response times are those of data.
+            OpKind::Trim | OpKind::Flush => {}
         }
     }
 
@@ -172,9 +174,9 @@ mod tests {
     #[test]
     fn all_is_reads_and_writes() {
         let mut recorder = LatencyRecorder::default();
-        recorder.record(Direction::Read, 100);
-        recorder.record(Direction::Write, 300);
-        recorder.record(Direction::Write, 500);
+        recorder.record(OpKind::Read, 100);
+        recorder.record(OpKind::Write, 300);
+        recorder.record(OpKind::Write, 500);
         let times = recorder.finish();
         assert_eq!((times.read.moments().count(), times.write.moments().count()), (1, 2));
         assert_eq!(times.all.moments().mean(), Some(300.0));

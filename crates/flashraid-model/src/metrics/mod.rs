@@ -134,7 +134,7 @@ impl Metrics {
     #[inline]
     pub fn request_of_phase(&mut self, phase: usize, done: &CompletedRequest) {
         if done.index >= self.first_index {
-            self.response_by_phase[phase].record(done.request.direction, done.done_ns.saturating_sub(done.arrival_ns));
+            self.response_by_phase[phase].record(done.request.kind, done.done_ns.saturating_sub(done.arrival_ns));
         }
     }
 
@@ -150,7 +150,7 @@ impl Metrics {
         if done.index < self.first_index {
             return;
         }
-        self.response.record(done.request.direction, done.done_ns.saturating_sub(done.arrival_ns));
+        self.response.record(done.request.kind, done.done_ns.saturating_sub(done.arrival_ns));
         let met = (done.gc_members_met as usize).min(self.requests_by_members_met.len() - 1);
         self.requests_by_members_met[met] += 1;
     }
@@ -242,14 +242,14 @@ pub struct Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Direction;
+    use crate::request::OpKind;
 
     fn completed(index: u64, arrival_ns: TimeNs, done_ns: TimeNs, gc_members_met: u32) -> CompletedRequest {
         let request = Request {
             arrival_ns,
             offset_bytes: 0,
             length_bytes: 1000,
-            direction: Direction::Read,
+            kind: OpKind::Read,
             high_priority: false,
             stream: 0,
             one_member: false,

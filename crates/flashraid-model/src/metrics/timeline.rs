@@ -64,14 +64,14 @@ fn push_bounded<T>(entries: &mut Vec<T>, entry: T) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Direction, Request};
+    use crate::request::{OpKind, Request};
 
     fn request(arrival_ns: u64, done_ns: u64) -> CompletedRequest {
         let request = Request {
             arrival_ns,
             offset_bytes: 0,
             length_bytes: 4096,
-            direction: Direction::Write,
+            kind: OpKind::Write,
             high_priority: false,
             stream: 0,
             one_member: false,

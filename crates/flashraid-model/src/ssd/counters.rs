@@ -41,6 +41,8 @@ pub struct MemberCounters {
     pub gc_writes_wait_ns: u64,
     /// Cleans that began because the die had nothing to do; among `erases`.
     pub idle_cleans: u64,
+    /// Pages trimmed by the host.
+    pub host_pages_trimmed: u64,
 }
 
 impl MemberCounters {
@@ -66,6 +68,7 @@ impl MemberCounters {
             gc_free_for_all_ns,
             gc_writes_wait_ns,
             idle_cleans,
+            host_pages_trimmed,
         } = self;
         apply(host_pages_read, other.host_pages_read);
         apply(host_pages_written, other.host_pages_written);
@@ -86,6 +89,7 @@ impl MemberCounters {
         apply(gc_free_for_all_ns, other.gc_free_for_all_ns);
         apply(gc_writes_wait_ns, other.gc_writes_wait_ns);
         apply(idle_cleans, other.idle_cleans);
+        apply(host_pages_trimmed, other.host_pages_trimmed);
     }
 
     /// The counts since the moment at which `earlier` was copied from this member.
@@ -152,6 +156,7 @@ mod tests {
             gc_free_for_all_ns: base + 16,
             gc_writes_wait_ns: base + 17,
             idle_cleans: base + 18,
+            host_pages_trimmed: base + 19,
         }
     }
 

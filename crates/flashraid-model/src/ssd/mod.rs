@@ -1,41 +1,44 @@
 //! One member SSD: page operations in, their ends out.
 //!
 //! ```text
-//!  submit ─▶ (link) ─▶ die queue ─▶ check: clean? ─▶ command ─▶ (link) ─▶ end
+//!  submit ─▶ (link) ─▶ (placement) ─▶ die: queue ─▶ command, clean ─▶ (link) ─▶ end
 //! ```
 //!
-//! A die that nothing can interfere with (no shared channel or link, no controller that may force it, no preemption) serves an
-//! operation the moment it arrives: with first come first served everything that happens until its end is known by then. Such a
-//! member is called *immediate*. Otherwise operations wait in the die's queue and the die proceeds step by step: in `preempt`
-//! if operations may go in between the steps of a clean or idle time is used, else in `die`.
+//! There is one engine, [`die`]: commands and cleans are steps of workers, and one scheduler says what a die does next. Two shortcuts
+//! compute the same sooner: [`immediate`], where the end of an operation follows from its arrival, and *collapsed* (`die/lazy.rs`),
+//! where nothing can interrupt what a die does.
 
 mod counters;
 mod die;
+mod durations;
+mod immediate;
+mod link;
 mod params;
-mod preempt;
+mod placement;
 #[cfg(test)]
 pub(crate) mod tiny;
 mod warm_up;
 
-use crate::TimeNs;
 use crate::coordination::Notice;
-use crate::events::Agenda;
-use crate::events::GcInterval;
-use crate::events::Slab;
+use crate::events::{Agenda, GcInterval, Slab, TimeNs, TimeParts};
 use crate::ftl::Ftl;
+use crate::ids::{DieId, Lpn, MemberId};
+use crate::request::OpKind;
 pub use counters::MemberCounters;
-use die::{Channel, Die, Steps};
+use die::{Agent, Channel, Die, NEVER, Worker};
+use durations::Durations;
+use immediate::ImmediateDie;
 pub use params::*;
-use preempt::{Agent, StepwiseDie};
-use std::collections::{BTreeMap, VecDeque};
+use placement::Placement;
+use std::collections::VecDeque;
 
-/// One page to read or write for the layer above.
+/// One page to read, write or trim for the layer above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageOp {
     /// Logical page of the member.
     pub page: u32,
-    /// Write rather than read.
-    pub write: bool,
+    /// What is done; never a flush, which concerns no page.
+    pub kind: OpKind,
     /// A write that must not wait for garbage collection.
     pub high_priority: bool,
     /// Whom to tell; comes back with the end.
@@ -48,24 +51,31 @@ pub struct OpEnd {
     /// The completion of the operation.
     pub completion: u32,
     /// The member.
-    pub member: u32,
+    pub member: MemberId,
     /// When the page is done.
     pub at: TimeNs,
     /// The page waited while garbage collection kept its die or plane busy.
     pub met_gc: bool,
+    /// Where its time went.
+    pub time: TimeParts,
 }
 
-/// A moment at which a member goes on.
+/// A moment at which a member has to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SsdWake {
-    /// The die's current step is over.
-    Die(u32),
-    /// A plane of the die is no longer busy.
-    Released(u32),
+    /// A wait of a worker is over.
+    Worker {
+        /// The die.
+        die: DieId,
+        /// What waits.
+        worker: Worker,
+        /// Which of its waits.
+        number: u32,
+    },
+    /// A die that proceeds lazily has to catch up.
+    Die(DieId),
     /// A page has crossed that lane of the link.
     Crossed(u32),
-    /// A read's page wants to cross the link.
-    WantsLink(u32),
     /// A transfer on that channel is over.
     Transferred(u32),
 }
@@ -76,38 +86,91 @@ pub struct Effects<'a, W> {
     pub agenda: &'a mut Agenda<W>,
     /// Ends of page operations.
     pub ends: &'a mut Vec<OpEnd>,
-    /// Cleans, each reported when it starts.
+    /// Cleans, each reported when its end is known.
     pub cleans: &'a mut Vec<GcInterval>,
     /// Messages to the array's controller.
     pub notices: &'a mut Vec<Notice>,
     /// Turns a member's wake-up into the array's.
-    pub wake: fn(u32, SsdWake) -> W,
+    pub wake: fn(MemberId, SsdWake) -> W,
     /// All that the agenda holds for this nanosecond has happened, as when a closed loop answers.
     pub moment_is_over: bool,
 }
 
 /// A page operation on its way through the member.
 #[derive(Debug, Clone, Copy)]
-struct Pending {
+struct Waiting {
     op: PageOp,
-    lpn: u32,
-    die: u32,
-    /// Arrival at the die's queue.
-    queued_at: TimeNs,
+    lpn: Lpn,
+    die: DieId,
+    submitted_ns: TimeNs,
+    /// Arrival at the member.
+    reached_ns: TimeNs,
+    /// Its own time began.
+    started_ns: TimeNs,
+    left_die_ns: TimeNs,
     met_gc: bool,
+    /// It is merged or done together with a step of a clean: what it waits for after its start is collection.
+    beside_clean: bool,
     /// When it was first refused for want of room.
     refused_at: TimeNs,
+    /// Since when it has waited for a scope as the head of the queue.
+    awaits_scope_since: TimeNs,
+    /// How long its die had collected when it joined the queue.
+    collected_before_ns: u64,
+    time: TimeParts,
     /// The operations before and behind it in its queue.
     previous: u32,
     next: u32,
-    /// How many had entered the queue before it; counted only where a clean goes step by step.
+    /// How many had joined the queue before it.
     arrival: u64,
 }
 
-impl Pending {
+impl Waiting {
+    fn new(now: TimeNs, op: PageOp, lpn: Lpn, die: DieId) -> Self {
+        Self {
+            op,
+            lpn,
+            die,
+            submitted_ns: now,
+            reached_ns: now,
+            started_ns: now,
+            left_die_ns: NEVER,
+            met_gc: false,
+            beside_clean: false,
+            refused_at: NEVER,
+            awaits_scope_since: NEVER,
+            collected_before_ns: 0,
+            time: TimeParts::default(),
+            previous: NONE,
+            next: NONE,
+            arrival: 0,
+        }
+    }
+
     /// It does not go in because no pool has room for it (rule 34).
     fn refuse(&mut self, at: TimeNs) {
         self.refused_at = at.min(self.refused_at);
+    }
+
+    fn starts(&mut self, at: TimeNs, beside_clean: bool) {
+        (self.started_ns, self.beside_clean) = (at, beside_clean);
+    }
+
+    fn left_die(&mut self, at: TimeNs) {
+        self.left_die_ns = at;
+    }
+
+    /// Where its time has gone if it is done at `at`.
+    fn time_until(&self, at: TimeNs) -> TimeParts {
+        let mut time = self.time;
+        let left_die = at.min(self.left_die_ns);
+        if self.beside_clean {
+            let own = time.transfer_ns + time.flash_ns + time.other_ns;
+            time.collection_ns += (left_die - self.started_ns).saturating_sub(own);
+        }
+        time.transfer_ns += (self.reached_ns - self.submitted_ns) + (at - left_die);
+        time.queue_ns = at - self.submitted_ns - time.total_ns();
+        time
     }
 }
 
@@ -122,31 +185,47 @@ pub enum Hint {
     Block,
 }
 
+/// Which of the two shortcuts may be taken; tests switch them off to show that they change nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shortcuts {
+    /// An operation is served when it comes.
+    pub immediate: bool,
+    /// Waits that nothing can interrupt end without events.
+    pub collapsed: bool,
+}
+
+impl Default for Shortcuts {
+    fn default() -> Self {
+        Self { immediate: true, collapsed: true }
+    }
+}
+
 /// One member SSD.
 #[derive(Debug, Clone)]
 pub struct Ssd {
-    member: u32,
+    member: MemberId,
     params: SsdParams,
-    steps: Steps,
+    durations: Durations,
     ftl: Ftl,
+    /// The dies of an immediate member.
+    immediate: Vec<ImmediateDie>,
+    /// The dies of any other.
     dies: Vec<Die>,
+    /// Dies proceed lazily, see `die/lazy.rs`.
+    lazy: bool,
+    /// A clean blocks its plane only.
+    by_plane: bool,
+    /// Writes choose their die when they arrive.
+    dynamic: bool,
+    suspension: Option<Suspension>,
     channels: Vec<Channel>,
     /// Operations whose pages want to cross the link, in order of asking; the first one does. Lane 0 goes to the member, lane 1 to
     /// the host; a half-duplex link has only lane 0.
     lanes: [VecDeque<u32>; 2],
-    pending: Slab<Pending>,
-    /// Under dynamic allocation: operations that no die accepts yet, in order.
-    unplaced: VecDeque<u32>,
-    /// Under dynamic allocation: the die at which writes of an lpn wait, and how many.
-    waiting_writes: BTreeMap<u32, (u32, u32)>,
-    next_die: u32,
-    immediate: bool,
+    waiting: Slab<Waiting>,
+    placement: Placement,
     /// Pages go to dies one by one and the dies are a power of two: its logarithm.
     die_shift: Option<u32>,
-    /// Ends of commands need an event of their own, see rule 25.
-    sequenced: bool,
-    /// Used instead of `dies` if cleans are interruptible or may be forced.
-    stepwise: Vec<StepwiseDie>,
     /// Speaks with the array's controller, if the member knows the protocol.
     agent: Option<Agent>,
     /// T_hard, in free blocks of a pool (rule 33).
@@ -155,32 +234,51 @@ pub struct Ssd {
 }
 
 impl Ssd {
-    /// A filled SSD. `stepwise` members proceed as interruptible ones do even where nothing inside them asks for it, so that the
-    /// array's controller may force them to collect; they need what preemption needs.
-    pub fn new(params: &SsdParams, seed: u64, member: u32, stepwise: bool) -> Self {
+    /// A filled SSD; a `controlled` one may be forced to collect by the array's controller.
+    pub fn new(params: &SsdParams, seed: u64, member: MemberId, controlled: bool, shortcuts: Shortcuts) -> Self {
         let g = params.geometry;
-        let interruptible = stepwise || params.interruptible();
+        let by_plane = params.gc.blocking == Blocking::Plane && !params.gc.instantaneous;
+        let scopes = if by_plane { g.planes } else { 1 };
         let channels = params.channel.map_or(0, |c| g.dies.div_ceil(c.dies_per_channel));
+        let immediate = shortcuts.immediate && Self::may_be_immediate(params, controlled);
+        let (immediate_dies, dies) = if immediate { (g.dies, 0) } else { (0, g.dies) };
+        let mut params = params.clone();
+        if params.gc.instantaneous {
+            // Rule 109: there is nothing to preempt, and nothing to do in idle time.
+            (params.gc.preemption, params.gc.idle_ns) = (None, None);
+        }
         Self {
             member,
-            steps: Steps::new(params),
-            ftl: Ftl::filled(&params.ftl(), seed, member),
-            dies: vec![Die::new(g.planes); g.dies as usize],
+            durations: Durations::new(&params),
+            ftl: Ftl::filled(&params.ftl(), seed, member.0),
+            immediate: vec![ImmediateDie::new(g.planes, params.gc.blocking); immediate_dies as usize],
+            dies: vec![Die::new(scopes, by_plane, params.gc.idle_ns); dies as usize],
+            lazy: shortcuts.collapsed && Self::may_be_lazy(&params),
+            by_plane,
+            dynamic: params.allocation == Allocation::Dynamic,
+            suspension: params.gc.preemption.and_then(|preemption| preemption.suspension),
             channels: vec![Channel::default(); channels as usize],
             lanes: Default::default(),
+            waiting: Slab::default(),
+            placement: Placement::default(),
             die_shift: (params.die_stride_pages == 1 && g.dies.is_power_of_two()).then(|| g.dies.trailing_zeros()),
-            sequenced: params.link.is_some() || params.channel.is_some() || params.allocation == Allocation::Dynamic,
-            pending: Slab::default(),
-            unplaced: VecDeque::new(),
-            waiting_writes: BTreeMap::new(),
-            next_die: 0,
-            immediate: !interruptible && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static,
             agent: None,
-            stepwise: if interruptible { vec![StepwiseDie::new(params.gc.idle_ns); g.dies as usize] } else { Vec::new() },
             hard_free_blocks: params.gc.preemption.map_or(0.0, |p| p.t_hard * f64::from(params.gc.start_free_blocks)),
             counters: MemberCounters::default(),
-            params: params.clone(),
+            params,
         }
+    }
+
+    /// Nothing can come in between: first come first served, cleans in one piece, no shared channel or link, no controller.
+    fn may_be_immediate(params: &SsdParams, controlled: bool) -> bool {
+        let interruptible = !params.gc.instantaneous && (controlled || params.gc.preemption.is_some() || params.gc.idle_ns.is_some());
+        !interruptible && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static
+    }
+
+    /// Dies know nothing of each other, and at most one worker of a die is active at a time.
+    fn may_be_lazy(params: &SsdParams) -> bool {
+        let by_plane = params.gc.blocking == Blocking::Plane && !params.gc.instantaneous;
+        !by_plane && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static
     }
 
     /// Dies of the member.
@@ -195,8 +293,7 @@ impl Ssd {
 
     /// Start of the oldest clean whose end is not known yet, or of one that is not known at all.
     pub fn oldest_open_clean(&self) -> Option<TimeNs> {
-        let stepwise = self.stepwise.iter().map(StepwiseDie::cleans_known_until);
-        self.dies.iter().filter_map(Die::open_clean).chain(stepwise).min()
+        self.dies.iter().map(Die::cleans_known_until).min()
     }
 
     /// The translation layer, for figures and checks.
@@ -209,23 +306,33 @@ impl Ssd {
         &mut self.ftl
     }
 
-    /// Die and lpn of logical page `page` (rule 7).
+    /// Die and logical page number of logical page `page` (rule 7).
     #[inline]
-    pub(crate) fn home(&self, page: u32) -> (u32, u32) {
+    pub(crate) fn home(&self, page: u32) -> (DieId, Lpn) {
         // Every page comes here three times (twice to hint), and divisions would be a tenth of its cost.
         if let Some(shift) = self.die_shift {
-            let die = page & ((1 << shift) - 1);
+            let die = DieId(page & ((1 << shift) - 1));
             return (die, self.ftl.lpn(die, page >> shift));
         }
         let (dies, stride) = (self.params.geometry.dies, self.params.die_stride_pages);
-        let die = page / stride % dies;
+        let die = DieId(page / stride % dies);
         let page_of_die = page / (stride * dies) * stride + page % stride;
         (die, self.ftl.lpn(die, page_of_die))
     }
 
-    /// Every operation is served when it comes, see above.
+    /// Every operation is served when it comes, see [`immediate`].
     pub fn is_immediate(&self) -> bool {
-        self.immediate
+        !self.immediate.is_empty()
+    }
+
+    /// Whether and until when the die of logical page `page` collects, as far as is known now.
+    pub fn busy(&self, now: TimeNs, page: u32) -> Busy {
+        let (home, lpn) = self.home(page);
+        let die = if self.ftl.is_mapped(lpn) { self.ftl.die_of(lpn) } else { home };
+        match self.immediate.get(die.index()) {
+            Some(state) => state.busy(now, self.by_plane.then(|| self.ftl.pool_of(lpn)).filter(|_| self.ftl.is_mapped(lpn))),
+            None => self.dies[die.index()].busy(now, self.by_plane.then(|| self.ftl.pool_of(lpn)).filter(|_| self.ftl.is_mapped(lpn))),
+        }
     }
 
     /// Brings near what serving logical page `page` will read.
@@ -233,14 +340,14 @@ impl Ssd {
     pub fn prefetch(&self, hint: Hint, page: u32) {
         let (die, lpn) = self.home(page);
         self.prefetch_lpn(hint, lpn);
-        if hint == Hint::Block && self.immediate && self.ftl.needs_clean(die) {
+        if hint == Hint::Block && self.is_immediate() && self.ftl.needs_clean(die) {
             self.ftl.prefetch_clean(die);
         }
     }
 
     /// As [`Ssd::prefetch`], but for the clean before it.
     #[inline]
-    pub(crate) fn prefetch_lpn(&self, hint: Hint, lpn: u32) {
+    pub(crate) fn prefetch_lpn(&self, hint: Hint, lpn: Lpn) {
         match hint {
             Hint::Map => self.ftl.prefetch_map(lpn),
             Hint::Block => self.ftl.prefetch_block(lpn),
@@ -250,144 +357,62 @@ impl Ssd {
     /// Takes a page operation.
     #[inline]
     pub fn submit<W>(&mut self, now: TimeNs, op: PageOp, fx: &mut Effects<W>) {
-        if self.immediate {
-            let (die, lpn) = self.home(op.page);
-            let (at, met_gc) = self.serve_now(now, die, lpn, op.write, fx.cleans);
-            fx.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc });
+        let (die, lpn) = self.home(op.page);
+        if self.is_immediate() {
+            let served = self.serve_now(now, die, lpn, op.kind, fx.cleans);
+            let time = self.time_of(now, op.kind, &served);
+            fx.ends.push(OpEnd { completion: op.completion, member: self.member, at: served.end, met_gc: served.met_gc, time });
             return;
         }
-        let (die, lpn) = self.home(op.page);
-        let id = self.pending.insert(Pending {
-            op,
-            lpn,
-            die,
-            queued_at: now,
-            met_gc: false,
-            refused_at: TimeNs::MAX,
-            previous: NONE,
-            next: NONE,
-            arrival: 0,
-        });
-        if op.write && self.params.link.is_some() {
-            self.enter_lane(now, 0, id, fx);
+        let id = self.waiting.insert(Waiting::new(now, op, lpn, die));
+        if op.kind == OpKind::Write && self.params.link.is_some() {
+            self.join_lane(now, 0, id, fx);
         } else {
-            self.arrive(now, if fx.moment_is_over { TimeNs::MAX } else { 0 }, id, fx);
+            self.arrive(now, if fx.moment_is_over { NEVER } else { 0 }, id, fx);
         }
     }
 
     /// Goes on at a wake-up.
     pub fn wake<W>(&mut self, now: TimeNs, wake: SsdWake, fx: &mut Effects<W>) {
         match wake {
-            SsdWake::Die(die) if self.stepwise.is_empty() => self.proceed(now, die, fx),
-            SsdWake::Die(die) => self.wake_stepwise(now, die, fx),
-            SsdWake::Released(die) => self.released(now, die, fx),
+            SsdWake::Worker { die, worker, number } => self.wake_worker(now, die, worker, number, fx),
+            SsdWake::Die(die) => self.wake_lazy(now, die, fx),
             SsdWake::Crossed(lane) => self.crossed(now, lane, fx),
-            SsdWake::WantsLink(id) => self.enter_lane(now, self.lane_to_host(), id, fx),
             SsdWake::Transferred(channel) => self.transferred(now, channel, fx),
         }
     }
 
-    /// First come first served: the end of a transfer that is asked for now.
-    fn cross(free_at: &mut TimeNs, now: TimeNs, duration_ns: u64) -> TimeNs {
-        *free_at = now.max(*free_at) + duration_ns;
-        *free_at
-    }
-
-    fn lane_to_host(&self) -> u32 {
-        u32::from(self.params.link.is_some_and(|link| link.full_duplex))
-    }
-
-    fn enter_lane<W>(&mut self, now: TimeNs, lane: u32, id: u32, fx: &mut Effects<W>) {
-        self.lanes[lane as usize].push_back(id);
-        if self.lanes[lane as usize].len() == 1 {
-            self.start_crossing(now, lane, fx);
+    /// Whether a wake-up still means something; those of waits that have been given up do not.
+    pub fn expects_wake(&self, wake: SsdWake) -> bool {
+        match wake {
+            SsdWake::Worker { die, worker, number } => self.expects(die, worker, number),
+            _ => true,
         }
-    }
-
-    fn start_crossing<W>(&mut self, now: TimeNs, lane: u32, fx: &mut Effects<W>) {
-        if !self.lanes[lane as usize].is_empty() {
-            let link = self.params.link.expect("only a member with a link has traffic on it");
-            fx.agenda.schedule(now + link.page_ns, (fx.wake)(self.member, SsdWake::Crossed(lane)));
-        }
-    }
-
-    /// A page has crossed the link: it goes on first, then the next one begins.
-    fn crossed<W>(&mut self, now: TimeNs, lane: u32, fx: &mut Effects<W>) {
-        let id = self.lanes[lane as usize][0];
-        if self.pending[id].op.write {
-            let travel_ns = self.params.link.map_or(0, |link| link.page_ns);
-            self.arrive(now, now - travel_ns, id, fx);
-        } else {
-            let Pending { op, met_gc, .. } = self.pending.remove(id);
-            fx.ends.push(OpEnd { completion: op.completion, member: self.member, at: now, met_gc });
-        }
-        self.lanes[lane as usize].pop_front();
-        self.start_crossing(now, lane, fx);
     }
 
     /// An operation has reached the member; `scheduled` tells where this stands among what happens at this nanosecond.
     fn arrive<W>(&mut self, now: TimeNs, scheduled: TimeNs, id: u32, fx: &mut Effects<W>) {
-        self.pending[id].queued_at = now;
-        if !self.stepwise.is_empty() {
-            self.enter_queue(now, scheduled, id, fx);
-        } else if self.params.allocation == Allocation::Dynamic {
-            self.unplaced.push_back(id);
-            self.place_waiting(now, fx);
+        self.waiting[id].reached_ns = now;
+        if self.dynamic {
+            self.arrives_for_placement(now, id, fx);
         } else {
-            self.enqueue(now, id, fx);
+            self.join_queue(now, scheduled, id, fx);
         }
     }
 
-    /// The die is done with the operation at `at`, which lies in the future.
-    fn finish<W>(&mut self, id: u32, at: TimeNs, met_gc: bool, fx: &mut Effects<W>) {
-        if self.params.link.is_some() && !self.pending[id].op.write {
-            self.pending[id].met_gc = met_gc;
-            fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::WantsLink(id)));
-        } else {
-            let pending = self.pending.remove(id);
-            fx.ends.push(OpEnd { completion: pending.op.completion, member: self.member, at, met_gc });
-        }
+    /// The operation is done at `at`, which may lie in the future.
+    fn finish<W>(&mut self, id: u32, at: TimeNs, fx: &mut Effects<W>) {
+        let waiting = self.waiting.remove(id);
+        let Waiting { op, met_gc, .. } = waiting;
+        fx.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc, time: waiting.time_until(at) });
     }
+}
 
-    /// As [`Ssd::finish`], now.
-    fn finish_now<W>(&mut self, now: TimeNs, id: u32, met_gc: bool, fx: &mut Effects<W>) {
-        if self.params.link.is_some() && !self.pending[id].op.write {
-            self.pending[id].met_gc = met_gc;
-            self.enter_lane(now, self.lane_to_host(), id, fx);
-        } else {
-            self.finish(id, now, met_gc, fx);
-        }
-    }
-
-    /// Dynamic allocation (rule 8): gives waiting operations to dies, in order, as far as these accept them.
-    fn place_waiting<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
-        while let Some(&id) = self.unplaced.front() {
-            let Pending { op, lpn, .. } = self.pending[id];
-            let follows = self.waiting_writes.get(&lpn).map(|&(die, _)| die);
-            let die =
-                if op.write { follows.or_else(|| self.earliest_die(now)) } else { Some(follows.unwrap_or_else(|| self.ftl.die_of(lpn))) };
-            let Some(die) = die else { return };
-            self.unplaced.pop_front();
-            if op.write {
-                let entry = self.waiting_writes.entry(lpn).or_insert((die, 0));
-                entry.1 += 1;
-                self.dies[die as usize].waiting_writes += 1;
-            }
-            self.pending[id].die = die;
-            self.enqueue(now, id, fx);
-        }
-    }
-
-    /// The die with the earliest estimated start among those that accept another write.
-    fn earliest_die(&mut self, now: TimeNs) -> Option<u32> {
-        let dies = self.dies.len() as u32;
-        let pages_max = self.ftl.valid_pages_max_per_die();
-        let from = self.next_die;
-        let chosen = (from..dies)
-            .chain(0..from)
-            .filter(|&e| self.ftl.valid_pages(e) + self.dies[e as usize].waiting_writes < pages_max)
-            .min_by_key(|&e| self.dies[e as usize].estimated_start(now))?;
-        self.next_die = if chosen + 1 == dies { 0 } else { chosen + 1 };
-        Some(chosen)
-    }
+/// Whether a die or plane collects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Busy {
+    /// It does.
+    pub collecting: bool,
+    /// Until then, as far as can be told now; the given moment if it does not.
+    pub until: TimeNs,
 }

@@ -1,7 +1,7 @@
 //! The named workloads against their published statistics.
 
 use super::*;
-use crate::{AddressSpace, Direction, HostLoop, Request, open};
+use crate::{AddressSpace, OpKind, HostLoop, Request, open};
 use flashraid_model::placement::StripeShape;
 
 /// 8 × `ggc2014` as RAID-0.
@@ -64,12 +64,12 @@ fn realised_statistics_are_the_published_ones() {
             assert_mean(&format!("{name} size"), &kib(&requests, |_| true), expected);
         }
         if let Some(expected) = read_kib {
-            assert_mean(&format!("{name} read size"), &kib(&requests, |r| r.direction == Direction::Read), expected);
+            assert_mean(&format!("{name} read size"), &kib(&requests, |r| r.kind == OpKind::Read), expected);
         }
         if let Some(expected) = write_kib {
-            assert_mean(&format!("{name} write size"), &kib(&requests, |r| r.direction == Direction::Write), expected);
+            assert_mean(&format!("{name} write size"), &kib(&requests, |r| r.kind == OpKind::Write), expected);
         }
-        let reads: Vec<f64> = requests.iter().map(|r| f64::from(u8::from(r.direction == Direction::Read))).collect();
+        let reads: Vec<f64> = requests.iter().map(|r| f64::from(u8::from(r.kind == OpKind::Read))).collect();
         if let (Some(expected), false) = (read_fraction, is_mix) {
             assert_mean(&format!("{name} reads"), &reads, expected);
         }
@@ -118,7 +118,7 @@ fn mixes_add_up_to_the_published_statistics() {
 fn the_insert_phases_of_tpc_h() {
     let (requests, _) = draw(&find("tpc-h").unwrap(), 400_000);
     let inserts: Vec<&Request> = requests.iter().filter(|r| r.stream == 1).collect();
-    assert!(inserts.iter().all(|r| r.length_bytes == 128 << 10 && r.direction == Direction::Write));
+    assert!(inserts.iter().all(|r| r.length_bytes == 128 << 10 && r.kind == OpKind::Write));
     let continued = inserts.windows(2).filter(|p| p[0].offset_bytes + p[0].length_bytes == p[1].offset_bytes).count();
     let share = continued as f64 / inserts.len() as f64;
     assert!((share - 0.95).abs() < 0.01, "{share}");

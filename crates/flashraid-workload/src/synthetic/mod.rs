@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use self::addresses::AddressGenerator;
 use self::arrivals::ArrivalGenerator;
 use self::sizes::SizeGenerator;
-use super::{AddressSpace, Direction, HostLoop, Request, Source, SourceError, SpecProblem};
+use super::{AddressSpace, OpKind, HostLoop, Request, Source, SourceError, SpecProblem};
 use flashraid_model::rng::{self, Stream};
 
 pub use self::addresses::{AddressSpec, Footprint, MemberSkew, Pattern};
@@ -113,10 +113,10 @@ impl Synthetic {
 
     fn generate(&mut self, batch: &mut [Request]) {
         self.arrivals.fill(batch);
-        self.directions.for_each(batch, |request, is_read| request.direction = if is_read { Direction::Read } else { Direction::Write });
+        self.directions.for_each(batch, |request, is_read| request.kind = if is_read { OpKind::Read } else { OpKind::Write });
         self.sizes.fill(batch);
         self.addresses.fill(batch);
-        self.priorities.for_each(batch, |request, is_high| request.high_priority = is_high && request.direction == Direction::Write);
+        self.priorities.for_each(batch, |request, is_high| request.high_priority = is_high && request.kind == OpKind::Write);
     }
 }
 
@@ -125,7 +125,7 @@ const BLANK: Request = Request {
     arrival_ns: 0,
     offset_bytes: 0,
     length_bytes: 0,
-    direction: Direction::Write,
+    kind: OpKind::Write,
     high_priority: false,
     stream: 0,
     one_member: false,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::check_share;
-use crate::{AddressSpace, Direction, Grain, Request, SpecProblem};
+use crate::{AddressSpace, OpKind, Grain, Request, SpecProblem};
 use flashraid_model::rng::{self, Stream};
 
 /// A distribution of sizes. What it gives is never 0 and never more than the footprint.
@@ -187,7 +187,7 @@ impl SizeGenerator {
             self.write.fill(&mut self.stream, batch);
         } else {
             for request in batch {
-                let sizes = if request.direction == Direction::Read { &self.read } else { &self.write };
+                let sizes = if request.kind == OpKind::Read { &self.read } else { &self.write };
                 sizes.fill(&mut self.stream, std::slice::from_mut(request));
             }
         }

@@ -46,10 +46,10 @@ fn assert_share(what: &str, found: f64, expected: f64, n: usize) {
 fn shares_of_reads_and_priorities() {
     let n = 200_000;
     let requests = draw(&base(), n);
-    assert_share("reads", share(&requests, |r| r.direction == Direction::Read), 0.4, n);
+    assert_share("reads", share(&requests, |r| r.kind == OpKind::Read), 0.4, n);
     assert_share("high-priority writes", share(&requests, |r| r.high_priority), 0.6 * 0.3, n);
-    assert!(requests.iter().all(|r| !(r.high_priority && r.direction == Direction::Read)));
-    let all = |read_fraction| share(&draw(&SyntheticSpec { read_fraction, ..base() }, 1000), |r| r.direction == Direction::Read);
+    assert!(requests.iter().all(|r| !(r.high_priority && r.kind == OpKind::Read)));
+    let all = |read_fraction| share(&draw(&SyntheticSpec { read_fraction, ..base() }, 1000), |r| r.kind == OpKind::Read);
     assert_eq!((all(0.0), all(1.0)), (0.0, 1.0));
 }
 
@@ -68,7 +68,7 @@ fn each_property_has_its_own_stream() {
     let bursts = ArrivalSpec::MarkovModulated { mean_gap_ns: 1e6, rate_ratio: 9.0, busy_share: 0.1, mean_burst_ns: 1e8 };
     unchanged(SyntheticSpec { arrivals: bursts, ..base() }, |r| r.arrival_ns = 0);
     unchanged(SyntheticSpec { high_priority_fraction: 0.7, ..base() }, |r| r.high_priority = false);
-    unchanged(SyntheticSpec { read_fraction: 0.7, ..base() }, |r| (r.direction, r.high_priority) = (Direction::Read, false));
+    unchanged(SyntheticSpec { read_fraction: 0.7, ..base() }, |r| (r.kind, r.high_priority) = (OpKind::Read, false));
     let address = AddressSpec { pattern: Pattern::Zipf { exponent: 0.9, chunk_bytes: 4096, scatter: true }, ..AddressSpec::default() };
     unchanged(SyntheticSpec { address, ..base() }, |r| r.offset_bytes = 0);
     // Sizes move an address only if the request would not fit there: never in this draw.
@@ -112,7 +112,7 @@ fn golden_requests() {
     let spec = SyntheticSpec { address, arrivals, ..base() }.with_sizes(SizeSpec::fixed(4096), size);
     let requests = draw(&spec, 1000);
     let text = |r: &Request| {
-        let kind = if r.direction == Direction::Read { "R" } else { "W" };
+        let kind = if r.kind == OpKind::Read { "R" } else { "W" };
         let priority = if r.high_priority { "!" } else { "" };
         let member = if r.one_member { "@" } else { "" };
         format!("{} {}{} {kind}{priority}{member}", r.arrival_ns, r.offset_bytes, format_args!("+{}", r.length_bytes))
@@ -172,7 +172,7 @@ mod sizes {
     #[test]
     fn reads_and_writes_differ() {
         let requests = draw(&base().with_sizes(SizeSpec::fixed(4096), SizeSpec::fixed(12_288)), 1000);
-        assert!(requests.iter().all(|r| (r.length_bytes == 4096) == (r.direction == Direction::Read)));
+        assert!(requests.iter().all(|r| (r.length_bytes == 4096) == (r.kind == OpKind::Read)));
     }
 }
 

@@ -8,7 +8,7 @@ use super::fields::{FieldResult, Fields, integer};
 use super::fiu::{device, small};
 use super::parser::Units;
 use super::record::TraceRecord;
-use crate::Direction;
+use crate::OpKind;
 
 /// Which action stands for a request, and whether the summary has begun.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ impl Blkparse {
             _ => return Err(fields.bad("\"+\" between start and length")),
         }
         let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
-        Ok(Some(TraceRecord { time_ns, device: device(major, minor), offset_bytes, length_bytes, direction }))
+        Ok(Some(TraceRecord { time_ns, device: device(major, minor), offset_bytes, length_bytes, kind: direction }))
     }
 }
 
@@ -82,13 +82,13 @@ fn action_of(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// `None` for discards and for flushes without data.
-fn direction(kind: &[u8]) -> Option<Direction> {
+fn direction(kind: &[u8]) -> Option<OpKind> {
     if kind.contains(&b'D') {
         None
     } else if kind.contains(&b'R') {
-        Some(Direction::Read)
+        Some(OpKind::Read)
     } else if kind.contains(&b'W') {
-        Some(Direction::Write)
+        Some(OpKind::Write)
     } else {
         None
     }

@@ -7,7 +7,7 @@
 use super::fields::{FieldResult, Fields};
 use super::parser::Units;
 use super::record::TraceRecord;
-use crate::Direction;
+use crate::OpKind;
 use crate::units::counted;
 
 /// Whether the preamble is over, and how many requests read ahead.
@@ -42,12 +42,12 @@ impl Blkreplay {
         let direction = match fields.text(expected)? {
             [b'R', rest @ ..] if rest.iter().all(u8::is_ascii_uppercase) => {
                 self.read_aheads += u64::from(rest.contains(&b'A'));
-                Direction::Read
+                OpKind::Read
             }
-            [b'W', rest @ ..] if rest.iter().all(u8::is_ascii_uppercase) => Direction::Write,
+            [b'W', rest @ ..] if rest.iter().all(u8::is_ascii_uppercase) => OpKind::Write,
             _ => return Err(fields.bad(expected)),
         };
-        Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, direction }))
+        Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, kind: direction }))
     }
 }
 

@@ -5,7 +5,7 @@
 use super::fields::{FieldResult, Fields};
 use super::parser::Units;
 use super::record::TraceRecord;
-use crate::Direction;
+use crate::OpKind;
 
 pub(crate) fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let mut fields = Fields::blank(line);
@@ -19,7 +19,7 @@ pub(crate) fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
         return Err(fields.bad("the flags (hexadecimal; bit 0 set means read)"));
     }
     let odd = matches!(digits[digits.len() - 1], b'1' | b'3' | b'5' | b'7' | b'9' | b'b' | b'd' | b'f' | b'B' | b'D' | b'F');
-    let direction = if odd { Direction::Read } else { Direction::Write };
+    let direction = if odd { OpKind::Read } else { OpKind::Write };
     fields.end("the end of the line after five fields")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, direction })
+    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction })
 }

@@ -1,7 +1,7 @@
 //! Cuts a line of text into fields and reads numbers from it without allocating.
 
 use super::record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES};
-use crate::Direction;
+use crate::OpKind;
 
 /// Why a line, or a binary record, is not a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,22 +141,22 @@ impl<'a> Fields<'a> {
     }
 
     /// `0` for a write and `1` for a read, as DiskSim's relatives have it.
-    pub fn write_0_read_1(&mut self) -> FieldResult<Direction> {
+    pub fn write_0_read_1(&mut self) -> FieldResult<OpKind> {
         let expected = "the operation: 0 (write) or 1 (read)";
         match self.text(expected)? {
-            b"0" => Ok(Direction::Write),
-            b"1" => Ok(Direction::Read),
+            b"0" => Ok(OpKind::Write),
+            b"1" => Ok(OpKind::Read),
             _ => Err(self.bad(expected)),
         }
     }
 
     /// A word or letter that begins with R or W, whatever its case: `R`, `Read`, `w`, `WRITE`.
-    pub fn read_or_write(&mut self, expected: &'static str) -> FieldResult<Direction> {
+    pub fn read_or_write(&mut self, expected: &'static str) -> FieldResult<OpKind> {
         let text = self.text(expected)?;
         if text.eq_ignore_ascii_case(b"r") || text.eq_ignore_ascii_case(b"read") {
-            Ok(Direction::Read)
+            Ok(OpKind::Read)
         } else if text.eq_ignore_ascii_case(b"w") || text.eq_ignore_ascii_case(b"write") {
-            Ok(Direction::Write)
+            Ok(OpKind::Write)
         } else {
             Err(self.bad(expected))
         }

@@ -7,7 +7,7 @@ use super::reader::{Records, Skipped, TraceFacts};
 use super::record::TraceRecord;
 use super::spec::{Devices, TraceSpec};
 use crate::units::counted;
-use crate::{Direction, SourceError};
+use crate::{OpKind, SourceError};
 
 /// The requests of a trace that were asked for, in the order of the file.
 pub(crate) struct Filter {
@@ -113,7 +113,7 @@ impl Filter {
 }
 
 /// What makes two requests alike.
-type Alike = (u32, u64, u64, Direction);
+type Alike = (u32, u64, u64, OpKind);
 
 /// Remembers the requests of the last moments.
 struct Repeats {
@@ -139,7 +139,7 @@ impl Repeats {
                 self.last_ns.remove(&alike);
             }
         }
-        let alike = (record.device, record.offset_bytes, record.length_bytes, record.direction);
+        let alike = (record.device, record.offset_bytes, record.length_bytes, record.kind);
         let repeats = self.last_ns.insert(alike, now).is_some_and(|last| now.abs_diff(last) <= self.within_ns);
         self.order.push_back((now, alike));
         repeats

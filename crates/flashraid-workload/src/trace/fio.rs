@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::fields::{Bad, FieldResult, Fields};
 use super::parser::Units;
 use super::record::TraceRecord;
-use crate::Direction;
+use crate::OpKind;
 
 /// First line of version 2.
 pub(crate) const VERSION_2: &[u8] = b"fio version 2 iolog";
@@ -25,7 +25,7 @@ pub(crate) struct Fio {
 }
 
 enum Action {
-    Transfer(Direction),
+    Transfer(OpKind),
     Wait,
     Other,
 }
@@ -62,7 +62,7 @@ impl Fio {
         }
     }
 
-    fn transfer(&mut self, file: &[u8], fields: &mut Fields<'_>, direction: Direction, time_ns: u64) -> FieldResult<TraceRecord> {
+    fn transfer(&mut self, file: &[u8], fields: &mut Fields<'_>, direction: OpKind, time_ns: u64) -> FieldResult<TraceRecord> {
         let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
         let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
         let device = match self.numbers.get(file) {
@@ -74,7 +74,7 @@ impl Fio {
                 number
             }
         };
-        Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, direction })
+        Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction })
     }
 
     /// The name of the file.
@@ -86,8 +86,8 @@ impl Fio {
 fn action(fields: &mut Fields<'_>) -> Result<Action, Bad> {
     let expected = "an action: read, write, wait, add, open, close, sync, datasync, sync_file_range or trim";
     match fields.text(expected)? {
-        b"read" => Ok(Action::Transfer(Direction::Read)),
-        b"write" => Ok(Action::Transfer(Direction::Write)),
+        b"read" => Ok(Action::Transfer(OpKind::Read)),
+        b"write" => Ok(Action::Transfer(OpKind::Write)),
         b"wait" => Ok(Action::Wait),
         b"add" | b"open" | b"close" | b"sync" | b"datasync" | b"sync_file_range" | b"trim" => Ok(Action::Other),
         _ => Err(fields.bad(expected)),

@@ -16,7 +16,7 @@ use super::format::{Format, TimeUnit};
 use super::reader::Skipped;
 use super::record::TraceRecord;
 use super::spec::TraceSpec;
-use crate::{Direction, SourceError};
+use crate::{OpKind, SourceError};
 
 /// Bytes of the page in which footprints are counted.
 pub const PAGE_BYTES: u64 = 4096;
@@ -140,9 +140,10 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
     let mut sequential = 0_u64;
     while let Some(record) = records.next()? {
         all.add(record.length_bytes);
-        match record.direction {
-            Direction::Read => read.add(record.length_bytes),
-            Direction::Write => write.add(record.length_bytes),
+        match record.kind {
+            OpKind::Read => read.add(record.length_bytes),
+            OpKind::Write => write.add(record.length_bytes),
+            OpKind::Trim | OpKind::Flush => {}
         }
         pages.touch(&record);
         clock.tick(record.time_ns);
@@ -220,7 +221,7 @@ impl DeviceState {
         let end = record.offset_bytes + record.length_bytes;
         let goes_on = self.next_byte == Some(record.offset_bytes);
         self.requests += 1;
-        self.reads += u64::from(record.direction == Direction::Read);
+        self.reads += u64::from(record.kind == OpKind::Read);
         self.first_byte = self.first_byte.min(record.offset_bytes);
         self.end_byte = self.end_byte.max(end);
         self.next_byte = Some(end);
@@ -249,7 +250,7 @@ impl Pages {
     fn touch(&mut self, record: &TraceRecord) {
         let mut page = record.offset_bytes / PAGE_BYTES;
         let end = (record.offset_bytes + record.length_bytes).div_ceil(PAGE_BYTES);
-        let writes = record.direction == Direction::Write;
+        let writes = record.kind == OpKind::Write;
         if writes {
             self.written += end - page;
         }
@@ -392,12 +393,12 @@ mod tests {
     fn pages_are_counted_once_however_they_are_cut() {
         let mut pages = Pages::default();
         let mut touch = |offset_bytes, length_bytes, direction| {
-            pages.touch(&TraceRecord { time_ns: 0, device: 0, offset_bytes, length_bytes, direction });
+            pages.touch(&TraceRecord { time_ns: 0, device: 0, offset_bytes, length_bytes, kind: direction });
         };
-        touch(4095, 2, Direction::Write);
-        touch(0, 1, Direction::Read);
-        touch(4096, 4096, Direction::Write);
-        touch(1 << 21, 4 << 21, Direction::Read);
+        touch(4095, 2, OpKind::Write);
+        touch(0, 1, OpKind::Read);
+        touch(4096, 4096, OpKind::Write);
+        touch(1 << 21, 4 << 21, OpKind::Read);
         assert_eq!(pages.distinct(), (2 + 4 * 512, 2));
         assert_eq!(pages.written, 3);
     }
@@ -408,8 +409,8 @@ mod tests {
             let mut pages = Pages::default();
             let (mut touched, mut written) = (BTreeSet::new(), BTreeSet::new());
             for (offset_bytes, length_bytes, is_write) in requests {
-                let direction = if is_write { Direction::Write } else { Direction::Read };
-                pages.touch(&TraceRecord { time_ns: 0, device: 3, offset_bytes, length_bytes, direction });
+                let direction = if is_write { OpKind::Write } else { OpKind::Read };
+                pages.touch(&TraceRecord { time_ns: 0, device: 3, offset_bytes, length_bytes, kind: direction });
                 for page in offset_bytes / 4096..=(offset_bytes + length_bytes - 1) / 4096 {
                     touched.insert(page);
                     if is_write {

@@ -9,7 +9,7 @@ use super::fields::{FieldResult, Fields, decimal_times};
 use super::format::TimeUnit;
 use super::parser::Units;
 use super::record::TraceRecord;
-use crate::Direction;
+use crate::OpKind;
 
 /// Which column holds what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub(crate) struct Libcachesim {
     columns: usize,
     /// The first line names the columns and has not been passed yet.
     header_ahead: bool,
-    /// Direction without an op column.
-    pub direction: Direction,
+    /// OpKind without an op column.
+    pub kind: OpKind,
 }
 
 impl Libcachesim {
@@ -44,7 +44,7 @@ impl Libcachesim {
             columns += 1;
         }
         if let (Some(time), Some(id), Some(size)) = (time, id, size) {
-            return Some(Self { time, id, size, op, columns, header_ahead: true, direction: Direction::Read });
+            return Some(Self { time, id, size, op, columns, header_ahead: true, kind: OpKind::Read });
         }
         let numbers = Fields::separated_by(b',', line).next().is_some_and(|field| decimal_times(field, 0).is_ok());
         (numbers && (columns == 3 || columns == 4)).then(|| Self {
@@ -54,7 +54,7 @@ impl Libcachesim {
             op: (columns == 4).then_some(3),
             columns,
             header_ahead: false,
-            direction: Direction::Read,
+            kind: OpKind::Read,
         })
     }
 
@@ -82,7 +82,7 @@ impl Libcachesim {
         if std::mem::take(&mut self.header_ahead) {
             return Ok(None);
         }
-        let mut record = TraceRecord { time_ns: 0, device: 0, offset_bytes: 0, length_bytes: 0, direction: self.direction };
+        let mut record = TraceRecord { time_ns: 0, device: 0, offset_bytes: 0, length_bytes: 0, kind: self.kind };
         let mut fields = Fields::separated_by(b',', line);
         for column in 0..self.columns {
             if column == self.time {
@@ -94,7 +94,7 @@ impl Libcachesim {
             } else if Some(column) == self.op {
                 let expected = "the operation: read, write, get, set, r, w, a SCSI opcode such as 2a, …";
                 match operation(fields.text(expected)?) {
-                    Some(Some(direction)) => record.direction = direction,
+                    Some(Some(direction)) => record.kind = direction,
                     Some(None) => return Ok(None),
                     None => return Err(fields.bad(expected)),
                 }
@@ -115,12 +115,12 @@ const WRITES: [&[u8]; 14] =
 const OTHERS: [&[u8]; 4] = [b"nop", b"delete", b"incr", b"decr"];
 
 /// `Some(None)` for operations that move no data, `None` for what is no operation.
-fn operation(text: &[u8]) -> Option<Option<Direction>> {
+fn operation(text: &[u8]) -> Option<Option<OpKind>> {
     let is_in = |names: &[&[u8]]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
     if is_in(&READS) {
-        Some(Some(Direction::Read))
+        Some(Some(OpKind::Read))
     } else if is_in(&WRITES) {
-        Some(Some(Direction::Write))
+        Some(Some(OpKind::Write))
     } else if is_in(&OTHERS) || (text.len() == 2 && text.iter().all(u8::is_ascii_hexdigit)) {
         Some(None)
     } else {

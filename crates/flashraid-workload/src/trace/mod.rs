@@ -152,7 +152,7 @@ impl Source for TraceReader {
             arrival_ns: record.time_ns - first_ns,
             offset_bytes: self.layout.offset_bytes(record.device, record.offset_bytes),
             length_bytes: record.length_bytes,
-            direction: record.direction,
+            kind: record.kind,
             high_priority: false,
             stream: 0,
             one_member: false,

@@ -79,7 +79,7 @@ impl Records {
             && !libcachesim.has_op()
         {
             match spec.direction {
-                Some(direction) => libcachesim.direction = direction,
+                Some(direction) => libcachesim.kind = direction,
                 None => notes.push("directions: there is no op column, so all requests are reads; direction overrules it".to_owned()),
             }
         }

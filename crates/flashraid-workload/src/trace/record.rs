@@ -1,6 +1,6 @@
 //! One request as a trace holds it, and the limits beyond which a number is taken for an error.
 
-use crate::Direction;
+use crate::OpKind;
 
 /// Longest request that is believed. Real hosts cut requests at a few MiB; fio may go further.
 pub const MAX_REQUEST_BYTES: u64 = 1 << 30;
@@ -20,5 +20,5 @@ pub struct TraceRecord {
     /// Bytes, at most [`MAX_REQUEST_BYTES`]; never 0 once it leaves the reader.
     pub length_bytes: u64,
     /// Read or write.
-    pub direction: Direction,
+    pub kind: OpKind,
 }

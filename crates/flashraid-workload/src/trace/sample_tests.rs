@@ -4,16 +4,16 @@ use std::io::Write;
 
 use super::info::info_bytes;
 use super::{CompressingWriter, Compression, Devices, Format, Reorder, TimeUnit, TraceRecord, TraceSpec, open_bytes};
-use crate::{Direction, HostLoop, Source, SourceError};
+use crate::{OpKind, HostLoop, Source, SourceError};
 
-use Direction::{Read, Write as Writes};
+use OpKind::{Read, Write as Writes};
 
 fn spec() -> TraceSpec {
     TraceSpec::new("sample")
 }
 
-fn record(time_ns: u64, device: u32, offset_bytes: u64, length_bytes: u64, direction: Direction) -> TraceRecord {
-    TraceRecord { time_ns, device, offset_bytes, length_bytes, direction }
+fn record(time_ns: u64, device: u32, offset_bytes: u64, length_bytes: u64, direction: OpKind) -> TraceRecord {
+    TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction }
 }
 
 fn records(bytes: &[u8], spec: &TraceSpec) -> Result<Vec<TraceRecord>, SourceError> {

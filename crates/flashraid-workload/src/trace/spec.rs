@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::format::{Format, TimeUnit};
-use crate::Direction;
+use crate::OpKind;
 
 /// A trace and how to read it. [`TraceSpec::new`] gives the defaults: everything is found out from the content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,9 +28,9 @@ pub struct TraceSpec {
     /// Drops a request that repeats another (same device, address, length and direction) at most this many nanoseconds after
     /// the last one like it: some recorders note a request at two layers.
     pub drop_repeats_within_ns: Option<u64>,
-    /// Direction of requests where the trace does not tell (libCacheSim CSV without an op column, which is read as reads). An error
+    /// OpKind of requests where the trace does not tell (libCacheSim CSV without an op column, which is read as reads). An error
     /// for formats that do.
-    pub direction: Option<Direction>,
+    pub direction: Option<OpKind>,
 }
 
 impl TraceSpec {

@@ -7,7 +7,7 @@
 use super::fields::{Bad, FieldResult, length_bytes, offset_bytes};
 use super::parser::Units;
 use super::record::TraceRecord;
-use crate::Direction;
+use crate::OpKind;
 
 /// How a file begins.
 pub(crate) const MAGIC: &[u8] = b"$$TR_IOREC-";
@@ -41,6 +41,6 @@ pub(crate) fn parse(record: &[u8], units: Units) -> FieldResult<Option<TraceReco
     let time_ns = u64::from(word(2)) * 1_000_000_000 + u64::from(word(3)) * 1_000;
     let length_bytes = length_bytes(word(6).into(), 1).ok_or_else(|| bad(6, "a length of at most 1 GiB"))?;
     let offset_bytes = offset_bytes(word(7).into(), units.sector_bytes).ok_or_else(|| bad(7, "an address below 2^60 bytes (1 EiB)"))?;
-    let direction = if word(11) & 1 == 1 { Direction::Read } else { Direction::Write };
-    Ok(Some(TraceRecord { time_ns, device: word(8) >> 8 & 0xff, offset_bytes, length_bytes, direction }))
+    let direction = if word(11) & 1 == 1 { OpKind::Read } else { OpKind::Write };
+    Ok(Some(TraceRecord { time_ns, device: word(8) >> 8 & 0xff, offset_bytes, length_bytes, kind: direction }))
 }

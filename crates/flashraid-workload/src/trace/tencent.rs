@@ -5,7 +5,7 @@
 use super::fields::{FieldResult, Fields};
 use super::parser::Units;
 use super::record::TraceRecord;
-use crate::Direction;
+use crate::OpKind;
 
 pub(crate) fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let mut fields = Fields::separated_by(b',', line);
@@ -14,11 +14,11 @@ pub(crate) fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
     let expected = "the operation: 0 (read) or 1 (write)";
     let direction = match fields.text(expected)? {
-        b"0" => Direction::Read,
-        b"1" => Direction::Write,
+        b"0" => OpKind::Read,
+        b"1" => OpKind::Write,
         _ => return Err(fields.bad(expected)),
     };
     let device = fields.device("the number of the volume")?;
     fields.end("the end of the line after five fields")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, direction })
+    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction })
 }

@@ -8,7 +8,7 @@
 use super::fields::{Bad, FieldResult, length_bytes, offset_bytes};
 use super::parser::Units;
 use super::record::TraceRecord;
-use crate::Direction;
+use crate::OpKind;
 
 /// Version of the records of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl Vscsi {
             return Err(bad(at, u16_at(at).into(), "the same version of records throughout (256 or 512)"));
         }
         let direction = match u16_at(opcode_at) {
-            0x08 | 0x28 | 0xa8 | 0x88 => Direction::Read,
-            0x0a | 0x2a | 0xaa | 0x8a => Direction::Write,
+            0x08 | 0x28 | 0xa8 | 0x88 => OpKind::Read,
+            0x0a | 0x2a | 0xaa | 0x8a => OpKind::Write,
             _ => return Ok(None),
         };
         let sector = u64_at(sector_at);
@@ -66,6 +66,6 @@ impl Vscsi {
         let length_bytes = length_bytes(length, 1).ok_or_else(|| bad(length_at, length, "a length of at most 1 GiB"))?;
         let time = u64_at(time_at);
         let time_ns = time.checked_mul(units.time_ns).ok_or_else(|| bad(time_at, time, "a time below 2^64 ns (584 years)"))?;
-        Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, direction }))
+        Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, kind: direction }))
     }
 }

@@ -12,7 +12,7 @@ use super::format::Format;
 use super::record::TraceRecord;
 use super::spec::TraceSpec;
 use super::{fio, open};
-use crate::{Direction, SourceError};
+use crate::{OpKind, SourceError};
 
 /// Formats that can be written.
 pub const WRITABLE: [Format; 14] = [
@@ -99,7 +99,7 @@ impl<W: Write> TraceWriter<W> {
         // A request in sectors is widened to hold all its bytes.
         let sector = offset / SECTOR_BYTES;
         let sectors = (offset + length).div_ceil(SECTOR_BYTES) - sector;
-        let reads = record.direction == Direction::Read;
+        let reads = record.kind == OpKind::Read;
         let letter = if reads { 'R' } else { 'W' };
         let word = if reads { "Read" } else { "Write" };
         let read_1 = u8::from(reads);
@@ -311,8 +311,8 @@ mod tests {
             all.into_iter()
                 .map(|(gap, device, offset, length, reads)| {
                     time_ns += gap * time_step_ns;
-                    let direction = if reads { Direction::Read } else { Direction::Write };
-                    TraceRecord { time_ns, device, offset_bytes: offset * size_step, length_bytes: length * size_step, direction }
+                    let direction = if reads { OpKind::Read } else { OpKind::Write };
+                    TraceRecord { time_ns, device, offset_bytes: offset * size_step, length_bytes: length * size_step, kind: direction }
                 })
                 .collect()
         })
@@ -405,7 +405,7 @@ mod tests {
             let second = std::iter::from_fn(|| reader.next_record().unwrap()).nth(1).unwrap();
             assert_eq!(
                 second,
-                TraceRecord { time_ns: 1_000_000_000, device: 1, offset_bytes: 8192, length_bytes: 512, direction: Direction::Read }
+                TraceRecord { time_ns: 1_000_000_000, device: 1, offset_bytes: 8192, length_bytes: 512, kind: OpKind::Read }
             );
         }
         std::fs::write(&input, "0,8,4096,w,5.0\n1,16,512,r,broken\n").unwrap();

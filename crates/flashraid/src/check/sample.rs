@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::config::address_space;
-use flashraid_model::array::{ArrayParams, Demand, pages_of};
-use flashraid_workload::{self as workload, Direction, HostLoop, Request, SourceError, SourceSpec, WorkloadSpec};
+use flashraid_model::array::{ArrayParams, OfferedLoad, pages_of};
+use flashraid_workload::{self as workload, OpKind, HostLoop, Request, SourceError, SourceSpec, WorkloadSpec};
 
 /// Requests looked at.
 const REQUESTS: u64 = 20_000;
@@ -50,7 +50,7 @@ pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Resul
         bytes += u128::from(request.length_bytes);
         last_ns = request.arrival_ns;
         extent_bytes = extent_bytes.max(end);
-        if request.direction == Direction::Read {
+        if request.kind == OpKind::Read {
             reads += 1;
         } else {
             let ragged =

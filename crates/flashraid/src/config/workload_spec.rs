@@ -12,7 +12,7 @@ use flashraid_workload::catalogue::{self, NamedWorkload};
 use flashraid_workload::synthetic as model;
 use flashraid_workload::trace::{Devices, Reorder, TraceSpec};
 use flashraid_workload::units::{Duration, Fraction, Size};
-use flashraid_workload::{self as workload, Direction, Grain, SourceSpec, TransformSpec, WorkloadSpec};
+use flashraid_workload::{self as workload, OpKind, Grain, SourceSpec, TransformSpec, WorkloadSpec};
 
 /// The kinds as users write them.
 pub(super) const KINDS: [&str; 3] = ["synthetic", "trace", "mix"];
@@ -299,8 +299,8 @@ fn trace_spec(config: &WorkloadConfig) -> TraceSpec {
         skip_bad_lines: config.skip_bad_lines.unwrap_or(default.skip_bad_lines),
         drop_repeats_within_ns: config.drop_repeats_within.map(|time| time.ns),
         direction: config.direction.map(|direction| match direction {
-            TraceDirection::Read => Direction::Read,
-            TraceDirection::Write => Direction::Write,
+            TraceDirection::Read => OpKind::Read,
+            TraceDirection::Write => OpKind::Write,
         }),
         ..default
     }

@@ -10,7 +10,7 @@ use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{CompletedRequest, Latency, Measured, ResponseTimes};
 use flashraid_model::ssd::MemberCounters;
-use flashraid_workload::Direction;
+use flashraid_workload::OpKind;
 
 const NS_PER_DAY: f64 = 86_400e9;
 
@@ -288,7 +288,7 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         index: done.index,
         arrival_ns: done.arrival_ns,
         done_ns: done.done_ns,
-        write: done.request.direction == Direction::Write,
+        write: done.request.kind == OpKind::Write,
         offset_bytes: done.request.offset_bytes,
         length_bytes: done.request.length_bytes,
         gc_members_met: done.gc_members_met,
@@ -303,7 +303,6 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
         end_ns: gc.end_ns,
         free_blocks_before: gc.free_blocks_before,
         free_blocks_min: gc.free_blocks_min,
-        victims: gc.victims,
         pages_moved: gc.pages_moved,
         forced: gc.forced,
     };
@@ -335,9 +334,9 @@ pub(super) mod tests {
     use flashraid_model::metrics::{Metrics, MetricsParams};
     use flashraid_workload::Request;
 
-    fn completed(index: u64, direction: Direction, arrival_ns: u64, done_ns: u64, gc_members_met: u32) -> CompletedRequest {
+    fn completed(index: u64, direction: OpKind, arrival_ns: u64, done_ns: u64, gc_members_met: u32) -> CompletedRequest {
         let request =
-            Request { arrival_ns, offset_bytes: 0, length_bytes: 1_000_000, direction, high_priority: false, stream: 0, one_member: false };
+            Request { arrival_ns, offset_bytes: 0, length_bytes: 1_000_000, kind: direction, high_priority: false, stream: 0, one_member: false };
         CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met }
     }
 
@@ -372,9 +371,9 @@ pub(super) mod tests {
         const SECOND: u64 = 1_000_000_000;
         let params = MetricsParams { timeline: Some((0, 2 * SECOND)), ..MetricsParams::default() };
         let mut metrics = Metrics::new(&params, 2, 4);
-        metrics.request(&completed(0, Direction::Read, 0, 2_000, 0));
-        metrics.request(&completed(1, Direction::Write, 0, 4_000, 1));
-        metrics.request(&completed(2, Direction::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
+        metrics.request(&completed(0, OpKind::Read, 0, 2_000, 0));
+        metrics.request(&completed(1, OpKind::Write, 0, 4_000, 1));
+        metrics.request(&completed(2, OpKind::Read, 3 * SECOND, 3 * SECOND + 6_000, 2));
         metrics.gc(&GcInterval {
             pool: 2,
             free_blocks_before: 12,
@@ -385,7 +384,6 @@ pub(super) mod tests {
             die: 3,
             start_ns: SECOND,
             end_ns: SECOND + 8_000_000,
-            victims: 2,
             pages_moved: 90,
             forced: true,
         });

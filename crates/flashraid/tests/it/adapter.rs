@@ -1,9 +1,10 @@
 //! Runs a case on the model (`flashraid_model::array`) and lays its outcome out for comparison.
 
-use crate::outcome::{Case, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
+use crate::outcome::{Case, Collection, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
 use flashraid_model::array::{Array, Done, PageRequest, WarmUpPattern};
 use flashraid_model::events::GcInterval;
-use flashraid_workload::{Direction, HostLoop, Request};
+use flashraid_model::ids::Lpn;
+use flashraid_workload::{OpKind, HostLoop, Request};
 
 /// The outcome of a case by the model.
 pub fn fast(case: &Case) -> Outcome {
@@ -15,7 +16,7 @@ pub fn fast(case: &Case) -> Outcome {
             }
         }
         WarmUpPattern::Workload => {
-            for request in case.requests.iter().filter(|request| request.direction == Direction::Write) {
+            for request in case.requests.iter().filter(|request| request.kind == OpKind::Write) {
                 array.overwrite_untimed(request);
             }
         }
@@ -28,7 +29,7 @@ pub fn fast(case: &Case) -> Outcome {
             tag: tag as u64,
             first_page,
             pages: (last_page - first_page + 1) as u32,
-            write: request.direction == Direction::Write,
+            write: request.kind == OpKind::Write,
             high_priority: request.high_priority,
             one_member: request.one_member,
         }
@@ -124,7 +125,7 @@ pub fn fast(case: &Case) -> Outcome {
         MemberOutcome {
             counters: *ssd.counters(),
             block_erases,
-            pages: (0..dies * exported).map(|lpn| place(ssd.ftl().location(lpn))).collect(),
+            pages: (0..dies * exported).map(|lpn| place(ssd.ftl().location(Lpn(lpn)))).collect(),
         }
     });
     Outcome {
@@ -137,24 +138,23 @@ pub fn fast(case: &Case) -> Outcome {
     }
 }
 
-/// Cleans of one die (of one plane, if only that is blocked) back to back are one collection.
-fn collections(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<GcInterval> {
+/// Cleans of one die (of one plane, if only that is busy) back to back are one collection.
+fn collections(mut cleans: Vec<GcInterval>, by_plane: bool) -> Vec<Collection> {
     let worker = |c: &GcInterval| (c.member, c.die, if by_plane { c.pool } else { 0 });
     cleans.sort_by_key(|c| (worker(c), c.start_ns));
-    let mut collections: Vec<GcInterval> = Vec::new();
-    for clean in cleans {
+    let mut collections: Vec<Collection> = Vec::new();
+    let mut last = None;
+    for clean in &cleans {
+        let GcInterval { member, die, start_ns, end_ns, pages_moved, forced, .. } = *clean;
         match collections.last_mut() {
-            Some(collection) if worker(collection) == worker(&clean) && collection.end_ns == clean.start_ns => {
-                collection.end_ns = clean.end_ns;
-                collection.victims += clean.victims;
-                collection.pages_moved += clean.pages_moved;
+            Some(collection) if last == Some(worker(clean)) && collection.end_ns == start_ns => {
+                collection.end_ns = end_ns;
+                collection.victims += 1;
+                collection.pages_moved += pages_moved;
             }
-            _ => collections.push(clean),
+            _ => collections.push(Collection { member, die, start_ns, end_ns, victims: 1, pages_moved, forced }),
         }
-    }
-    for collection in &mut collections {
-        (collection.pool, collection.free_blocks_before, collection.free_blocks_min) = (0, 0, 0);
-        (collection.writes_wait_from_ns, collection.all_wait_from_ns) = (collection.start_ns, collection.start_ns);
+        last = Some(worker(clean));
     }
     collections.sort_by_key(|gc| (gc.member, gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
     collections

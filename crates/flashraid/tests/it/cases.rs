@@ -3,7 +3,7 @@
 use flashraid_model::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{Allocation, GcParams, Blocking, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
-use flashraid_workload::{Direction, HostLoop, Request};
+use flashraid_workload::{OpKind, HostLoop, Request};
 
 use crate::outcome::Case;
 
@@ -67,11 +67,11 @@ pub fn one_plane() -> Case {
 
 impl Case {
     pub fn read(self, at_ns: u64, first_page: u64, pages: u64) -> Case {
-        self.request(at_ns, first_page * PAGE_BYTES, pages * PAGE_BYTES, Direction::Read)
+        self.request(at_ns, first_page * PAGE_BYTES, pages * PAGE_BYTES, OpKind::Read)
     }
 
     pub fn write(self, at_ns: u64, first_page: u64, pages: u64) -> Case {
-        self.request(at_ns, first_page * PAGE_BYTES, pages * PAGE_BYTES, Direction::Write)
+        self.request(at_ns, first_page * PAGE_BYTES, pages * PAGE_BYTES, OpKind::Write)
     }
 
     /// Writes of single pages that arrive together.
@@ -79,12 +79,12 @@ impl Case {
         pages.iter().fold(self, |case, &page| case.write(at_ns, page, 1))
     }
 
-    pub fn request(mut self, arrival_ns: u64, offset_bytes: u64, length_bytes: u64, direction: Direction) -> Case {
+    pub fn request(mut self, arrival_ns: u64, offset_bytes: u64, length_bytes: u64, direction: OpKind) -> Case {
         self.requests.push(Request {
             arrival_ns,
             offset_bytes,
             length_bytes,
-            direction,
+            kind: direction,
             high_priority: false,
             stream: 0,
             one_member: false,

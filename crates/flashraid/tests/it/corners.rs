@@ -6,7 +6,7 @@ use flashraid_model::array::{Level, WarmUpPattern};
 use flashraid_model::cache::Policy;
 use flashraid_model::coordination::{Kind, Scheme, Work};
 use flashraid_model::ssd::{Allocation, Blocking, MemberCounters, Pool, VictimPolicy};
-use flashraid_workload::{Direction, HostLoop, Request};
+use flashraid_workload::{OpKind, HostLoop, Request};
 
 use crate::agreement::{CASES, seeds};
 use crate::cases::PAGE_BYTES;
@@ -230,7 +230,7 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
     let page_operations = |direction| {
         let pages =
             |request: &Request| (request.offset_bytes + request.length_bytes - 1) / PAGE_BYTES - request.offset_bytes / PAGE_BYTES + 1;
-        case.requests.iter().filter(|request| request.direction == direction).map(pages).sum::<u64>()
+        case.requests.iter().filter(|request| request.kind == direction).map(pages).sum::<u64>()
     };
     let copies = match case.params.level {
         Level::Single | Level::Raid0 => 1,
@@ -243,8 +243,8 @@ pub fn check_conservation(case: &Case, outcome: &Outcome) {
     }
     let stripes = outcome.stripe_counters.unwrap_or_default();
     let read_besides = stripes.data_pages_read + stripes.parity_pages_read + stripes.rebuild_pages_read + stripes.pages_read_to_reconstruct;
-    assert_eq!(read, page_operations(Direction::Read) - stripes.pages_reconstructed + read_besides);
-    let most_written = copies * page_operations(Direction::Write) + stripes.parity_pages_written + stripes.rebuild_pages_written;
+    assert_eq!(read, page_operations(OpKind::Read) - stripes.pages_reconstructed + read_besides);
+    let most_written = copies * page_operations(OpKind::Write) + stripes.parity_pages_written + stripes.rebuild_pages_written;
     if case.params.failure.is_none() {
         assert_eq!(written, most_written);
     } else {

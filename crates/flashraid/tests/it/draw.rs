@@ -8,7 +8,7 @@ use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
     Allocation, ChannelParams, GcParams, Blocking, LinkParams, PlaneChoice, Pool, Preemption, SsdParams, Suspension, Trigger, VictimPolicy,
 };
-use flashraid_workload::{Direction, HostLoop, Request};
+use flashraid_workload::{OpKind, HostLoop, Request};
 
 use crate::cases::PAGE_BYTES;
 use crate::outcome::Case;
@@ -380,7 +380,7 @@ impl Draw {
                 arrival_ns: now,
                 offset_bytes: offset,
                 length_bytes: length,
-                direction: if self.chance(write_percent) { Direction::Write } else { Direction::Read },
+                kind: if self.chance(write_percent) { OpKind::Write } else { OpKind::Read },
                 high_priority: false,
                 stream: 0,
                 one_member: false,

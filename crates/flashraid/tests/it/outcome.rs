@@ -5,7 +5,6 @@ use std::fmt::Debug;
 use flashraid_model::array::{ArrayParams, StripeCounters, WarmUp};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::KINDS;
-use flashraid_model::events::GcInterval;
 use flashraid_model::ssd::MemberCounters;
 use flashraid_workload::{HostLoop, Request};
 
@@ -28,13 +27,26 @@ pub struct Outcome {
     /// By member.
     pub members: Vec<MemberOutcome>,
     /// Sorted by member, die, start, end, victims, pages moved.
-    pub gc_intervals: Vec<GcInterval>,
+    pub gc_intervals: Vec<Collection>,
     /// Of the write cache; its mean occupancy only if it is empty at the end.
     pub cache_counters: Option<CacheCounters>,
     /// Of parity, locks and rebuilding.
     pub stripe_counters: Option<StripeCounters>,
     /// Messages of coordination by kind.
     pub messages: Option<[u64; KINDS]>,
+}
+
+/// Cleans of a die, or of a plane if only that is busy, back to back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Collection {
+    pub member: u32,
+    pub die: u32,
+    pub start_ns: u64,
+    pub end_ns: u64,
+    pub victims: u32,
+    pub pages_moved: u32,
+    /// Its first clean was forced by the array's controller.
+    pub forced: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use flashraid_model::placement::Level;
 use flashraid_model::rng;
 use flashraid_model::ssd::VictimPolicy;
-use flashraid_workload::{Direction, HostLoop, Request};
+use flashraid_workload::{OpKind, HostLoop, Request};
 
 use crate::adapter;
 use crate::cases::PAGE_BYTES;
@@ -53,7 +53,7 @@ fn draw(seed: u64) -> Case {
     for _ in 0..200 {
         now += 100_000 * rng::below(&mut stream, 30);
         let row = rng::below(&mut stream, rows);
-        let direction = if rng::below(&mut stream, 5) > 0 { Direction::Write } else { Direction::Read };
+        let direction = if rng::below(&mut stream, 5) > 0 { OpKind::Write } else { OpKind::Read };
         // The same on several members.
         let from = rng::below(&mut stream, u64::from(params.members));
         let to = from + rng::below(&mut stream, u64::from(params.members) - from);
@@ -62,7 +62,7 @@ fn draw(seed: u64) -> Case {
                 arrival_ns: now,
                 offset_bytes: (row * u64::from(params.members) + member) * PAGE_BYTES,
                 length_bytes: PAGE_BYTES,
-                direction,
+                kind: direction,
                 high_priority: false,
                 stream: 0,
                 one_member: false,

@@ -5,7 +5,7 @@ use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::placement::Level;
 use flashraid_model::rng;
 use flashraid_model::ssd::{Pool, VictimPolicy};
-use flashraid_workload::{Direction, Request};
+use flashraid_workload::{OpKind, Request};
 
 use crate::adapter;
 use crate::cases::{PAGE_BYTES, one_plane};
@@ -99,7 +99,7 @@ fn poisson_reads(simulate: Simulate, requests: u64) {
         let mut now_ns = 0.0;
         for _ in 0..requests {
             now_ns += -libm::log(1.0 - rng::unit(&mut gaps)) * service_ns / load;
-            case.requests.push(page_request(now_ns as u64, rng::below(&mut addresses, pages), Direction::Read));
+            case.requests.push(page_request(now_ns as u64, rng::below(&mut addresses, pages), OpKind::Read));
         }
         let outcome = simulate(&case);
         let response_ns: f64 = outcome.requests.iter().map(|request| (request.done_ns - request.arrival_ns) as f64).sum();
@@ -167,13 +167,13 @@ fn uniform_writes(victim: VictimPolicy, blocks: u32, reserved_percent: u32) -> C
     case.warm_up.overwrites = 4.0;
     let pages = case.params.ssd.exported_pages();
     let mut addresses = rng::stream(1, "addresses", 0);
-    case.requests = (0..3 * pages).map(|n| page_request(n * 20_000, rng::below(&mut addresses, pages), Direction::Write)).collect();
+    case.requests = (0..3 * pages).map(|n| page_request(n * 20_000, rng::below(&mut addresses, pages), OpKind::Write)).collect();
     case
 }
 
-fn page_request(arrival_ns: u64, page: u64, direction: Direction) -> Request {
+fn page_request(arrival_ns: u64, page: u64, direction: OpKind) -> Request {
     let offset_bytes = page * PAGE_BYTES;
-    Request { arrival_ns, offset_bytes, length_bytes: PAGE_BYTES, direction, high_priority: false, stream: 0, one_member: false }
+    Request { arrival_ns, offset_bytes, length_bytes: PAGE_BYTES, kind: direction, high_priority: false, stream: 0, one_member: false }
 }
 
 fn write_amplification(outcome: &Outcome) -> f64 {

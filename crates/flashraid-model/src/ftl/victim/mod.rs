@@ -11,6 +11,7 @@ mod greedy_wear_aware;
 mod random;
 
 use super::Ftl;
+use crate::ids::{BlockId, DieId};
 
 /// Which block is collected.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,26 +80,26 @@ fn blocks_of<'a>(score: &'a [i16], meta: &'a [u64], first: usize, count: usize, 
 
 impl Ftl {
     /// The blocks of `pool` of `die`.
-    pub(super) fn blocks_of(&self, die: u32, pool: u32) -> Blocks<'_> {
-        let first = (die * self.pools_per_die + pool) as usize * self.blocks_per_pool as usize;
+    pub(super) fn blocks_of(&self, die: DieId, pool: u32) -> Blocks<'_> {
+        let first = (die.0 * self.pools_per_die + pool) as usize * self.blocks_per_pool as usize;
         blocks_of(&self.score, &self.meta, first, self.blocks_per_pool as usize, self.words + 1, self.data_pages)
     }
 
     /// The victim (block of the device) that the policy picks in `pool` of `die`.
-    pub(super) fn pick_victim(&mut self, die: u32, pool: u32) -> Option<u32> {
-        let first = (die * self.pools_per_die + pool) as usize * self.blocks_per_pool as usize;
+    pub(super) fn pick_victim(&mut self, die: DieId, pool: u32) -> Option<BlockId> {
+        let first = (die.0 * self.pools_per_die + pool) as usize * self.blocks_per_pool as usize;
         // Not by way of `blocks_of`, which would borrow the streams, too.
         let blocks = blocks_of(&self.score, &self.meta, first, self.blocks_per_pool as usize, self.words + 1, self.data_pages);
         let found = match self.victim {
             VictimPolicy::Greedy => greedy::pick(&blocks),
             VictimPolicy::GreedyWearAware { threshold, endurance_erases } => {
-                greedy_wear_aware::pick(&blocks, threshold, endurance_erases, &mut self.streams[die as usize])
+                greedy_wear_aware::pick(&blocks, threshold, endurance_erases, &mut self.streams[die.index()])
             }
-            VictimPolicy::CostBenefit => cost_benefit::pick(&blocks, self.dies[die as usize].sequence + 1),
-            VictimPolicy::DChoices { d } => d_choices::pick(&blocks, d, &mut self.streams[die as usize]),
+            VictimPolicy::CostBenefit => cost_benefit::pick(&blocks, self.dies[die.index()].sequence + 1),
+            VictimPolicy::DChoices { d } => d_choices::pick(&blocks, d, &mut self.streams[die.index()]),
             VictimPolicy::Fifo => fifo::pick(&blocks),
-            VictimPolicy::Random => random::pick(&blocks, &mut self.streams[die as usize]),
+            VictimPolicy::Random => random::pick(&blocks, &mut self.streams[die.index()]),
         };
-        found.map(|block| (first + block) as u32)
+        found.map(|block| BlockId((first + block) as u32))
     }
 }

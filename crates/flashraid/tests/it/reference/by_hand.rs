@@ -2,7 +2,7 @@
 
 use flashraid_model::array::Level;
 use flashraid_model::ssd::*;
-use flashraid_workload::{Direction, HostLoop};
+use flashraid_workload::{OpKind, HostLoop};
 
 use super::simulate;
 use crate::cases::{PAGE_BYTES, one_plane};
@@ -51,7 +51,7 @@ fn idle_latencies() {
 
 #[test]
 fn a_page_touched_in_part_counts_whole() {
-    let outcome = simulate(&one_plane().request(0, PAGE_BYTES - 1, 2, Direction::Read));
+    let outcome = simulate(&one_plane().request(0, PAGE_BYTES - 1, 2, OpKind::Read));
     assert_eq!(outcome.done(), [56]);
     assert_eq!(outcome.members[0].counters.host_pages_read, 2);
 }

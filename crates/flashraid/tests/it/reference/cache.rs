@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flashraid_model::cache::{CacheCounters, CacheParams, Policy};
 use flashraid_model::placement::Level;
-use flashraid_workload::{Direction, Request};
+use flashraid_workload::{OpKind, Request};
 
 use super::parity::Part as ArrayPart;
 use super::parity::{data_columns, member_of, parities};
@@ -348,7 +348,7 @@ impl Simulation<'_> {
 impl Simulation<'_> {
     pub fn cache_sees_arrival(&mut self, index: usize, request: &Request) {
         let pages = layout::pages_of(&self.case.params, request);
-        if request.direction == Direction::Read {
+        if request.kind == OpKind::Read {
             self.host_read(index, pages);
         } else {
             self.host_write(index, pages);

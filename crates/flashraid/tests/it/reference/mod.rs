@@ -14,11 +14,10 @@ mod preempt;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::array::{Spare, WarmUpPattern};
-use flashraid_model::events::GcInterval;
 use flashraid_model::ssd::{Allocation, Blocking, MemberCounters, SsdParams, Trigger};
-use flashraid_workload::{Direction, HostLoop};
+use flashraid_workload::{OpKind, HostLoop};
 
-use crate::outcome::{Case, MemberOutcome, Outcome, RequestOutcome};
+use crate::outcome::{self, Case, MemberOutcome, Outcome, RequestOutcome};
 use cache::{Awaited, Caches};
 use coordination::{Controller, Message, Protocol};
 use flash::{Clean, Flash, Page};
@@ -339,7 +338,7 @@ impl Simulation<'_> {
         if self.caches.is_some() {
             return self.cache_sees_arrival(index, request);
         }
-        let write = request.direction == Direction::Write;
+        let write = request.kind == OpKind::Write;
         let job = self.begin_job(Purpose::Host { request: index });
         let parts = self.parts(layout::pages_of(&self.case.params, request), write);
         self.take_parts(job, parts, write, request.high_priority);
@@ -878,12 +877,7 @@ impl Simulation<'_> {
                     member.counters.collections += 1;
                     member.counters.forced_collections += u64::from(collection.forced);
                     member.counters.gc_time_ns += end - collection.start;
-                    gc_intervals.push(GcInterval {
-                        pool: 0,
-                        free_blocks_before: 0,
-                        free_blocks_min: 0,
-                        writes_wait_from_ns: collection.start,
-                        all_wait_from_ns: collection.start,
+                    gc_intervals.push(outcome::Collection {
                         member: number as u32,
                         die: die as u32,
                         start_ns: collection.start,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::array::{ArrayParams, Spare, StripeCounters};
 use flashraid_model::placement::Level;
-use flashraid_workload::Direction;
+use flashraid_workload::OpKind;
 
 use super::cache::Caches;
 use super::{Event, Operation, Simulation, layout};
@@ -275,7 +275,7 @@ impl Simulation<'_> {
     pub fn warm_up_by_workload(&mut self) {
         let params = &self.case.params;
         let unit = u64::from(params.stripe_unit_pages);
-        for request in self.case.requests.iter().filter(|request| request.direction == Direction::Write) {
+        for request in self.case.requests.iter().filter(|request| request.kind == OpKind::Write) {
             for part in self.parts(layout::pages_of(params, request), true) {
                 match part {
                     Part::Free(pages) => pages.into_iter().for_each(|(member, page)| self.overwrite(member, page)),

@@ -1,9 +1,18 @@
-//! Collection on the controller's order, and what a member tells the controller (rules 41 to 46).
+//! Collection on the controller's message, and what a member tells the controller (rules 41 to 46, 99 and 100).
 
 use super::super::{Effects, Ssd};
-use super::{Cause, Clean, NEVER, Phase};
-use crate::TimeNs;
+use super::{Cause, Clean, NEVER};
 use crate::coordination::{MemberState, Notice, ToController, ToMember, Work};
+use crate::events::TimeNs;
+use crate::ids::DieId;
+
+/// What a die has been forced to do.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Forced {
+    work: Work,
+    /// Of [`Work::OneVictim`]: the scopes whose cleans count and go on, as bits; `None` before there is one.
+    counted: Option<u64>,
+}
 
 /// What a member that knows the protocol remembers.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +22,7 @@ pub(in super::super) struct Agent {
     /// Dies that have not done yet what they were forced to do.
     dies_left: u32,
     /// When cleans that pools needed began last, and how many of them at that nanosecond.
-    own_cleans_began: (TimeNs, u32),
+    needed_began: (TimeNs, u32),
     /// When it sent its last request, and how many of the cleans that began at that nanosecond go on. While there are any, and
     /// until the member is forced, the request is outstanding.
     request: (TimeNs, u32),
@@ -26,12 +35,12 @@ pub(in super::super) struct Agent {
 }
 
 impl Ssd {
-    /// From now on the member speaks the protocol; it must be stepwise.
+    /// From now on the member speaks the protocol; it must not be immediate.
     pub fn become_ggc_aware(&mut self, t_soft_free_blocks: Option<u32>) {
         let agent = Agent {
             t_soft_free_blocks,
             dies_left: 0,
-            own_cleans_began: (NEVER, 0),
+            needed_began: (NEVER, 0),
             request: (NEVER, 0),
             participates: false,
             stopped: false,
@@ -62,18 +71,15 @@ impl Ssd {
     }
 
     fn tell<W>(&self, at: TimeNs, message: ToController, fx: &mut Effects<W>) {
-        fx.notices.push(Notice { at, member: self.member, message });
+        fx.notices.push(Notice { at, member: self.member.0, message });
     }
 
     fn state(&self) -> MemberState {
         let pools = self.ftl.pools.iter().map(|pool| pool.free_blocks);
         let free: u32 = pools.clone().sum();
-        let blocks = self.params.geometry.dies * self.params.geometry.blocks_per_die();
         let free_blocks_min = pools.min().unwrap_or(0);
         MemberState {
-            fragmentation: f64::from(free) / f64::from(blocks - free),
             free_blocks: free,
-            correctable_error_rate: 0.0,
             free_blocks_min,
             blocks_above_start: free_blocks_min.saturating_sub(self.params.gc.start_free_blocks),
         }
@@ -85,37 +91,65 @@ impl Ssd {
         debug_assert_eq!(agent.dies_left, 0, "the controller waits for GcDone");
         agent.dies_left = dies;
         (agent.request, agent.participates, agent.stopped) = ((NEVER, 0), false, agent.run_is_over);
-        for die in 0..dies {
-            let state = &mut self.stepwise[die as usize];
-            state.forced = Some(work);
-            if state.phase == Phase::Idle {
-                self.serve_next(now, die, fx);
+        for state in &mut self.dies {
+            let busy = state.busy_scopes();
+            state.forced = Some(Forced { work, counted: (busy != 0).then_some(busy) });
+        }
+        for die in (0..dies).map(DieId) {
+            if self.dies[die.index()].slot_is_free() && self.begin_forced(now, die, fx) {
                 self.catch_up(now, 0, die, fx);
             }
             self.keep_awake(die, fx);
         }
     }
 
-    /// Between two steps of a die: begins the next clean that it was forced to make; says whether there was one.
-    pub(super) fn begin_forced_clean<W>(&mut self, at: TimeNs, die: u32, fx: &mut Effects<W>) -> bool {
-        let Some(work) = self.stepwise[die as usize].forced else { return false };
-        let found = match work {
-            Work::OneVictim => self.ftl.next_clean_of_fewest_free(die),
-            Work::Watermark => self.ftl.next_clean_below(die, self.params.gc.stop_free_blocks + 1),
-            Work::UntilReserved => {
-                let goes_on = !self.agent_mut().stopped && self.stepwise[die as usize].queue.is_empty();
-                if goes_on { self.ftl.next_idle_clean(die) } else { None }
-            }
-        };
-        match found {
-            Some((pool, victim)) => self.begin_stepwise_clean(at, die, pool, victim, Cause::Forced, fx),
-            None => self.forced_over(at, die, fx),
+    /// With a free slot: begins the cleans that the die has been forced to make, or reports that it is done. Says whether a clean
+    /// began.
+    pub(super) fn begin_forced<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) -> bool {
+        let state = &self.dies[die.index()];
+        let Some(Forced { work, counted }) = state.forced else { return false };
+        if !self.by_plane && state.cleans[0].is_some() {
+            return false;
         }
-        found.is_some()
+        if work == Work::OneVictim {
+            if counted.is_some() {
+                return false;
+            }
+            let found = self.ftl.next_clean_of_fewest_free(die, self.busy_pools(die));
+            let Some((pool, victim)) = found else {
+                self.forced_over(at, die, fx);
+                return false;
+            };
+            let scope = if self.by_plane { pool } else { 0 };
+            self.die(die).forced = Some(Forced { work, counted: Some(1 << scope) });
+            self.begin_clean(at, die, pool, victim, Cause::Forced, false, fx);
+            return true;
+        }
+        let mut began = false;
+        while let Some((pool, victim)) = self.next_forced(die, work) {
+            began = true;
+            self.begin_clean(at, die, pool, victim, Cause::Forced, false, fx);
+            if !self.by_plane {
+                break;
+            }
+        }
+        if !began && !self.dies[die.index()].cleans_any() {
+            self.forced_over(at, die, fx);
+        }
+        began
     }
 
-    fn forced_over<W>(&mut self, at: TimeNs, die: u32, fx: &mut Effects<W>) {
-        self.stepwise[die as usize].forced = None;
+    fn next_forced(&mut self, die: DieId, work: Work) -> Option<(u32, crate::ids::BlockId)> {
+        let busy = self.busy_pools(die);
+        if work == Work::Watermark {
+            return self.ftl.next_clean_below(die, self.params.gc.stop_free_blocks + 1, busy);
+        }
+        let goes_on = !self.agent_mut().stopped && self.dies[die.index()].queue.is_empty();
+        if goes_on { self.ftl.next_idle_clean(die, busy) } else { None }
+    }
+
+    fn forced_over<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+        self.die(die).forced = None;
         let agent = self.agent_mut();
         agent.dies_left -= 1;
         if agent.dies_left == 0 {
@@ -125,24 +159,28 @@ impl Ssd {
     }
 
     /// A clean of the die, forced or not, is over.
-    pub(super) fn note_clean_over<W>(&mut self, at: TimeNs, die: u32, clean: &Clean, fx: &mut Effects<W>) {
+    pub(super) fn note_clean_over<W>(&mut self, at: TimeNs, die: DieId, scope: u32, clean: &Clean, fx: &mut Effects<W>) {
         let Some(agent) = &mut self.agent else { return };
-        if clean.cause == Cause::Needed && clean.began == agent.request.0 {
+        if clean.needed && clean.began == agent.request.0 {
             agent.request.1 -= 1;
             self.ask(at, fx);
         }
-        if self.stepwise[die as usize].forced == Some(Work::OneVictim) {
-            self.forced_over(at, die, fx);
+        let state = self.die(die);
+        if let Some(Forced { work: Work::OneVictim, counted: Some(counted) }) = &mut state.forced {
+            *counted &= !(1 << scope);
+            if *counted == 0 {
+                self.forced_over(at, die, fx);
+            }
         }
     }
 
     /// A die is about to begin a clean because a pool needs one.
-    pub(super) fn note_own_clean<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
+    pub(super) fn note_needed_clean<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
         let Some(agent) = &mut self.agent else { return };
-        if agent.own_cleans_began.0 != at {
-            agent.own_cleans_began = (at, 0);
+        if agent.needed_began.0 != at {
+            agent.needed_began = (at, 0);
         }
-        agent.own_cleans_began.1 += 1;
+        agent.needed_began.1 += 1;
         if agent.request.0 == at {
             agent.request.1 += 1;
         } else {
@@ -154,17 +192,16 @@ impl Ssd {
     /// something has happened that lets the member ask, and comes to the same as if it were tried once at the end (rule 43).
     fn ask<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
         let agent = self.agent_mut();
-        if agent.dies_left == 0 && agent.request.1 == 0 && agent.own_cleans_began.0 == at {
-            agent.request = agent.own_cleans_began;
+        if agent.dies_left == 0 && agent.request.1 == 0 && agent.needed_began.0 == at {
+            agent.request = agent.needed_began;
             let pages_left = self.ftl.pages_left();
             self.tell(at, ToController::GcRequest { pages_left }, fx);
         }
     }
 
     /// A host write has begun.
-    pub(super) fn note_write<W>(&mut self, at: TimeNs, die: u32, lpn: u32, fx: &mut Effects<W>) {
+    pub(super) fn note_write<W>(&mut self, at: TimeNs, die: DieId, pool: u32, fx: &mut Effects<W>) {
         let Some(Agent { t_soft_free_blocks: Some(t_soft), participates: false, .. }) = self.agent else { return };
-        let pool = self.ftl.pool_of(lpn) % self.ftl.pools_per_die;
         if self.ftl.free_blocks_of_pool(die, pool) <= t_soft {
             self.agent_mut().participates = true;
             self.tell(at, ToController::Participate, fx);

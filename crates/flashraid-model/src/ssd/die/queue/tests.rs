@@ -4,9 +4,9 @@ use super::super::super::PageOp;
 use super::*;
 use proptest::prelude::*;
 
-fn operation(lpn: u32, kind: u32) -> Pending {
-    let op = PageOp { page: lpn, write: kind > 0, high_priority: kind > 1, completion: 0 };
-    Pending { op, lpn, die: 0, queued_at: 0, met_gc: false, refused_at: TimeNs::MAX, previous: NONE, next: NONE, arrival: 0 }
+fn operation(slot: u32, kind: u32) -> Pending {
+    let op = PageOp { page: slot, write: kind > 0, high_priority: kind > 1, join: 0 };
+    Pending { op, slot, element: 0, queued_at: 0, met_gc: false, refused_at: TimeNs::MAX, previous: NONE, next: NONE, arrival: 0 }
 }
 
 /// What a queue is, without any haste.
@@ -14,12 +14,12 @@ fn operation(lpn: u32, kind: u32) -> Pending {
 struct Naive(Vec<u32>);
 
 impl Naive {
-    fn first_on(&self, lpn: u32, pending: &Slab<Pending>) -> Option<u32> {
-        self.0.iter().copied().find(|&id| pending[id].lpn == lpn)
+    fn first_on(&self, slot: u32, pending: &Slab<Pending>) -> Option<u32> {
+        self.0.iter().copied().find(|&id| pending[id].slot == slot)
     }
 
     fn candidates(&self, kinds: Kinds, pending: &Slab<Pending>) -> Vec<u32> {
-        let first = |id: u32| self.first_on(pending[id].lpn, pending) == Some(id);
+        let first = |id: u32| self.first_on(pending[id].slot, pending) == Some(id);
         self.0.iter().copied().filter(|&id| kinds[kind_of(&pending[id])] && first(id)).collect()
     }
 }
@@ -27,7 +27,7 @@ impl Naive {
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Push {
-        lpn: u32,
+        slot: u32,
         kind: u32,
     },
     /// The one in a certain place leaves, which may be blocked.
@@ -39,7 +39,7 @@ enum Step {
 
 /// Mostly more, then mostly fewer operations, so that the queue is short and long in turn.
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let push = (0..12u32, 0..3u32).prop_map(|(lpn, kind)| Step::Push { lpn, kind }).boxed();
+    let push = (0..12u32, 0..3u32).prop_map(|(slot, kind)| Step::Push { slot, kind }).boxed();
     let leave = prop_oneof![
         3 => any::<prop::sample::Index>().prop_map(Step::Leave),
         3 => any::<Kinds>().prop_map(Step::GoIn),
@@ -68,8 +68,8 @@ proptest! {
         let mut refused_at = std::collections::BTreeMap::new();
         for (now, step) in (0..).zip(steps) {
             let leaves = match step {
-                Step::Push { lpn, kind } => {
-                    let id = pending.insert(operation(lpn, kind));
+                Step::Push { slot, kind } => {
+                    let id = pending.insert(operation(slot, kind));
                     queue.push(id, &mut pending);
                     naive.0.push(id);
                     refused_at.insert(id, TimeNs::MAX);
@@ -94,8 +94,8 @@ proptest! {
             prop_assert_eq!(list::from(queue.head(), &pending).collect::<Vec<_>>(), &naive.0[..]);
             let count = |kind| naive.0.iter().filter(|&&id| kind_of(&pending[id]) == kind).count() as u32;
             prop_assert_eq!(queue.waiting, [count(0), count(1), count(2)]);
-            for lpn in 0..12 {
-                prop_assert_eq!(queue.first_on(lpn, &pending), naive.first_on(lpn, &pending));
+            for slot in 0..12 {
+                prop_assert_eq!(queue.first_on(slot, &pending), naive.first_on(slot, &pending));
             }
             for kinds in ALL_KINDS {
                 prop_assert_eq!(queue.candidates_of(kinds, &pending).collect::<Vec<_>>(), naive.candidates(kinds, &pending));
@@ -110,30 +110,30 @@ proptest! {
     }
 }
 
-/// An overload: reads in front that block the writes behind them, writes that want room, and a poll of all of it after each step.
+/// An overload: reads in front that block the writes behind them, writes that want room, and a look at all of it after each step.
 /// Walking through the queue at each would take 10¹¹ steps.
 #[test]
 fn a_long_queue_is_not_walked_through() {
     const LENGTH: u32 = 300_000;
     let (mut queue, mut pending) = (Queue::default(), Slab::default());
-    let lpn_of = |i: u32| i % (LENGTH / 3);
+    let slot_of = |i: u32| i % (LENGTH / 3);
     for i in 0..LENGTH {
         // On each page a read, a write and a high-priority write.
-        let id = pending.insert(operation(lpn_of(i), i / (LENGTH / 3)));
+        let id = pending.insert(operation(slot_of(i), i / (LENGTH / 3)));
         queue.push(id, &mut pending);
         queue.refuse_writes(u64::from(i), &mut pending);
         assert_eq!(queue.candidates_of([false, true, true], &pending).next(), None);
     }
     // Every page gets through, the last one first.
-    for lpn in (0..LENGTH / 3).rev() {
+    for slot in (0..LENGTH / 3).rev() {
         for kind in 0..3 {
-            let id = queue.first_on(lpn, &pending).expect("one waits");
+            let id = queue.first_on(slot, &pending).expect("one waits");
             let operation = pending[id];
             assert_eq!(kind_of(&operation), kind);
             assert_eq!(operation.refused_at, if kind == 0 { TimeNs::MAX } else { u64::from(id) });
             queue.remove(id, &mut pending);
             queue.refuse_writes(TimeNs::MAX, &mut pending);
-            let behind = if kind < 2 { queue.first_on(lpn, &pending) } else { None };
+            let behind = if kind < 2 { queue.first_on(slot, &pending) } else { None };
             let expected = [kind == 0, kind == 1].map(|waits| if waits { behind } else { None });
             assert_eq!(queue.candidates_of([false, true, false], &pending).next(), expected[0]);
             assert_eq!(queue.first_high_priority_write(&pending), expected[1]);

@@ -1,6 +1,6 @@
-//! A doubly linked list through the pending operations.
+//! A doubly linked list through the waiting operations.
 
-use super::super::super::{NONE, Pending};
+use super::super::super::{NONE, Waiting};
 use crate::events::Slab;
 
 /// Operations in the order in which they were added; each is in one list at most. What the first one holds as `previous` means nothing, so that
@@ -26,18 +26,22 @@ impl List {
         self.head
     }
 
-    pub fn push(&mut self, id: u32, pending: &mut Slab<Pending>) {
-        (pending[id].previous, pending[id].next) = (self.tail, NONE);
+    pub fn tail(&self) -> u32 {
+        self.tail
+    }
+
+    pub fn push(&mut self, id: u32, waiting: &mut Slab<Waiting>) {
+        (waiting[id].previous, waiting[id].next) = (self.tail, NONE);
         if self.tail == NONE {
             self.head = id;
         } else {
-            pending[self.tail].next = id;
+            waiting[self.tail].next = id;
         }
         self.tail = id;
     }
 
-    pub fn remove(&mut self, id: u32, pending: &mut Slab<Pending>) {
-        let Pending { previous, next, .. } = pending[id];
+    pub fn remove(&mut self, id: u32, waiting: &mut Slab<Waiting>) {
+        let Waiting { previous, next, .. } = waiting[id];
         if self.head == id {
             self.head = next;
             if next == NONE {
@@ -45,20 +49,20 @@ impl List {
             }
             return;
         }
-        pending[previous].next = next;
+        waiting[previous].next = next;
         if next == NONE {
             self.tail = previous;
         } else {
-            pending[next].previous = previous;
+            waiting[next].previous = previous;
         }
     }
 }
 
 /// An operation and all behind it.
-pub fn from<'a>(mut id: u32, pending: &'a Slab<Pending>) -> impl Iterator<Item = u32> + use<'a> {
+pub fn from<'a>(mut id: u32, waiting: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + use<'a> {
     std::iter::from_fn(move || {
         let this = (id != NONE).then_some(id)?;
-        id = pending[this].next;
+        id = waiting[this].next;
         Some(this)
     })
 }

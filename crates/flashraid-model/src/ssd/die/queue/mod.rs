@@ -8,36 +8,45 @@ mod list;
 #[cfg(test)]
 mod tests;
 
-use super::super::{NONE, Pending};
-use crate::TimeNs;
-use crate::events::Slab;
+use super::super::{NONE, Waiting};
+use crate::events::{Slab, TimeNs};
+use crate::ids::Lpn;
+use crate::request::OpKind;
 use index::Index;
 pub(super) use list::List;
 
 /// A queue with more operations has an index, until half as many are left; in unit tests fewer do, so that random queues come by one.
 const SHORT: u32 = if cfg!(test) { 16 } else { 64 };
 
-/// For each kind whether it is wanted: reads, writes, high-priority writes.
-type Kinds = [bool; 3];
+/// Kinds of operations: reads, writes, high-priority writes, trims.
+const KINDS: usize = 4;
 
-fn kind_of(operation: &Pending) -> usize {
-    usize::from(operation.op.write) + usize::from(operation.op.write && operation.op.high_priority)
+/// For each kind whether it is wanted.
+type Kinds = [bool; KINDS];
+
+fn kind_of(operation: &Waiting) -> usize {
+    match operation.op.kind {
+        OpKind::Read => 0,
+        OpKind::Write => 1 + usize::from(operation.op.high_priority),
+        _ => 3,
+    }
 }
 
 /// Which kinds of operations may go in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Admitted {
+    /// Reads and trims.
     pub reads: bool,
     pub writes: bool,
 }
 
-/// A list through the pending operations.
+/// A list through the all operations.
 #[derive(Debug, Clone)]
 pub(super) struct Queue {
     list: List,
     /// How many of each kind wait.
-    waiting: [u32; 3],
-    /// How many have entered so far.
+    waiting: [u32; KINDS],
+    /// How many have joined so far.
     arrivals: u64,
     /// The first operation that no refusal of all writes has met.
     not_refused: u32,
@@ -46,7 +55,7 @@ pub(super) struct Queue {
 
 impl Default for Queue {
     fn default() -> Self {
-        Self { list: List::default(), waiting: [0; 3], arrivals: 0, not_refused: NONE, index: None }
+        Self { list: List::default(), waiting: [0; KINDS], arrivals: 0, not_refused: NONE, index: None }
     }
 }
 
@@ -59,8 +68,13 @@ impl Queue {
         self.list.head()
     }
 
+    pub fn tail(&self) -> u32 {
+        self.list.tail()
+    }
+
+    /// Reads and trims.
     pub fn reads(&self) -> u32 {
-        self.waiting[0]
+        self.waiting[0] + self.waiting[3]
     }
 
     pub fn writes(&self) -> u32 {
@@ -76,9 +90,9 @@ impl Queue {
         self.waiting.iter().sum()
     }
 
-    pub fn push(&mut self, id: u32, pending: &mut Slab<Pending>) {
-        self.list.push(id, pending);
-        let operation = &mut pending[id];
+    pub fn push(&mut self, id: u32, all: &mut Slab<Waiting>) {
+        self.list.push(id, all);
+        let operation = &mut all[id];
         operation.arrival = self.arrivals;
         self.arrivals += 1;
         self.waiting[kind_of(operation)] += 1;
@@ -88,26 +102,26 @@ impl Queue {
         if let Some(index) = &mut self.index {
             index.push(id, operation);
         } else if self.len() > SHORT {
-            self.begin_index(pending);
+            self.begin_index(all);
         }
     }
 
     #[cold]
-    fn begin_index(&mut self, pending: &Slab<Pending>) {
+    fn begin_index(&mut self, all: &Slab<Waiting>) {
         let mut index = Box::<Index>::default();
-        list::from(self.head(), pending).for_each(|id| index.push(id, &pending[id]));
+        list::from(self.head(), all).for_each(|id| index.push(id, &all[id]));
         self.index = Some(index);
     }
 
     /// Takes out an operation that waits.
-    pub fn remove(&mut self, id: u32, pending: &mut Slab<Pending>) {
+    pub fn remove(&mut self, id: u32, all: &mut Slab<Waiting>) {
         if self.not_refused == id {
-            self.not_refused = pending[id].next;
+            self.not_refused = all[id].next;
         }
-        self.list.remove(id, pending);
-        self.waiting[kind_of(&pending[id])] -= 1;
+        self.list.remove(id, all);
+        self.waiting[kind_of(&all[id])] -= 1;
         if let Some(index) = &mut self.index {
-            index.remove(id, pending);
+            index.remove(id, all);
             if self.len() <= SHORT / 2 {
                 self.index = None;
             }
@@ -115,48 +129,48 @@ impl Queue {
     }
 
     /// Refuses every write that waits, for want of room.
-    pub fn refuse_writes(&mut self, at: TimeNs, pending: &mut Slab<Pending>) {
+    pub fn refuse_writes(&mut self, at: TimeNs, all: &mut Slab<Waiting>) {
         while self.not_refused != NONE {
-            let operation = &mut pending[self.not_refused];
-            if operation.op.write {
+            let operation = &mut all[self.not_refused];
+            if operation.op.kind == OpKind::Write {
                 operation.refuse(at);
             }
             self.not_refused = operation.next;
         }
     }
 
-    /// The earliest waiting operation on the page of `lpn`.
-    pub fn first_on(&self, lpn: u32, pending: &Slab<Pending>) -> Option<u32> {
+    /// The earliest waiting operation on the page `lpn`.
+    pub fn first_on(&self, lpn: Lpn, all: &Slab<Waiting>) -> Option<u32> {
         match &self.index {
             Some(index) => index.first_on(lpn),
-            None => list::from(self.head(), pending).find(|&id| pending[id].lpn == lpn),
+            None => list::from(self.head(), all).find(|&id| all[id].lpn == lpn),
         }
     }
 
     /// The operations of an admitted kind that overtake none on the same page, in order (rule 34).
-    pub fn candidates<'a>(&'a self, admitted: Admitted, pending: &'a Slab<Pending>) -> impl Iterator<Item = u32> + 'a {
-        self.candidates_of([admitted.reads, admitted.writes, admitted.writes], pending)
+    pub fn candidates<'a>(&'a self, admitted: Admitted, all: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + 'a {
+        self.candidates_of([admitted.reads, admitted.writes, admitted.writes, admitted.reads], all)
     }
 
     /// The first high-priority write that overtakes none on its page.
-    pub fn first_high_priority_write(&self, pending: &Slab<Pending>) -> Option<u32> {
-        self.candidates_of([false, false, true], pending).next()
+    pub fn first_high_priority_write(&self, all: &Slab<Waiting>) -> Option<u32> {
+        self.candidates_of([false, false, true, false], all).next()
     }
 
-    fn candidates_of<'a>(&'a self, kinds: Kinds, pending: &'a Slab<Pending>) -> impl Iterator<Item = u32> + 'a {
+    fn candidates_of<'a>(&'a self, kinds: Kinds, all: &'a Slab<Waiting>) -> impl Iterator<Item = u32> + 'a {
         let wanted = |kind: usize| kinds[kind] && self.waiting[kind] > 0;
-        let mut next = if wanted(0) || wanted(1) || wanted(2) { self.head() } else { NONE };
+        let mut next = if (0..KINDS).any(wanted) { self.head() } else { NONE };
         std::iter::from_fn(move || {
             // What follows begins at an operation that arrived no earlier, whether or not it may go in itself.
             let from = (next != NONE).then_some(next)?;
             let found = match &self.index {
-                Some(index) => index.first_of(kinds, pending[from].arrival)?,
-                None => list::from(from, pending).find(|&id| {
-                    let operation = &pending[id];
-                    kinds[kind_of(operation)] && self.first_on(operation.lpn, pending) == Some(id)
+                Some(index) => index.first_of(kinds, all[from].arrival)?,
+                None => list::from(from, all).find(|&id| {
+                    let operation = &all[id];
+                    kinds[kind_of(operation)] && self.first_on(operation.lpn, all) == Some(id)
                 })?,
             };
-            next = pending[found].next;
+            next = all[found].next;
             Some(found)
         })
     }

@@ -1,0 +1,72 @@
+//! Collection in idle time (rules 38 and 98).
+
+use super::super::{Effects, Ssd};
+use super::{Cause, NEVER, SlotPhase, Worker};
+use crate::events::TimeNs;
+use crate::ids::DieId;
+
+impl Ssd {
+    /// Nothing waits: the die rests, if nothing is being cleaned either.
+    pub(super) fn rest<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+        let idle_ns = self.params.gc.idle_ns;
+        let state = self.die(die);
+        if state.slot.phase == SlotPhase::Resting || state.cleans_any() {
+            return;
+        }
+        state.slot.phase = SlotPhase::Resting;
+        state.slot.work.stop();
+        if let Some(idle_ns) = idle_ns {
+            self.begin_wait(at, die, Worker::SLOT, idle_ns, NEVER, fx);
+        }
+    }
+
+    /// Events for the ends of the first rests, which begin with the run.
+    pub fn begin<W>(&mut self, fx: &mut Effects<W>) {
+        let Some(idle_ns) = self.params.gc.idle_ns else { return };
+        for die in (0..self.dies.len() as u32).map(DieId) {
+            self.begin_wait(0, die, Worker::SLOT, idle_ns, NEVER, fx);
+        }
+    }
+
+    /// The die has rested for long enough.
+    pub(super) fn rest_over<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+        if !self.begin_idle(at, die, fx) {
+            self.die(die).slot.work.stop();
+        }
+    }
+
+    /// Begins cleans because nothing waits: of pools that need one, or else of those that may profit. Says whether there was one.
+    pub(super) fn begin_idle<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) -> bool {
+        if self.params.gc.idle_ns.is_none() {
+            // The run is over.
+            return false;
+        }
+        if self.begin_needed(at, die, Cause::Idle, fx) {
+            return true;
+        }
+        let mut began = false;
+        while let Some((pool, victim)) = self.ftl.next_idle_clean(die, self.busy_pools(die)) {
+            began = true;
+            self.begin_clean(at, die, pool, victim, Cause::Idle, false, fx);
+            if !self.by_plane {
+                break;
+            }
+        }
+        began
+    }
+
+    /// After `now` no idle collection begins (rule 38). Wake-ups for it are void from now on.
+    pub fn end_idle_collection<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
+        self.catch_up_each(now, NEVER, fx);
+        self.stop_idle_work();
+        self.params.gc.idle_ns = None;
+        for state in &mut self.dies {
+            if state.slot.phase == SlotPhase::Resting {
+                state.slot.work.stop();
+            }
+            for clean in state.cleans.iter_mut().flatten() {
+                clean.disturbed = true;
+            }
+        }
+    }
+}

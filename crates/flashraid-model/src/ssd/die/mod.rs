@@ -1,0 +1,575 @@
+//! One die and its scheduler: what it does next when something joins its queue or ends (rules 9 to 15 and 30 to 40, 90 to 109).
+//!
+//! ```text
+//!   queue ─▶ go on ─▶ command ──────────────┐         one command slot
+//!              │                            ▼
+//!              └─▶ clean ─▶ phase ─▶ point ─▶ phase ─▶ … ─▶ erase      one clean in each blocking scope
+//!                            ▲        │  ▲
+//!                            │        ▼  └─ command that went in
+//!                         suspended, together, merged
+//! ```
+//!
+//! A die has several *workers*: its command slot and, in every blocking scope, a clean. What a worker does at a time is a *wait* or
+//! a transfer over a channel; when it is over, the worker's next step begins, or what follows is decided here. Each mechanism has a
+//! file of its own: [`clean`] (phases of a clean), [`points`] (who may go in), [`together`] (pipelining), [`suspend`], [`idle`],
+//! [`forced`].
+//!
+//! A member proceeds in one of two ways. *Timely*: every wait has an event of its own. *Lazily*, where dies know nothing of each other
+//! and only one worker of a die is active at a time: waits end without an event while nothing needs them, and whoever comes next
+//! catches up ([`lazy`]); this is the shortcut *collapsed*.
+
+mod clean;
+mod forced;
+mod idle;
+mod lazy;
+mod points;
+mod queue;
+mod suspend;
+#[cfg(test)]
+mod tests;
+mod together;
+mod work;
+
+use super::{Busy, Effects, NONE, Ssd, Waiting};
+use crate::events::TimeNs;
+use crate::ids::{BlockId, DieId, Lpn};
+use crate::request::OpKind;
+pub(super) use forced::Agent;
+use forced::Forced;
+use queue::{List, Queue};
+use suspend::Suspended;
+pub(super) use work::{Channel, Step};
+use work::Work;
+
+/// No such moment.
+pub(super) const NEVER: TimeNs = TimeNs::MAX;
+/// No page.
+const NO_PAGE: Lpn = Lpn(NONE);
+
+/// What works in a die: the command slot, or the clean in a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Worker(pub(super) u32);
+
+impl Worker {
+    /// What serves host operations.
+    pub const SLOT: Self = Self(0);
+
+    /// The clean in a scope.
+    pub fn clean(scope: u32) -> Self {
+        Self(scope + 1)
+    }
+
+    fn scope(self) -> Option<u32> {
+        self.0.checked_sub(1)
+    }
+}
+
+/// What the command slot does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SlotPhase {
+    /// Nothing, and neither does the rest of the die: nothing waits and nothing is cleaned. Ends when idle collection begins.
+    Resting,
+    /// Nothing.
+    Free,
+    /// Serves a host operation by itself.
+    Command,
+    /// Transfers between the register of a clean and the host.
+    Merge,
+    /// Serves a host operation together with a step of a clean; is over when both are.
+    Together,
+    /// Turns from an interrupted program or erase to the reads.
+    Suspending,
+    /// Serves a read meanwhile.
+    SuspendedRead,
+    /// Turns back.
+    Resuming,
+}
+
+/// The command slot.
+#[derive(Debug, Clone)]
+struct Slot {
+    phase: SlotPhase,
+    work: Work,
+    /// The host operation that is done when the phase is; none if its end was told in advance.
+    leaving: u32,
+    /// The scope of the clean that let the operation in.
+    let_in_by: Option<u32>,
+    /// What a suspension has interrupted.
+    suspended: Option<Suspended>,
+}
+
+/// How far operations may go in during a clean (PGC III.D); state 0 is no clean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// State 1.
+    AllMayGoIn,
+    /// State 2.
+    WritesWait,
+    /// State 3.
+    AllWait,
+}
+
+/// Why a clean begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// A pool needs it.
+    Needed,
+    /// Nothing waits.
+    Idle,
+    /// The array's controller wants it.
+    Forced,
+}
+
+/// What a clean does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Polls the queue, at point 1 if a page is in the register and at point 2 if not.
+    Poll,
+    /// Reads a page, perhaps together with a host read.
+    Read,
+    /// Programs a page, perhaps together with a host write.
+    Program,
+    /// Erases the victim; without preemption the whole clean.
+    Erase,
+    /// Lets an operation go first.
+    Aside,
+}
+
+/// A clean in progress.
+#[derive(Debug, Clone)]
+struct Clean {
+    phase: Phase,
+    work: Work,
+    pool: u32,
+    victim: BlockId,
+    began: TimeNs,
+    state: State,
+    writes_wait_from: TimeNs,
+    all_wait_from: TimeNs,
+    /// The page in the register.
+    register: Lpn,
+    pages_moved: u32,
+    free_blocks_before: u32,
+    /// Known at the begin of a clean that is done as a whole.
+    free_blocks_min: u32,
+    cause: Cause,
+    /// It began because its pool needs it, whatever the cause.
+    needed: bool,
+    /// An operation has arrived since it began.
+    disturbed: bool,
+    /// Its part of what is done together with a host operation is not over.
+    together: bool,
+    /// Writes merged into the page in the register.
+    merged: List,
+    /// Writes whose end is that of the phase, which may be put off.
+    ends_with_phase: List,
+}
+
+/// What the head of the queue waits for (rule 93).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Awaited {
+    Scope(u32),
+    AnyScope,
+}
+
+/// One die that proceeds step by step.
+#[derive(Debug, Clone)]
+pub(super) struct Die {
+    slot: Slot,
+    /// By scope.
+    cleans: Vec<Option<Clean>>,
+    /// The scopes are the planes.
+    by_plane: bool,
+    /// Ends of the last cleans, by scope.
+    clean_ended: Vec<TimeNs>,
+    queue: Queue,
+    awaits: Option<Awaited>,
+    /// A check follows when the slot becomes free (rule 97).
+    check_follows: bool,
+    /// What the array's controller has forced the die to do and is not done.
+    forced: Option<Forced>,
+    collecting: CollectionClock,
+    /// Waits with an event that have begun so far.
+    waits_begun: u32,
+    /// The earliest wake-up on its way for what waits, and one for the end of the clean; see [`lazy`].
+    near_wake: TimeNs,
+    far_wake: TimeNs,
+    /// Plain durations of what waits; kept under dynamic allocation.
+    pub waiting_ns: u64,
+    /// Writes that wait here; kept under dynamic allocation.
+    pub waiting_writes: u32,
+}
+
+/// The time for which a die has collected rather than served.
+#[derive(Debug, Clone, Copy, Default)]
+struct CollectionClock {
+    total_ns: u64,
+    on: bool,
+    since: TimeNs,
+}
+
+impl CollectionClock {
+    #[inline]
+    fn set(&mut self, at: TimeNs, on: bool) {
+        if self.on {
+            self.total_ns += at - self.since;
+        }
+        (self.on, self.since) = (on, at);
+    }
+
+    #[inline]
+    fn at(&self, at: TimeNs) -> u64 {
+        self.total_ns + if self.on { at - self.since } else { 0 }
+    }
+}
+
+impl Die {
+    pub fn new(scopes: u32, by_plane: bool, idle_ns: Option<u64>) -> Self {
+        let mut slot = Slot { phase: SlotPhase::Resting, work: Work::default(), leaving: NONE, let_in_by: None, suspended: None };
+        slot.work.ends = idle_ns.unwrap_or(NEVER);
+        Self {
+            slot,
+            cleans: vec![None; scopes as usize],
+            by_plane,
+            clean_ended: vec![NEVER; scopes as usize],
+            queue: Queue::default(),
+            awaits: None,
+            check_follows: false,
+            forced: None,
+            collecting: CollectionClock::default(),
+            waits_begun: 0,
+            near_wake: NEVER,
+            far_wake: NEVER,
+            waiting_ns: 0,
+            waiting_writes: 0,
+        }
+    }
+
+    /// Before this moment every clean of the die that begins is known.
+    pub fn cleans_known_until(&self) -> TimeNs {
+        let open = self.cleans.iter().flatten().map(|clean| clean.began).min();
+        open.unwrap_or(if self.slot.phase == SlotPhase::Resting { self.slot.work.ends } else { NEVER })
+    }
+
+    #[inline]
+    fn slot_is_free(&self) -> bool {
+        matches!(self.slot.phase, SlotPhase::Free | SlotPhase::Resting)
+    }
+
+    fn cleans_any(&self) -> bool {
+        self.cleans.iter().any(Option::is_some)
+    }
+
+    /// The scopes that are busy, as bits.
+    #[inline]
+    fn busy_scopes(&self) -> u64 {
+        self.cleans.iter().enumerate().fold(0, |busy, (scope, clean)| busy | u64::from(clean.is_some()) << scope)
+    }
+
+    /// Whether the die, or a plane of it, collects, and until when as far as can be told now.
+    pub fn busy(&self, now: TimeNs, plane: Option<u32>) -> Busy {
+        let clean = if !self.by_plane { self.cleans[0].as_ref() } else { plane.and_then(|plane| self.cleans[plane as usize].as_ref()) };
+        clean.map_or(Busy { collecting: false, until: now }, |clean| {
+            let ends = if clean.work.ends == NEVER { self.slot.work.plain_end } else { clean.work.plain_end };
+            Busy { collecting: true, until: ends.max(now) }
+        })
+    }
+
+    /// When what occupies the die now ends, as rule 101 estimates it.
+    pub fn current_work_ends(&self) -> TimeNs {
+        let clean_ends = |scope: usize| self.cleans[scope].as_ref().map_or(0, |clean| clean.work.plain_end);
+        match self.slot.phase {
+            SlotPhase::Resting | SlotPhase::Free if !self.by_plane => clean_ends(0),
+            SlotPhase::Resting | SlotPhase::Free => 0,
+            SlotPhase::Together => self.slot.work.plain_end.max(self.slot.let_in_by.map_or(0, |scope| clean_ends(scope as usize))),
+            _ => self.slot.work.plain_end,
+        }
+    }
+
+    fn clean(&self, scope: u32) -> &Clean {
+        self.cleans[scope as usize].as_ref().expect("a clean is in progress")
+    }
+
+    fn clean_mut(&mut self, scope: u32) -> &mut Clean {
+        self.cleans[scope as usize].as_mut().expect("a clean is in progress")
+    }
+
+    fn work_mut(&mut self, worker: Worker) -> &mut Work {
+        match worker.scope() {
+            None => &mut self.slot.work,
+            Some(scope) => &mut self.clean_mut(scope).work,
+        }
+    }
+}
+
+impl Ssd {
+    #[inline]
+    fn die(&mut self, die: DieId) -> &mut Die {
+        &mut self.dies[die.index()]
+    }
+
+    /// Puts an operation behind the others of its die. What ends at this nanosecond comes before it if it began before `scheduled`
+    /// (rule 25).
+    pub(super) fn join_queue<W>(&mut self, now: TimeNs, scheduled: TimeNs, id: u32, fx: &mut Effects<W>) {
+        let Waiting { die, op, .. } = self.waiting[id];
+        self.catch_up(now, scheduled, die, fx);
+        let state = &mut self.dies[die.index()];
+        self.waiting[id].collected_before_ns = state.collecting.at(now);
+        state.queue.push(id, &mut self.waiting);
+        if self.dynamic {
+            state.waiting_ns += self.durations.plain_ns(op.kind);
+            state.waiting_writes += u32::from(op.kind == OpKind::Write);
+        }
+        for clean in state.cleans.iter_mut().flatten() {
+            clean.disturbed = true;
+        }
+        if state.awaits.is_none() {
+            self.go_on(now, die, fx);
+        }
+        if self.suspension.is_some() && self.dies[die.index()].queue.tail() == id {
+            self.interrupt_for(now, id, fx);
+        }
+        // What takes no time happens at once.
+        self.catch_up(now, 0, die, fx);
+        self.keep_awake(die, fx);
+    }
+
+    /// A wait of a worker is over: its next step begins, or what follows is decided.
+    fn wait_over<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, fx: &mut Effects<W>) {
+        if self.die(die).work_mut(worker).has_steps() {
+            self.next_work_step(at, die, worker, fx);
+        } else {
+            self.work_over(at, die, worker, fx);
+        }
+    }
+
+    fn work_over<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, fx: &mut Effects<W>) {
+        let Some(scope) = worker.scope() else { return self.slot_work_over(at, die, fx) };
+        if self.dies[die.index()].slot.phase == SlotPhase::Together {
+            return self.together_over(at, die, worker, fx);
+        }
+        match self.dies[die.index()].clean(scope).phase {
+            Phase::Poll => self.polled(at, die, scope, fx),
+            Phase::Read => self.point(at, die, scope, fx),
+            Phase::Program => {
+                self.program_over(at, die, scope, fx);
+                self.point(at, die, scope, fx);
+            }
+            Phase::Erase => self.clean_over(at, die, scope, fx),
+            Phase::Aside => unreachable!("a clean that stands aside waits for no time"),
+        }
+    }
+
+    fn slot_work_over<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+        match self.dies[die.index()].slot.phase {
+            SlotPhase::Resting => self.rest_over(at, die, fx),
+            SlotPhase::Command | SlotPhase::Merge => {
+                self.leave(at, die, fx);
+                self.slot_freed(at, die, fx);
+            }
+            SlotPhase::Together => self.together_over(at, die, Worker::SLOT, fx),
+            SlotPhase::Suspending => self.serve_while_suspended(at, die, fx),
+            SlotPhase::SuspendedRead => {
+                self.leave(at, die, fx);
+                self.serve_while_suspended(at, die, fx);
+            }
+            SlotPhase::Resuming => self.resume(at, die, fx),
+            SlotPhase::Free => unreachable!("a free slot waits for no time"),
+        }
+    }
+
+    /// The operation of the slot leaves the die, if its end has not been told in advance.
+    fn leave<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+        let channels = !self.channels.is_empty();
+        let slot = &mut self.die(die).slot;
+        let id = std::mem::replace(&mut slot.leaving, NONE);
+        if id != NONE {
+            if channels {
+                let transfer_ns = slot.work.transfers_ns;
+                self.waiting[id].time.transfer_ns = transfer_ns;
+            }
+            self.leaves_die(at, id, fx);
+        }
+    }
+
+    /// The slot has become free: the clean that let the operation in polls again, then a check that is due, then the queue (rules
+    /// 94 and 97).
+    fn slot_freed<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+        let by_plane = self.by_plane;
+        let state = self.die(die);
+        state.slot.phase = SlotPhase::Free;
+        state.slot.work.ends = NEVER;
+        if let Some(scope) = state.slot.let_in_by.take() {
+            state.collecting.set(at, true);
+            self.point(at, die, scope, fx);
+            if !by_plane {
+                return;
+            }
+        }
+        if std::mem::take(&mut self.die(die).check_follows) {
+            if self.begin_forced(at, die, fx) && !by_plane {
+                return;
+            }
+            if self.begin_needed(at, die, Cause::Needed, fx) && !by_plane {
+                return;
+            }
+        }
+        self.go_on(at, die, fx);
+    }
+
+    /// What the die does next, if its slot is free (rule 91).
+    fn go_on<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+        if !self.dies[die.index()].slot_is_free() {
+            return;
+        }
+        let by_plane = self.by_plane;
+        if self.dies[die.index()].forced.is_some() && self.begin_forced(at, die, fx) && !by_plane {
+            return;
+        }
+        let state = &self.dies[die.index()];
+        let head = state.queue.head();
+        if head == NONE {
+            return self.rest(at, die, fx);
+        }
+        if !by_plane && state.cleans[0].is_some() {
+            return;
+        }
+        let kind = self.waiting[head].op.kind;
+        if self.checks_before(kind) {
+            if self.params.gc.instantaneous {
+                self.clean_instantly(at, die, fx);
+            } else if self.begin_needed(at, die, Cause::Needed, fx) && !by_plane {
+                return;
+            }
+        }
+        self.serve_head(at, die, fx);
+    }
+
+    /// Serves the head of the queue, or sees what it has to wait for (rules 92 and 93).
+    fn serve_head<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+        let state = &self.dies[die.index()];
+        let head = state.queue.head();
+        if head == NONE || !state.slot_is_free() || state.awaits.is_some() {
+            // Polls that take no time have let operations in meanwhile.
+            return;
+        }
+        let busy = if self.by_plane { state.busy_scopes() } else { 0 };
+        let Waiting { op, lpn, .. } = self.waiting[head];
+        let awaited = match op.kind {
+            OpKind::Write => match self.ftl.place(die, lpn, busy) {
+                Some(pool) => return self.serve(at, head, None, pool, fx),
+                None => {
+                    assert!(busy != 0, "rule 16: a check leaves room in some pool");
+                    Awaited::AnyScope
+                }
+            },
+            _ => match self.scope_of(die, lpn, op.kind).filter(|&scope| busy >> scope & 1 == 1) {
+                Some(scope) => Awaited::Scope(scope),
+                None => return self.serve(at, head, None, 0, fx),
+            },
+        };
+        self.die(die).awaits = Some(awaited);
+        let head = &mut self.waiting[head];
+        head.awaits_scope_since = head.awaits_scope_since.min(at);
+    }
+
+    /// With plane blocking: the scope that must not be busy for an operation other than a write, if there is one (rule 92).
+    fn scope_of(&self, die: DieId, lpn: Lpn, kind: OpKind) -> Option<u32> {
+        let here = self.by_plane && kind == OpKind::Read && self.ftl.holds(die, lpn);
+        here.then(|| self.ftl.pool_of(lpn))
+    }
+
+    /// Serves an operation by itself; a write goes to `pool`.
+    fn serve<W>(&mut self, at: TimeNs, id: u32, let_in_by: Option<u32>, pool: u32, fx: &mut Effects<W>) {
+        let Waiting { op, lpn, die, .. } = self.take_waiting(at, id, let_in_by.is_some());
+        let mapped = op.kind != OpKind::Read || self.ftl.is_mapped(lpn);
+        let sealed = op.kind == OpKind::Write && self.write(die, pool, lpn);
+        let duration_ns = self.durations.command_ns(op.kind, mapped, sealed);
+        self.count_served(op.kind, lpn);
+        self.counters.preemptions += u64::from(let_in_by.is_some());
+        let operation = &mut self.waiting[id];
+        operation.starts(at, false);
+        self.durations.spend(op.kind, mapped, sealed, &mut operation.time);
+        if op.kind == OpKind::Write {
+            self.note_write(at, die, pool, fx);
+        }
+        let (lazy, suspends) = (self.lazy, self.suspension.is_some());
+        let before_program_ns = self.durations.before_program_ns();
+        let state = self.die(die);
+        state.slot.phase = SlotPhase::Command;
+        state.slot.let_in_by = let_in_by;
+        state.collecting.set(at, false);
+        if let Some(scope) = let_in_by {
+            state.clean_mut(scope).stand_aside();
+        }
+        if lazy {
+            state.slot.work.wait(at, duration_ns);
+            if op.kind == OpKind::Write && suspends {
+                state.slot.work.interruptible(at + before_program_ns, lpn);
+                state.slot.leaving = id;
+            } else {
+                self.finish(id, at + duration_ns, fx);
+            }
+        } else {
+            state.slot.leaving = id;
+            let steps = self.durations.command_steps(op.kind, mapped, sealed);
+            self.begin_work(at, die, Worker::SLOT, steps, lpn, fx);
+        }
+        if op.kind != OpKind::Read {
+            self.place_waiting(at, fx);
+        }
+    }
+
+    /// Takes an operation out of the queue at its start and accounts for its wait.
+    fn take_waiting(&mut self, at: TimeNs, id: u32, goes_in: bool) -> Waiting {
+        let die = self.waiting[id].die;
+        let state = &mut self.dies[die.index()];
+        let operation = &mut self.waiting[id];
+        if self.by_plane {
+            let awaited_ns = at.saturating_sub(operation.awaits_scope_since);
+            operation.met_gc = goes_in || operation.awaits_scope_since != NEVER;
+            operation.time.collection_ns = awaited_ns;
+        } else {
+            let ended = state.clean_ended[0];
+            // Instantaneous cleans keep nothing waiting.
+            let takes_time = !self.params.gc.instantaneous;
+            operation.met_gc = state.cleans[0].is_some() || (takes_time && ended != NEVER && ended > operation.reached_ns);
+            operation.time.collection_ns = state.collecting.at(at) - operation.collected_before_ns;
+        }
+        if operation.refused_at != NEVER {
+            self.counters.exhausted += 1;
+            self.counters.exhausted_ns += at - operation.refused_at;
+        }
+        let operation = *operation;
+        if state.queue.head() == id {
+            state.awaits = None;
+        }
+        state.queue.remove(id, &mut self.waiting);
+        if self.dynamic {
+            let state = &mut self.dies[die.index()];
+            state.waiting_ns -= self.durations.plain_ns(operation.op.kind);
+            state.waiting_writes -= u32::from(operation.op.kind == OpKind::Write);
+            self.no_longer_waits(operation.lpn, operation.op.kind);
+        }
+        operation
+    }
+
+    /// Programs a page for the host; says whether that sealed a block.
+    fn write(&mut self, die: DieId, pool: u32, lpn: Lpn) -> bool {
+        let sealed = self.ftl.write(die, pool, lpn);
+        self.counters.summary_programs += u64::from(sealed && self.params.geometry.summary_page);
+        sealed
+    }
+
+    /// Counts an operation; a trim unmaps its page.
+    fn count_served(&mut self, kind: OpKind, lpn: Lpn) {
+        match kind {
+            OpKind::Read => self.counters.host_pages_read += 1,
+            OpKind::Write => self.counters.host_pages_written += 1,
+            _ => {
+                self.counters.host_pages_trimmed += 1;
+                self.ftl.trim(lpn);
+            }
+        }
+    }
+}

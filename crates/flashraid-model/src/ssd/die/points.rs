@@ -1,0 +1,270 @@
+//! Points between the steps of a clean: the poll of the queue, who may go in, and the step that follows (rules 31 and 33 to 36, 94).
+
+use super::super::{Effects, Preemption, Ssd, Waiting};
+use super::queue::Admitted;
+use super::{Clean, NO_PAGE, Phase, SlotPhase, State, Worker};
+use crate::events::TimeNs;
+use crate::ids::{DieId, Lpn};
+use crate::request::OpKind;
+
+impl Ssd {
+    pub(super) fn preemption(&self) -> &Preemption {
+        self.params.gc.preemption.as_ref().expect("only a preemptive clean has steps")
+    }
+
+    /// A point is reached: a poll, unless the state allows none any more.
+    pub(super) fn point<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+        if self.dies[die.index()].clean(scope).state == State::AllWait {
+            self.next_step(at, die, scope, fx);
+        } else {
+            let poll_ns = self.durations.poll_ns;
+            self.begin_phase(at, die, scope, Phase::Poll, self.durations.poll_steps(), poll_ns, fx);
+        }
+    }
+
+    /// A poll is over.
+    pub(super) fn polled<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+        self.update_state(at, die, scope);
+        let state = &self.dies[die.index()];
+        let clean = state.clean(scope);
+        let (clean_state, register, victim) = (clean.state, clean.register, clean.victim);
+        if self.lazy && at == clean.began + self.durations.poll_ns {
+            self.ftl.prefetch_moves(victim);
+        }
+        if clean_state == State::AllWait || state.queue.is_empty() || !state.slot_is_free() {
+            self.next_step(at, die, scope, fx);
+        } else if register == NO_PAGE {
+            self.at_point_2(at, die, scope, fx);
+        } else {
+            self.at_point_1(at, die, scope, fx);
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_below_hard(&self, die: DieId, pool: u32) -> bool {
+        f64::from(self.ftl.free_blocks_of_pool(die, pool)) < self.hard_free_blocks
+    }
+
+    /// Sets the state by the free blocks and the queue (rule 33).
+    fn update_state(&mut self, at: TimeNs, die: DieId, scope: u32) {
+        let start = self.params.gc.start_free_blocks;
+        let hard = self.hard_free_blocks;
+        let state = &mut self.dies[die.index()];
+        let urgent = state.queue.high_priority_waits();
+        let clean = state.clean_mut(scope);
+        let free_blocks = self.ftl.free_blocks_of_pool(die, clean.pool);
+        if clean.state == State::AllMayGoIn && f64::from(free_blocks) < hard {
+            clean.state = State::WritesWait;
+            clean.writes_wait_from = at;
+        }
+        if urgent && free_blocks <= start {
+            clean.state = State::AllWait;
+            clean.all_wait_from = at;
+        }
+    }
+
+    /// Whether a write may take a page while this clean is in progress.
+    fn has_room(&self, die: DieId, pool: u32) -> bool {
+        if self.by_plane { self.ftl.has_room(die, pool) } else { self.ftl.any_room(die) }
+    }
+
+    /// The pool of a write that goes in at a point of the clean of `pool`; `None` if there is no room.
+    pub(super) fn pool_at_point(&mut self, die: DieId, lpn: Lpn, pool: u32) -> Option<u32> {
+        let busy = if self.by_plane { !(1 << pool) } else { 0 };
+        self.ftl.place(die, lpn, busy)
+    }
+
+    /// Whether writes may go in now; those that only want room are noted.
+    fn writes_may_go_in(&mut self, at: TimeNs, die: DieId, scope: u32) -> bool {
+        let state = &self.dies[die.index()];
+        let clean = state.clean(scope);
+        if clean.state != State::AllMayGoIn || state.queue.writes() == 0 {
+            return false;
+        }
+        let room = self.has_room(die, clean.pool);
+        if !room {
+            self.dies[die.index()].queue.refuse_writes(at, &mut self.waiting);
+        }
+        room
+    }
+
+    /// Whether an operation concerns the clean in `scope` (rule 94).
+    fn concerns(&self, id: u32, die: DieId, scope: u32) -> bool {
+        let Waiting { op, lpn, .. } = self.waiting[id];
+        !self.by_plane || op.kind == OpKind::Write || self.scope_of(die, lpn, op.kind) == Some(scope)
+    }
+
+    /// The first two operations that may go in.
+    fn candidates(&self, die: DieId, scope: u32, admitted: Admitted) -> [Option<u32>; 2] {
+        let queue = &self.dies[die.index()].queue;
+        let mut candidates = queue.candidates(admitted, &self.waiting).filter(|&id| self.concerns(id, die, scope));
+        [candidates.next(), candidates.next()]
+    }
+
+    /// The operations of a kind that a step can be done together with.
+    fn can_go_together(&self, id: u32, kind: OpKind) -> bool {
+        let Waiting { op, lpn, .. } = self.waiting[id];
+        op.kind == kind && (kind == OpKind::Write || self.ftl.is_mapped(lpn))
+    }
+
+    fn at_point_1<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+        let Preemption { merge, pipeline, .. } = *self.preemption();
+        let clean = self.dies[die.index()].clean(scope);
+        let (register, pool) = (clean.register, clean.pool);
+        let register_is_valid = self.ftl.lies_in(register, clean.victim);
+        if merge
+            && register_is_valid
+            && let Some(id) = self.dies[die.index()].queue.first_on(register, &self.waiting)
+            && self.waiting[id].op.kind != OpKind::Trim
+        {
+            return self.merge(at, id, scope, fx);
+        }
+        let admitted = Admitted { reads: false, writes: self.writes_may_go_in(at, die, scope) };
+        let [Some(id), second] = self.candidates(die, scope, admitted) else { return self.next_step(at, die, scope, fx) };
+        let to_program = register_is_valid && self.waiting[id].lpn != register;
+        if pipeline && second.is_none() && to_program {
+            return self.program_both(at, id, scope, fx);
+        }
+        let pool = self.pool_at_point(die, self.waiting[id].lpn, pool).expect("only a write that has room goes in");
+        self.serve(at, id, Some(scope), pool, fx);
+    }
+
+    fn at_point_2<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+        let Preemption { reorder, pipeline, .. } = *self.preemption();
+        let admitted = Admitted { reads: true, writes: self.writes_may_go_in(at, die, scope) };
+        let [first, second] = self.candidates(die, scope, admitted);
+        let clean = self.dies[die.index()].clean(scope);
+        let (clean_state, victim, pool) = (clean.state, clean.victim, clean.pool);
+        if reorder {
+            let writes_only = Admitted { reads: false, writes: clean_state == State::WritesWait };
+            let wants = first.or_else(|| self.candidates(die, scope, writes_only)[0]);
+            let wanted = wants.map(|id| self.waiting[id]).filter(|waiting| waiting.op.kind != OpKind::Trim);
+            if let Some(Waiting { lpn, .. }) = wanted
+                && self.ftl.lies_in(lpn, victim)
+            {
+                return self.read_page(at, die, scope, lpn, fx);
+            }
+        }
+        let Some(id) = first else { return self.next_step(at, die, scope, fx) };
+        if pipeline
+            && second.is_none()
+            && self.can_go_together(id, OpKind::Read)
+            && let Some(lpn) = self.ftl.first_valid_lpn(victim)
+        {
+            return self.read_both(at, id, scope, lpn, fx);
+        }
+        let Waiting { op, lpn, .. } = self.waiting[id];
+        let pool = if op.kind == OpKind::Write {
+            self.pool_at_point(die, lpn, pool).expect("only a write that has room goes in")
+        } else {
+            0
+        };
+        self.serve(at, id, Some(scope), pool, fx);
+    }
+
+    /// The clean's own next step by itself.
+    pub(super) fn next_step<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+        let Clean { register, victim, .. } = *self.dies[die.index()].clean(scope);
+        if register == NO_PAGE {
+            match self.ftl.first_valid_lpn(victim) {
+                Some(lpn) => self.read_page(at, die, scope, lpn, fx),
+                None => {
+                    let ns = self.durations.erase_ns;
+                    self.begin_phase(at, die, scope, Phase::Erase, self.durations.erase_steps(), ns, fx);
+                }
+            }
+        } else if self.ftl.lies_in(register, victim) {
+            self.program_page(at, die, scope, fx);
+        } else {
+            self.counters.gc_pages_dropped += 1;
+            self.dies[die.index()].clean_mut(scope).register = NO_PAGE;
+            self.point(at, die, scope, fx);
+        }
+    }
+
+    fn read_page<W>(&mut self, at: TimeNs, die: DieId, scope: u32, lpn: Lpn, fx: &mut Effects<W>) {
+        self.dies[die.index()].clean_mut(scope).register = lpn;
+        let ns = self.durations.read_of_clean_ns();
+        self.begin_phase(at, die, scope, Phase::Read, self.durations.read_of_clean_steps(), ns, fx);
+    }
+
+    /// Takes the new place of the page in the register: its plane, and whether its program seals a block.
+    pub(super) fn place_moved_page(&mut self, die: DieId, scope: u32) -> crate::ftl::Moved {
+        let clean = self.dies[die.index()].clean_mut(scope);
+        let moved = self.ftl.move_page(die, clean.pool, clean.register);
+        if clean.merged.is_empty() {
+            self.counters.gc_pages_moved += 1;
+            clean.pages_moved += 1;
+        } else {
+            self.counters.merged_moves += 1;
+        }
+        self.counters.summary_programs += u64::from(moved.sealed && self.params.geometry.summary_page);
+        moved
+    }
+
+    fn program_page<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+        let moved = self.place_moved_page(die, scope);
+        self.program_alone(at, die, scope, moved.sealed, fx);
+    }
+
+    /// The program of the page in the register goes on by itself.
+    pub(super) fn program_alone<W>(&mut self, at: TimeNs, die: DieId, scope: u32, sealed: bool, fx: &mut Effects<W>) {
+        let (lazy, suspends) = (self.lazy, self.suspension.is_some());
+        let ns = self.durations.program_ns(sealed);
+        let clean = self.dies[die.index()].clean_mut(scope);
+        let merged = std::mem::take(&mut clean.merged);
+        if lazy && !suspends {
+            self.finish_all(merged, at + ns, fx);
+        } else {
+            clean.ends_with_phase = merged;
+        }
+        self.begin_phase(at, die, scope, Phase::Program, self.durations.program_steps(sealed), ns, fx);
+    }
+
+    /// An operation on the page in the register is served from it (rule 35).
+    fn merge<W>(&mut self, at: TimeNs, id: u32, scope: u32, fx: &mut Effects<W>) {
+        let Waiting { op, die, .. } = self.take_waiting(at, id, true);
+        let transfer_ns = self.durations.transfer_ns;
+        let (lazy, steps) = (self.lazy, self.durations.merge_steps());
+        self.counters.merges += 1;
+        self.waiting[id].starts(at, true);
+        self.waiting[id].time.transfer_ns += transfer_ns;
+        let state = self.die(die);
+        state.collecting.set(at, false);
+        state.slot.phase = SlotPhase::Merge;
+        state.slot.let_in_by = Some(scope);
+        state.clean_mut(scope).stand_aside();
+        if op.kind == OpKind::Write {
+            self.waiting[id].time.flash_ns += self.durations.program_ns(false);
+            self.counters.host_pages_written += 1;
+            let mut merged = self.dies[die.index()].clean(scope).merged;
+            merged.push(id, &mut self.waiting);
+            self.die(die).clean_mut(scope).merged = merged;
+        } else {
+            self.counters.host_pages_read += 1;
+            if lazy {
+                self.finish(id, at + transfer_ns, fx);
+            } else {
+                self.die(die).slot.leaving = id;
+            }
+        }
+        if lazy {
+            self.die(die).slot.work.wait(at, transfer_ns);
+        } else {
+            self.begin_work(at, die, Worker::SLOT, steps, NO_PAGE, fx);
+        }
+        if op.kind == OpKind::Write {
+            self.place_waiting(at, fx);
+        }
+    }
+
+    /// Whether some poll before the end of the clean might let in what waits, or change the state for it.
+    pub(super) fn may_let_in(&self, clean: &Clean, queue: &super::Queue) -> bool {
+        match clean.state {
+            State::AllMayGoIn => true,
+            State::WritesWait => queue.reads() > 0 || queue.high_priority_waits() || self.preemption().merge,
+            State::AllWait => false,
+        }
+    }
+}
+

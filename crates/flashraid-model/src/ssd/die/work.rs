@@ -1,0 +1,260 @@
+//! What a worker does: waits, one after another, and transfers over a shared channel between them (rules 25 and 90).
+
+use super::super::{Effects, Ssd, SsdWake};
+use super::{NEVER, NO_PAGE, Worker};
+use crate::events::TimeNs;
+use crate::ids::{DieId, Lpn};
+use std::collections::VecDeque;
+
+/// A step of a command or of a phase of a clean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Takes time in the die.
+    Wait {
+        ns: u64,
+        /// From then on a program or erase is in flight, which a read may interrupt; [`NEVER`] if none is.
+        flight_after_ns: u64,
+    },
+    /// Takes the channel for so long; with pins a wait like any other.
+    Transfer(u64),
+    /// Goes on when the other of two things done together is ready (rule 103).
+    Barrier,
+}
+
+impl Step {
+    /// Time that nothing interrupts.
+    pub const fn wait(ns: u64) -> Self {
+        Self::Wait { ns, flight_after_ns: NEVER }
+    }
+
+    /// A program or erase.
+    pub const fn flight(ns: u64) -> Self {
+        Self::Wait { ns, flight_after_ns: 0 }
+    }
+
+    fn ns(self) -> u64 {
+        match self {
+            Self::Wait { ns, .. } | Self::Transfer(ns) => ns,
+            Self::Barrier => 0,
+        }
+    }
+}
+
+/// What a worker does now, and what is left of its command or phase.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
+    /// The present wait began then.
+    pub began: TimeNs,
+    /// And ends then; [`NEVER`] while it waits for something else, or for nothing.
+    pub ends: TimeNs,
+    /// When all of it would end if it waited for no transfer but one that it has asked for (rule 101).
+    pub plain_end: TimeNs,
+    /// The wait, among all of the die; a wake-up with another number is void.
+    number: u32,
+    steps: VecDeque<Step>,
+    /// From then on, to the end of the wait, a program or erase is in flight.
+    pub flight_from: TimeNs,
+    /// The page that is being programmed.
+    pub lpn: Lpn,
+    /// How often it has been interrupted.
+    pub interruptions: u32,
+    /// Time between asking for transfers and their ends.
+    pub transfers_ns: u64,
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self {
+            began: 0,
+            ends: NEVER,
+            plain_end: 0,
+            number: 0,
+            steps: VecDeque::new(),
+            flight_from: NEVER,
+            lpn: NO_PAGE,
+            interruptions: 0,
+            transfers_ns: 0,
+        }
+    }
+}
+
+impl Work {
+    /// One wait that nothing interrupts unless it is allowed afterwards.
+    #[inline]
+    pub fn wait(&mut self, at: TimeNs, ns: u64) {
+        (self.began, self.ends, self.plain_end) = (at, at + ns, at + ns);
+        (self.flight_from, self.interruptions) = (NEVER, 0);
+    }
+
+    /// From `from` on, while `lpn` is programmed or something erased, reads may interrupt the wait.
+    #[inline]
+    pub fn interruptible(&mut self, from: TimeNs, lpn: Lpn) {
+        (self.flight_from, self.lpn) = (from, lpn);
+    }
+
+    /// Nothing happens until somebody says so.
+    #[inline]
+    pub fn stop(&mut self) {
+        (self.ends, self.flight_from) = (NEVER, NEVER);
+    }
+
+    /// A program or erase is in flight at `now`.
+    #[inline]
+    pub fn is_in_flight(&self, now: TimeNs) -> bool {
+        self.flight_from <= now && now < self.ends && self.ends != NEVER
+    }
+
+    #[inline]
+    pub fn has_steps(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    pub fn is_at_barrier(&self) -> bool {
+        self.ends == NEVER && self.steps.front() == Some(&Step::Barrier)
+    }
+
+    /// Replaces all steps by `steps`; with pins transfers are waits, and waits that follow each other are one.
+    fn set_steps(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
+        self.steps.clear();
+        self.plain_end = at;
+        for step in steps {
+            self.plain_end += step.ns();
+            let step = match step {
+                Step::Transfer(ns) if pins => Step::wait(ns),
+                step => step,
+            };
+            match (self.steps.back_mut(), step) {
+                (Some(Step::Wait { ns: before, flight_after_ns: flight }), Step::Wait { ns, flight_after_ns }) => {
+                    *flight = (*flight).min(flight_after_ns.saturating_add(*before));
+                    *before += ns;
+                }
+                _ => self.steps.push_back(step),
+            }
+        }
+    }
+
+    /// What its steps take.
+    pub fn rest_ns(&self) -> u64 {
+        self.steps.iter().map(|step| step.ns()).sum()
+    }
+}
+
+/// A bus that dies share, first come first served.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Channel {
+    /// Workers that want to transfer, in order of asking, when they asked, and for how long; the first one does.
+    queue: VecDeque<(DieId, Worker, TimeNs, u64)>,
+    /// End of the last transfer that was asked for.
+    free_at: TimeNs,
+}
+
+impl Ssd {
+    /// Begins a command or phase of several steps; `lpn` is the page that it programs, if it programs one.
+    pub(super) fn begin_work<W>(
+        &mut self,
+        at: TimeNs,
+        die: DieId,
+        worker: Worker,
+        steps: impl Iterator<Item = Step>,
+        lpn: Lpn,
+        fx: &mut Effects<W>,
+    ) {
+        let pins = self.channels.is_empty();
+        let work = self.dies[die.index()].work_mut(worker);
+        work.set_steps(at, steps, pins);
+        (work.lpn, work.interruptions, work.transfers_ns) = (lpn, 0, 0);
+        self.next_work_step(at, die, worker, fx);
+    }
+
+    /// Begins the next step of a worker, or ends its work.
+    pub(super) fn next_work_step<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, fx: &mut Effects<W>) {
+        loop {
+            let work = self.dies[die.index()].work_mut(worker);
+            work.stop();
+            match work.steps.front().copied() {
+                None => return self.work_over(at, die, worker, fx),
+                Some(Step::Barrier) => {
+                    if !self.passes_barrier(at, die, worker, fx) {
+                        return;
+                    }
+                    self.dies[die.index()].work_mut(worker).steps.pop_front();
+                }
+                Some(Step::Wait { ns: 0, .. }) => {
+                    work.steps.pop_front();
+                }
+                Some(Step::Wait { ns, flight_after_ns }) => {
+                    work.steps.pop_front();
+                    self.begin_wait(at, die, worker, ns, at.saturating_add(flight_after_ns), fx);
+                    return;
+                }
+                Some(Step::Transfer(ns)) => {
+                    work.steps.pop_front();
+                    return self.ask_for_channel(at, die, worker, ns, fx);
+                }
+            }
+        }
+    }
+
+    /// Begins a wait with an event at its end.
+    pub(super) fn begin_wait<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64, flight_from: TimeNs, fx: &mut Effects<W>) {
+        let state = &mut self.dies[die.index()];
+        state.waits_begun = state.waits_begun.wrapping_add(1);
+        let number = state.waits_begun;
+        let work = state.work_mut(worker);
+        work.number = number;
+        (work.began, work.ends, work.flight_from) = (at, at + ns, flight_from);
+        if ns > 0 && !self.lazy {
+            fx.agenda.schedule(at + ns, (fx.wake)(self.member, SsdWake::Worker { die, worker, number }));
+        }
+    }
+
+    /// An event that [`Ssd::begin_wait`] has scheduled.
+    pub(in super::super) fn wake_worker<W>(&mut self, now: TimeNs, die: DieId, worker: Worker, number: u32, fx: &mut Effects<W>) {
+        if self.expects(die, worker, number) {
+            self.wait_over(now, die, worker, fx);
+        }
+    }
+
+    /// Whether the wait of that number goes on.
+    pub(in super::super) fn expects(&self, die: DieId, worker: Worker, number: u32) -> bool {
+        let state = &self.dies[die.index()];
+        let work = match worker.scope() {
+            None => Some(&state.slot.work),
+            Some(scope) => state.cleans[scope as usize].as_ref().map(|clean| &clean.work),
+        };
+        work.is_some_and(|work| work.number == number && work.ends != NEVER)
+    }
+
+    fn channel_of(&self, die: DieId) -> usize {
+        die.index() / self.params.channel.map_or(1, |channel| channel.dies_per_channel as usize)
+    }
+
+    fn ask_for_channel<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64, fx: &mut Effects<W>) {
+        let number = self.channel_of(die);
+        let channel = &mut self.channels[number];
+        channel.free_at = at.max(channel.free_at) + ns;
+        channel.queue.push_back((die, worker, at, ns));
+        let (free_at, alone) = (channel.free_at, channel.queue.len() == 1);
+        let work = self.dies[die.index()].work_mut(worker);
+        work.plain_end = free_at + work.rest_ns();
+        if alone {
+            self.start_transfer(at, number, fx);
+        }
+    }
+
+    fn start_transfer<W>(&mut self, at: TimeNs, channel: usize, fx: &mut Effects<W>) {
+        if let Some(&(.., ns)) = self.channels[channel].queue.front() {
+            fx.agenda.schedule(at + ns, (fx.wake)(self.member, SsdWake::Transferred(channel as u32)));
+        }
+    }
+
+    /// A transfer is over: its worker goes on first, then the next one begins.
+    pub(in super::super) fn transferred<W>(&mut self, now: TimeNs, channel: u32, fx: &mut Effects<W>) {
+        let channel = channel as usize;
+        let (die, worker, asked, _) = self.channels[channel].queue[0];
+        self.dies[die.index()].work_mut(worker).transfers_ns += now - asked;
+        self.wait_over(now, die, worker, fx);
+        self.channels[channel].queue.pop_front();
+        self.start_transfer(now, channel, fx);
+    }
+}

@@ -1,0 +1,215 @@
+//! The shortcut *immediate*: where nothing can come in between, the end of an operation follows from its arrival.
+//!
+//! It is taken with first come first served, cleans in one piece, no shared channel or link, no controller that may force anything
+//! ([`Ssd::may_be_immediate`]): everything that happens until the end of an operation is known when it arrives.
+
+use super::{Blocking, Busy, GcInterval, Ssd};
+use crate::events::TimeParts;
+use crate::events::TimeNs;
+use crate::ids::{DieId, Lpn};
+use crate::request::OpKind;
+use std::collections::VecDeque;
+
+/// No clean has ended yet.
+const NEVER: TimeNs = TimeNs::MAX;
+
+/// One die.
+#[derive(Debug, Clone)]
+pub(super) struct ImmediateDie {
+    /// End of all that it has taken.
+    busy_until: TimeNs,
+    /// End of its last clean that took time.
+    gc_until: TimeNs,
+    /// Time that its cleans have taken and will have taken by `busy_until`.
+    collected_ns: u64,
+    /// The last thing it did was a clean.
+    in_collection: bool,
+    /// With plane blocking: end of the last clean of each plane.
+    plane_busy_until: Vec<TimeNs>,
+    /// The cleans that were not over when the last operation arrived.
+    recent: VecDeque<RecentClean>,
+}
+
+/// A clean that an operation may have to wait for.
+#[derive(Debug, Clone, Copy)]
+struct RecentClean {
+    start: TimeNs,
+    end: TimeNs,
+    collected_before_ns: u64,
+}
+
+/// An operation that has been served.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Served {
+    /// When it is done.
+    pub end: TimeNs,
+    /// It waited for collection.
+    pub met_gc: bool,
+    /// How long it did.
+    pub collection_ns: u64,
+    /// Its flash was read or programmed.
+    mapped: bool,
+    /// It filled a block.
+    sealed: bool,
+}
+
+impl ImmediateDie {
+    pub fn new(planes: u32, blocking: Blocking) -> Self {
+        let planes = if blocking == Blocking::Plane { planes } else { 0 };
+        Self {
+            busy_until: 0,
+            gc_until: 0,
+            collected_ns: 0,
+            in_collection: false,
+            plane_busy_until: vec![NEVER; planes as usize],
+            recent: VecDeque::new(),
+        }
+    }
+
+    /// The planes that are busy at `at`, as bits.
+    fn busy_planes(&self, at: TimeNs) -> u64 {
+        let busy = |&(_, &until): &(usize, &TimeNs)| until > at && until != NEVER;
+        self.plane_busy_until.iter().enumerate().filter(busy).fold(0, |mask, (plane, _)| mask | 1 << plane)
+    }
+
+    /// Whether the die, or a plane of it, collects at `now`, and until when.
+    pub fn busy(&self, now: TimeNs, plane: Option<u32>) -> Busy {
+        let until = match plane {
+            Some(plane) => Some(self.plane_busy_until[plane as usize]).filter(|&until| until != NEVER),
+            None => self.recent.iter().find(|clean| clean.end > now && clean.start <= now).map(|clean| clean.end),
+        };
+        until.filter(|&until| until > now).map_or(Busy { collecting: false, until: now }, |until| Busy { collecting: true, until })
+    }
+
+    /// Time that cleans take after `now`; `now` never goes back.
+    fn collects_after(&mut self, now: TimeNs) -> u64 {
+        while self.recent.front().is_some_and(|clean| clean.end <= now) {
+            self.recent.pop_front();
+        }
+        self.recent.front().map_or(0, |clean| self.collected_ns - clean.collected_before_ns - now.saturating_sub(clean.start))
+    }
+}
+
+impl Ssd {
+    /// Serves an operation that arrives now behind everything that the die has taken before.
+    #[inline]
+    pub(crate) fn serve_now(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
+        if self.by_plane && !self.params.gc.instantaneous {
+            return self.serve_beside_cleans(now, die, lpn, kind, cleans);
+        }
+        let mut at = now.max(self.immediate[die.index()].busy_until);
+        if self.ftl.needs_clean(die) && self.checks_before(kind) {
+            while let Some((pool, victim)) = self.ftl.next_clean(die, 0) {
+                at = self.clean_at(at, die, pool, victim, cleans);
+            }
+        }
+        let (duration_ns, mapped, sealed) = self.command(die, lpn, kind, 0).expect("rule 16: a check leaves room in some pool");
+        let end = at + duration_ns;
+        let state = &mut self.immediate[die.index()];
+        state.busy_until = end;
+        state.in_collection = false;
+        let met_gc = state.gc_until > now;
+        let collection_ns = if met_gc { state.collects_after(now) } else { 0 };
+        Served { end, met_gc, collection_ns, mapped, sealed }
+    }
+
+    /// Where the time of an operation went that arrived at `now`.
+    pub(crate) fn time_of(&self, now: TimeNs, kind: OpKind, served: &Served) -> TimeParts {
+        let mut time = TimeParts { collection_ns: served.collection_ns, ..TimeParts::default() };
+        self.durations.spend(kind, served.mapped, served.sealed, &mut time);
+        time.queue_ns = served.end - now - time.total_ns();
+        time
+    }
+
+    /// Only the plane of a victim is busy and the die serves what needs other planes (rule 15).
+    fn serve_beside_cleans(&mut self, now: TimeNs, die: DieId, lpn: Lpn, kind: OpKind, cleans: &mut Vec<GcInterval>) -> Served {
+        let mut at = now.max(self.immediate[die.index()].busy_until);
+        let mut collection_ns = 0;
+        loop {
+            match self.try_beside_cleans(at, die, lpn, kind, cleans) {
+                Ok((duration_ns, mapped, sealed)) => {
+                    let end = at + duration_ns;
+                    self.immediate[die.index()].busy_until = end;
+                    return Served { end, met_gc: collection_ns > 0, collection_ns, mapped, sealed };
+                }
+                Err(released) => {
+                    collection_ns += released - at;
+                    at = released;
+                }
+            }
+        }
+    }
+
+    /// Checks, then begins the operation, or says when a plane that it needs is released.
+    fn try_beside_cleans(
+        &mut self,
+        at: TimeNs,
+        die: DieId,
+        lpn: Lpn,
+        kind: OpKind,
+        cleans: &mut Vec<GcInterval>,
+    ) -> Result<(u64, bool, bool), TimeNs> {
+        let mut busy = self.immediate[die.index()].busy_planes(at);
+        if self.checks_before(kind) {
+            while let Some((pool, victim)) = self.ftl.next_clean(die, busy) {
+                let work = self.ftl.clean(die, pool, victim);
+                let end = at + self.durations.clean_ns(work);
+                let until = &mut self.immediate[die.index()].plane_busy_until[pool as usize];
+                let continues = std::mem::replace(until, end) == at;
+                self.record_clean(die, pool, at..end, work, continues, cleans);
+                busy |= 1 << pool;
+            }
+        }
+        let ends = &self.immediate[die.index()].plane_busy_until;
+        let goes_on = |until: &TimeNs| *until > at && *until != NEVER;
+        if kind == OpKind::Read
+            && self.ftl.is_mapped(lpn)
+            && let Some(&released) = Some(&ends[self.ftl.pool_of(lpn) as usize]).filter(|until| goes_on(until))
+        {
+            return Err(released);
+        }
+        let first_released = ends.iter().copied().filter(goes_on).min();
+        self.command(die, lpn, kind, busy).ok_or_else(|| first_released.expect("rule 16: a pool without room is being cleaned"))
+    }
+
+    /// Changes the mapping for a command that starts now; returns its duration, whether it touches flash, whether it fills a block;
+    /// `None` for a write that finds no room.
+    #[inline]
+    fn command(&mut self, die: DieId, lpn: Lpn, kind: OpKind, busy: u64) -> Option<(u64, bool, bool)> {
+        match kind {
+            OpKind::Write => {
+                let pool = self.ftl.place(die, lpn, busy)?;
+                self.counters.host_pages_written += 1;
+                let sealed = self.ftl.write(die, pool, lpn);
+                self.counters.summary_programs += u64::from(sealed && self.params.geometry.summary_page);
+                Some((self.durations.command_ns(kind, true, sealed), true, sealed))
+            }
+            OpKind::Read => {
+                self.counters.host_pages_read += 1;
+                let mapped = self.ftl.is_mapped(lpn);
+                Some((self.durations.command_ns(kind, mapped, false), mapped, false))
+            }
+            _ => {
+                self.counters.host_pages_trimmed += 1;
+                self.ftl.trim(lpn);
+                Some((self.durations.no_flash_ns, false, false))
+            }
+        }
+    }
+
+    /// Cleans `victim` from `at` on, with nothing beside it; returns the end.
+    fn clean_at(&mut self, at: TimeNs, die: DieId, pool: u32, victim: crate::ids::BlockId, cleans: &mut Vec<GcInterval>) -> TimeNs {
+        let work = self.ftl.clean(die, pool, victim);
+        let end = at + self.durations.clean_ns(work);
+        let state = &mut self.immediate[die.index()];
+        let continues = std::mem::replace(&mut state.in_collection, true);
+        if !self.params.gc.instantaneous {
+            state.gc_until = end;
+            state.recent.push_back(RecentClean { start: at, end, collected_before_ns: state.collected_ns });
+            state.collected_ns += end - at;
+        }
+        self.record_clean(die, pool, at..end, work, continues, cleans);
+        end
+    }
+}
+
