@@ -8,7 +8,7 @@ use flashraid::workload::{Direction, Request};
 
 use super::parity::Part as ArrayPart;
 use super::parity::{data_columns, member_of, parities};
-use super::{Purpose, Simulation, layout};
+use super::{OperationKind, Purpose, Simulation, layout};
 
 /// All caches, their memory, and who waits for what.
 pub struct Caches {
@@ -906,7 +906,7 @@ impl Simulation<'_> {
     fn cache_job(&mut self, awaited: Awaited, parts: Vec<ArrayPart>, write: bool) {
         let order = self.next_cache_order();
         let job = self.begin_job(Purpose::Cache { order, awaited });
-        self.take_parts(job, parts, write, false);
+        self.take_parts(job, parts, OperationKind::of(write), false);
     }
 
     /// Whose request met collection when an operation of a cache did (rule 88).
