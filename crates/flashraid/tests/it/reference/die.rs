@@ -89,16 +89,21 @@ impl Simulation<'_> {
 // Going on.
 impl Simulation<'_> {
     /// Rules 91, 98 and 102: an operation joins the queue of a die.
-    pub fn join_queue(&mut self, member: usize, die: usize, operation: Operation) {
+    pub fn join_queue(&mut self, member: usize, die: usize, mut operation: Operation) {
+        self.members[member].operations_joined += 1;
+        operation.number = self.members[member].operations_joined;
         self.rest_ends(member, die);
         let state = self.die(member, die);
         state.queue.push(operation);
         for clean in state.cleans.values_mut() {
             clean.is_disturbed = true;
         }
-        self.may_interrupt(member, die);
-        if self.die(member, die).waits_for.is_none() {
+        if state.waits_for.is_none() {
             self.goes_on(member, die);
+        }
+        let waits = |other: &Operation| other.number == operation.number;
+        if let Some(index) = self.members[member].dies[die].queue.iter().position(waits) {
+            self.may_interrupt(member, die, index);
         }
     }
 

@@ -418,6 +418,24 @@ impl Flash {
         self.dies[die].pools.iter().flat_map(|pool| &pool.blocks).map(Block::valid_pages).sum()
     }
 
+    /// What holds whenever no clean is in progress.
+    pub fn check_invariants(&self) {
+        for (die, state) in self.dies.iter().enumerate() {
+            for (pool, blocks) in state.pools.iter().enumerate() {
+                assert!(blocks.free_blocks() > 0, "a clean finds a block to move to");
+                for (block, contents) in blocks.blocks.iter().enumerate() {
+                    assert!(contents.state != BlockState::Free || contents.valid_pages() == 0, "a free block is empty");
+                    for (slot, page) in contents.slots.iter().enumerate() {
+                        let place = Place { die, pool, block, slot };
+                        assert!(page.is_none_or(|page| self.places[&page] == place), "a page lies where it is looked for");
+                    }
+                }
+            }
+        }
+        let valid_pages: usize = (0..self.dies.len()).map(|die| self.valid_pages(die)).sum();
+        assert_eq!(valid_pages, self.places.len(), "a page lies in one place");
+    }
+
     /// The pool and its block that are block `block` of plane `plane` (rule 11).
     fn pool_and_block(&self, plane: usize, block: usize) -> (usize, usize) {
         match self.params.gc.pool {

@@ -9,7 +9,8 @@ use super::{Event, Simulation};
 impl Simulation<'_> {
     /// A die has nothing to do.
     pub fn rest_begins(&mut self, member: usize, die: usize) {
-        let Some(idle_ns) = self.ssd.gc.idle_ns else { return };
+        // Instantaneous cleans are not begun by idle time (rule 109).
+        let Some(idle_ns) = self.ssd.gc.idle_ns.filter(|_| !self.ssd.gc.instantaneous) else { return };
         let state = self.die(member, die);
         if state.rests || !state.is_at_rest() {
             return;
@@ -25,14 +26,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// A die has rested for so long that it collects.
-    pub fn idle_collection(&mut self, member: usize, die: usize) {
-        if !self.ssd.gc.instantaneous {
-            self.idle_cleans(member, die);
-        }
-    }
-
-    /// Needed cleans first, else those of rule 38.
+    /// A die has rested for so long that it collects, or goes on collecting: needed cleans first, else those of rule 38.
     pub fn idle_cleans(&mut self, member: usize, die: usize) {
         if self.run_is_over() || self.needed_cleans(member, die, Cause::Idle) {
             return;

@@ -4,6 +4,7 @@
 //! model only the parameters, the request and the random streams.
 
 mod by_hand;
+mod by_hand_mixed;
 mod cache;
 mod clean;
 mod coordination;
@@ -197,6 +198,7 @@ struct Member {
     /// Operations that wait for a die that accepts a write, in order (rule 8).
     unplaced: Vec<Operation>,
     die_chosen_last: Option<usize>,
+    operations_joined: u64,
     protocol: Protocol,
     counters: MemberCounters,
     pages_trimmed: u64,
@@ -226,6 +228,8 @@ struct Operation {
     kind: OperationKind,
     high_priority: bool,
     reached_member_ns: u64,
+    /// In order of joining the queue of a die.
+    number: u64,
     waited_for_scope: bool,
     refused_ns: Option<u64>,
 }
@@ -257,6 +261,7 @@ impl Member {
             lanes: (0..lanes).map(|_| Lane::default()).collect(),
             unplaced: Vec::new(),
             die_chosen_last: None,
+            operations_joined: 0,
             protocol: Protocol::default(),
             counters: MemberCounters::default(),
             pages_trimmed: 0,
@@ -400,7 +405,7 @@ impl Simulation<'_> {
             Event::Travelled { member, lane } => self.travelled(member, lane),
             Event::Waited { member, worker } => self.work_goes_on(member, worker),
             Event::Transferred { member, worker } => self.transferred(member, worker),
-            Event::Rested { member, die } => self.idle_collection(member, die),
+            Event::Rested { member, die } => self.idle_cleans(member, die),
             Event::Cache { awaited } => self.cache_event(awaited),
             Event::CacheStep => self.cache_step(),
             Event::PhaseOver { number } => self.next_phase(number),
@@ -423,6 +428,7 @@ impl Simulation<'_> {
         for (number, member) in self.members.iter_mut().enumerate() {
             assert!(member.work.is_empty() && member.unplaced.is_empty(), "nothing is left to happen");
             assert!(member.dies.iter().all(DieState::is_at_rest), "no operation waits, and no clean is left in the middle");
+            member.flash.check_invariants();
             for (&(die, _), runs) in &member.gc_runs {
                 for run in runs {
                     let end = run.end.expect("every run has ended");

@@ -441,6 +441,7 @@ impl Simulation<'_> {
             kind,
             high_priority,
             reached_member_ns: 0,
+            number: 0,
             waited_for_scope: false,
             refused_ns: None,
         };

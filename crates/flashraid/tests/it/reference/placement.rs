@@ -74,7 +74,7 @@ impl Simulation<'_> {
         let plain_duration = |operation: &Operation| match operation.kind {
             OperationKind::Read => timing.command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns,
             OperationKind::Write => timing.command_overhead_ns + timing.page_transfer_ns + timing.page_program_ns,
-            OperationKind::Trim => timing.command_overhead_ns,
+            OperationKind::Trim => timing.command_overhead_ns.max(1),
         };
         let waiting: u64 = self.members[member].dies[die].queue.iter().map(plain_duration).sum();
         self.end_of_current_work(member, die).max(self.now) + waiting

@@ -35,13 +35,12 @@ struct InFlight {
 }
 
 impl Simulation<'_> {
-    /// The last operation of the queue has just joined it.
-    pub fn may_interrupt(&mut self, member: usize, die: usize) {
+    /// An operation has just joined the queue, and waits.
+    pub fn may_interrupt(&mut self, member: usize, die: usize, index: usize) {
         let Some(suspension) = self.preemption().and_then(|preemption| preemption.suspension) else { return };
         let state = &self.members[member].dies[die];
-        let last = state.queue.len() - 1;
-        let read = state.queue[last];
-        if self.ssd.gc.instantaneous || read.kind != OperationKind::Read || state.overtakes(last) {
+        let read = state.queue[index];
+        if self.ssd.gc.instantaneous || read.kind != OperationKind::Read || state.overtakes(index) {
             return;
         }
         let Some(InFlight { worker, clean, page }) = self.in_flight(member, die, &read) else { return };

@@ -174,7 +174,7 @@ impl Simulation<'_> {
 
     /// Rule 107: a trim, or the read of an unmapped page.
     pub fn overhead_steps(&self) -> Vec<Step> {
-        vec![Step::Wait(self.ssd.timing.command_overhead_ns)]
+        vec![Step::Wait(self.ssd.timing.command_overhead_ns.max(1))]
     }
 
     /// The program of a page, with the summary if it fills a block (rule 18).
