@@ -14,6 +14,11 @@ pub enum OpKind {
 }
 
 impl OpKind {
+    /// A write, or else a read.
+    pub const fn of(write: bool) -> Self {
+        if write { Self::Write } else { Self::Read }
+    }
+
     /// As files and tables name it.
     pub const fn name(self) -> &'static str {
         match self {

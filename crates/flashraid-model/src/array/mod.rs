@@ -95,20 +95,18 @@ impl Array {
     /// The same with or without the shortcuts, which change nothing but the time it takes.
     pub fn with_shortcuts(params: &ArrayParams, seed: u64, shortcuts: Shortcuts) -> Self {
         let member = |number| {
-            let mut member = Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
-            // The spare is GGC-aware if the member is that it replaces.
-            let original = params.failure.filter(|_| number == params.members).map_or(number, |failure| failure.member);
-            if let Some(coordination) = &params.coordination
-                && coordination.ggc_aware >> original & 1 == 1
-            {
-                member.become_ggc_aware(coordination.t_soft_free_blocks);
-            }
-            member
+            Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts)
         };
         let spare = params.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
         let mut members = Members::new((0..params.members + u32::from(spare.is_some())).map(member).collect());
         for member in 0..members.ssds.len() as u32 {
-            members.with(member, false, |ssd, fx| ssd.begin(fx));
+            members.with(member, false, |ssd, fx| {
+                // A spare becomes aware when it replaces a member that is.
+                if let Some(coordination) = params.coordination.as_ref().filter(|c| member < params.members && c.is_ggc_aware(member)) {
+                    ssd.become_ggc_aware(0, coordination.t_soft_free_blocks, fx);
+                }
+                ssd.begin(fx);
+            });
         }
         Self {
             layout: params.layout(),
@@ -457,7 +455,11 @@ impl Array {
             if let Some(coordination) = &mut self.coordination {
                 match step {
                     Some(Step::Fails(member)) => coordination.controller.lose(member),
-                    Some(Step::Replaced { failed, spare }) => coordination.controller.replace(failed, spare),
+                    Some(Step::Replaced { failed, spare }) => {
+                        if let Some(t_soft) = coordination.controller.replace(failed, spare) {
+                            self.members.with(spare, true, |ssd, fx| ssd.become_ggc_aware(now, t_soft, fx));
+                        }
+                    }
                     _ => {}
                 }
             }

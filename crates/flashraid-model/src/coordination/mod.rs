@@ -66,6 +66,13 @@ pub struct CoordinationParams {
     pub latency_ns: [u64; KINDS],
 }
 
+impl CoordinationParams {
+    /// Whether a member knows the protocol.
+    pub fn is_ggc_aware(&self, member: u32) -> bool {
+        self.ggc_aware >> member & 1 == 1
+    }
+}
+
 /// What the controller wants done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outgoing {
@@ -156,9 +163,11 @@ impl Controller {
         self.lost >> member & 1 == 1
     }
 
-    /// A spare replaces a failed member.
-    pub fn replace(&mut self, failed: u32, spare: u32) {
-        self.params.ggc_aware |= (self.params.ggc_aware >> failed & 1) << spare;
+    /// A spare replaces a failed member. If that was GGC-aware the spare is from now on, with the T_soft that is returned.
+    pub fn replace(&mut self, failed: u32, spare: u32) -> Option<Option<u32>> {
+        let aware = self.params.is_ggc_aware(failed);
+        self.params.ggc_aware |= u128::from(aware) << spare;
+        aware.then_some(self.params.t_soft_free_blocks)
     }
 
     /// A message from a member has arrived.

@@ -98,6 +98,12 @@ impl Ftl {
         Moved { plane: self.plane_of_block(block), sealed }
     }
 
+    /// The pools of `die`, from the one after that cleaned last.
+    pub(crate) fn pools_in_rotation(&self, die: DieId) -> impl Iterator<Item = u32> + use<> {
+        let (from, pools) = (self.dies[die.index()].next_pool_to_clean, self.pools_per_die);
+        (from..pools).chain(0..from)
+    }
+
     /// The next pool of `die` to clean in idle time and its victim: the first in rotation that has fewer free blocks than
     /// after the fill and a useful victim (rule 38). Pools whose bit is set in `busy_pools` are left out, here and below.
     pub(crate) fn next_idle_clean(&mut self, die: DieId, busy_pools: u64) -> Option<(u32, BlockId)> {

@@ -7,7 +7,7 @@ use flashraid_workload::Request;
 
 use crate::adapter;
 use crate::cases::PAGE_BYTES;
-use crate::draw::{draw_cached_case, draw_case, draw_case_of_stripes, draw_coordinated_case, draw_interruptible_case};
+use crate::draw::{draw_cached_case, draw_case, draw_case_of_stripes, draw_coordinated_case, draw_interruptible_case, draw_mixed_case};
 use crate::outcome::Case;
 use crate::reference;
 use crate::shrink::shrink;
@@ -37,6 +37,12 @@ fn the_model_agrees_with_the_reference_on_caches() {
 #[test]
 fn the_model_agrees_with_the_reference_on_coordination() {
     agree(draw_coordinated_case);
+}
+
+#[test]
+#[ignore = "the model composes with the one die engine"]
+fn the_model_agrees_with_the_reference_on_everything() {
+    agree(draw_mixed_case);
 }
 
 fn agree(draw: fn(u64) -> Case) {

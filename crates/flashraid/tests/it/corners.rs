@@ -10,7 +10,7 @@ use flashraid_workload::{OpKind, HostLoop, Request};
 
 use crate::agreement::{CASES, seeds};
 use crate::cases::PAGE_BYTES;
-use crate::draw::{draw_cached_case, draw_case, draw_case_of_stripes, draw_coordinated_case, draw_interruptible_case};
+use crate::draw::{draw_cached_case, draw_case, draw_case_of_stripes, draw_coordinated_case, draw_interruptible_case, draw_mixed_case};
 use crate::outcome::{Case, Outcome};
 use crate::reference;
 
@@ -205,6 +205,64 @@ fn the_cases_of_caches_reach_every_corner() {
         count("closed loop", case.host != HostLoop::Open && hits);
     }
     assert_often_enough(&seen, CASES / 200);
+}
+
+/// As above, for everything at once.
+#[test]
+fn the_mixed_cases_reach_every_corner() {
+    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
+    for seed in seeds() {
+        let case = draw_mixed_case(seed);
+        let outcome = reference::simulate(&case);
+        check_conservation(&case, &outcome);
+        let ssd = &case.params.ssd;
+        let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
+        let preemption = ssd.gc.preemption;
+        let happened = [
+            ("collection", !outcome.gc_intervals.is_empty()),
+            ("preempted", sum(|c| c.preemptions)),
+            ("merged", sum(|c| c.merges)),
+            ("merged writes", sum(|c| c.merged_moves)),
+            ("pipelined", sum(|c| c.pipelined)),
+            ("suspended", sum(|c| c.suspensions)),
+            ("dropped", sum(|c| c.gc_pages_dropped)),
+            ("exhausted", sum(|c| c.exhausted)),
+            ("state 2", preemption.is_some() && sum(|c| c.gc_writes_wait_ns)),
+            ("state 3", preemption.is_some() && sum(|c| c.gc_time_ns - c.gc_free_for_all_ns - c.gc_writes_wait_ns)),
+            ("idle", sum(|c| c.idle_cleans)),
+            ("forced", outcome.gc_intervals.iter().any(|gc| gc.forced)),
+            ("met", outcome.requests.iter().any(|request| request.gc_members_met > 0)),
+        ];
+        let with = [
+            ("plane blocking", ssd.gc.blocking == Blocking::Plane),
+            ("channels", ssd.channel.is_some()),
+            ("plane blocking and channels", ssd.gc.blocking == Blocking::Plane && ssd.channel.is_some()),
+            ("dynamic allocation", ssd.allocation == Allocation::Dynamic),
+            ("a link", ssd.link.is_some()),
+            ("a cache", case.params.cache.is_some()),
+            ("a failure", case.params.failure.is_some()),
+            ("parity", matches!(case.params.level, Level::Raid4 | Level::Raid5 | Level::Raid6)),
+            ("blocks of many pages", ssd.geometry.pages_per_block > 64),
+        ];
+        for (what, yes) in happened {
+            for (condition, holds) in with {
+                *seen.entry(format!("{what}, with {condition}")).or_default() += u64::from(yes && holds);
+            }
+        }
+        let mut count = |what: &str, yes: bool| *seen.entry(what.to_owned()).or_default() += u64::from(yes);
+        let collected = !outcome.gc_intervals.is_empty();
+        count("idle collection with a scheme", case.params.coordination.is_some() && sum(|c| c.idle_cleans));
+        count("preemption and idle collection set, but ideal", ssd.gc.instantaneous && preemption.is_some() && ssd.gc.idle_ns.is_some());
+        count(
+            "merging with dynamic allocation and channels",
+            sum(|c| c.merges) && ssd.channel.is_some() && ssd.allocation == Allocation::Dynamic,
+        );
+        count("several streams", case.requests.iter().any(|request| request.stream > 0) && collected);
+    }
+    // Destages have no high priority (rule 82).
+    seen.remove("state 3, with a cache");
+    let seen = seen.iter().map(|(what, &cases)| (what.as_str(), cases)).collect();
+    assert_often_enough(&seen, CASES / 1000);
 }
 
 /// Every request is done once, every page lies in one place, and what was counted adds up.

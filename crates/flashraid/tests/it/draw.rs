@@ -72,6 +72,34 @@ pub fn draw_cached_case(seed: u64) -> Case {
     case
 }
 
+/// A case in which everything may meet everything (section 14 of the rules).
+pub fn draw_mixed_case(seed: u64) -> Case {
+    let mut draw = Draw(rng::stream(seed, "agreement", 5));
+    let params = loop {
+        let params = draw.mixed_array();
+        let physical_pages = u64::from(params.members) * params.ssd.geometry.physical_pages();
+        if physical_pages <= 8000 && reference::array_pages(&params) > 0 {
+            break params;
+        }
+    };
+    let overwrites = if draw.chance(25) { 0.0 } else { draw.between(0, 2000) as f64 / 1000.0 };
+    let pattern = if draw.chance(15) { WarmUpPattern::Workload } else { WarmUpPattern::Random };
+    let host = if draw.chance(25) { HostLoop::Closed { depth: draw.between(1, 32) as u32, think_ns: 0 } } else { HostLoop::Open };
+    let requests = draw.requests(&params);
+    let mut case = Case { params, warm_up: WarmUp { overwrites, pattern }, seed, host, requests };
+    draw.want_few_pages(&mut case);
+    draw.aim_at_members(&mut case);
+    draw.set_priorities(&mut case);
+    draw.set_streams(&mut case);
+    if draw.chance(35) {
+        draw.make_stripes(&mut case);
+    }
+    if draw.chance(25) {
+        draw.put_cache(&mut case);
+    }
+    case
+}
+
 struct Draw(Stream);
 
 impl Draw {
@@ -156,6 +184,54 @@ impl Draw {
         }
     }
 
+    /// All features on switches of their own.
+    fn mixed_array(&mut self) -> ArrayParams {
+        let mut params = self.array();
+        if self.chance(15) {
+            self.make_blocks_large(&mut params);
+        }
+        let ssd = &mut params.ssd;
+        let by_plane = ssd.gc.pool == Pool::Plane && self.chance(60);
+        ssd.gc.blocking = if by_plane { Blocking::Plane } else { Blocking::Die };
+        if self.chance(70) {
+            ssd.gc.preemption = self.preemption();
+        }
+        if self.chance(35) {
+            ssd.gc.idle_ns = Some(50_021 << self.between(0, 8));
+        }
+        // The scheme `ideal` is one of its own.
+        if self.chance(40) && !ssd.gc.instantaneous {
+            let start = u64::from(ssd.gc.start_free_blocks);
+            params.coordination = Some(self.coordination(u64::from(params.members), start));
+        }
+        params
+    }
+
+    /// Few blocks of up to 512 pages in a small array.
+    fn make_blocks_large(&mut self, params: &mut ArrayParams) {
+        params.level = [Level::Single, Level::Raid0, Level::Raid1][self.between(0, 2) as usize];
+        params.members = if params.level == Level::Single { 1 } else { 2 };
+        let SsdParams { geometry, gc, .. } = &mut params.ssd;
+        geometry.dies = geometry.dies.min(2);
+        geometry.planes = geometry.planes.min(2);
+        let most_pages = if self.chance(30) { 512 } else { 160 };
+        geometry.pages_per_block = self.between(65, most_pages) as u32;
+        let planes_per_pool = if gc.pool == Pool::Plane { 1 } else { geometry.planes };
+        gc.start_free_blocks = self.between(1, 2) as u32;
+        gc.stop_free_blocks = gc.start_free_blocks + 1;
+        // What the least that never runs dry needs at most (rule 16).
+        geometry.reserved_blocks_per_plane = (gc.start_free_blocks + 5).div_ceil(planes_per_pool);
+        geometry.blocks_per_plane = geometry.reserved_blocks_per_plane + self.between(2, 4) as u32;
+    }
+
+    /// Requests come from up to four streams.
+    fn set_streams(&mut self, case: &mut Case) {
+        let streams = self.between(1, 4);
+        for request in &mut case.requests {
+            request.stream = self.between(0, streams - 1) as u8;
+        }
+    }
+
     /// Some requests take pages of one member only (rule 50).
     fn aim_at_members(&mut self, case: &mut Case) {
         let percent = if self.chance(25) { self.between(10, 90) } else { 0 };
@@ -171,27 +247,36 @@ impl Draw {
         ssd.allocation = Allocation::Static;
         ssd.gc.blocking = Blocking::Die;
         ssd.gc.instantaneous = false;
-        let merge = self.chance(40);
-        let suspension = self.chance(30).then(|| Suspension {
-            suspend_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
-            resume_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
-            times_max: self.between(1, 4) as u32,
-        });
-        ssd.gc.preemption = self.chance(90).then(|| Preemption {
-            poll_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
-            t_hard: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
-            pipeline: self.chance(50),
-            merge,
-            reorder: merge && self.chance(70),
-            suspension,
-        });
+        ssd.gc.preemption = self.preemption();
         let with_idle = ssd.gc.preemption.is_none() || self.chance(30);
         ssd.gc.idle_ns = with_idle.then(|| 50_021 << self.between(0, 8));
         if with_idle {
             // Dies that go idle together end together, and rule 38 leaves their order on the link to how the model works.
             ssd.link = None;
         }
-        // Few pages are wanted again and again, so that some are wanted while they move.
+        self.want_few_pages(case);
+        self.set_priorities(case);
+    }
+
+    fn preemption(&mut self) -> Option<Preemption> {
+        let merge = self.chance(40);
+        let suspension = self.chance(30).then(|| Suspension {
+            suspend_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
+            resume_ns: if self.chance(80) { self.between(1_003, 30_000) } else { 0 },
+            times_max: self.between(1, 4) as u32,
+        });
+        self.chance(90).then(|| Preemption {
+            poll_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
+            t_hard: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
+            pipeline: self.chance(50),
+            merge,
+            reorder: merge && self.chance(70),
+            suspension,
+        })
+    }
+
+    /// Few pages are wanted again and again, so that some are wanted while they move.
+    fn want_few_pages(&mut self, case: &mut Case) {
         if self.chance(35) {
             let few_bytes = self.between(2, 30) * PAGE_BYTES;
             let array_bytes = reference::array_pages(&case.params) * PAGE_BYTES;
@@ -200,6 +285,9 @@ impl Draw {
                 request.length_bytes = request.length_bytes.min(array_bytes - request.offset_bytes);
             }
         }
+    }
+
+    fn set_priorities(&mut self, case: &mut Case) {
         let high_priority_percent = if self.chance(30) { self.between(2, 60) } else { 0 };
         for request in &mut case.requests {
             request.high_priority = self.chance(high_priority_percent);
@@ -213,10 +301,13 @@ impl Draw {
         if self.chance(50) {
             ssd.gc.preemption = None;
         }
-        let members = u64::from(case.params.members);
+        let start = u64::from(ssd.gc.start_free_blocks);
+        case.params.coordination = Some(self.coordination(u64::from(case.params.members), start));
+    }
+
+    fn coordination(&mut self, members: u64, start: u64) -> CoordinationParams {
         let scheme = [Scheme::ReactiveInclusive, Scheme::ReactiveSelective, Scheme::ProactiveIdle, Scheme::ProactiveSoftLimit]
             [self.between(0, 3) as usize];
-        let start = u64::from(ssd.gc.start_free_blocks);
         let slow = self.chance(50);
         let mut latency_ns = [0; KINDS];
         if slow {
@@ -224,7 +315,7 @@ impl Draw {
         }
         latency_ns[Kind::StopGc as usize] = latency_ns[Kind::ForceGc as usize];
         let all = (1 << members) - 1;
-        case.params.coordination = Some(CoordinationParams {
+        CoordinationParams {
             scheme,
             work: if self.chance(50) { Work::OneVictim } else { Work::Watermark },
             t_soft_free_blocks: matches!(scheme, Scheme::ReactiveSelective | Scheme::ProactiveIdle)
@@ -237,7 +328,7 @@ impl Draw {
             answers: self.chance(90),
             ggc_aware: if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) },
             latency_ns,
-        });
+        }
     }
 
     /// Section 12 of the rules.

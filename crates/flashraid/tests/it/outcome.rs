@@ -74,6 +74,11 @@ pub struct PhysicalPage {
     pub page: u32,
 }
 
+impl PhysicalPage {
+    /// Of an unmapped page (rule 107).
+    pub const NOWHERE: PhysicalPage = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
+}
+
 impl Outcome {
     /// Names the first item in which `self` (the expected) and `other` (the found) differ.
     ///

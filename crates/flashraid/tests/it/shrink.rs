@@ -4,7 +4,7 @@ use flashraid_model::array::{FailureParams, RebuildParams, WarmUp, WarmUpPattern
 use flashraid_model::cache::CacheParams;
 use flashraid_model::coordination::{CoordinationParams, KINDS, Scheme, Work};
 use flashraid_model::placement::Level;
-use flashraid_model::ssd::{Allocation, Blocking, PlaneChoice, Preemption, Trigger, VictimPolicy};
+use flashraid_model::ssd::{Allocation, Blocking, PlaneChoice, Pool, Preemption, SsdParams, Trigger, VictimPolicy};
 use flashraid_workload::HostLoop;
 
 use crate::cases::PAGE_BYTES;
@@ -62,7 +62,15 @@ fn failure(case: &mut Case, simplify: fn(&mut FailureParams)) {
     }
 }
 
-/// Whether a level makes sense with the members, and survives the failure.
+/// Whether some pool always has room (rule 16).
+fn has_room(ssd: &SsdParams) -> bool {
+    let planes_per_pool = if ssd.gc.pool == Pool::Plane { 1 } else { ssd.geometry.planes };
+    let more = [ssd.gc.separate_open_block, ssd.allocation == Allocation::Dynamic, !ssd.fill_seals_last_block];
+    let more = more.into_iter().filter(|&needs_one| needs_one).count() as u32;
+    planes_per_pool * ssd.geometry.reserved_blocks_per_plane >= ssd.gc.start_free_blocks + 2 + more
+}
+
+/// Whether a level makes sense with the members and survives the failure, and writes find room.
 fn is_possible(case: &Case) -> bool {
     let least = match case.params.level {
         Level::Single | Level::Raid0 => 1,
@@ -73,28 +81,31 @@ fn is_possible(case: &Case) -> bool {
     let redundant = !matches!(case.params.level, Level::Single | Level::Raid0);
     let survives = case.params.failure.is_none_or(|failure| redundant && failure.member < case.params.members);
     let fits = case.requests.iter().all(|request| !request.one_member || reference::fits_one_member(&case.params, request));
-    fits && case.params.members >= least && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2)) && survives
+    fits && has_room(&case.params.ssd)
+        && case.params.members >= least
+        && (case.params.level != Level::Raid10 || case.params.members.is_multiple_of(2))
+        && survives
 }
 
-/// Tries to do without ever shorter sequences of requests.
+/// Tries to do without ever smaller runs of requests.
 fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
-    let mut length = case.requests.len().next_power_of_two();
-    while length > 0 {
+    let mut run = case.requests.len().next_power_of_two();
+    while run > 0 {
         let mut first = 0;
         while first < case.requests.len() {
             let mut candidate = case.clone();
-            candidate.requests.drain(first..(first + length).min(case.requests.len()));
+            candidate.requests.drain(first..(first + run).min(case.requests.len()));
             if fails(&candidate) {
                 *case = candidate;
             } else {
-                first += length;
+                first += run;
             }
         }
-        length /= 2;
+        run /= 2;
     }
 }
 
-const SIMPLER: [fn(&mut Case); 55] = [
+const SIMPLER: [fn(&mut Case); 59] = [
     |case| case.warm_up = WarmUp { overwrites: 0.0, pattern: WarmUpPattern::Random },
     |case| case.host = HostLoop::Open,
     |case| case.params.cache = None,
@@ -146,7 +157,15 @@ const SIMPLER: [fn(&mut Case); 55] = [
     |case| preemption(case, |preemption| preemption.poll_ns = 600),
     |case| case.requests.iter_mut().for_each(|request| request.high_priority = false),
     |case| case.requests.iter_mut().for_each(|request| request.one_member = false),
-    |case| case.params.ssd.timing.page_transfer_ns = 0,
+    |case| case.requests.iter_mut().for_each(|request| request.stream = 0),
+    |case| case.params.ssd.geometry.pages_per_block = case.params.ssd.geometry.pages_per_block.min(40),
+    |case| case.params.ssd.geometry.pages_per_block = case.params.ssd.geometry.pages_per_block.min(10),
+    |case| case.params.ssd.geometry.pages_per_block = case.params.ssd.geometry.pages_per_block.min(4),
+    |case| {
+        if case.params.ssd.channel.is_none() {
+            case.params.ssd.timing.page_transfer_ns = 0;
+        }
+    },
     |case| case.params.ssd.geometry.summary_page = false,
     |case| case.params.ssd.timing.command_overhead_ns = 0,
     |case| case.params.ssd.geometry.dies = 1,

@@ -4,7 +4,7 @@ use super::super::{Effects, GcInterval, NONE, Ssd};
 use super::work::Step;
 use super::{Awaited, Cause, Clean, NEVER, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
-use crate::ftl::CleanWork;
+use crate::ftl::{CleanWork, Ftl};
 use crate::ids::{BlockId, DieId};
 use crate::request::OpKind;
 
@@ -29,13 +29,31 @@ impl Ssd {
         if !self.ftl.needs_clean(die) {
             return false;
         }
+        self.begin_cleans(at, die, cause, true, fx, |ftl, busy| ftl.next_clean(die, busy))
+    }
+
+    /// Begins the clean that `find` finds or, with plane blocking, one in each scope that is not busy: the pools are judged one after
+    /// another in rotation (rule 91). Says whether there was one.
+    pub(super) fn begin_cleans<W>(
+        &mut self,
+        at: TimeNs,
+        die: DieId,
+        cause: Cause,
+        needed: bool,
+        fx: &mut Effects<W>,
+        mut find: impl FnMut(&mut Ftl, u64) -> Option<(u32, BlockId)>,
+    ) -> bool {
+        if !self.by_plane {
+            let Some((pool, victim)) = find(&mut self.ftl, 0) else { return false };
+            self.begin_clean(at, die, pool, victim, cause, needed, fx);
+            return true;
+        }
         let mut began = false;
-        while let Some((pool, victim)) = self.ftl.next_clean(die, self.busy_pools(die)) {
-            began = true;
-            self.note_needed_clean(at, fx);
-            self.begin_clean(at, die, pool, victim, cause, true, fx);
-            if !self.by_plane {
-                break;
+        for judged in self.ftl.pools_in_rotation(die) {
+            let left_out = self.dies[die.index()].busy_scopes() | !(1 << judged);
+            if let Some((pool, victim)) = find(&mut self.ftl, left_out) {
+                began = true;
+                self.begin_clean(at, die, pool, victim, cause, needed, fx);
             }
         }
         began
@@ -79,6 +97,10 @@ impl Ssd {
             state.slot.work.stop();
         }
         state.collecting.set(at, true);
+        if needed {
+            self.note_needed_clean(at, fx);
+        }
+        let state = &mut self.dies[die.index()];
         let begins_collection = state.clean_ended[scope as usize] != at;
         self.counters.erases += 1;
         self.counters.collections += u64::from(begins_collection);
@@ -208,6 +230,16 @@ impl Ssd {
         self.finish_all(all, at, fx);
     }
 
+    /// Writes merged into a page that is dropped are done, though nothing has been programmed for them.
+    pub(super) fn drop_merged<W>(&mut self, operations: super::List, at: TimeNs, fx: &mut Effects<W>) {
+        let mut id = operations.head();
+        while id != NONE {
+            self.waiting[id].time.flash_ns = 0;
+            id = self.waiting[id].next;
+        }
+        self.finish_all(operations, at, fx);
+    }
+
     pub(super) fn finish_all<W>(&mut self, operations: super::List, at: TimeNs, fx: &mut Effects<W>) {
         let mut id = operations.head();
         while id != NONE {
@@ -275,7 +307,12 @@ impl Ssd {
     /// What follows the cleans in the scopes `over`.
     fn after_cleans<W>(&mut self, at: TimeNs, die: DieId, over: u64, in_state_3: bool, undisturbed: bool, fx: &mut Effects<W>) {
         let (preemptive, by_plane) = (self.params.gc.preemption.is_some(), self.by_plane);
-        if self.dies[die.index()].slot_is_free() {
+        let state = self.die(die);
+        match state.awaits {
+            Some(Awaited::Scope(scope)) if over >> scope & 1 == 0 => {}
+            _ => state.awaits = None,
+        }
+        if state.slot_is_free() {
             if preemptive && in_state_3 && self.serve_high_priority(at, die, fx) {
                 return;
             }
@@ -290,11 +327,6 @@ impl Ssd {
             }
         } else if preemptive {
             self.dies[die.index()].check_follows = true;
-        }
-        let state = self.die(die);
-        match state.awaits {
-            Some(Awaited::Scope(scope)) if over >> scope & 1 == 0 => return,
-            _ => state.awaits = None,
         }
         self.go_on(at, die, fx);
     }

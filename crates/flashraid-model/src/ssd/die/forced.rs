@@ -36,7 +36,8 @@ pub(in super::super) struct Agent {
 
 impl Ssd {
     /// From now on the member speaks the protocol; it must not be immediate.
-    pub fn become_ggc_aware(&mut self, t_soft_free_blocks: Option<u32>) {
+    pub fn become_ggc_aware<W>(&mut self, now: TimeNs, t_soft_free_blocks: Option<u32>, fx: &mut Effects<W>) {
+        self.catch_up_each(now, NEVER, fx);
         let agent = Agent {
             t_soft_free_blocks,
             dies_left: 0,
@@ -47,6 +48,9 @@ impl Ssd {
             run_is_over: false,
         };
         self.agent = Some(agent);
+        for die in (0..self.dies.len() as u32).map(DieId) {
+            self.keep_awake(die, fx);
+        }
     }
 
     /// A message of the controller has arrived; all else that happens at this nanosecond has happened.
@@ -125,27 +129,17 @@ impl Ssd {
             self.begin_clean(at, die, pool, victim, Cause::Forced, false, fx);
             return true;
         }
-        let mut began = false;
-        while let Some((pool, victim)) = self.next_forced(die, work) {
-            began = true;
-            self.begin_clean(at, die, pool, victim, Cause::Forced, false, fx);
-            if !self.by_plane {
-                break;
-            }
-        }
+        let stop = self.params.gc.stop_free_blocks;
+        let idle_is_over = self.agent_mut().stopped || !self.dies[die.index()].queue.is_empty();
+        let began = self.begin_cleans(at, die, Cause::Forced, false, fx, |ftl, busy| match work {
+            Work::Watermark => ftl.next_clean_below(die, stop + 1, busy),
+            _ if idle_is_over => None,
+            _ => ftl.next_idle_clean(die, busy),
+        });
         if !began && !self.dies[die.index()].cleans_any() {
             self.forced_over(at, die, fx);
         }
         began
-    }
-
-    fn next_forced(&mut self, die: DieId, work: Work) -> Option<(u32, crate::ids::BlockId)> {
-        let busy = self.busy_pools(die);
-        if work == Work::Watermark {
-            return self.ftl.next_clean_below(die, self.params.gc.stop_free_blocks + 1, busy);
-        }
-        let goes_on = !self.agent_mut().stopped && self.dies[die.index()].queue.is_empty();
-        if goes_on { self.ftl.next_idle_clean(die, busy) } else { None }
     }
 
     fn forced_over<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {

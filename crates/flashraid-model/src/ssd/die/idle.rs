@@ -25,6 +25,7 @@ impl Ssd {
         let Some(idle_ns) = self.params.gc.idle_ns else { return };
         for die in (0..self.dies.len() as u32).map(DieId) {
             self.begin_wait(0, die, Worker::SLOT, idle_ns, NEVER, fx);
+            self.keep_awake(die, fx);
         }
     }
 
@@ -44,15 +45,7 @@ impl Ssd {
         if self.begin_needed(at, die, Cause::Idle, fx) {
             return true;
         }
-        let mut began = false;
-        while let Some((pool, victim)) = self.ftl.next_idle_clean(die, self.busy_pools(die)) {
-            began = true;
-            self.begin_clean(at, die, pool, victim, Cause::Idle, false, fx);
-            if !self.by_plane {
-                break;
-            }
-        }
-        began
+        self.begin_cleans(at, die, Cause::Idle, false, fx, |ftl, busy| ftl.next_idle_clean(die, busy))
     }
 
     /// After `now` no idle collection begins (rule 38). Wake-ups for it are void from now on.

@@ -84,6 +84,12 @@ impl Ssd {
         let state = &self.dies[die.index()];
         let slot = &state.slot;
         if slot.phase == SlotPhase::Resting {
+            // Nobody waits for idle collection but a controller, to which it may ask for more.
+            let at = slot.work.ends;
+            if self.agent.is_some() && at != NEVER && state.far_wake != at {
+                self.dies[die.index()].far_wake = at;
+                fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Die(die)));
+            }
             return;
         }
         let ends = if slot.phase == SlotPhase::Free { state.cleans[0].as_ref().map_or(NEVER, |clean| clean.work.ends) } else { slot.work.ends };

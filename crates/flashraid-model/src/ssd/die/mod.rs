@@ -281,7 +281,13 @@ impl Die {
         match self.slot.phase {
             SlotPhase::Resting | SlotPhase::Free if !self.by_plane => clean_ends(0),
             SlotPhase::Resting | SlotPhase::Free => 0,
-            SlotPhase::Together => self.slot.work.plain_end.max(self.slot.let_in_by.map_or(0, |scope| clean_ends(scope as usize))),
+            SlotPhase::Together => {
+                let scope = self.slot.let_in_by.expect("a clean has let the operation in");
+                let clean = self.clean(scope);
+                let host_ends = if self.slot.leaving == NONE { 0 } else { self.slot.work.ends_beside(clean.together.then_some(&clean.work)) };
+                let beside = (self.slot.leaving != NONE).then_some(&self.slot.work);
+                host_ends.max(if clean.together { clean.work.ends_beside(beside) } else { 0 })
+            }
             _ => self.slot.work.plain_end,
         }
     }
@@ -323,7 +329,8 @@ impl Ssd {
         for clean in state.cleans.iter_mut().flatten() {
             clean.disturbed = true;
         }
-        if state.awaits.is_none() {
+        let waits = state.awaits.is_some();
+        if !waits {
             self.go_on(now, die, fx);
         }
         if self.suspension.is_some() && self.dies[die.index()].queue.tail() == id {
@@ -345,7 +352,8 @@ impl Ssd {
 
     fn work_over<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, fx: &mut Effects<W>) {
         let Some(scope) = worker.scope() else { return self.slot_work_over(at, die, fx) };
-        if self.dies[die.index()].slot.phase == SlotPhase::Together {
+        let slot = &self.dies[die.index()].slot;
+        if slot.phase == SlotPhase::Together && slot.let_in_by == Some(scope) {
             return self.together_over(at, die, worker, fx);
         }
         match self.dies[die.index()].clean(scope).phase {
@@ -427,6 +435,9 @@ impl Ssd {
             return;
         }
         let state = &self.dies[die.index()];
+        if state.awaits.is_some() {
+            return;
+        }
         let head = state.queue.head();
         if head == NONE {
             return self.rest(at, die, fx);
@@ -449,7 +460,7 @@ impl Ssd {
     fn serve_head<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
         let state = &self.dies[die.index()];
         let head = state.queue.head();
-        if head == NONE || !state.slot_is_free() || state.awaits.is_some() {
+        if head == NONE || !state.slot_is_free() {
             // Polls that take no time have let operations in meanwhile.
             return;
         }

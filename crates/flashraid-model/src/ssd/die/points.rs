@@ -177,7 +177,10 @@ impl Ssd {
             self.program_page(at, die, scope, fx);
         } else {
             self.counters.gc_pages_dropped += 1;
-            self.dies[die.index()].clean_mut(scope).register = NO_PAGE;
+            let clean = self.dies[die.index()].clean_mut(scope);
+            clean.register = NO_PAGE;
+            let merged = std::mem::take(&mut clean.merged);
+            self.drop_merged(merged, at, fx);
             self.point(at, die, scope, fx);
         }
     }

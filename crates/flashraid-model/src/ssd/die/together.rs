@@ -14,7 +14,8 @@ impl Ssd {
         let die = operation.die;
         self.goes_beside_clean(at, id, OpKind::Read, false);
         self.counters.host_pages_read += 1;
-        let same_plane = self.ftl.plane_of(operation.lpn) == self.ftl.plane_of(lpn);
+        // Under dynamic allocation the page may lie on another die by now.
+        let same_plane = self.ftl.holds(die, operation.lpn) && self.ftl.plane_of(operation.lpn) == self.ftl.plane_of(lpn);
         let t = self.params.timing;
         self.die(die).clean_mut(scope).register = lpn;
         if self.lazy {
@@ -117,12 +118,10 @@ impl Ssd {
         let scope = self.dies[die.index()].slot.let_in_by.expect("a clean has let the operation in");
         if worker == Worker::SLOT {
             self.leave(at, die, fx);
-        } else if worker == Worker::clean(scope) {
+        } else {
             self.die(die).clean_mut(scope).together = false;
             let all = std::mem::take(&mut self.die(die).clean_mut(scope).ends_with_phase);
             self.finish_all(all, at, fx);
-        } else {
-            unreachable!("the cleans of other scopes go their own way");
         }
         let other = if worker == Worker::SLOT { Worker::clean(scope) } else { Worker::SLOT };
         if self.die(die).work_mut(other).is_at_barrier() {

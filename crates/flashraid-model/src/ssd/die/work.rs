@@ -49,6 +49,8 @@ pub(crate) struct Work {
     pub ends: TimeNs,
     /// When all of it would end if it waited for no transfer but one that it has asked for (rule 101).
     pub plain_end: TimeNs,
+    /// End of the present wait or of the transfer that has been asked for.
+    present_ends: TimeNs,
     /// The wait, among all of the die; a wake-up with another number is void.
     number: u32,
     steps: VecDeque<Step>,
@@ -68,6 +70,7 @@ impl Default for Work {
             began: 0,
             ends: NEVER,
             plain_end: 0,
+            present_ends: 0,
             number: 0,
             steps: VecDeque::new(),
             flight_from: NEVER,
@@ -131,6 +134,13 @@ impl Work {
                 _ => self.steps.push_back(step),
             }
         }
+    }
+
+    /// As `plain_end`, for one of two things done together: at a barrier it waits for `partner`, if that is not over.
+    pub fn ends_beside(&self, partner: Option<&Self>) -> TimeNs {
+        let partner_ends = || partner.map_or(0, |partner| partner.ends_beside(None));
+        let begins = if self.is_at_barrier() { partner_ends() } else { self.present_ends };
+        self.steps.iter().fold(begins, |at, step| if *step == Step::Barrier { at.max(partner_ends()) } else { at + step.ns() })
     }
 
     /// What its steps take.
@@ -202,7 +212,7 @@ impl Ssd {
         let number = state.waits_begun;
         let work = state.work_mut(worker);
         work.number = number;
-        (work.began, work.ends, work.flight_from) = (at, at + ns, flight_from);
+        (work.began, work.ends, work.present_ends, work.flight_from) = (at, at + ns, at + ns, flight_from);
         if ns > 0 && !self.lazy {
             fx.agenda.schedule(at + ns, (fx.wake)(self.member, SsdWake::Worker { die, worker, number }));
         }
@@ -236,6 +246,7 @@ impl Ssd {
         channel.queue.push_back((die, worker, at, ns));
         let (free_at, alone) = (channel.free_at, channel.queue.len() == 1);
         let work = self.dies[die.index()].work_mut(worker);
+        work.present_ends = free_at;
         work.plain_end = free_at + work.rest_ns();
         if alone {
             self.start_transfer(at, number, fx);

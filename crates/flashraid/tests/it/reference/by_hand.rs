@@ -9,35 +9,35 @@ use crate::cases::{PAGE_BYTES, one_plane};
 use crate::outcome::{Case, Outcome, PhysicalPage};
 
 /// Two dies like that of `one_plane`.
-fn two_dies() -> Case {
+pub fn two_dies() -> Case {
     let mut case = one_plane();
     case.params.ssd.geometry.dies = 2;
     case
 }
 
 /// One die of two such planes; blocks alternate between them, so plane 0 holds pages 0 to 2, 6 to 8 and 12 to 14, plane 1 the others.
-fn two_planes() -> Case {
+pub fn two_planes() -> Case {
     let mut case = one_plane();
     case.params.ssd.geometry.planes = 2;
     case
 }
 
 impl Outcome {
-    fn done(&self) -> Vec<u64> {
+    pub fn done(&self) -> Vec<u64> {
         self.requests.iter().map(|request| request.done_ns).collect()
     }
 
-    fn met(&self) -> Vec<u32> {
+    pub fn met(&self) -> Vec<u32> {
         self.requests.iter().map(|request| request.gc_members_met).collect()
     }
 
     /// Die, start, end, victims, pages moved.
-    fn collections(&self) -> Vec<(u32, u64, u64, u32, u32)> {
+    pub fn runs(&self) -> Vec<(u32, u64, u64, u32, u32)> {
         self.gc_intervals.iter().map(|gc| (gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved)).collect()
     }
 }
 
-fn at(die: u32, plane: u32, block: u32, page: u32) -> PhysicalPage {
+pub fn at(die: u32, plane: u32, block: u32, page: u32) -> PhysicalPage {
     PhysicalPage { die, plane, block, page }
 }
 
@@ -71,7 +71,7 @@ fn one_clean_before_a_read() {
     let outcome = simulate(&case);
     assert_eq!(outcome.done(), [208, 416, 827, 1035, 1035 + 220 + 1000 + 28]);
     assert_eq!(outcome.met(), [0, 0, 0, 0, 1]);
-    assert_eq!(outcome.collections(), [(0, 1035, 2255, 1, 1)]);
+    assert_eq!(outcome.runs(), [(0, 1035, 2255, 1, 1)]);
     assert_eq!(outcome.members[0].block_erases, [0, 1, 0, 0, 0, 0]);
     assert_eq!(outcome.members[0].pages[5], at(0, 0, 4, 1));
     assert_eq!(outcome.members[0].counters.gc_time_ns, 1220);
@@ -88,14 +88,14 @@ fn one_clean_before_a_read() {
     ideal.params.ssd.gc.instantaneous = true;
     let outcome = simulate(&ideal);
     assert_eq!((outcome.done()[4], outcome.met()[4]), (1035 + 28, 0));
-    assert_eq!(outcome.collections(), [(0, 1035, 1035, 1, 1)]);
+    assert_eq!(outcome.runs(), [(0, 1035, 1035, 1, 1)]);
 }
 
 #[test]
 fn equal_victims_and_a_block_filled_by_moves() {
     // Blocks 0 to 3 have two valid pages each; the highest is 3, with pages 3 and 6, and they fill block 4.
     let outcome = simulate(&one_plane().writes(0, &[0, 3, 6, 0]).read(1035, 0, 1));
-    assert_eq!(outcome.collections(), [(0, 1035, 1035 + 2 * 220 + 203 + 1000, 1, 2)]);
+    assert_eq!(outcome.runs(), [(0, 1035, 1035 + 2 * 220 + 203 + 1000, 1, 2)]);
     assert_eq!(outcome.members[0].pages[6], at(0, 0, 4, 2));
     assert_eq!(outcome.members[0].counters.summary_programs, 2);
     assert_eq!(outcome.met()[4], 1, "the read arrived as the clean began");
@@ -136,7 +136,7 @@ fn moves_to_a_block_of_their_own() {
     let outcome = simulate(&case);
     // Page 5 takes block 5, the last free one; block 1 comes free, which is again but one, and a full look finds blocks 0 and 2 with one
     // invalid page each: 2 goes first, and its pages 7 and 8 fill block 5.
-    assert_eq!(outcome.collections()[0], (0, 1035, 1035 + 1220 + 2 * 220 + 203 + 1000, 2, 3));
+    assert_eq!(outcome.runs()[0], (0, 1035, 1035 + 1220 + 2 * 220 + 203 + 1000, 2, 3));
     assert_eq!(outcome.members[0].pages[5], at(0, 0, 5, 0));
     assert_eq!(outcome.members[0].pages[8], at(0, 0, 5, 2));
     assert_eq!(outcome.members[0].pages[7], at(0, 0, 4, 1), "host writes go on in their own block");
@@ -250,14 +250,14 @@ fn only_the_plane_of_the_victim_is_held() {
     case.params.ssd.plane_choice = PlaneChoice::Rotate;
     let by_die = simulate(&case);
     // Clean plane 0, write, clean plane 1, read.
-    assert_eq!(by_die.collections(), [(0, 1862, 3082, 1, 1), (0, 3290, 4510, 1, 1)]);
+    assert_eq!(by_die.runs(), [(0, 1862, 3082, 1, 1), (0, 3290, 4510, 1, 1)]);
     assert_eq!(by_die.done()[7..], [3290, 4538, 4566, 4594]);
     assert_eq!(by_die.met()[7..], [1, 1, 1, 1]);
 
     case.params.ssd.gc.blocking = Blocking::Plane;
     let by_plane = simulate(&case);
     // The eighth write goes to plane 1 beside the clean of plane 0. Then page 2 waits for plane 0, page 5 for plane 1, page 8 for nothing.
-    assert_eq!(by_plane.collections(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
+    assert_eq!(by_plane.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
     assert_eq!(by_plane.done()[7..], [2070, 3082 + 28, 3290 + 28, 3290 + 56]);
     assert_eq!(by_plane.met()[7..], [0, 1, 1, 0]);
 }

@@ -906,7 +906,7 @@ impl Simulation<'_> {
     fn cache_job(&mut self, awaited: Awaited, parts: Vec<ArrayPart>, write: bool) {
         let order = self.next_cache_order();
         let job = self.begin_job(Purpose::Cache { order, awaited });
-        self.take_parts(job, parts, write, false);
+        self.take_parts(job, parts, OpKind::of(write), false);
     }
 
     /// Whose request met collection when an operation of a cache did (rule 88).

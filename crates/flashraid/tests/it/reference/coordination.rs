@@ -1,10 +1,10 @@
 //! Section 11 of the rules: the controller, its messages, and what members do when they are forced.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
 
-use super::{Event, Member, Simulation};
+use super::{Event, Simulation};
 
 /// The controller and what was sent.
 pub struct Controller {
@@ -29,15 +29,15 @@ pub struct Controller {
 /// What a member remembers of the protocol.
 #[derive(Default)]
 pub struct Protocol {
-    /// When it sent `GcRequest`, and the dies whose cleans began then because pools needed them, and go on.
-    request: Option<(u64, BTreeSet<usize>)>,
+    /// When it sent `GcRequest`, and the cleans, by die and pool, that began then because pools needed them, and go on (rule 100).
+    request: Option<(u64, BTreeSet<(usize, usize)>)>,
     has_participated: bool,
     /// In a forced cycle: what to do, and the dies that are not done.
-    forced: Option<(Work, BTreeSet<usize>)>,
+    pub forced: Option<(Work, BTreeSet<usize>)>,
     /// `StopGc` has arrived since it was forced.
-    is_stopped: bool,
-    /// Dies whose clean in progress is the one victim.
-    on_one_victim: BTreeSet<usize>,
+    pub is_stopped: bool,
+    /// Pools of dies whose cleans in progress count as the one victim.
+    pub on_one_victim: BTreeMap<usize, BTreeSet<usize>>,
 }
 
 /// What is sent. A message to the controller carries the member that sent it, one to a member the member it goes to.
@@ -45,7 +45,7 @@ pub struct Protocol {
 pub enum Message {
     GcDone,
     Participate,
-    Answer { free_blocks_min: u32 },
+    Answer { free_blocks_least: u32 },
     GcRequest,
     ForceGc(Work),
     StopGc,
@@ -107,7 +107,7 @@ impl Controller {
         self.params.ggc_aware >> member & 1 == 1
     }
 
-    fn ggc_aware(&self) -> BTreeSet<usize> {
+    fn capable(&self) -> BTreeSet<usize> {
         (0..self.answers.len()).filter(|&member| self.is_capable(member) && self.lost != Some(member)).collect()
     }
 
@@ -161,7 +161,7 @@ impl Simulation<'_> {
             }
             Scheme::ProactiveSoftLimit => {
                 if controller.asked.is_empty() {
-                    let members = controller.ggc_aware();
+                    let members = controller.capable();
                     controller.asked = members.clone();
                     for member in members {
                         self.send(member, Message::Question);
@@ -222,9 +222,9 @@ impl Simulation<'_> {
                     controller.uses_idle_time = false;
                 }
             }
-            Message::Answer { free_blocks_min } => {
+            Message::Answer { free_blocks_least } => {
                 if !is_lost {
-                    controller.answers[member].push((now, free_blocks_min));
+                    controller.answers[member].push((now, free_blocks_least));
                 }
                 controller.asked.remove(&member);
                 let little_waits = controller.outstanding <= controller.params.shallow_depth as usize;
@@ -245,7 +245,7 @@ impl Simulation<'_> {
         controller.held_back = false;
         let mut members = controller.registered.clone();
         match controller.params.scheme {
-            Scheme::ReactiveInclusive => members = controller.ggc_aware(),
+            Scheme::ReactiveInclusive => members = controller.capable(),
             Scheme::ReactiveSelective | Scheme::ProactiveIdle => {}
             Scheme::ProactiveSoftLimit => members.extend(controller.low()),
         }
@@ -293,8 +293,8 @@ impl Simulation<'_> {
             Message::Question => {
                 let flash = &self.members[member].flash;
                 let pools = (0..flash.dies.len()).flat_map(|die| (0..flash.dies[die].pools.len()).map(move |p| (die, p)));
-                let free_blocks_min = pools.map(|(die, pool)| flash.free_blocks(die, pool)).min().expect("there are pools");
-                self.send(member, Message::Answer { free_blocks_min });
+                let free_blocks_least = pools.map(|(die, pool)| flash.free_blocks(die, pool)).min().expect("there are pools");
+                self.send(member, Message::Answer { free_blocks_least });
             }
             _ => self.controller_receives(member, message),
         }
@@ -311,25 +311,25 @@ impl Simulation<'_> {
         &mut self.members[member].protocol
     }
 
-    /// The look of a die begins a clean because a pool needs one (rule 43).
-    pub fn will_ask(&mut self, member: usize, die: usize) {
+    /// A die begins a clean because a pool needs one (rule 43).
+    pub fn will_ask(&mut self, member: usize, die: usize, pool: usize) {
         if self.knows_protocol(member) {
-            self.schedule_with_rank(0, ASK_RANK, Event::Asks { member, die });
+            self.schedule_with_rank(0, ASK_RANK, Event::Asks { member, die, pool });
         }
     }
 
     /// The nanosecond is over at which a needed clean of a die began.
-    pub fn asks(&mut self, member: usize, die: usize) {
+    pub fn asks(&mut self, member: usize, die: usize, pool: usize) {
         let now = self.now;
         let protocol = self.protocol(member);
         match &mut protocol.request {
-            Some((since, dies)) if *since == now => {
-                dies.insert(die);
+            Some((since, cleans)) if *since == now => {
+                cleans.insert((die, pool));
             }
             Some(_) => {}
             None if protocol.forced.is_some() => {}
             None => {
-                protocol.request = Some((now, BTreeSet::from([die])));
+                protocol.request = Some((now, BTreeSet::from([(die, pool)])));
                 self.send(member, Message::GcRequest);
             }
         }
@@ -346,71 +346,47 @@ impl Simulation<'_> {
     }
 
     /// A clean has ended.
-    pub fn protocol_sees_end_of_clean(&mut self, member: usize, die: usize) {
+    pub fn protocol_sees_end_of_clean(&mut self, member: usize, die: usize, pool: usize) {
         let protocol = self.protocol(member);
-        if let Some((_, dies)) = &mut protocol.request {
-            dies.remove(&die);
-            if dies.is_empty() {
+        if let Some((_, cleans)) = &mut protocol.request {
+            cleans.remove(&(die, pool));
+            if cleans.is_empty() {
                 protocol.request = None;
             }
         }
-        if protocol.on_one_victim.remove(&die) {
-            self.die_is_done(member, die);
+        if let Some(pools) = protocol.on_one_victim.get_mut(&die) {
+            pools.remove(&pool);
+            if pools.is_empty() {
+                protocol.on_one_victim.remove(&die);
+                self.die_is_done(member, die);
+            }
         }
     }
 
     fn is_forced(&mut self, member: usize, work: Work) {
         let dies: BTreeSet<usize> = (0..self.members[member].dies.len()).collect();
+        let in_progress = |die: usize| self.members[member].dies[die].cleans.keys().copied().collect::<BTreeSet<usize>>();
+        let cleans: Vec<(usize, BTreeSet<usize>)> = dies.iter().map(|&die| (die, in_progress(die))).collect();
         let protocol = self.protocol(member);
         assert!(protocol.forced.is_none(), "cycles do not overlap");
         protocol.request = None;
         protocol.has_participated = false;
         protocol.is_stopped = false;
         protocol.forced = Some((work, dies.clone()));
-        for &die in &dies {
-            if work == Work::OneVictim && self.cleans_in_steps(member, die) {
-                self.protocol(member).on_one_victim.insert(die);
-            }
+        if work == Work::OneVictim {
+            protocol.on_one_victim = cleans.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
         }
         for die in dies {
-            if self.is_at_rest(member, die) {
-                self.forced_clean(member, die);
-            }
+            self.goes_on(member, die);
         }
     }
 
-    fn die_is_done(&mut self, member: usize, die: usize) {
+    pub fn die_is_done(&mut self, member: usize, die: usize) {
         let Some((_, dies)) = &mut self.protocol(member).forced else { return };
         dies.remove(&die);
         if dies.is_empty() {
             self.protocol(member).forced = None;
             self.send(member, Message::GcDone);
         }
-    }
-
-    /// Begins what a die that has nothing in progress is forced to (rules 45 and 46); false if that is nothing, or nothing more.
-    pub fn forced_clean(&mut self, member: usize, die: usize) -> bool {
-        let Some((work, dies)) = &self.members[member].protocol.forced else { return false };
-        if !dies.contains(&die) {
-            return false;
-        }
-        let work = *work;
-        let over = self.run_is_over() || self.members[member].protocol.is_stopped;
-        let Member { flash, dies, .. } = &mut self.members[member];
-        let victim = match work {
-            Work::OneVictim => flash.find_forced_victim(die),
-            Work::Watermark => flash.find_victim_up_to(die, self.ssd.gc.stop_free_blocks),
-            Work::UntilReserved if over || !dies[die].queue.is_empty() => None,
-            Work::UntilReserved => flash.find_idle_victim(die),
-        };
-        let Some((pool, victim)) = victim else {
-            self.die_is_done(member, die);
-            return false;
-        };
-        if work == Work::OneVictim {
-            self.protocol(member).on_one_victim.insert(die);
-        }
-        self.begin_stepwise_clean(member, die, pool, victim, super::preempt::Cause::Forced);
-        true
     }
 }

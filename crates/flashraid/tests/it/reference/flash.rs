@@ -1,4 +1,4 @@
-//! Rules 11 to 14, 16 to 18, 21, 23 and 24: the flash of one member as a state without time.
+//! Rules 11 to 14, 16 to 18, 21, 23, 24 and 107: the flash of one member as a state without time.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -15,7 +15,8 @@ pub type Page = u64;
 pub struct Flash {
     pub params: SsdParams,
     pub dies: Vec<Die>,
-    pub places: HashMap<Page, Place>,
+    /// Of all pages but the unmapped ones.
+    places: HashMap<Page, Place>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +31,7 @@ pub struct Die {
     pub pools: Vec<BlockPool>,
     last_sequence: u64,
     pool_written_last: Option<usize>,
-    pub pool_cleaned_last: Option<usize>,
+    pool_cleaned_last: Option<usize>,
     victim_stream: Stream,
 }
 
@@ -142,21 +143,15 @@ impl Flash {
         self.write(die, pool, page);
     }
 
-    /// Checks the pools of a die and cleans one block of the first pool that needs it (rule 12).
+    /// Checks the pools of a die and cleans one block of the first pool that needs it (rule 12), without time.
     pub fn check(&mut self, die: usize) -> Option<Clean> {
-        let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
-        pools.into_iter().find_map(|pool| self.check_pool(die, pool))
-    }
-
-    /// Cleans one block of every pool that needs it and is not held (rule 15).
-    pub fn check_all(&mut self, die: usize, held: &[usize]) -> Vec<Clean> {
-        let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
-        pools.into_iter().filter(|pool| !held.contains(pool)).filter_map(|pool| self.check_pool(die, pool)).collect()
-    }
-
-    fn check_pool(&mut self, die: usize, pool: usize) -> Option<Clean> {
-        let victim = self.victim_if_needed(die, pool)?;
+        let (pool, victim) = self.pools_in_turn(die).into_iter().find_map(|pool| Some((pool, self.victim_if_needed(die, pool)?)))?;
         Some(self.clean(die, pool, victim))
+    }
+
+    /// The order in which pools are checked (rule 12).
+    pub fn pools_in_turn(&self, die: usize) -> Vec<usize> {
+        self.pools_after(die, self.dies[die].pool_cleaned_last)
     }
 
     fn needs_clean(&self, die: usize, pool: usize) -> bool {
@@ -166,7 +161,8 @@ impl Flash {
         free <= gc.start_free_blocks || (state.in_collection && free < gc.stop_free_blocks)
     }
 
-    fn victim_if_needed(&mut self, die: usize, pool: usize) -> Option<usize> {
+    /// The victim in a pool that needs a clean (rule 12).
+    pub fn victim_if_needed(&mut self, die: usize, pool: usize) -> Option<usize> {
         if !self.needs_clean(die, pool) {
             return None;
         }
@@ -177,36 +173,33 @@ impl Flash {
         victim
     }
 
-    /// The pool and the victim of the clean that a look begins, which is not made here (rule 32).
-    pub fn find_victim(&mut self, die: usize) -> Option<(usize, usize)> {
-        let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
-        pools.into_iter().find_map(|pool| Some((pool, self.victim_if_needed(die, pool)?)))
+    /// The victim in a pool with so many free blocks or fewer (rules 38, 45 and 46).
+    pub fn victim_up_to(&mut self, die: usize, pool: usize, free_blocks: u32) -> Option<usize> {
+        if self.free_blocks(die, pool) > free_blocks {
+            return None;
+        }
+        self.choose_victim(die, pool)
     }
 
-    /// The pool and the victim of an idle clean (rule 38).
-    pub fn find_idle_victim(&mut self, die: usize) -> Option<(usize, usize)> {
+    /// Free blocks of a pool after the fill (rule 23).
+    pub fn free_blocks_after_fill(&self) -> u32 {
         let geometry = &self.params.geometry;
-        let planes_per_pool = geometry.planes / self.dies[die].pools.len() as u32;
-        let free_after_fill = planes_per_pool * geometry.reserved_blocks_per_plane - 1;
-        self.find_victim_up_to(die, free_after_fill - 1)
+        let planes_per_pool = match self.params.gc.pool {
+            Pool::Plane => 1,
+            Pool::Die => geometry.planes,
+        };
+        planes_per_pool * geometry.reserved_blocks_per_plane - 1
     }
 
-    /// The first pool in rotation with so many free blocks or fewer and a useful victim, and the victim.
-    pub fn find_victim_up_to(&mut self, die: usize, free_blocks: u32) -> Option<(usize, usize)> {
-        let pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
-        pools.into_iter().find_map(|pool| {
-            let low = self.free_blocks(die, pool) <= free_blocks;
-            if low { Some((pool, self.choose_victim(die, pool)?)) } else { None }
-        })
+    /// The pool with fewest free blocks among those with a useful victim, the first in turn among equals (rule 45).
+    pub fn pool_of_one_forced_victim(&self, die: usize) -> Option<usize> {
+        let useful = |pool: &usize| self.dies[die].pools[*pool].blocks.iter().any(Block::is_useful_victim);
+        self.pools_in_turn(die).into_iter().filter(useful).min_by_key(|&pool| self.free_blocks(die, pool))
     }
 
-    /// The pool and the victim of the one clean that a member is forced to (rule 45).
-    pub fn find_forced_victim(&mut self, die: usize) -> Option<(usize, usize)> {
-        let mut pools = self.pools_after(die, self.dies[die].pool_cleaned_last);
-        pools.retain(|&pool| self.dies[die].pools[pool].blocks.iter().any(Block::is_useful_victim));
-        let fewest = pools.iter().map(|&pool| self.free_blocks(die, pool)).min()?;
-        let pool = *pools.iter().find(|&&pool| self.free_blocks(die, pool) == fewest)?;
-        Some((pool, self.choose_victim(die, pool)?))
+    /// A clean of a pool begins, whose steps are made one by one.
+    pub fn begin_clean(&mut self, die: usize, pool: usize) {
+        self.dies[die].pool_cleaned_last = Some(pool);
     }
 
     /// The valid pages of a block, in page order.
@@ -217,7 +210,7 @@ impl Flash {
     /// Moves one page within its pool; true if that fills a block.
     pub fn move_page(&mut self, die: usize, page: Page) -> bool {
         let pool = self.places[&page].pool;
-        self.remove(page);
+        self.unmap(page);
         self.append(die, pool, page, self.params.gc.separate_open_block)
     }
 
@@ -237,26 +230,36 @@ impl Flash {
         self.dies[die].pools[pool].free_blocks()
     }
 
-    /// The plane in which a page lies (rule 11).
-    pub fn plane(&self, page: Page) -> usize {
-        let place = self.places[&page];
-        match self.params.gc.pool {
+    /// Where a page lies, unless it is unmapped.
+    pub fn place(&self, page: Page) -> Option<Place> {
+        self.places.get(&page).copied()
+    }
+
+    /// The die of a page by rule 7.
+    pub fn home_die(&self, page: Page) -> usize {
+        (page / u64::from(self.params.geometry.exported_pages_per_die())) as usize
+    }
+
+    /// The plane of a die in which a page lies (rule 11), if it lies on the die.
+    pub fn plane_on(&self, die: usize, page: Page) -> Option<usize> {
+        let place = self.place(page).filter(|place| place.die == die)?;
+        Some(match self.params.gc.pool {
             Pool::Plane => place.pool,
             Pool::Die => place.block % self.params.geometry.planes as usize,
-        }
+        })
     }
 
     /// Rule 14 without its time.
-    fn clean(&mut self, die: usize, pool: usize, victim: usize) -> Clean {
+    pub fn clean(&mut self, die: usize, pool: usize, victim: usize) -> Clean {
+        self.begin_clean(die, pool);
         let pages = self.pages_of(die, pool, victim);
         let moves = pages.into_iter().map(|page| self.move_page(die, page)).collect();
-        self.dies[die].pool_cleaned_last = Some(pool);
         self.erase(die, pool, victim);
         Clean { pool, moves }
     }
 
     /// Rule 13.
-    fn choose_victim(&mut self, die: usize, pool: usize) -> Option<usize> {
+    pub fn choose_victim(&mut self, die: usize, pool: usize) -> Option<usize> {
         let next_sequence = self.dies[die].last_sequence + 1;
         let Die { pools, victim_stream: stream, .. } = &mut self.dies[die];
         let blocks = &pools[pool].blocks;
@@ -311,20 +314,20 @@ impl Flash {
         })
     }
 
-    /// The pool that a host write goes to (rule 21), if one that is not held has room.
-    pub fn pool_for_write(&self, die: usize, page: Page, held: &[usize]) -> Option<usize> {
+    /// The pool that a host write goes to (rule 21), if one that is not busy has room.
+    pub fn pool_for_write(&self, die: usize, page: Page, busy: &[usize]) -> Option<usize> {
         let state = &self.dies[die];
         let in_turn = self.pools_after(die, state.pool_written_last);
-        let open_to_write: Vec<usize> = in_turn.into_iter().filter(|pool| !held.contains(pool) && self.has_room(die, *pool)).collect();
+        let open_to_write: Vec<usize> = in_turn.into_iter().filter(|pool| !busy.contains(pool) && self.has_room(die, *pool)).collect();
         if self.params.plane_choice == PlaneChoice::Rotate {
             return open_to_write.first().copied();
         }
-        let old = self.places[&page];
-        let new_enough: Vec<usize> = if old.die == die {
-            let age = state.pools[old.pool].blocks[old.block].sequence;
-            open_to_write.iter().copied().filter(|&pool| state.pools[pool].host_open.sequence >= age).collect()
-        } else {
-            Vec::new()
+        let new_enough: Vec<usize> = match self.place(page) {
+            Some(old) if old.die == die => {
+                let age = state.pools[old.pool].blocks[old.block].sequence;
+                open_to_write.iter().copied().filter(|&pool| state.pools[pool].host_open.sequence >= age).collect()
+            }
+            _ => Vec::new(),
         };
         let candidates = if new_enough.is_empty() { open_to_write } else { new_enough };
         let mut best: Option<usize> = None;
@@ -351,9 +354,16 @@ impl Flash {
 
     /// A host write; true if it fills a block.
     pub fn write(&mut self, die: usize, pool: usize, page: Page) -> bool {
-        self.remove(page);
+        self.unmap(page);
         self.dies[die].pool_written_last = Some(pool);
         self.append(die, pool, page, false)
+    }
+
+    /// A trim (rule 107), and the end of the old copy when a page gets a new one.
+    pub fn unmap(&mut self, page: Page) {
+        if let Some(place) = self.places.remove(&page) {
+            self.dies[place.die].pools[place.pool].blocks[place.block].slots[place.slot] = None;
+        }
     }
 
     /// Puts a page behind the last one of an open block, opening the next block if need be (rules 17 and 18); true if that fills it.
@@ -397,11 +407,6 @@ impl Flash {
         assert!(self.places.insert(page, place).is_none(), "a page lies in one place");
     }
 
-    fn remove(&mut self, page: Page) {
-        let place = self.places.remove(&page).expect("every page lies somewhere");
-        self.dies[place.die].pools[place.pool].blocks[place.block].slots[place.slot] = None;
-    }
-
     fn pools_after(&self, die: usize, last: Option<usize>) -> Vec<usize> {
         let pools = self.dies[die].pools.len();
         let first = last.map_or(0, |last| last + 1);
@@ -411,6 +416,24 @@ impl Flash {
     /// Valid pages of a die.
     pub fn valid_pages(&self, die: usize) -> usize {
         self.dies[die].pools.iter().flat_map(|pool| &pool.blocks).map(Block::valid_pages).sum()
+    }
+
+    /// What holds whenever no clean is in progress.
+    pub fn check_invariants(&self) {
+        for (die, state) in self.dies.iter().enumerate() {
+            for (pool, blocks) in state.pools.iter().enumerate() {
+                assert!(blocks.free_blocks() > 0, "a clean finds a block to move to");
+                for (block, contents) in blocks.blocks.iter().enumerate() {
+                    assert!(contents.state != BlockState::Free || contents.valid_pages() == 0, "a free block is empty");
+                    for (slot, page) in contents.slots.iter().enumerate() {
+                        let place = Place { die, pool, block, slot };
+                        assert!(page.is_none_or(|page| self.places[&page] == place), "a page lies where it is looked for");
+                    }
+                }
+            }
+        }
+        let valid_pages: usize = (0..self.dies.len()).map(|die| self.valid_pages(die)).sum();
+        assert_eq!(valid_pages, self.places.len(), "a page lies in one place");
     }
 
     /// The pool and its block that are block `block` of plane `plane` (rule 11).
@@ -441,7 +464,7 @@ impl Flash {
         let planes = self.params.geometry.planes;
         let pages = u64::from(self.params.geometry.dies * self.params.geometry.exported_pages_per_die());
         let physical = |page: Page| {
-            let place = self.places[&page];
+            let Some(place) = self.place(page) else { return PhysicalPage::NOWHERE };
             let (plane, block) = match self.params.gc.pool {
                 Pool::Plane => (place.pool as u32, place.block as u32),
                 Pool::Die => (place.block as u32 % planes, place.block as u32 / planes),

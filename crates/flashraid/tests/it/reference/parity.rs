@@ -165,7 +165,7 @@ impl Simulation<'_> {
     }
 
     /// Rule 51: takes the parts of an operation on the array one after another.
-    pub fn take_parts(&mut self, job: usize, parts: Vec<Part>, write: bool, high_priority: bool) {
+    pub fn take_parts(&mut self, job: usize, parts: Vec<Part>, kind: OpKind, high_priority: bool) {
         let each = |part: &Part| match part {
             Part::Free(pages) => pages.len(),
             Part::Locked { .. } => 1,
@@ -175,7 +175,7 @@ impl Simulation<'_> {
             match part {
                 Part::Free(pages) => {
                     for (member, logical_page) in pages {
-                        self.issue(member, logical_page, Some(job), None, write, high_priority);
+                        self.issue_page(member, logical_page, Some(job), None, kind, high_priority);
                     }
                 }
                 Part::Locked { stripe, what } => self.ask_for_lock(stripe, what, Some(job), high_priority),
@@ -375,7 +375,7 @@ impl Simulation<'_> {
         self.stripes().operations[number].operations_left = served.len();
         for &(server, member, place) in &served {
             self.count_page(number, member, write);
-            self.issue(server, stripe * unit + place, job, Some(number), write, write && high_priority);
+            self.issue_page(server, stripe * unit + place, job, Some(number), OpKind::of(write), write && high_priority);
         }
         if served.is_empty() {
             self.next_phase(number);
@@ -425,30 +425,27 @@ impl Simulation<'_> {
         self.give_lock(stripe);
     }
 
-    pub fn issue(
+    fn issue_page(
         &mut self,
         member: usize,
         logical_page: u64,
         job: Option<usize>,
         stripe_operation: Option<usize>,
-        write: bool,
+        kind: OpKind,
         high_priority: bool,
     ) {
         let operation = Operation {
             job,
             stripe_operation,
             page: layout::home(self.ssd, logical_page),
-            write,
+            kind,
             high_priority,
             reached_member_ns: 0,
-            waited_for_plane: false,
+            number: 0,
+            waited_for_scope: false,
             refused_ns: None,
         };
-        if write && self.ssd.link.is_some() {
-            self.join_lane(member, 0, operation);
-        } else {
-            self.reach_member(member, operation);
-        }
+        self.issue(member, operation);
     }
 }
 

@@ -1,0 +1,281 @@
+//! Small examples of how mechanisms compose (rules 90 to 109), worked out by hand.
+
+use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
+use flashraid_model::ssd::*;
+use flashraid_workload::OpKind;
+
+use super::by_hand::{at, two_dies, two_planes};
+use super::simulate;
+use crate::agreement::seeds;
+use crate::cases::{PAGE_BYTES, one_plane};
+use crate::draw::draw_mixed_case;
+use crate::outcome::{Case, PhysicalPage};
+
+const SEMI: Preemption = Preemption { poll_ns: 10, t_hard: 0.0, pipeline: false, merge: false, reorder: false, suspension: None };
+const SUSPEND: Preemption = Preemption { suspension: Some(Suspension { suspend_ns: 5, resume_ns: 6, times_max: 1 }), ..SEMI };
+
+impl Case {
+    fn trim(self, at_ns: u64, page: u64) -> Case {
+        self.request(at_ns, page * PAGE_BYTES, PAGE_BYTES, OpKind::Trim)
+    }
+
+    fn preempted(mut self, preemption: Preemption) -> Case {
+        self.params.ssd.gc.preemption = Some(preemption);
+        self
+    }
+}
+
+/// Two dies like that of `one_plane` on one channel. Die 0 holds even pages; after these writes it has one free block at 1035, and
+/// page 10 is the only one that is valid in its block 1.
+fn on_a_channel() -> Case {
+    let mut case = two_dies().writes(0, &[0, 6, 8, 12]);
+    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 2 });
+    case.params.ssd.gc.copy_back = false;
+    case
+}
+
+/// Planes are blocked one by one. After seven writes, at 1862, plane 0 has one free block, and page 2 is the only one that is valid in
+/// its block 0; one write more does the same to plane 1, where page 5 is left.
+fn plane_blocking(writes: usize) -> Case {
+    let mut case = two_planes().writes(0, &[0, 3, 6, 9, 12, 15, 1, 4][..writes]);
+    case.params.ssd.plane_choice = PlaneChoice::Rotate;
+    case.params.ssd.gc.blocking = Blocking::Plane;
+    case
+}
+
+#[test]
+fn a_point_on_a_channel() {
+    let outcome = simulate(&on_a_channel().preempted(SEMI).read(1035, 0, 1).read(1040, 1, 1).read(1090, 1, 1));
+    // The poll ends at 1045, the array read of page 0 at 1066. Die 1 transfers from 1061 to 1068, then die 0. A poll to 1085, the
+    // clean reads to 1105 and transfers out to 1112; die 1 asks at 1111 and transfers to 1119, then die 0 in to 1126. A poll, the
+    // program to 1336, a poll, the erase.
+    assert_eq!(outcome.done()[4..], [1075, 1068, 1119]);
+    assert_eq!(outcome.runs(), [(0, 1035, 2346, 1, 1)]);
+    assert_eq!(outcome.members[0].counters.preemptions, 1);
+}
+
+#[test]
+fn pipelining_on_a_channel() {
+    let pipeline = Preemption { pipeline: true, ..SEMI };
+    let case = on_a_channel().preempted(pipeline).read(1035, 0, 1).read(1070, 1, 1).write(1105, 16, 1);
+    let outcome = simulate(&case);
+    // Together from 1045: the host's array read to 1066 and transfer to 1073, the clean's array read to 1086 and transfer out to 1093.
+    // Die 1 asked at 1091 and transfers to 1100, then the clean in to 1107. A poll to 1117. Together again: the clean programs to 1317,
+    // then the host, whose page was transferred by 1125, to 1517; it fills the block: its summary is transferred to 1520 and programmed
+    // to 1720. A poll to 1730, the erase.
+    assert_eq!(outcome.done()[4..], [1073, 1100, 1720]);
+    assert_eq!(outcome.runs(), [(0, 1035, 2730, 1, 1)]);
+    assert_eq!((outcome.members[0].counters.pipelined, outcome.members[0].counters.preemptions), (2, 0));
+}
+
+#[test]
+fn suspension_on_a_channel() {
+    let mut case = one_plane().preempted(SUSPEND).write(0, 0, 1).read(5, 3, 1).read(100, 6, 1);
+    case = case.write(1000, 1, 1).write(2000, 2, 1).read(2209, 3, 1).read(2300, 6, 1).read(2375, 3, 1);
+    case.params.ssd.channel = Some(ChannelParams { dies_per_channel: 1 });
+    let outcome = simulate(&case);
+    // At 5 the page is being transferred, and nothing is in flight. At 100 it is being programmed, with 108 left. Page 3 is read from 105
+    // to 133, page 6 to 161, and the program goes on at 167.
+    // The third write fills the block: programs from 2008 to 2208 and from 2211 on, the summary's transfer in between. At 2300 the latter
+    // has 111 left. Pages 3 and 6 are read from 2305 to 2361, it goes on at 2367 and is not suspended once more at 2375.
+    assert_eq!(outcome.done(), [275, 133, 161, 1208, 2478, 2333, 2361, 2506]);
+    assert_eq!(outcome.members[0].counters.suspensions, 2);
+}
+
+#[test]
+fn points_with_plane_blocking() {
+    let outcome = simulate(&plane_blocking(8).preempted(SEMI).read(2070, 2, 1).read(2090, 5, 1));
+    // Plane 0: begins at 1862, when the eighth write is served in plane 1; the poll ends at 1872 while the slot is taken; read to 1892,
+    // poll, program from 1902 to 2102, poll to 2112: page 2, for which the head waits, goes in, to 2140. A poll, and the erase to 3150.
+    // Plane 1: begins at 2070, before the head is served; the poll at 2080 sees no read of its plane; read to 2100, poll to 2110,
+    // program to 2310, poll to 2320: page 5 goes in, for which the head waits since 2140. A poll, and the erase.
+    assert_eq!(outcome.done()[7..], [2070, 2140, 2348]);
+    assert_eq!(outcome.met()[7..], [0, 1, 1]);
+    assert_eq!(outcome.runs(), [(0, 1862, 3150, 1, 1), (0, 2070, 3358, 1, 1)]);
+    assert_eq!(outcome.members[0].counters.preemptions, 2);
+}
+
+#[test]
+fn a_write_at_a_point_goes_to_the_plane_of_the_clean() {
+    let outcome = simulate(&plane_blocking(7).preempted(SEMI).read(1862, 5, 1).read(1863, 2, 1).write(1864, 9, 1));
+    // Page 5 is read beside the clean, to 1890; then page 2 waits for plane 0, and page 9 behind it. The clean reads from 1872 to 1892 and
+    // polls to 1902: page 9 is written in its plane, though it is the other's turn, to 2110. A poll, page 2 of the clean fills the
+    // block, which takes from 2120 to 2523, a poll to 2533: the read goes in to 2561.
+    assert_eq!(outcome.done()[7..], [1890, 2561, 2110]);
+    assert_eq!(outcome.members[0].pages[9], at(0, 0, 4, 1));
+    assert_eq!(outcome.met()[7..], [0, 1, 1]);
+    assert_eq!(outcome.runs(), [(0, 1862, 2571 + 1000, 1, 1)]);
+}
+
+#[test]
+fn a_clean_in_state_3_with_plane_blocking() {
+    let mut case = plane_blocking(7).preempted(SEMI).read(1862, 2, 1).write(1863, 9, 1);
+    case.requests[8].high_priority = true;
+    let outcome = simulate(&case);
+    // Page 2 waits for plane 0. The poll at 1872 sees the write of high priority, and there are no more: read to 1892, program to 2092,
+    // erase to 3092. Then the write comes first, in plane 1. The check after it finds that plane 1 needs a clean now, of two pages that
+    // fill a block, with five polls; page 2 is read beside it.
+    assert_eq!(outcome.runs(), [(0, 1862, 3092, 1, 1), (0, 3300, 3300 + 1643 + 50, 1, 2)]);
+    assert_eq!(outcome.done()[7..], [3300 + 28, 3300]);
+    assert_eq!(outcome.members[0].counters.gc_free_for_all_ns, 10 + 1693);
+}
+
+#[test]
+fn suspension_with_plane_blocking() {
+    let outcome = simulate(&plane_blocking(8).preempted(SUSPEND).read(2000, 2, 1).read(2010, 10, 1).read(2500, 8, 1));
+    // The eighth write is in flight in plane 1 from 1870 to 2070. The read of page 2 at 2000 is for plane 0, where a clean is in progress,
+    // and does not interrupt it; that of page 10 does, at 2010, and is served alone, from 2015 to 2043. The write goes on at 2049 and
+    // ends at 2109. The clean of plane 0, which programs from 1902 to 2102, lets page 2 in at 2112, and erases from 2150 on. The read
+    // of page 8 suspends it at 2500, with 650 left, and is served from 2505 to 2533; the erase goes on at 2539.
+    // Plane 1: from 2109, a poll, read from 2119 to 2139, a poll, program to 2349, a poll, erase.
+    assert_eq!(outcome.done()[7..], [2109, 2140, 2043, 2533]);
+    assert_eq!(outcome.met()[7..], [0, 1, 0, 1]);
+    assert_eq!(outcome.runs(), [(0, 1862, 3189, 1, 1), (0, 2109, 3359, 1, 1)]);
+    assert_eq!(outcome.members[0].counters.suspensions, 2);
+}
+
+/// All writes but the second go to die 0, since one of the same page waits there; they end at 7 · 208 + 2 · 203 and leave one free block.
+fn merging_on_two_dies() -> Case {
+    let mut case = two_dies().preempted(Preemption { merge: true, ..SEMI }).writes(0, &[0; 8]);
+    case.params.ssd.allocation = Allocation::Dynamic;
+    case.params.ssd.geometry.blocks_per_plane = 7;
+    case.params.ssd.geometry.reserved_blocks_per_plane = 4;
+    case.params.ssd.gc.victim = VictimPolicy::Fifo;
+    case
+}
+
+#[test]
+fn merging_where_pages_change_dies() {
+    let case = merging_on_two_dies().read(1862, 6, 1).read(1911, 2, 1).write(1915, 2, 1).read(2000, 4, 1);
+    let outcome = simulate(&case);
+    // Block 0 of die 0, with pages 2 and 4, is cleaned from 1862 on. At 1872 page 6 goes in, to 1900; a poll; page 2 is read from 1910 to 1930, and
+    // waited for since 1911. At 1915 it is written on die 1. At 1940 it is dropped, at 1950 the read goes in, to 1978. A poll, page 4 is
+    // read from 1988 to 2008, a poll to 2018: the read of page 4 is merged, to 2025. A poll, program from 2035, a poll, erase from 2245.
+    assert_eq!(outcome.done()[8..], [1900, 1978, 2123, 2025]);
+    assert_eq!(outcome.met()[8..], [1, 1, 0, 1]);
+    assert_eq!(outcome.runs(), [(0, 1862, 3245, 1, 1)]);
+    let counters = outcome.members[0].counters;
+    assert_eq!((counters.preemptions, counters.merges, counters.gc_pages_dropped), (2, 1, 1));
+    assert_eq!(outcome.members[0].pages[1], at(1, 0, 3, 1));
+}
+
+#[test]
+fn a_merged_write_is_done_when_its_page_is_dropped() {
+    let case = merging_on_two_dies().write(1737, 1, 1).read(1862, 6, 1).write(1912, 2, 1).write(1950, 2, 1);
+    let outcome = simulate(&case);
+    // As above until 1940, when the first write of page 2 is merged, to 1947: at 1912 die 1 was busy for longer than the step of die 0. At
+    // 1950 it is not, and the second write goes there and fills a block. At 1957 page 2 is dropped. A poll, page 4 is read from 1967
+    // to 1987, a poll, program from 1997, a poll, erase from 2207.
+    assert_eq!(outcome.done()[8..], [1945, 1900, 1957, 1950 + 208 + 203]);
+    assert_eq!(outcome.runs(), [(0, 1862, 3207, 1, 1)]);
+    let counters = outcome.members[0].counters;
+    assert_eq!((counters.merges, counters.merged_moves, counters.gc_pages_dropped), (1, 0, 1));
+    assert_eq!(outcome.members[0].pages[1], at(1, 0, 3, 2));
+}
+
+#[test]
+fn idle_collection_with_plane_blocking() {
+    let mut case = plane_blocking(8).read(2400, 2, 1);
+    case.params.ssd.geometry.blocks_per_plane = 7;
+    case.params.ssd.geometry.reserved_blocks_per_plane = 4;
+    case.params.ssd.gc.idle_ns = Some(100);
+    let outcome = simulate(&case);
+    // No pool needs a clean, but both have one free block fewer than after the fill when the die has rested, from 2070 to 2170.
+    assert_eq!(outcome.runs(), [(0, 2170, 3390, 1, 1), (0, 2170, 3390, 1, 1)]);
+    assert_eq!((outcome.done()[8], outcome.met()[8]), (3390 + 28, 1));
+    assert_eq!(outcome.members[0].counters.idle_cleans, 2);
+}
+
+#[test]
+fn forced_collection_with_plane_blocking() {
+    let mut case = plane_blocking(8).read(2070, 2, 1);
+    case.params.coordination = Some(CoordinationParams {
+        scheme: Scheme::ReactiveInclusive,
+        work: Work::Watermark,
+        t_soft_free_blocks: None,
+        check_interval_ns: 1_000_000,
+        idle_threshold_ns: 0,
+        soft_limit_free_blocks: 3,
+        shallow_depth: 1,
+        delay_ns: 0,
+        answers: true,
+        ggc_aware: 1,
+        latency_ns: [0; KINDS],
+    });
+    let outcome = simulate(&case);
+    // Plane 0 needs a clean at 1862; the member asks and is forced at the same nanosecond, when the eighth write has the slot. At 2070
+    // plane 1 follows. Each plane is cleaned until it has more than two free blocks: page 2 or 5 moves (1220), then two pages that fill
+    // a block (1643), and again (1643). The read of page 2 waits for the last of them.
+    let (first, second) = (1862 + 1220 + 2 * 1643, 2070 + 1220 + 2 * 1643);
+    assert_eq!(outcome.runs(), [(0, 1862, first, 3, 5), (0, 2070, second, 3, 5)]);
+    let forced: Vec<bool> = outcome.gc_intervals.iter().map(|gc| gc.forced).collect();
+    assert_eq!(forced, [false, true]);
+    assert_eq!((outcome.done()[8], outcome.met()[8]), (first + 28, 1));
+    let sent = outcome.messages.expect("there is a controller");
+    assert_eq!([Kind::GcRequest, Kind::ForceGc, Kind::GcDone].map(|kind| sent[kind as usize]), [1, 1, 1]);
+
+    // The clean in progress counts as the one victim, and the member is done when it ends. Page 2 is read then; at 2070 plane 1 needed
+    // a clean, for which the member does not ask, being forced.
+    case.params.coordination.as_mut().expect("there is a controller").work = Work::OneVictim;
+    let outcome = simulate(&case);
+    assert_eq!(outcome.runs(), [(0, 1862, 3082, 1, 1), (0, 2070, 3290, 1, 1)]);
+    assert_eq!(outcome.done()[8], 3082 + 28);
+    let sent = outcome.messages.expect("there is a controller");
+    assert_eq!([Kind::GcRequest, Kind::ForceGc, Kind::GcDone].map(|kind| sent[kind as usize]), [1, 1, 1]);
+}
+
+#[test]
+fn a_trimmed_page_needs_no_move() {
+    let case = one_plane().trim(0, 5).writes(0, &[0, 3, 4, 6]).read(500, 1, 1).read(3000, 5, 1).write(4000, 5, 1);
+    let outcome = simulate(&case);
+    // The trim takes the overhead. Block 1 has no valid page left, and is but erased. A read of nothing takes the overhead.
+    assert_eq!(outcome.done(), [1, 209, 417, 828, 1036, 1036 + 1000 + 28, 3001, 4208]);
+    assert_eq!(outcome.runs(), [(0, 1036, 2036, 1, 0)]);
+    assert_eq!(outcome.members[0].pages[5], at(0, 0, 4, 1));
+    assert_eq!(simulate(&one_plane().trim(0, 5)).members[0].pages[5], PhysicalPage::NOWHERE);
+}
+
+#[test]
+fn a_trim_at_a_point() {
+    let outcome = simulate(&one_plane().writes(0, &[0, 3, 4, 6]).trim(1035, 5).read(1035, 5, 1).preempted(SEMI));
+    // A poll to 1045, the trim, a poll to 1056, the read, a poll, the erase from 1067 on.
+    assert_eq!(outcome.done()[4..], [1046, 1057]);
+    assert_eq!(outcome.met()[4..], [1, 1]);
+    assert_eq!(outcome.runs(), [(0, 1035, 2067, 1, 0)]);
+}
+
+#[test]
+fn a_page_in_the_register_is_trimmed() {
+    let outcome = simulate(&plane_blocking(7).preempted(SEMI).read(1862, 10, 1).trim(1880, 2));
+    // Page 10 is read in plane 1 to 1890, beside the clean of plane 0, which reads page 2 from 1872 to 1892. The trim needs no plane.
+    // At 1902 page 2 is dropped; a poll, and the erase from 1912 on.
+    assert_eq!(outcome.done()[7..], [1890, 1891]);
+    assert_eq!(outcome.met()[7..], [0, 0]);
+    assert_eq!(outcome.runs(), [(0, 1862, 2912, 1, 0)]);
+    assert_eq!(outcome.members[0].counters.gc_pages_dropped, 1);
+}
+
+#[test]
+fn trims_cross_no_link_and_follow_writes_of_their_page() {
+    let mut case = two_dies().write(0, 1, 1).write(0, 0, 1).write(0, 0, 1).trim(9, 0).trim(40, 0).read(50, 0, 1);
+    case.params.ssd.allocation = Allocation::Dynamic;
+    case.params.ssd.geometry.blocks_per_plane = 7;
+    case.params.ssd.geometry.reserved_blocks_per_plane = 4;
+    case.params.ssd.link = Some(LinkParams { page_ns: 10, full_duplex: true });
+    let outcome = simulate(&case);
+    // The writes arrive at 10, 20 and 30: the first goes to die 0, the second to die 1, the third waits for die 0, and at 40 the
+    // second trim and then the read wait behind it, though page 0 lies on die 1. The first trim was done before, on die 0.
+    assert_eq!(outcome.done(), [10 + 208, 20 + 208, 10 + 2 * 208, 10, 10 + 2 * 208 + 1, 10 + 2 * 208 + 2 + 10]);
+}
+
+/// The reference checks itself at the end of each.
+#[test]
+fn trims_among_everything() {
+    for seed in seeds().into_iter().step_by(8) {
+        let mut case = draw_mixed_case(seed);
+        for request in case.requests.iter_mut().filter(|request| request.stream == 1) {
+            request.kind = OpKind::Trim;
+        }
+        simulate(&case);
+    }
+}

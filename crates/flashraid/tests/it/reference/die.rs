@@ -1,0 +1,300 @@
+//! Rules 91 to 93, 97 and 107: how a die goes on, its command slot, and what an operation needs.
+
+use std::collections::BTreeMap;
+
+use flashraid_model::ssd::{Blocking, Trigger};
+
+use super::clean::{Cause, Clean};
+use super::suspend::Suspension;
+use super::work::{Step, Worker};
+use super::{Operation, OpKind, Purpose, Simulation};
+
+#[derive(Default)]
+pub struct DieState {
+    pub queue: Vec<Operation>,
+    /// What takes the command slot.
+    pub slot: Option<Slot>,
+    /// What the head of the queue waits for (rule 93).
+    pub waits_for: Option<Scope>,
+    /// Cleans in progress, by pool.
+    pub cleans: BTreeMap<usize, Clean>,
+    /// A check follows when the slot becomes free (rule 97).
+    pub check_is_due: bool,
+    /// Rule 98.
+    pub rests: bool,
+    pub cleans_ended: Vec<u64>,
+}
+
+pub struct Slot {
+    pub what: Use,
+    /// The clean at a point of which it was taken.
+    pub let_in_by: Option<usize>,
+}
+
+pub enum Use {
+    /// An operation by itself.
+    Command(Operation),
+    /// A read is done at the end of the transfer, a write with the program of the page in the register.
+    Merge(Option<Operation>),
+    /// An operation, until it is done, together with a step of the clean that let it in.
+    Together(Option<Operation>),
+    Suspension(Suspension),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    Of(usize),
+    Any,
+}
+
+impl DieState {
+    pub fn is_at_rest(&self) -> bool {
+        self.queue.is_empty() && self.slot.is_none() && self.cleans.is_empty()
+    }
+
+    /// Whether an operation of the queue would overtake an earlier one on its page.
+    pub fn overtakes(&self, index: usize) -> bool {
+        self.queue[..index].iter().any(|earlier| earlier.page == self.queue[index].page)
+    }
+}
+
+// Scopes.
+impl Simulation<'_> {
+    pub fn die(&mut self, member: usize, die: usize) -> &mut DieState {
+        &mut self.members[member].dies[die]
+    }
+
+    pub fn blocks_die(&self) -> bool {
+        self.ssd.gc.blocking == Blocking::Die
+    }
+
+    /// Pools in whose scope a clean is in progress.
+    pub fn busy_pools(&self, member: usize, die: usize) -> Vec<usize> {
+        let cleans = &self.members[member].dies[die].cleans;
+        let pools = 0..self.members[member].flash.dies[die].pools.len();
+        pools.filter(|pool| if self.blocks_die() { !cleans.is_empty() } else { cleans.contains_key(pool) }).collect()
+    }
+
+    pub fn is_busy(&self, member: usize, die: usize, pool: usize) -> bool {
+        self.busy_pools(member, die).contains(&pool)
+    }
+
+    /// The pool of a die in which the page of a read lies, if it does.
+    pub fn pool_of_page(&self, member: usize, die: usize, operation: &Operation) -> Option<usize> {
+        let place = self.members[member].flash.place(operation.page)?;
+        (place.die == die).then_some(place.pool)
+    }
+}
+
+// Going on.
+impl Simulation<'_> {
+    /// Rules 91, 98 and 102: an operation joins the queue of a die.
+    pub fn join_queue(&mut self, member: usize, die: usize, mut operation: Operation) {
+        self.members[member].operations_joined += 1;
+        operation.number = self.members[member].operations_joined;
+        self.rest_ends(member, die);
+        let state = self.die(member, die);
+        state.queue.push(operation);
+        for clean in state.cleans.values_mut() {
+            clean.is_disturbed = true;
+        }
+        if state.waits_for.is_none() {
+            self.goes_on(member, die);
+        }
+        let waits = |other: &Operation| other.number == operation.number;
+        if let Some(index) = self.members[member].dies[die].queue.iter().position(waits) {
+            self.may_interrupt(member, die, index);
+        }
+    }
+
+    /// The slot becomes free (rules 94, 97 and 91, in this order).
+    pub fn slot_is_free(&mut self, member: usize, die: usize, let_in_by: Option<usize>) {
+        self.die(member, die).slot = None;
+        if let Some(pool) = let_in_by {
+            self.point(member, die, pool);
+        }
+        if self.die(member, die).slot.is_none() && std::mem::take(&mut self.die(member, die).check_is_due) {
+            self.forced_cleans(member, die);
+            self.needed_cleans(member, die, Cause::Need);
+        }
+        self.goes_on(member, die);
+    }
+
+    /// Rule 91.
+    pub fn goes_on(&mut self, member: usize, die: usize) {
+        if self.die(member, die).slot.is_some() {
+            return;
+        }
+        self.forced_cleans(member, die);
+        let state = self.die(member, die);
+        if state.slot.is_some() || state.waits_for.is_some() {
+            return;
+        }
+        let Some(&head) = state.queue.first() else { return self.rest_begins(member, die) };
+        if self.blocks_die() && !self.die(member, die).cleans.is_empty() {
+            return;
+        }
+        if self.trigger_says_so(&head) {
+            if self.ssd.gc.instantaneous {
+                self.clean_at_once(member, die);
+            } else {
+                self.needed_cleans(member, die, Cause::Need);
+            }
+        }
+        let state = self.die(member, die);
+        let blocked = !state.cleans.is_empty() && self.blocks_die();
+        let state = self.die(member, die);
+        // A point without a poll may have let the head in.
+        if blocked || state.slot.is_some() || state.queue.is_empty() {
+            return;
+        }
+        self.serve_head(member, die);
+    }
+
+    /// Rules 10 and 107.
+    fn trigger_says_so(&self, head: &Operation) -> bool {
+        self.ssd.gc.trigger == Trigger::Request || head.kind == OpKind::Write
+    }
+
+    /// Rules 92 and 93.
+    fn serve_head(&mut self, member: usize, die: usize) {
+        let head = self.members[member].dies[die].queue[0];
+        let busy = self.busy_pools(member, die);
+        let mut pool = None;
+        let lacks = match head.kind {
+            OpKind::Read => self.pool_of_page(member, die, &head).filter(|pool| busy.contains(pool)).map(Scope::Of),
+            OpKind::Write => {
+                pool = self.members[member].flash.pool_for_write(die, head.page, &busy);
+                assert!(pool.is_some() || !busy.is_empty(), "a pool has room");
+                if pool.is_none() { Some(Scope::Any) } else { None }
+            }
+            OpKind::Trim | OpKind::Flush => None,
+        };
+        if lacks.is_some() {
+            let state = self.die(member, die);
+            state.waits_for = lacks;
+            state.queue[0].waited_for_scope = true;
+            return;
+        }
+        self.serve(member, die, 0, pool, None);
+    }
+}
+
+// Commands.
+impl Simulation<'_> {
+    /// Serves an operation of the queue by itself; a write in a pool.
+    pub fn serve(&mut self, member: usize, die: usize, index: usize, pool: Option<usize>, let_in_by: Option<usize>) {
+        let operation = self.leaves_queue(member, die, index, let_in_by.is_some());
+        let steps = self.command_starts(member, die, &operation, pool);
+        self.die(member, die).slot = Some(Slot { what: Use::Command(operation), let_in_by });
+        self.start_work(member, Worker::Slot { die }, steps);
+        self.has_left_queue(member, &operation);
+    }
+
+    /// What a command changes and counts at its start (rules 20, 26 and 107), and what it takes.
+    pub fn command_starts(&mut self, member: usize, die: usize, operation: &Operation, pool: Option<usize>) -> Vec<Step> {
+        match operation.kind {
+            OpKind::Read => {
+                self.members[member].counters.host_pages_read += 1;
+                match self.members[member].flash.place(operation.page) {
+                    Some(_) => self.read_steps(),
+                    None => self.overhead_steps(),
+                }
+            }
+            OpKind::Write => {
+                let pool = pool.expect("a pool has room");
+                let fills_block = self.members[member].flash.write(die, pool, operation.page);
+                self.may_register(member, die, pool);
+                self.members[member].counters.host_pages_written += 1;
+                self.count_summary(member, fills_block);
+                self.write_steps(fills_block)
+            }
+            OpKind::Trim | OpKind::Flush => {
+                self.members[member].flash.unmap(operation.page);
+                self.members[member].counters.host_pages_trimmed += 1;
+                self.overhead_steps()
+            }
+        }
+    }
+
+    pub fn count_summary(&mut self, member: usize, fills_block: bool) {
+        self.members[member].counters.summary_programs += u64::from(fills_block && self.ssd.geometry.summary_page);
+    }
+
+    /// An operation starts, is merged, or is done together with a step.
+    pub fn leaves_queue(&mut self, member: usize, die: usize, index: usize, in_clean: bool) -> Operation {
+        let state = self.die(member, die);
+        let operation = state.queue.remove(index);
+        if index == 0 {
+            state.waits_for = None;
+        }
+        if self.met_collection(member, die, &operation, in_clean) {
+            self.mark_met(member, &operation);
+        }
+        if let Some(refused) = operation.refused_ns {
+            self.members[member].counters.exhausted += 1;
+            self.members[member].counters.exhausted_ns += self.now - refused;
+        }
+        operation
+    }
+
+    /// Rule 101: where there is room now, what waits for it may go.
+    pub fn has_left_queue(&mut self, member: usize, operation: &Operation) {
+        if operation.kind != OpKind::Read {
+            self.place_operations(member);
+        }
+    }
+
+    /// Rule 104.
+    fn met_collection(&self, member: usize, die: usize, operation: &Operation, in_clean: bool) -> bool {
+        let state = &self.members[member].dies[die];
+        if self.ssd.gc.instantaneous {
+            return false;
+        }
+        if !self.blocks_die() {
+            return operation.waited_for_scope || in_clean;
+        }
+        !state.cleans.is_empty() || state.cleans_ended.iter().any(|&end| end > operation.reached_member_ns)
+    }
+
+    fn mark_met(&mut self, member: usize, operation: &Operation) {
+        let request = match operation.job.map(|job| self.jobs[job].purpose) {
+            Some(Purpose::Host { request }) => Some(request),
+            Some(Purpose::Cache { awaited, .. }) => self.request_that_waits(awaited),
+            None => None,
+        };
+        if let Some(request) = request {
+            self.requests[request].members_met.insert(member);
+        }
+    }
+
+    /// What the slot was taken for is over.
+    pub fn slot_work_is_over(&mut self, member: usize, die: usize) {
+        let Slot { what, let_in_by } = self.die(member, die).slot.take().expect("the slot is taken");
+        match what {
+            Use::Command(operation) => {
+                self.leaves_die(member, operation);
+                self.slot_is_free(member, die, let_in_by);
+            }
+            Use::Merge(read) => {
+                if let Some(read) = read {
+                    self.leaves_die(member, read);
+                }
+                self.slot_is_free(member, die, let_in_by);
+            }
+            Use::Together(operation) => {
+                self.leaves_die(member, operation.expect("the operation is not done yet"));
+                let pool = let_in_by.expect("a clean let it in");
+                let worker = Worker::Clean { die, pool };
+                if self.members[member].work.contains_key(&worker) {
+                    // The clean's step goes on.
+                    self.die(member, die).slot = Some(Slot { what: Use::Together(None), let_in_by });
+                    self.meets_no_longer(member, worker);
+                } else {
+                    self.slot_is_free(member, die, let_in_by);
+                }
+            }
+            Use::Suspension(suspension) => self.suspension_goes_on(member, die, suspension),
+        }
+    }
+}

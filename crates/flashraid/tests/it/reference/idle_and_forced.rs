@@ -1,0 +1,91 @@
+//! Rules 38, 45, 46, 98 and 99: cleans of a die that rests, and of one that is forced.
+
+use flashraid_model::coordination::Work;
+
+use super::clean::Cause;
+use super::{Event, Simulation};
+
+// Resting.
+impl Simulation<'_> {
+    /// A die has nothing to do.
+    pub fn rest_begins(&mut self, member: usize, die: usize) {
+        // Instantaneous cleans are not begun by idle time (rule 109).
+        let Some(idle_ns) = self.ssd.gc.idle_ns.filter(|_| !self.ssd.gc.instantaneous) else { return };
+        let state = self.die(member, die);
+        if state.rests || !state.is_at_rest() {
+            return;
+        }
+        state.rests = true;
+        self.schedule(idle_ns, Event::Rested { member, die });
+    }
+
+    pub fn rest_ends(&mut self, member: usize, die: usize) {
+        if std::mem::take(&mut self.die(member, die).rests) {
+            let is_its_end = |event: &Event| matches!(*event, Event::Rested { member: of, die: by } if (of, by) == (member, die));
+            self.events.retain(|scheduled| !is_its_end(&scheduled.event));
+        }
+    }
+
+    /// A die has rested for so long that it collects, or goes on collecting: needed cleans first, else those of rule 38.
+    pub fn idle_cleans(&mut self, member: usize, die: usize) {
+        if self.run_is_over() || self.needed_cleans(member, die, Cause::Idle) {
+            return;
+        }
+        let fewer = self.members[member].flash.free_blocks_after_fill() - 1;
+        self.cleans_up_to(member, die, fewer, Cause::Idle);
+    }
+}
+
+// Forced.
+impl Simulation<'_> {
+    /// Rule 99: begins what a die with a free slot is forced to, if there is anything; else the die may be done.
+    pub fn forced_cleans(&mut self, member: usize, die: usize) {
+        let Some((work, dies)) = &self.members[member].protocol.forced else { return };
+        let work = *work;
+        let cleans = !self.members[member].dies[die].cleans.is_empty();
+        if !dies.contains(&die) || (self.blocks_die() && cleans) {
+            return;
+        }
+        match work {
+            Work::OneVictim => self.one_forced_clean(member, die),
+            Work::Watermark => self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks),
+            Work::UntilReserved => {
+                let is_over = self.run_is_over() || self.members[member].protocol.is_stopped;
+                if is_over || !self.members[member].dies[die].queue.is_empty() {
+                    self.may_be_done(member, die);
+                } else {
+                    let fewer = self.members[member].flash.free_blocks_after_fill() - 1;
+                    self.forced_cleans_up_to(member, die, fewer);
+                }
+            }
+        }
+    }
+
+    fn one_forced_clean(&mut self, member: usize, die: usize) {
+        if self.members[member].protocol.on_one_victim.contains_key(&die) {
+            return;
+        }
+        let flash = &mut self.members[member].flash;
+        let found = flash.pool_of_one_forced_victim(die).map(|pool| (pool, flash.choose_victim(die, pool)));
+        match found {
+            Some((pool, Some(victim))) => {
+                self.members[member].protocol.on_one_victim.insert(die, [pool].into());
+                self.begin_clean(member, die, pool, victim, Cause::Forced);
+            }
+            _ => self.die_is_done(member, die),
+        }
+    }
+
+    fn forced_cleans_up_to(&mut self, member: usize, die: usize, free_blocks: u32) {
+        if !self.cleans_up_to(member, die, free_blocks, Cause::Forced) {
+            self.may_be_done(member, die);
+        }
+    }
+
+    /// No further clean begins: the die is done when those in progress have ended.
+    fn may_be_done(&mut self, member: usize, die: usize) {
+        if self.members[member].dies[die].cleans.is_empty() {
+            self.die_is_done(member, die);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Rules 7, 8 and 101: the way of an operation to the queue of a die.
+
+use flashraid_model::ssd::Allocation;
+
+use super::die::Use;
+use super::work::Worker;
+use super::{Operation, OpKind, Simulation};
+
+impl Simulation<'_> {
+    pub fn reach_member(&mut self, member: usize, mut operation: Operation) {
+        operation.reached_member_ns = self.now;
+        match self.ssd.allocation {
+            Allocation::Dynamic => {
+                self.members[member].unplaced.push(operation);
+                self.place_operations(member);
+            }
+            Allocation::Static => {
+                let home = self.members[member].flash.home_die(operation.page);
+                self.join_queue(member, home, operation);
+            }
+        }
+    }
+
+    /// Places what waits, first come first served, until something finds no die.
+    pub fn place_operations(&mut self, member: usize) {
+        while let Some(&operation) = self.members[member].unplaced.first() {
+            let Some(die) = self.die_for(member, &operation) else { return };
+            self.members[member].unplaced.remove(0);
+            self.join_queue(member, die, operation);
+        }
+    }
+
+    fn die_for(&mut self, member: usize, operation: &Operation) -> Option<usize> {
+        let changes_page = |other: &Operation| other.kind != OpKind::Read && other.page == operation.page;
+        let follows = self.members[member].dies.iter().position(|die| die.queue.iter().any(changes_page));
+        if follows.is_some() {
+            return follows;
+        }
+        if operation.kind == OpKind::Write {
+            let chosen = self.die_for_write(member)?;
+            self.members[member].die_chosen_last = Some(chosen);
+            return Some(chosen);
+        }
+        let flash = &self.members[member].flash;
+        Some(flash.place(operation.page).map_or(flash.home_die(operation.page), |place| place.die))
+    }
+
+    fn die_for_write(&self, member: usize) -> Option<usize> {
+        let dies = self.members[member].dies.len();
+        let first = self.members[member].die_chosen_last.map_or(0, |last| last + 1);
+        let mut best: Option<usize> = None;
+        for die in (0..dies).map(|step| (first + step) % dies) {
+            let earlier = || best.is_none_or(|best| self.estimated_start(member, die) < self.estimated_start(member, best));
+            if self.accepts_write(member, die) && earlier() {
+                best = Some(die);
+            }
+        }
+        best
+    }
+
+    fn accepts_write(&self, member: usize, die: usize) -> bool {
+        let flash = &self.members[member].flash;
+        let queue = &self.members[member].dies[die].queue;
+        let waiting = queue.iter().filter(|operation| operation.kind == OpKind::Write).count();
+        let pools = flash.dies[die].pools.len();
+        let blocks_per_pool = self.ssd.geometry.blocks_per_die() as usize / pools;
+        let data_pages = self.ssd.geometry.data_pages_per_block() as usize;
+        let limit = pools * (blocks_per_pool - 2 - self.ssd.gc.start_free_blocks as usize) * data_pages;
+        flash.valid_pages(die) + waiting < limit
+    }
+
+    fn estimated_start(&self, member: usize, die: usize) -> u64 {
+        let timing = &self.ssd.timing;
+        let plain_duration = |operation: &Operation| match operation.kind {
+            OpKind::Read => timing.command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns,
+            OpKind::Write => timing.command_overhead_ns + timing.page_transfer_ns + timing.page_program_ns,
+            OpKind::Trim | OpKind::Flush => timing.command_overhead_ns.max(1),
+        };
+        let waiting: u64 = self.members[member].dies[die].queue.iter().map(plain_duration).sum();
+        self.end_of_current_work(member, die).max(self.now) + waiting
+    }
+
+    /// Rule 101: of what takes the slot, or with die blocking of the clean's phase.
+    fn end_of_current_work(&self, member: usize, die: usize) -> u64 {
+        let state = &self.members[member].dies[die];
+        let clean_ends = |pool: usize| self.expected_end(member, Worker::Clean { die, pool });
+        match &state.slot {
+            Some(slot) => {
+                let ends = self.expected_end(member, Worker::Slot { die });
+                match (&slot.what, slot.let_in_by) {
+                    (Use::Together(_), Some(pool)) => ends.max(clean_ends(pool)),
+                    _ => ends,
+                }
+            }
+            None if self.blocks_die() => state.cleans.keys().map(|&pool| clean_ends(pool)).max().unwrap_or(0),
+            None => 0,
+        }
+    }
+}

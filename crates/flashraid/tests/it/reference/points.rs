@@ -1,0 +1,274 @@
+//! Rules 31 and 33 to 37, 94, 95 and 103: what may go in at a point of a clean, and how.
+
+use flashraid_model::ssd::Preemption;
+
+use super::clean::Phase;
+use super::die::{Slot, Use};
+use super::flash::Page;
+use super::work::{Step, Worker};
+use super::{Operation, OpKind, Simulation};
+
+impl Simulation<'_> {
+    pub fn preemption(&self) -> Option<Preemption> {
+        self.ssd.gc.preemption
+    }
+
+    /// A clean comes to a point: it polls, but in state 3.
+    pub fn point(&mut self, member: usize, die: usize, pool: usize) {
+        if self.clean(member, die, pool).state == 3 {
+            return self.clean_goes_on(member, die, pool);
+        }
+        let poll_ns = self.preemption().expect("points need preemption").poll_ns;
+        self.phase_begins(member, die, pool, Phase::Point, vec![Step::Wait(poll_ns)]);
+    }
+
+    /// Whether N < T_hard.
+    pub fn is_below_hard(&self, member: usize, die: usize, pool: usize) -> bool {
+        let free = self.members[member].flash.free_blocks(die, pool);
+        self.preemption().is_some_and(|preemption| f64::from(free) < preemption.t_hard * f64::from(self.ssd.gc.start_free_blocks))
+    }
+
+    /// Rule 33.
+    fn set_state(&mut self, member: usize, die: usize, pool: usize) {
+        if self.is_below_hard(member, die, pool) {
+            self.enter_state(member, die, pool, 2);
+        }
+        let short = self.members[member].flash.free_blocks(die, pool) <= self.ssd.gc.start_free_blocks;
+        let queue = &self.members[member].dies[die].queue;
+        if short && queue.iter().any(|operation| operation.kind == OpKind::Write && operation.high_priority) {
+            self.enter_state(member, die, pool, 3);
+        }
+    }
+
+    /// Rule 94: the end of a poll.
+    pub fn polled(&mut self, member: usize, die: usize, pool: usize) {
+        let preemption = self.preemption().expect("points need preemption");
+        self.set_state(member, die, pool);
+        let state = self.clean(member, die, pool).state;
+        if state == 3 || self.die(member, die).slot.is_some() {
+            return self.clean_goes_on(member, die, pool);
+        }
+        let queue = self.members[member].dies[die].queue.clone();
+        let register = self.clean(member, die, pool).register;
+        let pages_left = self.pages_left(member, die, pool);
+
+        // Rule 35.
+        let wanted = register.filter(|page| preemption.merge && pages_left.contains(page));
+        let first_on_page = wanted.and_then(|page| queue.iter().position(|operation| operation.page == page));
+        if let Some(index) = first_on_page.filter(|&index| queue[index].kind != OpKind::Trim) {
+            return self.merge(member, die, pool, index);
+        }
+
+        // Rules 33 and 34.
+        let concerned: Vec<usize> = (0..queue.len()).filter(|&index| self.concerns(member, die, pool, &queue[index])).collect();
+        let room = self.room_of_clean(member, die, pool);
+        if state == 1 && !room {
+            for &index in concerned.iter().filter(|&&index| queue[index].kind == OpKind::Write) {
+                self.refuse(member, die, index);
+            }
+        }
+        let may_go_in = |index: usize| {
+            let kind_may = match queue[index].kind {
+                OpKind::Write => state == 1 && room,
+                OpKind::Read | OpKind::Trim | OpKind::Flush => register.is_none(),
+            };
+            kind_may && !self.members[member].dies[die].overtakes(index)
+        };
+        let admitted: Vec<usize> = concerned.iter().copied().filter(|&index| may_go_in(index)).collect();
+
+        // Rule 36.
+        if preemption.reorder && register.is_none() {
+            let mut reason = admitted.first().copied();
+            if reason.is_none() && state == 2 {
+                let waits = |index: usize| queue[index].kind == OpKind::Write && !self.members[member].dies[die].overtakes(index);
+                reason = concerned.iter().copied().find(|&index| waits(index));
+            }
+            let reason = reason.map(|index| queue[index]).filter(|operation| operation.kind != OpKind::Trim);
+            if let Some(operation) = reason.filter(|operation| pages_left.contains(&operation.page)) {
+                return self.read_of_clean(member, die, pool, operation.page);
+            }
+        }
+
+        // Rule 37.
+        let Some(&first) = admitted.first() else { return self.clean_goes_on(member, die, pool) };
+        let operation = queue[first];
+        if preemption.pipeline && admitted.len() == 1 {
+            let is_mapped = self.members[member].flash.place(operation.page).is_some();
+            match register {
+                None if operation.kind == OpKind::Read && is_mapped && !pages_left.is_empty() => {
+                    return self.read_together(member, die, pool, first, pages_left[0]);
+                }
+                Some(page) if operation.page != page && pages_left.contains(&page) => {
+                    return self.program_together(member, die, pool, first, page);
+                }
+                _ => {}
+            }
+        }
+
+        // Rule 31.
+        let write_pool = self.pool_for_write_at_point(member, die, pool, operation.page);
+        self.members[member].counters.preemptions += 1;
+        self.serve(member, die, first, write_pool, Some(pool));
+    }
+
+    /// Rule 94: which operations a point looks at.
+    fn concerns(&self, member: usize, die: usize, pool: usize, operation: &Operation) -> bool {
+        match operation.kind {
+            _ if self.blocks_die() => true,
+            OpKind::Read => self.pool_of_page(member, die, operation) == Some(pool),
+            OpKind::Write => true,
+            OpKind::Trim | OpKind::Flush => false,
+        }
+    }
+
+    fn room_of_clean(&self, member: usize, die: usize, pool: usize) -> bool {
+        let flash = &self.members[member].flash;
+        let pools = if self.blocks_die() { 0..flash.dies[die].pools.len() } else { pool..pool + 1 };
+        pools.into_iter().any(|pool| flash.has_room(die, pool))
+    }
+
+    /// With die blocking by rule 21, with plane blocking the clean's pool.
+    fn pool_for_write_at_point(&self, member: usize, die: usize, pool: usize, page: Page) -> Option<usize> {
+        let flash = &self.members[member].flash;
+        if self.blocks_die() { flash.pool_for_write(die, page, &[]) } else { Some(pool).filter(|&pool| flash.has_room(die, pool)) }
+    }
+
+    pub fn refuse(&mut self, member: usize, die: usize, index: usize) {
+        let now = self.now;
+        self.die(member, die).queue[index].refused_ns.get_or_insert(now);
+    }
+}
+
+// The clean's own steps (rule 30).
+impl Simulation<'_> {
+    /// Valid pages of the victim that have not moved yet, the one in the register included.
+    fn pages_left(&self, member: usize, die: usize, pool: usize) -> Vec<Page> {
+        let victim = self.members[member].dies[die].cleans[&pool].victim;
+        self.members[member].flash.pages_of(die, pool, victim)
+    }
+
+    /// The clean's next step by itself.
+    fn clean_goes_on(&mut self, member: usize, die: usize, pool: usize) {
+        let pages_left = self.pages_left(member, die, pool);
+        match self.clean(member, die, pool).register {
+            None if pages_left.is_empty() => {
+                let steps = self.erase_steps();
+                self.phase_begins(member, die, pool, Phase::Erase, steps);
+            }
+            None => self.read_of_clean(member, die, pool, pages_left[0]),
+            Some(page) if pages_left.contains(&page) => {
+                let steps = self.program_of_clean(member, die, pool, page);
+                self.phase_begins(member, die, pool, Phase::Program, steps);
+            }
+            Some(_) => {
+                // The page has been overwritten or trimmed since it was read, and so have the writes that were merged with it.
+                self.members[member].counters.gc_pages_dropped += 1;
+                self.clean(member, die, pool).register = None;
+                self.merged_writes_are_done(member, die, pool);
+                self.point(member, die, pool);
+            }
+        }
+    }
+
+    fn read_of_clean(&mut self, member: usize, die: usize, pool: usize, page: Page) {
+        self.clean(member, die, pool).register = Some(page);
+        let steps = self.move_read_steps();
+        self.phase_begins(member, die, pool, Phase::Read, steps);
+    }
+
+    /// The page in the register gets its new place.
+    fn program_of_clean(&mut self, member: usize, die: usize, pool: usize, page: Page) -> Vec<Step> {
+        if self.clean(member, die, pool).merged.is_empty() {
+            self.count_move(member, die, pool);
+        } else {
+            self.members[member].counters.merged_moves += 1;
+        }
+        let fills_block = self.members[member].flash.move_page(die, page);
+        self.count_summary(member, fills_block);
+        self.program_steps(fills_block)
+    }
+}
+
+// Merging (rule 35) and pipelining (rules 37 and 103).
+impl Simulation<'_> {
+    fn merge(&mut self, member: usize, die: usize, pool: usize, index: usize) {
+        let operation = self.leaves_queue(member, die, index, true);
+        let counters = &mut self.members[member].counters;
+        counters.merges += 1;
+        let read = if operation.kind == OpKind::Read {
+            counters.host_pages_read += 1;
+            Some(operation)
+        } else {
+            counters.host_pages_written += 1;
+            self.clean(member, die, pool).merged.push(operation);
+            None
+        };
+        self.die(member, die).slot = Some(Slot { what: Use::Merge(read), let_in_by: Some(pool) });
+        self.start_work(member, Worker::Slot { die }, vec![Step::Transfer(self.ssd.timing.page_transfer_ns)]);
+        self.has_left_queue(member, &operation);
+    }
+
+    /// The host's read is done when its page is transferred; the clean's transfers are asked for after that.
+    fn read_together(&mut self, member: usize, die: usize, pool: usize, index: usize, page: Page) {
+        let operation = self.leaves_queue(member, die, index, true);
+        self.members[member].counters.pipelined += 1;
+        let flash = &self.members[member].flash;
+        let same_plane = flash.plane_on(die, operation.page) == flash.plane_on(die, page);
+        let host = self.command_starts(member, die, &operation, None);
+        let timing = &self.ssd.timing;
+        let reads = if same_plane { 2 } else { 1 };
+        let mut clean = vec![Step::Wait(timing.command_overhead_ns + reads * timing.page_read_ns), Step::MeetPartner];
+        clean.extend(self.move_transfers());
+        self.clean(member, die, pool).register = Some(page);
+        self.do_together(member, die, pool, operation, host, Phase::Read, clean);
+    }
+
+    /// The clean's program takes its new page first.
+    fn program_together(&mut self, member: usize, die: usize, pool: usize, index: usize, page: Page) {
+        let clean = self.program_of_clean(member, die, pool, page);
+        let wanted = self.members[member].dies[die].queue[index].page;
+        let Some(write_pool) = self.pool_for_write_at_point(member, die, pool, wanted) else {
+            self.refuse(member, die, index);
+            return self.phase_begins(member, die, pool, Phase::Program, clean);
+        };
+        let operation = self.leaves_queue(member, die, index, true);
+        self.members[member].counters.pipelined += 1;
+        let mut host = self.command_starts(member, die, &operation, Some(write_pool));
+        let flash = &self.members[member].flash;
+        if flash.plane_on(die, wanted) == flash.plane_on(die, page) {
+            let program = host.iter().position(|step| matches!(step, Step::Array(_))).expect("a write programs");
+            host.insert(program, Step::MeetPartner);
+        }
+        self.do_together(member, die, pool, operation, host, Phase::Program, clean);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn do_together(
+        &mut self,
+        member: usize,
+        die: usize,
+        pool: usize,
+        operation: Operation,
+        host: Vec<Step>,
+        phase: Phase,
+        clean: Vec<Step>,
+    ) {
+        let (slot, cleaner) = (Worker::Slot { die }, Worker::Clean { die, pool });
+        self.die(member, die).slot = Some(Slot { what: Use::Together(Some(operation)), let_in_by: Some(pool) });
+        self.clean(member, die, pool).phase = phase;
+        // The host's first (rule 108).
+        self.start_together(member, (slot, host), (cleaner, clean));
+        self.has_left_queue(member, &operation);
+    }
+
+    /// The clean's step of two things done together is over; false if it was done by itself.
+    pub fn step_is_over_together(&mut self, member: usize, die: usize, pool: usize) -> bool {
+        let is_together = |slot: &&Slot| slot.let_in_by == Some(pool) && matches!(slot.what, Use::Together(_));
+        let Some(slot) = self.members[member].dies[die].slot.as_ref().filter(is_together) else { return false };
+        match slot.what {
+            Use::Together(Some(_)) => self.meets_no_longer(member, Worker::Slot { die }),
+            _ => self.slot_is_free(member, die, Some(pool)),
+        }
+        true
+    }
+}

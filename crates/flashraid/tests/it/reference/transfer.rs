@@ -1,0 +1,102 @@
+//! Rules 6 and 22: what travels, over the host link and over the channels.
+
+use super::work::{Doing, Worker};
+use super::{Event, Operation, OpKind, Simulation};
+
+#[derive(Default)]
+pub struct Channel {
+    user: Option<Worker>,
+    /// Who asked, and for how long, in order of asking.
+    waiting: Vec<(Worker, u64)>,
+    /// When all of them will have been served.
+    free_ns: u64,
+}
+
+#[derive(Default)]
+pub struct Lane {
+    travelling: Option<Operation>,
+    waiting: Vec<Operation>,
+}
+
+// Channels.
+impl Simulation<'_> {
+    fn channel_of(&self, worker: Worker) -> usize {
+        let (Worker::Slot { die } | Worker::Clean { die, .. }) = worker;
+        die / self.ssd.channel.expect("there are channels").dies_per_channel as usize
+    }
+
+    /// From the moment at which a transfer is asked for, its end is known: those before it come first.
+    pub fn ask_for_channel(&mut self, member: usize, worker: Worker, ns: u64) {
+        let number = self.channel_of(worker);
+        let channel = &mut self.members[member].channels[number];
+        channel.waiting.push((worker, ns));
+        channel.free_ns = channel.free_ns.max(self.now) + ns;
+        let until = channel.free_ns;
+        self.doing(member, worker, Doing::Transfers { until });
+        self.start_transfer(member, number);
+    }
+
+    fn start_transfer(&mut self, member: usize, number: usize) {
+        let channel = &mut self.members[member].channels[number];
+        if channel.user.is_none() && !channel.waiting.is_empty() {
+            let (worker, ns) = channel.waiting.remove(0);
+            channel.user = Some(worker);
+            self.schedule(ns, Event::Transferred { member, worker });
+        }
+    }
+
+    /// Whoever has transferred goes on first, then the next one transfers (rule 25).
+    pub fn transferred(&mut self, member: usize, worker: Worker) {
+        self.work_goes_on(member, worker);
+        let number = self.channel_of(worker);
+        self.members[member].channels[number].user = None;
+        self.start_transfer(member, number);
+    }
+}
+
+// The host link (rule 6). Lane 0 goes to the member; lane 1, or lane 0 if there is only one, goes to the host.
+impl Simulation<'_> {
+    /// A page operation sets out for its member. Only writes carry data there (rule 106).
+    pub fn issue(&mut self, member: usize, operation: Operation) {
+        if operation.kind == OpKind::Write && self.ssd.link.is_some() {
+            self.join_lane(member, 0, operation);
+        } else {
+            self.reach_member(member, operation);
+        }
+    }
+
+    /// A die is done with an operation. Only reads carry data back (rule 106).
+    pub fn leaves_die(&mut self, member: usize, operation: Operation) {
+        if operation.kind == OpKind::Read && self.ssd.link.is_some() {
+            let lane = self.members[member].lanes.len() - 1;
+            self.join_lane(member, lane, operation);
+        } else {
+            self.operation_done(operation);
+        }
+    }
+
+    fn join_lane(&mut self, member: usize, lane: usize, operation: Operation) {
+        self.members[member].lanes[lane].waiting.push(operation);
+        self.start_travel(member, lane);
+    }
+
+    fn start_travel(&mut self, member: usize, lane: usize) {
+        let state = &mut self.members[member].lanes[lane];
+        if state.travelling.is_none() && !state.waiting.is_empty() {
+            state.travelling = Some(state.waiting.remove(0));
+            let page_ns = self.ssd.link.expect("there is a link").page_ns;
+            self.schedule(page_ns, Event::Travelled { member, lane });
+        }
+    }
+
+    pub fn travelled(&mut self, member: usize, lane: usize) {
+        let operation = self.members[member].lanes[lane].travelling.expect("a page travels");
+        if operation.kind == OpKind::Write {
+            self.reach_member(member, operation);
+        } else {
+            self.operation_done(operation);
+        }
+        self.members[member].lanes[lane].travelling = None;
+        self.start_travel(member, lane);
+    }
+}

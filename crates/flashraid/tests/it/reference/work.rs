@@ -1,0 +1,206 @@
+//! Rule 90: work as a list of waits and transfers, one event for each of them.
+
+use super::{Event, Simulation};
+
+/// What works: the command slot of a die, or the clean of one of its pools.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Worker {
+    Slot { die: usize },
+    Clean { die: usize, pool: usize },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// An overhead, a poll, the read of a page, a turn of a suspension.
+    Wait(u64),
+    /// A program or an erase: a wait that a read may interrupt (rule 102).
+    Array(u64),
+    /// With pins a wait like any other.
+    Transfer(u64),
+    /// Goes on when the work of the partner is over (rule 103).
+    MeetPartner,
+}
+
+/// A command, a merge, a part of a suspension, or a phase of a clean.
+pub struct Work {
+    /// What is to come.
+    steps: Vec<Step>,
+    pub doing: Doing,
+    /// What is done together with it.
+    partner: Option<Worker>,
+    /// Times that it has been suspended.
+    pub suspensions: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Doing {
+    Begins,
+    Waits { until: u64, in_flight_from: Option<u64> },
+    Transfers { until: u64 },
+    MeetsPartner,
+}
+
+impl Simulation<'_> {
+    pub fn start_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>) {
+        self.gets_work(member, worker, steps, None);
+        self.work_goes_on(member, worker);
+    }
+
+    /// Two things done together; the first begins first.
+    pub fn start_together(&mut self, member: usize, first: (Worker, Vec<Step>), second: (Worker, Vec<Step>)) {
+        let ((first, first_steps), (second, second_steps)) = (first, second);
+        self.gets_work(member, first, first_steps, Some(second));
+        self.gets_work(member, second, second_steps, Some(first));
+        self.work_goes_on(member, first);
+        self.work_goes_on(member, second);
+    }
+
+    fn gets_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>, partner: Option<Worker>) {
+        let work = Work { steps, doing: Doing::Begins, partner, suspensions: 0 };
+        assert!(self.members[member].work.insert(worker, work).is_none(), "a worker does one thing at a time");
+    }
+
+    /// Begins the next step of some work, or ends it.
+    pub fn work_goes_on(&mut self, member: usize, worker: Worker) {
+        let now = self.now;
+        let with_pins = self.ssd.channel.is_none();
+        loop {
+            let work = self.members[member].work.get_mut(&worker).expect("the work goes on");
+            let Some(&step) = work.steps.first() else {
+                self.members[member].work.remove(&worker);
+                return self.work_is_over(member, worker);
+            };
+            match step {
+                Step::Transfer(ns) if !with_pins => {
+                    work.steps.remove(0);
+                    return self.ask_for_channel(member, worker, ns);
+                }
+                Step::Wait(_) | Step::Array(_) | Step::Transfer(_) => {
+                    // Waits that follow each other are one.
+                    let mut total = 0;
+                    let mut in_flight_from = None;
+                    loop {
+                        let ns = match work.steps.first() {
+                            Some(&Step::Wait(ns)) => ns,
+                            Some(&Step::Transfer(ns)) if with_pins => ns,
+                            Some(&Step::Array(ns)) => {
+                                in_flight_from.get_or_insert(now + total);
+                                ns
+                            }
+                            _ => break,
+                        };
+                        total += ns;
+                        work.steps.remove(0);
+                    }
+                    // A wait of length 0 is none (rule 25).
+                    if total > 0 {
+                        return self.wait(member, worker, total, in_flight_from);
+                    }
+                }
+                Step::MeetPartner => {
+                    let partner = work.partner.expect("it has a partner");
+                    if self.members[member].work.contains_key(&partner) {
+                        self.doing(member, worker, Doing::MeetsPartner);
+                        return;
+                    }
+                    self.members[member].work.get_mut(&worker).expect("the work goes on").steps.remove(0);
+                }
+            }
+        }
+    }
+
+    pub fn wait(&mut self, member: usize, worker: Worker, ns: u64, in_flight_from: Option<u64>) {
+        self.doing(member, worker, Doing::Waits { until: self.now + ns, in_flight_from });
+        self.schedule(ns, Event::Waited { member, worker });
+    }
+
+    pub fn doing(&mut self, member: usize, worker: Worker, doing: Doing) {
+        self.members[member].work.get_mut(&worker).expect("the work goes on").doing = doing;
+    }
+
+    /// The partner's work is over.
+    pub fn meets_no_longer(&mut self, member: usize, worker: Worker) {
+        if self.members[member].work.get(&worker).is_some_and(|work| work.doing == Doing::MeetsPartner) {
+            self.work_goes_on(member, worker);
+        }
+    }
+
+    fn work_is_over(&mut self, member: usize, worker: Worker) {
+        match worker {
+            Worker::Slot { die } => self.slot_work_is_over(member, die),
+            Worker::Clean { die, pool } => self.phase_is_over(member, die, pool),
+        }
+    }
+
+    /// Whether the event of a wait would end its work.
+    pub fn is_last_wait(&self, member: usize, worker: Worker) -> bool {
+        self.members[member].work.get(&worker).is_some_and(|work| work.steps.is_empty())
+    }
+
+    /// Rule 101: when some work ends if it waits for no transfer but one that it has asked for.
+    pub fn expected_end(&self, member: usize, worker: Worker) -> u64 {
+        let Some(work) = self.members[member].work.get(&worker) else { return self.now };
+        let partner_ends = || self.expected_end(member, work.partner.expect("it has a partner"));
+        let mut end = match work.doing {
+            Doing::Begins => self.now,
+            Doing::Waits { until, .. } | Doing::Transfers { until } => until,
+            Doing::MeetsPartner => partner_ends(),
+        };
+        for step in &work.steps {
+            match step {
+                Step::Wait(ns) | Step::Array(ns) | Step::Transfer(ns) => end += ns,
+                Step::MeetPartner => end = end.max(partner_ends()),
+            }
+        }
+        end
+    }
+}
+
+// What is made of steps.
+impl Simulation<'_> {
+    /// Rule 19.
+    pub fn read_steps(&self) -> Vec<Step> {
+        let timing = &self.ssd.timing;
+        vec![Step::Wait(timing.command_overhead_ns + timing.page_read_ns), Step::Transfer(timing.page_transfer_ns)]
+    }
+
+    /// Rule 20.
+    pub fn write_steps(&self, fills_block: bool) -> Vec<Step> {
+        let timing = &self.ssd.timing;
+        let mut steps = vec![Step::Wait(timing.command_overhead_ns), Step::Transfer(timing.page_transfer_ns)];
+        steps.extend(self.program_steps(fills_block));
+        steps
+    }
+
+    /// Rule 107: a trim, or the read of an unmapped page.
+    pub fn overhead_steps(&self) -> Vec<Step> {
+        vec![Step::Wait(self.ssd.timing.command_overhead_ns.max(1))]
+    }
+
+    /// The program of a page, with the summary if it fills a block (rule 18).
+    pub fn program_steps(&self, fills_block: bool) -> Vec<Step> {
+        let timing = &self.ssd.timing;
+        let mut steps = vec![Step::Array(timing.page_program_ns)];
+        if fills_block && self.ssd.geometry.summary_page {
+            steps.extend([Step::Transfer(timing.summary_transfer_ns), Step::Array(timing.page_program_ns)]);
+        }
+        steps
+    }
+
+    /// Out and in, without copy-back.
+    pub fn move_transfers(&self) -> Vec<Step> {
+        let times = if self.ssd.gc.copy_back { 0 } else { 2 };
+        vec![Step::Transfer(self.ssd.timing.page_transfer_ns); times]
+    }
+
+    /// The clean's read of a page.
+    pub fn move_read_steps(&self) -> Vec<Step> {
+        let mut steps = vec![Step::Wait(self.ssd.timing.page_read_ns)];
+        steps.extend(self.move_transfers());
+        steps
+    }
+
+    pub fn erase_steps(&self) -> Vec<Step> {
+        vec![Step::Array(self.ssd.timing.block_erase_ns)]
+    }
+}
