@@ -10,7 +10,7 @@ const WORKLOADS: [&str; 10] =
 /// Where synchronised caches are much better in the paper.
 const INTENSIVE: [&str; 6] = ["exchange", "lawc-cello", "fiu-vm", "fiu-mail", "ms-ec", "ms-ecft"];
 const POLICIES: [&str; 5] = ["wow", "ggc", "iwc", "iwc-sync", "lawc"];
-/// Shares of the front cache; 0.09375 and 0.25 are the paper's.
+/// Shares of the first level; 0.09375 and 0.25 are the paper's.
 const FRONTS: [f64; 4] = [0.093_75, 0.25, 0.5, 0.75];
 const SIZES_KIB: [u32; 3] = [64, 256, 1024];
 /// Read and write latency of the cache (Table 5).
@@ -24,7 +24,7 @@ const SPIDER_AROUND: [&str; 5] = ["4, 20, 60", "512, 20, 60", "1024, 40, 60", "1
 pub fn figures() -> Vec<Figure> {
     let figure = |id, title, points, evaluate| Figure { id, title, points, evaluate };
     vec![
-        figure("lawc.fig6", "Response times over the share of the front cache", fronts(), fig6),
+        figure("lawc.fig6", "Response times over the share of the first level", first_levels(), fig6),
         figure("lawc.fig7", "Policies of the write cache", grid(&WORKLOADS, &POLICIES), fig7),
         figure("lawc.fig8", "Synchronised collections", grid(&WORKLOADS, &["wow", "ggc", "lawc"]), fig8),
         figure("lawc.fig9", "Synthetic workloads", spider(), fig9),
@@ -49,7 +49,7 @@ fn grid(workloads: &[&str], policies: &[&str]) -> Vec<Point> {
     points
 }
 
-fn fronts() -> Vec<Point> {
+fn first_levels() -> Vec<Point> {
     let point = |workload: &str, share: f64| {
         lawc(format!("{workload} {share}"), "raid0", "lawc", workload).set("cache.first_level_fraction", share)
     };

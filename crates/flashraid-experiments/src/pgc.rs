@@ -190,7 +190,7 @@ fn fig12(results: &Results, evaluation: &mut Evaluation) {
     evaluation.number("pgc.fig12", results.reduction("T_hard 80 %", "T_hard 20 %", MEAN));
 }
 
-/// Two runs that differ in the cost of a look only, with so few requests that a collection is seldom interrupted.
+/// Two runs that differ in the cost of a poll only, with so few requests that a collection is seldom interrupted.
 fn polls() -> Vec<Point> {
     let point = |poll: &str| {
         let point = with(pgc(format!("poll {poll}"), "pgc-synthetic"), SEMI).set("ssd.gc.poll", poll);

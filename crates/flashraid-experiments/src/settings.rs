@@ -21,7 +21,7 @@ pub const CHOICES: &[Choice] = &[
     Choice {
         key: "coordination.force_until",
         value: "one-victim",
-        why: "what a forced cycle cleans; with \"watermark\" a cycle holds the array for a fifth of a second, and coordination is worse than local",
+        why: "what a forced cycle cleans; with \"watermark\" a cycle keeps the array busy for a fifth of a second, and coordination is worse than local",
     },
     Choice { key: "coordination.t_soft", value: "start+2", why: "the threshold of registration has no value in the paper" },
     Choice { key: "coordination.check_interval, idle_threshold", value: "10ms", why: "no values in the paper" },
@@ -83,7 +83,7 @@ preset = "pgc-single"
 preset = "pgc2011"
 "#;
 
-/// The arrays of LAWC; caches have the paper's sizes by default: 32 KiB for each member, a quarter of them in front.
+/// The arrays of LAWC; caches have the paper's sizes by default: 32 KiB for each member, a quarter of them in the first level.
 pub const LAWC_ARRAY: &str = r#"
 [array]
 preset = "lawc-raid0-8"

@@ -70,7 +70,7 @@ pub const TABLES: &[(&str, &[Figure])] = &[
         "Garbage collection",
         &[
             figure("collections", "/gc/runs", Unit::Plain(""), Better::Neutral),
-            figure("mean run", "/gc/mean_length_us", Unit::Microseconds, Better::Neutral),
+            figure("mean length", "/gc/mean_length_us", Unit::Microseconds, Better::Neutral),
             figure("busy", "/gc/busy_fraction", Unit::Share, Better::Less),
             figure("together", "/gc/synchronised_mean", Unit::Plain("members"), Better::Neutral),
         ],

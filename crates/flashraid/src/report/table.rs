@@ -123,7 +123,7 @@ impl Report {
             ("99 %", |times| times.p99),
             ("99.9 %", |times| times.p99_9),
             ("99.99 %", |times| times.p99_99),
-            ("greatest", |times| times.max),
+            ("max", |times| times.max),
         ];
         let kinds = [&self.response_us.all, &self.response_us.read, &self.response_us.write];
         let requests = Row::new("requests", kinds.map(|times| count(times.count)), "");
@@ -280,7 +280,7 @@ fn failure_sections(failure: &Failure) -> [Section; 2] {
         figures("mean of reads", |times| times.read.mean),
         figures("mean of writes", |times| times.write.mean),
         figures("99 %", |times| times.all.p99),
-        figures("greatest", |times| times.all.max),
+        figures("max", |times| times.all.max),
     ];
     let columns = ["normal", "degraded", "rebuilding", "rebuilt"].map(str::to_owned).to_vec();
     [
