@@ -223,11 +223,10 @@ impl Simulation<'_> {
             ended.push(pool);
         }
         ended.sort_unstable();
-        let in_state_3 = ended.iter().any(|&pool| self.clean(member, die, pool).state == 3) && self.preemption().is_some();
-        let undisturbed = |cause: Cause, is_disturbed: bool| cause == Cause::Idle && !is_disturbed;
-        let goes_on_idle = ended.iter().any(|pool| {
-            let clean = &self.members[member].dies[die].cleans[pool];
-            undisturbed(clean.cause, clean.is_disturbed)
+        let in_state_3 = self.preemption().is_some() && ended.iter().any(|&pool| self.clean(member, die, pool).state == 3);
+        let goes_on_idle = ended.iter().any(|&pool| {
+            let clean = self.clean(member, die, pool);
+            clean.cause == Cause::Idle && !clean.is_disturbed
         });
         for &pool in &ended {
             self.clean_ends(member, die, pool);
@@ -237,11 +236,8 @@ impl Simulation<'_> {
             self.protocol_sees_end_of_clean(member, die, pool);
         }
         let state = self.die(member, die);
-        if let Some(scope) = state.waits_for {
-            if scope == Scope::Any || ended.iter().any(|&pool| scope == Scope::Of(pool)) {
-                state.waits_for = None;
-            }
-        }
+        let is_released = |scope: &Scope| *scope == Scope::Any || ended.iter().any(|&pool| *scope == Scope::Of(pool));
+        state.waits_for = state.waits_for.filter(|scope| !is_released(scope));
         let slot_is_free = state.slot.is_none();
         // b.
         if in_state_3 && slot_is_free && self.serve_high_priority(member, die) {

@@ -38,7 +38,7 @@ pub enum Use {
     Merge(Option<Operation>),
     /// An operation, until it is done, together with a step of the clean that let it in.
     Together(Option<Operation>),
-    Suspension(Suspension),
+    Suspension(Box<Suspension>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -125,13 +125,20 @@ impl Simulation<'_> {
         if self.die(member, die).slot.is_some() {
             return;
         }
+        // a.
         self.forced_cleans(member, die);
-        let state = self.die(member, die);
-        if state.slot.is_some() || state.waits_for.is_some() {
+        if self.die(member, die).slot.is_some() {
             return;
         }
-        let Some(&head) = state.queue.first() else { return self.rest_begins(member, die) };
-        if self.blocks_die() && !self.die(member, die).cleans.is_empty() {
+        // b.
+        if self.die(member, die).waits_for.is_some() {
+            return;
+        }
+        let Some(&head) = self.die(member, die).queue.first() else {
+            return self.rest_begins(member, die);
+        };
+        // c.
+        if self.is_blocked(member, die) {
             return;
         }
         if self.trigger_says_so(&head) {
@@ -141,17 +148,18 @@ impl Simulation<'_> {
                 self.needed_cleans(member, die, Cause::Need);
             }
         }
-        let state = self.die(member, die);
-        let blocked = !state.cleans.is_empty() && self.blocks_die();
-        let state = self.die(member, die);
-        // A point without a poll may have let the head in.
-        if blocked || state.slot.is_some() || state.queue.is_empty() {
-            return;
+        // d., unless a point without a poll has taken the slot.
+        if !self.is_blocked(member, die) && self.die(member, die).slot.is_none() {
+            self.serve_head(member, die);
         }
-        self.serve_head(member, die);
     }
 
-    /// Rules 10 and 107.
+    /// With die blocking a clean in progress blocks all of the die.
+    pub fn is_blocked(&self, member: usize, die: usize) -> bool {
+        self.blocks_die() && !self.members[member].dies[die].cleans.is_empty()
+    }
+
+    /// Rule 10; trims are no writes (rule 107).
     fn trigger_says_so(&self, head: &Operation) -> bool {
         self.ssd.gc.trigger == Trigger::Request || head.kind == OpKind::Write
     }
@@ -294,7 +302,7 @@ impl Simulation<'_> {
                     self.slot_is_free(member, die, let_in_by);
                 }
             }
-            Use::Suspension(suspension) => self.suspension_goes_on(member, die, suspension),
+            Use::Suspension(suspension) => self.suspension_goes_on(member, die, *suspension),
         }
     }
 }

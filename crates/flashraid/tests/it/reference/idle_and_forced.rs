@@ -42,8 +42,7 @@ impl Simulation<'_> {
     pub fn forced_cleans(&mut self, member: usize, die: usize) {
         let Some((work, dies)) = &self.members[member].protocol.forced else { return };
         let work = *work;
-        let cleans = !self.members[member].dies[die].cleans.is_empty();
-        if !dies.contains(&die) || (self.blocks_die() && cleans) {
+        if !dies.contains(&die) || self.is_blocked(member, die) {
             return;
         }
         match work {

@@ -85,7 +85,7 @@ impl Simulation<'_> {
     }
 
     fn suspension_takes(&mut self, member: usize, die: usize, suspension: Suspension, steps: Vec<Step>) {
-        self.die(member, die).slot = Some(Slot { what: Use::Suspension(suspension), let_in_by: None });
+        self.die(member, die).slot = Some(Slot { what: Use::Suspension(Box::new(suspension)), let_in_by: None });
         self.start_work(member, Worker::Slot { die }, steps);
     }
 
