@@ -289,14 +289,12 @@ fn members_tell_what_is_left_and_how_they_are() {
     // Three pages of the open block; the free block is for collection.
     assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest { pages_left: 3 })));
     let answers = sent(Scheme::ProactiveSoftLimit, &worn(0));
-    let tells = |member, free_blocks, blocks_above_start, fragmentation| {
-        let correctable_error_rate = 0.0;
-        let free_blocks_min = free_blocks;
-        let state = MemberState { fragmentation, free_blocks, correctable_error_rate, free_blocks_min, blocks_above_start };
+    let tells = |member, free_blocks, blocks_above_start| {
+        let state = MemberState { free_blocks, free_blocks_min: free_blocks, blocks_above_start };
         answers.contains(&Mail::ToController(member, ToController::GcState(state)))
     };
-    assert!(tells(0, 1, 0, 0.2), "one free block, five used ones");
-    assert!(tells(1, 2, 1, 0.5), "two free blocks, four used ones");
+    assert!(tells(0, 1, 0), "one free block, five used ones");
+    assert!(tells(1, 2, 1), "two free blocks, four used ones");
 }
 
 #[test]

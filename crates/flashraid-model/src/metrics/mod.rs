@@ -267,7 +267,6 @@ mod tests {
             pool: 0,
             start_ns: 50,
             end_ns: 150,
-            victims: 1,
             pages_moved: 0,
             free_blocks_before: 0,
             free_blocks_min: 0,

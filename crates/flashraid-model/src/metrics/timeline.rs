@@ -86,7 +86,6 @@ mod tests {
             pool: 0,
             start_ns,
             end_ns,
-            victims: 1,
             pages_moved: 0,
             free_blocks_before: 0,
             free_blocks_min: 0,

@@ -99,6 +99,8 @@ impl Ssd {
             Some(clean) if awaited(clean) => (ends, true),
             None if !state.queue.is_empty() => (ends, true),
             None if state.check_follows || state.forced.is_some() => (ends, false),
+            // It will rest, and then collect and perhaps ask for more.
+            None if self.agent.is_some() && self.params.gc.idle_ns.is_some() => (ends, false),
             None => return,
             // It will poll again. Whoever speaks with a controller must not be late, as where a write has made the clean shorter.
             Some(_) if state.queue.is_empty() && state.far_wake != NEVER && self.agent.is_none() => return,

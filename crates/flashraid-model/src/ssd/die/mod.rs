@@ -410,7 +410,8 @@ impl Ssd {
         if let Some(scope) = state.slot.let_in_by.take() {
             state.collecting.set(at, true);
             self.point(at, die, scope, fx);
-            if !by_plane {
+            // A poll that takes no time may have let in the next operation: what is due stays due.
+            if !by_plane || !self.dies[die.index()].slot_is_free() {
                 return;
             }
         }

@@ -1,17 +1,17 @@
-//! Every rule of preemption on a tiny element, to the nanosecond.
+//! Every rule of preemption on a tiny die, to the nanosecond.
 //!
-//! Read 20, program 200, erase 1000, transfer 7, command 1, look 5; so a read takes 28 and a write 208. Blocks of four pages, no
+//! Read 20, program 200, erase 1000, transfer 7, command 1, poll 5; so a read takes 28 and a write 208. Blocks of four pages, no
 //! summary. Five writes bring a pool to its start threshold with pages 6 and 7 left in the victim. From `T` on, when a read (of 28)
 //! starts the collection, it goes like this if nothing else happens:
 //!
 //! ```text
-//! look 0–5, the read 5–33, look –38, read of 6 –58, look –63, program –263, look –268, read of 7 –288, look –293, program –493,
-//! look –498, erase –1498
+//! poll 0–5, the read 5–33, poll –38, read of 6 –58, poll –63, program –263, poll –268, read of 7 –288, poll –293, program –493,
+//! poll –498, erase –1498
 //! ```
 
 use crate::TimeNs;
 use crate::array::{Array, ArrayParams, Done, Level, PageRequest};
-use crate::metrics::GcInterval;
+use crate::events::GcInterval;
 use crate::ssd::{MemberCounters, Preemption, Suspension, tiny};
 
 const T: TimeNs = 10_000;
@@ -98,7 +98,7 @@ fn semi(preemption: Preemption, operations: &[(i64, Op)]) -> Outcome {
 }
 
 #[test]
-fn a_clean_that_nothing_disturbs_costs_a_look_at_every_point() {
+fn a_clean_that_nothing_disturbs_costs_a_poll_at_every_point() {
     let outcome = semi(SEMI, &[(0, Read(9))]);
     assert_eq!((outcome.done, outcome.cleans[0].end_ns), (vec![33], T + 1498));
     assert_eq!((outcome.counters.preemptions, outcome.counters.gc_pages_moved, outcome.counters.erases), (1, 2, 1));
@@ -113,20 +113,20 @@ fn a_clean_that_nothing_disturbs_costs_a_look_at_every_point() {
 #[test]
 fn a_read_waits_for_the_next_point_2() {
     let phases = [
-        (36, 66, "look at point 2"),
+        (36, 66, "poll at point 2"),
         (38, 66, "its very end"),
         (39, 296, "read of a move"),
-        (60, 296, "look at point 1"),
+        (60, 296, "poll at point 1"),
         (100, 296, "program"),
-        (268, 296, "the next look"),
+        (268, 296, "the next poll"),
         (269, 526, "the read behind it"),
-        (495, 526, "look before the erase"),
+        (495, 526, "poll before the erase"),
         (499, 1526, "erase"),
     ];
     for (at, expected, phase) in phases {
         let outcome = semi(SEMI, &[(0, Read(9)), (at, Read(10))]);
         assert_eq!((outcome.done[1], outcome.met[1]), (expected, 1), "{phase}");
-        // Each operation that goes in puts the end off by its duration and a look.
+        // Each operation that goes in puts the end off by its duration and a poll.
         assert_eq!(outcome.clean_end(), if phase == "erase" { 1498 } else { 1498 + 28 + 5 }, "{phase}");
     }
     let later = semi(SEMI, &[(0, Read(9)), (1498, Read(10))]);
@@ -136,7 +136,7 @@ fn a_read_waits_for_the_next_point_2() {
 #[test]
 fn a_write_also_goes_in_at_point_1() {
     let outcome = semi(SEMI, &[(0, Read(9)), (45, Write(10)), (46, Read(11))]);
-    // Write 63–271, look –276, program of 6 –476, look –481, the read –509, look –514.
+    // Write 63–271, poll –276, program of 6 –476, poll –481, the read –509, poll –514.
     assert_eq!(outcome.done, [33, 271, 509]);
     assert_eq!(outcome.clean_end(), 1498 + 208 + 28 + 2 * 5);
     assert_eq!(outcome.counters.preemptions, 3);
@@ -155,7 +155,7 @@ fn no_operation_overtakes_an_earlier_one_on_its_page() {
 fn a_page_overwritten_while_it_is_in_the_register_is_dropped() {
     let outcome = semi(SEMI, &[(0, Read(9)), (45, Write(6))]);
     assert_eq!(outcome.done[1], 271);
-    // After the look at point 1 (–276) the one at point 2 (–281), then page 7.
+    // After the poll at point 1 (–276) the one at point 2 (–281), then page 7.
     assert_eq!(outcome.clean_end(), 281 + 20 + 5 + 200 + 5 + 1000);
     assert_eq!((outcome.counters.gc_pages_dropped, outcome.counters.gc_pages_moved), (1, 1));
     assert_eq!(outcome.counters.flash_page_ops(), 1 + 6 + 2 + 1);
@@ -177,7 +177,7 @@ fn reads_and_writes_of_the_page_in_the_register_are_merged() {
     assert_eq!((outcome.counters.merges, outcome.counters.merged_moves, outcome.counters.gc_pages_moved), (1, 0, 2));
 
     let outcome = semi(merge, &[(0, Read(9)), (45, Write(6)), (46, Write(6)), (47, Read(6))]);
-    // Merged one by one: –70, look –75, –82, look –87, –94, look –99, then the program for both writes.
+    // Merged one by one: –70, poll –75, –82, poll –87, –94, poll –99, then the program for both writes.
     assert_eq!(outcome.done, [33, 299, 299, 94]);
     assert_eq!(outcome.clean_end(), 1498 + 3 * (7 + 5));
     assert_eq!((outcome.counters.merges, outcome.counters.merged_moves, outcome.counters.gc_pages_moved), (3, 1, 1));
@@ -212,7 +212,7 @@ fn a_read_overlaps_with_the_read_of_a_move() {
     let mut transfers = params(2, 0, pipeline);
     transfers.ssd.gc.copy_back = false;
     assert_eq!(run(&transfers, &[(0, Read(6))]).clean_end(), 33 + 14 + 1498 - 58 + 14);
-    // Two that may go in are too many for the first look; the second has only one left.
+    // Two that may go in are too many for the first poll; the second has only one left.
     let two = run(&params(1, 0, pipeline), &[(0, Read(9)), (1, Read(10))]);
     assert_eq!((two.done, two.counters.preemptions, two.counters.pipelined), (vec![33, 66], 1, 1));
 }
@@ -220,10 +220,10 @@ fn a_read_overlaps_with_the_read_of_a_move() {
 #[test]
 fn a_write_overlaps_with_the_program_of_a_move() {
     let pipeline = Some(Preemption { pipeline: true, ..SEMI });
-    // The same plane: read of both –46, look –51, program of the move –251, of the write –451.
+    // The same plane: read of both –46, poll –51, program of the move –251, of the write –451.
     let same = run(&params(1, 0, pipeline), &[(0, Read(9)), (48, Write(10))]);
     assert_eq!((same.done[1], same.clean_end()), (451, 451 + 1498 - 263));
-    // Different planes: look –38, the write's program after its transfer, –246.
+    // Different planes: poll –38, the write's program after its transfer, –246.
     let different = run(&params(2, 0, pipeline), &[(0, Read(6)), (36, Write(7))]);
     assert_eq!((different.done[1], different.counters.pipelined), (246, 2));
     assert_eq!(different.clean_end(), 246 + 1498 - 263);
@@ -240,11 +240,11 @@ fn writes_wait_when_free_blocks_fall_below_t_hard() {
     let outcome = run(&params, &writes);
     assert_eq!(outcome.done[..4], [213, 426, 639, 852]);
     let clean = outcome.cleans[0];
-    assert_eq!((clean.free_blocks_before, clean.free_blocks_least), (2, 1));
+    assert_eq!((clean.free_blocks_before, clean.free_blocks_min), (2, 1));
     assert_eq!((clean.writes_wait_from_ns, clean.all_wait_from_ns), (T + 857, clean.end_ns));
     // Pages 6 and 7 move, then the erase.
     assert_eq!(clean.end_ns, T + 857 + 1460);
-    // The next clean begins with two free blocks, in state 1, and lets the last write in at its first look.
+    // The next clean begins with two free blocks, in state 1, and lets the last write in at its first poll.
     assert_eq!((outcome.cleans[1].start_ns, outcome.cleans[1].writes_wait_from_ns), (clean.end_ns, outcome.cleans[1].end_ns));
     assert_eq!(outcome.done[4], 857 + 1460 + 5 + 208);
     assert_eq!(outcome.counters.exhausted, 0);
@@ -265,17 +265,17 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
     let outcome = run(&params, &writes);
     assert_eq!((outcome.cleans[0].writes_wait_from_ns, outcome.cleans[0].end_ns), (T + 857, T + 857 + 1460));
     // The last write waits from the begin of the second clean, whose victim has no valid page, until the third, which begins with
-    // three free blocks and lets it in at its first look.
+    // three free blocks and lets it in at its first poll.
     let second = outcome.cleans[1];
     assert_eq!((second.free_blocks_before, second.start_ns, second.writes_wait_from_ns), (2, T + 2317, T + 2317));
     assert_eq!((second.pages_moved, second.end_ns, second.all_wait_from_ns), (0, T + 3322, T + 3322));
     assert_eq!((outcome.cleans[2].free_blocks_before, outcome.done[4]), (3, 3322 + 5 + 208));
     assert_eq!((outcome.counters.gc_writes_wait_ns, outcome.counters.exhausted), (1460 + 1005, 0));
-    // A read goes in at the first look of the second clean.
+    // A read goes in at the first poll of the second clean.
     let with_read: Vec<_> = writes.iter().copied().chain([(2320, Read(3))]).collect();
     let with_read = run(&params, &with_read);
     assert_eq!(with_read.done[4..], [3322 + 33 + 5 + 208, 2322 + 28]);
-    // A high-priority write ends the looks: state 3 from the first of them on, and the write right after the erase.
+    // A high-priority write ends the polls: state 3 from the first of them on, and the write right after the erase.
     let urgent: Vec<_> = writes[..4].iter().copied().chain([(2320, Urgent(1)), (2321, Read(3))]).collect();
     let urgent = run(&params, &urgent);
     assert_eq!((urgent.cleans[1].writes_wait_from_ns, urgent.cleans[1].all_wait_from_ns), (T + 2317, T + 2322));
@@ -283,9 +283,9 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
 }
 
 #[test]
-fn a_high_priority_write_stops_all_looks_until_the_erase() {
+fn a_high_priority_write_stops_all_polls_until_the_erase() {
     let outcome = semi(SEMI, &[(0, Read(9)), (45, Urgent(10)), (46, Read(11)), (47, Write(0))]);
-    // At the look (–63) the state becomes 3: program –263, read –283, program –483, erase –1483, then the write.
+    // At the poll (–63) the state becomes 3: program –263, read –283, program –483, erase –1483, then the write.
     assert_eq!(outcome.cleans[0].all_wait_from_ns, T + 63);
     assert_eq!(outcome.clean_end(), 1483);
     assert_eq!(outcome.done[1], 1483 + 208);
@@ -305,11 +305,11 @@ fn a_high_priority_write_that_comes_first_waits_for_the_victim() {
 fn an_exhausted_pool_makes_writes_wait_and_loses_nothing() {
     let writes: Vec<_> = [9, 10, 11, 2].iter().map(|&page| (0, Write(page))).collect();
     let outcome = semi(SEMI, &writes);
-    // Three writes fill the open block; the look that ends at 644 refuses the fourth. The clean takes the last free block and ends
-    // 1460 later; the next one lets the write in at its first look.
+    // Three writes fill the open block; the poll that ends at 644 refuses the fourth. The clean takes the last free block and ends
+    // 1460 later; the next one lets the write in at its first poll.
     assert_eq!(outcome.done, [213, 426, 639, 644 + 1460 + 5 + 208]);
     assert_eq!((outcome.counters.exhausted, outcome.counters.exhausted_ns), (1, 1465));
-    assert_eq!(outcome.cleans[0].free_blocks_least, 0);
+    assert_eq!(outcome.cleans[0].free_blocks_min, 0);
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn idle_time_is_used_and_a_request_waits_for_the_victim_or_the_next_point() {
     let mut both = params(1, 0, Some(SEMI));
     both.ssd.gc.idle_ns = Some(500);
     let outcome = run(&both, &[(at(1900), Read(9))]);
-    // Look –1545, read, look –1570, program –1770, look –1775, read, look –1800, program –2000, look –2005.
+    // Poll –1545, read, poll –1570, program –1770, poll –1775, read, poll –1800, program –2000, poll –2005.
     assert_eq!(outcome.done[0], at(2005 + 28));
     assert_eq!(outcome.cleans[0].end_ns, 2005 + 28 + 5 + 1000);
 

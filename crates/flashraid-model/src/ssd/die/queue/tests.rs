@@ -2,11 +2,13 @@
 
 use super::super::super::PageOp;
 use super::*;
+use crate::ids::DieId;
 use proptest::prelude::*;
 
-fn operation(slot: u32, kind: u32) -> Pending {
-    let op = PageOp { page: slot, write: kind > 0, high_priority: kind > 1, join: 0 };
-    Pending { op, slot, element: 0, queued_at: 0, met_gc: false, refused_at: TimeNs::MAX, previous: NONE, next: NONE, arrival: 0 }
+fn operation(page: u32, kind: u32) -> Waiting {
+    let kinds = [OpKind::Read, OpKind::Write, OpKind::Write, OpKind::Trim];
+    let op = PageOp { page, kind: kinds[kind as usize], high_priority: kind == 2, completion: 0 };
+    Waiting::new(0, op, Lpn(page), DieId(0))
 }
 
 /// What a queue is, without any haste.
@@ -14,12 +16,12 @@ fn operation(slot: u32, kind: u32) -> Pending {
 struct Naive(Vec<u32>);
 
 impl Naive {
-    fn first_on(&self, slot: u32, pending: &Slab<Pending>) -> Option<u32> {
-        self.0.iter().copied().find(|&id| pending[id].slot == slot)
+    fn first_on(&self, lpn: Lpn, pending: &Slab<Waiting>) -> Option<u32> {
+        self.0.iter().copied().find(|&id| pending[id].lpn == lpn)
     }
 
-    fn candidates(&self, kinds: Kinds, pending: &Slab<Pending>) -> Vec<u32> {
-        let first = |id: u32| self.first_on(pending[id].slot, pending) == Some(id);
+    fn candidates(&self, kinds: Kinds, pending: &Slab<Waiting>) -> Vec<u32> {
+        let first = |id: u32| self.first_on(pending[id].lpn, pending) == Some(id);
         self.0.iter().copied().filter(|&id| kinds[kind_of(&pending[id])] && first(id)).collect()
     }
 }
@@ -27,7 +29,7 @@ impl Naive {
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Push {
-        slot: u32,
+        page: u32,
         kind: u32,
     },
     /// The one in a certain place leaves, which may be blocked.
@@ -39,7 +41,7 @@ enum Step {
 
 /// Mostly more, then mostly fewer operations, so that the queue is short and long in turn.
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let push = (0..12u32, 0..3u32).prop_map(|(slot, kind)| Step::Push { slot, kind }).boxed();
+    let push = (0..12u32, 0..KINDS as u32).prop_map(|(page, kind)| Step::Push { page, kind }).boxed();
     let leave = prop_oneof![
         3 => any::<prop::sample::Index>().prop_map(Step::Leave),
         3 => any::<Kinds>().prop_map(Step::GoIn),
@@ -51,11 +53,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         .prop_map(|phases| phases.into_iter().flat_map(|(up, down)| [up, down]).flatten().collect())
 }
 
-const ALL_KINDS: [Kinds; 8] = {
-    let mut all = [[false; 3]; 8];
+const ALL_KINDS: [Kinds; 16] = {
+    let mut all = [[false; KINDS]; 16];
     let mut i = 0;
-    while i < 8 {
-        all[i] = [i & 1 > 0, i & 2 > 0, i & 4 > 0];
+    while i < 16 {
+        all[i] = [i & 1 > 0, i & 2 > 0, i & 4 > 0, i & 8 > 0];
         i += 1;
     }
     all
@@ -68,8 +70,8 @@ proptest! {
         let mut refused_at = std::collections::BTreeMap::new();
         for (now, step) in (0..).zip(steps) {
             let leaves = match step {
-                Step::Push { slot, kind } => {
-                    let id = pending.insert(operation(slot, kind));
+                Step::Push { page, kind } => {
+                    let id = pending.insert(operation(page, kind));
                     queue.push(id, &mut pending);
                     naive.0.push(id);
                     refused_at.insert(id, TimeNs::MAX);
@@ -79,7 +81,7 @@ proptest! {
                 Step::GoIn(kinds) => naive.candidates(kinds, &pending).first().copied(),
                 Step::Refuse => {
                     queue.refuse_writes(now, &mut pending);
-                    for id in naive.0.iter().filter(|id| pending[**id].op.write) {
+                    for id in naive.0.iter().filter(|id| pending[**id].op.kind == OpKind::Write) {
                         refused_at.entry(*id).and_modify(|at| *at = now.min(*at));
                     }
                     None
@@ -93,9 +95,9 @@ proptest! {
             prop_assert_eq!(queue.head(), naive.0.first().copied().unwrap_or(NONE));
             prop_assert_eq!(list::from(queue.head(), &pending).collect::<Vec<_>>(), &naive.0[..]);
             let count = |kind| naive.0.iter().filter(|&&id| kind_of(&pending[id]) == kind).count() as u32;
-            prop_assert_eq!(queue.waiting, [count(0), count(1), count(2)]);
-            for slot in 0..12 {
-                prop_assert_eq!(queue.first_on(slot, &pending), naive.first_on(slot, &pending));
+            prop_assert_eq!(queue.waiting, [count(0), count(1), count(2), count(3)]);
+            for lpn in (0..12).map(Lpn) {
+                prop_assert_eq!(queue.first_on(lpn, &pending), naive.first_on(lpn, &pending));
             }
             for kinds in ALL_KINDS {
                 prop_assert_eq!(queue.candidates_of(kinds, &pending).collect::<Vec<_>>(), naive.candidates(kinds, &pending));
@@ -110,32 +112,32 @@ proptest! {
     }
 }
 
-/// An overload: reads in front that block the writes behind them, writes that want room, and a look at all of it after each step.
+/// An overload: reads in front that block the writes behind them, writes that want room, and a check of all of it after each step.
 /// Walking through the queue at each would take 10¹¹ steps.
 #[test]
 fn a_long_queue_is_not_walked_through() {
     const LENGTH: u32 = 300_000;
     let (mut queue, mut pending) = (Queue::default(), Slab::default());
-    let slot_of = |i: u32| i % (LENGTH / 3);
+    let page_of = |i: u32| i % (LENGTH / 3);
     for i in 0..LENGTH {
         // On each page a read, a write and a high-priority write.
-        let id = pending.insert(operation(slot_of(i), i / (LENGTH / 3)));
+        let id = pending.insert(operation(page_of(i), i / (LENGTH / 3)));
         queue.push(id, &mut pending);
         queue.refuse_writes(u64::from(i), &mut pending);
-        assert_eq!(queue.candidates_of([false, true, true], &pending).next(), None);
+        assert_eq!(queue.candidates_of([false, true, true, false], &pending).next(), None);
     }
     // Every page gets through, the last one first.
-    for slot in (0..LENGTH / 3).rev() {
+    for lpn in (0..LENGTH / 3).rev().map(Lpn) {
         for kind in 0..3 {
-            let id = queue.first_on(slot, &pending).expect("one waits");
+            let id = queue.first_on(lpn, &pending).expect("one waits");
             let operation = pending[id];
             assert_eq!(kind_of(&operation), kind);
             assert_eq!(operation.refused_at, if kind == 0 { TimeNs::MAX } else { u64::from(id) });
             queue.remove(id, &mut pending);
             queue.refuse_writes(TimeNs::MAX, &mut pending);
-            let behind = if kind < 2 { queue.first_on(slot, &pending) } else { None };
+            let behind = if kind < 2 { queue.first_on(lpn, &pending) } else { None };
             let expected = [kind == 0, kind == 1].map(|waits| if waits { behind } else { None });
-            assert_eq!(queue.candidates_of([false, true, false], &pending).next(), expected[0]);
+            assert_eq!(queue.candidates_of([false, true, false, false], &pending).next(), expected[0]);
             assert_eq!(queue.first_high_priority_write(&pending), expected[1]);
         }
     }
