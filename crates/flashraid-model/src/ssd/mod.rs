@@ -169,8 +169,7 @@ impl Waiting {
             time.collection_ns += (left_die - self.started_ns).saturating_sub(own);
         }
         time.transfer_ns += (self.reached_ns - self.submitted_ns) + (at - left_die);
-        if at - self.submitted_ns < time.total_ns() { eprintln!("TIME {at} {self:?} {time:?}"); }
-        time.queue_ns = (at - self.submitted_ns).saturating_sub(time.total_ns());
+        time.queue_ns = at - self.submitted_ns - time.total_ns();
         time
     }
 }

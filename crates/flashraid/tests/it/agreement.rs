@@ -40,7 +40,6 @@ fn the_model_agrees_with_the_reference_on_coordination() {
 }
 
 #[test]
-#[ignore = "the model composes with the one die engine"]
 fn the_model_agrees_with_the_reference_on_everything() {
     agree(draw_mixed_case);
 }

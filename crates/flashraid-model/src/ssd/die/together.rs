@@ -106,7 +106,7 @@ impl Ssd {
 
     /// Whether a worker that has come to a barrier goes on: a clean's read when the host's has left the die, a host's program when the
     /// clean's is over. If not, the other worker wakes it.
-    pub(super) fn passes_barrier<W>(&mut self, _at: TimeNs, die: DieId, worker: Worker, _fx: &mut Effects<W>) -> bool {
+    pub(super) fn passes_barrier(&self, die: DieId, worker: Worker) -> bool {
         let slot = &self.dies[die.index()].slot;
         let scope = slot.let_in_by.expect("a clean has let the operation in");
         let clean = self.dies[die.index()].clean(scope);

@@ -51,6 +51,8 @@ pub(crate) struct Work {
     pub plain_end: TimeNs,
     /// End of the present wait or of the transfer that has been asked for.
     present_ends: TimeNs,
+    /// It waits at a barrier.
+    at_barrier: bool,
     /// The wait, among all of the die; a wake-up with another number is void.
     number: u32,
     steps: VecDeque<Step>,
@@ -71,6 +73,7 @@ impl Default for Work {
             ends: NEVER,
             plain_end: 0,
             present_ends: 0,
+            at_barrier: false,
             number: 0,
             steps: VecDeque::new(),
             flight_from: NEVER,
@@ -113,7 +116,7 @@ impl Work {
     }
 
     pub fn is_at_barrier(&self) -> bool {
-        self.ends == NEVER && self.steps.front() == Some(&Step::Barrier)
+        self.at_barrier
     }
 
     /// Replaces all steps by `steps`; with pins transfers are waits, and waits that follow each other are one.
@@ -181,10 +184,12 @@ impl Ssd {
         loop {
             let work = self.dies[die.index()].work_mut(worker);
             work.stop();
+            work.at_barrier = false;
             match work.steps.front().copied() {
                 None => return self.work_over(at, die, worker, fx),
                 Some(Step::Barrier) => {
-                    if !self.passes_barrier(at, die, worker, fx) {
+                    if !self.passes_barrier(die, worker) {
+                        self.dies[die.index()].work_mut(worker).at_barrier = true;
                         return;
                     }
                     self.dies[die.index()].work_mut(worker).steps.pop_front();
