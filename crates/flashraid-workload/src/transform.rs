@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::space::SECTOR_BYTES;
-use super::{AddressSpace, OpKind, HostLoop, Request, Source, SourceError, SpecProblem};
+use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem};
 use flashraid_model::rng::{self, Stream};
 
 /// What is done to a stream. The default leaves it as it is and refuses addresses beyond the array.

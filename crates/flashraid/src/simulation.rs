@@ -1,7 +1,7 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
 
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, Done, PageRequest, Health, StripeCounters, pages_of};
+use flashraid_model::array::{Array, Done, Health, PageRequest, StripeCounters, pages_of};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination;
 use flashraid_model::events::GcInterval;

@@ -23,7 +23,7 @@ use crate::cache::{Cache, CacheCounters, Command, HostDone, MemberExtent};
 use crate::coordination::KINDS;
 use crate::events::{DestageInterval, GcInterval, TimeParts};
 use crate::ids::MemberId;
-pub use crate::placement::{Layout, Level, PageRequest, Extent};
+pub use crate::placement::{Extent, Layout, Level, PageRequest};
 use crate::request::{OpKind, Request};
 use crate::ssd::{Effects, Hint, Shortcuts, Ssd};
 use ahead::Ahead;
@@ -94,9 +94,7 @@ impl Array {
 
     /// The same with or without the shortcuts, which change nothing but the time it takes.
     pub fn with_shortcuts(params: &ArrayParams, seed: u64, shortcuts: Shortcuts) -> Self {
-        let member = |number| {
-            Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts)
-        };
+        let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
         let spare = params.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
         let mut members = Members::new((0..params.members + u32::from(spare.is_some())).map(member).collect());
         for member in 0..members.ssds.len() as u32 {

@@ -2,8 +2,8 @@
 
 use super::VictimPolicy;
 use super::tables::prefetch;
-use crate::ids::{BlockId, DieId};
 use super::{DieState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock, victim};
+use crate::ids::{BlockId, DieId};
 
 /// Entries of `rmap` in 64 bytes.
 const PAGES_PER_CACHE_LINE: usize = 16;

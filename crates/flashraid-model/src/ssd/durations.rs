@@ -1,7 +1,7 @@
 //! How long each thing takes, added up once, and of which steps it consists (rules 14, 18 to 20, 30, 90).
 
-use super::die::Step;
 use super::SsdParams;
+use super::die::Step;
 use crate::events::TimeParts;
 use crate::flash::Timing;
 use crate::ftl::CleanWork;

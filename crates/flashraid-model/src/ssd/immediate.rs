@@ -4,8 +4,8 @@
 //! ([`Ssd::may_be_immediate`]): everything that happens until the end of an operation is known when it arrives.
 
 use super::{Blocking, Busy, GcInterval, Ssd};
-use crate::events::TimeParts;
 use crate::events::TimeNs;
+use crate::events::TimeParts;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use std::collections::VecDeque;
@@ -212,4 +212,3 @@ impl Ssd {
         end
     }
 }
-

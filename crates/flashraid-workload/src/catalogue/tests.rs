@@ -1,7 +1,7 @@
 //! The named workloads against their published statistics.
 
 use super::*;
-use crate::{AddressSpace, OpKind, HostLoop, Request, open};
+use crate::{AddressSpace, HostLoop, OpKind, Request, open};
 use flashraid_model::placement::StripeShape;
 
 /// 8 × `ggc2014` as RAID-0.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use self::addresses::AddressGenerator;
 use self::arrivals::ArrivalGenerator;
 use self::sizes::SizeGenerator;
-use super::{AddressSpace, OpKind, HostLoop, Request, Source, SourceError, SpecProblem};
+use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem};
 use flashraid_model::rng::{self, Stream};
 
 pub use self::addresses::{AddressSpec, Footprint, MemberSkew, Pattern};
@@ -121,15 +121,8 @@ impl Synthetic {
 }
 
 /// What a request is before its properties are drawn.
-const BLANK: Request = Request {
-    arrival_ns: 0,
-    offset_bytes: 0,
-    length_bytes: 0,
-    kind: OpKind::Write,
-    high_priority: false,
-    stream: 0,
-    one_member: false,
-};
+const BLANK: Request =
+    Request { arrival_ns: 0, offset_bytes: 0, length_bytes: 0, kind: OpKind::Write, high_priority: false, stream: 0, one_member: false };
 
 impl Source for Synthetic {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {

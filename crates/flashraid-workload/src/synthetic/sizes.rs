@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::check_share;
-use crate::{AddressSpace, OpKind, Grain, Request, SpecProblem};
+use crate::{AddressSpace, Grain, OpKind, Request, SpecProblem};
 use flashraid_model::rng::{self, Stream};
 
 /// A distribution of sizes. What it gives is never 0 and never more than the footprint.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::info::info_bytes;
 use super::{CompressingWriter, Compression, Devices, Format, Reorder, TimeUnit, TraceRecord, TraceSpec, open_bytes};
-use crate::{OpKind, HostLoop, Source, SourceError};
+use crate::{HostLoop, OpKind, Source, SourceError};
 
 use OpKind::{Read, Write as Writes};
 

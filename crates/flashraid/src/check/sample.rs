@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::config::address_space;
 use flashraid_model::array::{ArrayParams, OfferedLoad, pages_of};
-use flashraid_workload::{self as workload, OpKind, HostLoop, Request, SourceError, SourceSpec, WorkloadSpec};
+use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, WorkloadSpec};
 
 /// Requests looked at.
 const REQUESTS: u64 = 20_000;

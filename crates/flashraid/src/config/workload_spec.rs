@@ -12,7 +12,7 @@ use flashraid_workload::catalogue::{self, NamedWorkload};
 use flashraid_workload::synthetic as model;
 use flashraid_workload::trace::{Devices, Reorder, TraceSpec};
 use flashraid_workload::units::{Duration, Fraction, Size};
-use flashraid_workload::{self as workload, OpKind, Grain, SourceSpec, TransformSpec, WorkloadSpec};
+use flashraid_workload::{self as workload, Grain, OpKind, SourceSpec, TransformSpec, WorkloadSpec};
 
 /// The kinds as users write them.
 pub(super) const KINDS: [&str; 3] = ["synthetic", "trace", "mix"];

@@ -4,11 +4,17 @@ use crate::outcome::{Case, Collection, MemberOutcome, Outcome, PhysicalPage, Req
 use flashraid_model::array::{Array, Done, PageRequest, WarmUpPattern};
 use flashraid_model::events::GcInterval;
 use flashraid_model::ids::Lpn;
-use flashraid_workload::{OpKind, HostLoop, Request};
+use flashraid_model::ssd::Shortcuts;
+use flashraid_workload::{HostLoop, OpKind, Request};
 
 /// The outcome of a case by the model.
 pub fn fast(case: &Case) -> Outcome {
-    let mut array = Array::new(&case.params, case.seed);
+    fast_with(case, Shortcuts::default())
+}
+
+/// The same with or without the shortcuts.
+pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
+    let mut array = Array::with_shortcuts(&case.params, case.seed, shortcuts);
     match case.warm_up.pattern {
         WarmUpPattern::Random => {
             for member in array.members_to_warm_up() {

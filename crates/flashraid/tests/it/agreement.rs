@@ -3,6 +3,7 @@
 //! Each case has a seed of its own; a failure prints it. `FLASHRAID_AGREEMENT_SEED=n` runs that one case,
 //! `FLASHRAID_AGREEMENT_CASES=n` so many from seed 0.
 
+use flashraid_model::ssd::Shortcuts;
 use flashraid_workload::Request;
 
 use crate::adapter;
@@ -42,6 +43,22 @@ fn the_model_agrees_with_the_reference_on_coordination() {
 #[test]
 fn the_model_agrees_with_the_reference_on_everything() {
     agree(draw_mixed_case);
+}
+
+/// Every case that qualifies for a shortcut, run both ways; so the shortcuts are proved without the reference, too.
+#[test]
+fn the_shortcuts_change_nothing() {
+    let without = [Shortcuts { immediate: false, collapsed: true }, Shortcuts { immediate: false, collapsed: false }];
+    let draws = [draw_case, draw_interruptible_case, draw_coordinated_case, draw_case_of_stripes, draw_cached_case, draw_mixed_case];
+    for seed in seeds() {
+        let case = draws[seed as usize % draws.len()](seed);
+        let expected = adapter::fast(&case);
+        for shortcuts in without {
+            if let Some(difference) = expected.first_difference(&adapter::fast_with(&case, shortcuts)) {
+                panic!("FLASHRAID_AGREEMENT_SEED={seed}, {shortcuts:?}:\n{}\n{difference}", description(&case));
+            }
+        }
+    }
 }
 
 fn agree(draw: fn(u64) -> Case) {

@@ -2,8 +2,8 @@
 
 use flashraid_model::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
 use flashraid_model::flash::{Geometry, Timing};
-use flashraid_model::ssd::{Allocation, GcParams, Blocking, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
-use flashraid_workload::{OpKind, HostLoop, Request};
+use flashraid_model::ssd::{Allocation, Blocking, GcParams, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use flashraid_workload::{HostLoop, OpKind, Request};
 
 use crate::outcome::Case;
 

@@ -6,7 +6,7 @@ use flashraid_model::array::{Level, WarmUpPattern};
 use flashraid_model::cache::Policy;
 use flashraid_model::coordination::{Kind, Scheme, Work};
 use flashraid_model::ssd::{Allocation, Blocking, MemberCounters, Pool, VictimPolicy};
-use flashraid_workload::{OpKind, HostLoop, Request};
+use flashraid_workload::{HostLoop, OpKind, Request};
 
 use crate::agreement::{CASES, seeds};
 use crate::cases::PAGE_BYTES;

@@ -3,7 +3,7 @@
 use flashraid_model::placement::Level;
 use flashraid_model::rng;
 use flashraid_model::ssd::VictimPolicy;
-use flashraid_workload::{OpKind, HostLoop, Request};
+use flashraid_workload::{HostLoop, OpKind, Request};
 
 use crate::adapter;
 use crate::cases::PAGE_BYTES;

@@ -252,9 +252,7 @@ impl Ssd {
     /// A clean is over, and with it those of the die that end at the same nanosecond (rule 96).
     pub(super) fn clean_over<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
         let ends_now = |clean: &Clean| clean.phase == Phase::Erase && clean.work.ends == at && !clean.work.has_steps();
-        let also = |(other, clean): (usize, &Option<Clean>)| {
-            other == scope as usize || clean.as_ref().is_some_and(ends_now)
-        };
+        let also = |(other, clean): (usize, &Option<Clean>)| other == scope as usize || clean.as_ref().is_some_and(ends_now);
         let over = if self.by_plane {
             let state = &self.dies[die.index()];
             state.cleans.iter().enumerate().filter(|&entry| also(entry)).fold(0_u64, |over, (other, _)| over | 1 << other)

@@ -92,7 +92,8 @@ impl Ssd {
             }
             return;
         }
-        let ends = if slot.phase == SlotPhase::Free { state.cleans[0].as_ref().map_or(NEVER, |clean| clean.work.ends) } else { slot.work.ends };
+        let ends =
+            if slot.phase == SlotPhase::Free { state.cleans[0].as_ref().map_or(NEVER, |clean| clean.work.ends) } else { slot.work.ends };
         let awaited = |clean: &Clean| !clean.ends_with_phase.is_empty() || !clean.merged.is_empty();
         let (at, near) = match &state.cleans[0] {
             _ if slot.leaving != super::NONE || slot.suspended.as_ref().is_some_and(super::Suspended::holds_write) => (ends, true),

@@ -38,8 +38,8 @@ pub(super) use forced::Agent;
 use forced::Forced;
 use queue::{List, Queue};
 use suspend::Suspended;
-pub(super) use work::{Channel, Step};
 use work::Work;
+pub(super) use work::{Channel, Step};
 
 /// No such moment.
 pub(super) const NEVER: TimeNs = TimeNs::MAX;
@@ -284,7 +284,8 @@ impl Die {
             SlotPhase::Together => {
                 let scope = self.slot.let_in_by.expect("a clean has let the operation in");
                 let clean = self.clean(scope);
-                let host_ends = if self.slot.leaving == NONE { 0 } else { self.slot.work.ends_beside(clean.together.then_some(&clean.work)) };
+                let host_ends =
+                    if self.slot.leaving == NONE { 0 } else { self.slot.work.ends_beside(clean.together.then_some(&clean.work)) };
                 let beside = (self.slot.leaving != NONE).then_some(&self.slot.work);
                 host_ends.max(if clean.together { clean.work.ends_beside(beside) } else { 0 })
             }

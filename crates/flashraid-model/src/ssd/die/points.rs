@@ -154,11 +154,8 @@ impl Ssd {
             return self.read_both(at, id, scope, lpn, fx);
         }
         let Waiting { op, lpn, .. } = self.waiting[id];
-        let pool = if op.kind == OpKind::Write {
-            self.pool_at_point(die, lpn, pool).expect("only a write that has room goes in")
-        } else {
-            0
-        };
+        let pool =
+            if op.kind == OpKind::Write { self.pool_at_point(die, lpn, pool).expect("only a write that has room goes in") } else { 0 };
         self.serve(at, id, Some(scope), pool, fx);
     }
 
@@ -270,4 +267,3 @@ impl Ssd {
         }
     }
 }
-

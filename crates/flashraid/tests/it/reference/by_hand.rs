@@ -2,7 +2,7 @@
 
 use flashraid_model::array::Level;
 use flashraid_model::ssd::*;
-use flashraid_workload::{OpKind, HostLoop};
+use flashraid_workload::{HostLoop, OpKind};
 
 use super::simulate;
 use crate::cases::{PAGE_BYTES, one_plane};

@@ -3,7 +3,7 @@
 use super::die::Scope;
 use super::flash::Page;
 use super::work::{Step, Worker};
-use super::{Event, GcRun, Operation, OpKind, Simulation};
+use super::{Event, GcRun, OpKind, Operation, Simulation};
 
 /// Why a clean began.
 #[derive(Clone, Copy, PartialEq, Eq)]

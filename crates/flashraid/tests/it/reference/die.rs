@@ -7,7 +7,7 @@ use flashraid_model::ssd::{Blocking, Trigger};
 use super::clean::{Cause, Clean};
 use super::suspend::Suspension;
 use super::work::{Step, Worker};
-use super::{Operation, OpKind, Purpose, Simulation};
+use super::{OpKind, Operation, Purpose, Simulation};
 
 #[derive(Default)]
 pub struct DieState {

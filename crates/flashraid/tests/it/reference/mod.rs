@@ -194,8 +194,6 @@ struct Member {
     gc_runs: BTreeMap<(usize, Option<usize>), Vec<GcRun>>,
 }
 
-
-
 /// One page of a request on one member.
 #[derive(Clone, Copy)]
 struct Operation {

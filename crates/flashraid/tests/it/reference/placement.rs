@@ -4,7 +4,7 @@ use flashraid_model::ssd::Allocation;
 
 use super::die::Use;
 use super::work::Worker;
-use super::{Operation, OpKind, Simulation};
+use super::{OpKind, Operation, Simulation};
 
 impl Simulation<'_> {
     pub fn reach_member(&mut self, member: usize, mut operation: Operation) {

@@ -6,7 +6,7 @@ use super::clean::Phase;
 use super::die::{Slot, Use};
 use super::flash::Page;
 use super::work::{Step, Worker};
-use super::{Operation, OpKind, Simulation};
+use super::{OpKind, Operation, Simulation};
 
 impl Simulation<'_> {
     pub fn preemption(&self) -> Option<Preemption> {

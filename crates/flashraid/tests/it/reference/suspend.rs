@@ -4,7 +4,7 @@ use super::clean::Phase;
 use super::die::{Slot, Use};
 use super::flash::Page;
 use super::work::{Doing, Step, Work, Worker};
-use super::{Event, Operation, OpKind, Simulation};
+use super::{Event, OpKind, Operation, Simulation};
 
 /// What the slot is taken for from the interruption to the end of the resumption.
 pub struct Suspension {
@@ -120,10 +120,7 @@ impl Simulation<'_> {
         let operation = &state.queue[index];
         let scope = self.pool_of_page(member, die, operation);
         let blocked = |scope: usize| !self.blocks_die() && self.is_busy(member, die, scope) && suspension.clean != Some(scope);
-        operation.kind == OpKind::Read
-            && Some(operation.page) != suspension.page
-            && !state.overtakes(index)
-            && !scope.is_some_and(blocked)
+        operation.kind == OpKind::Read && Some(operation.page) != suspension.page && !state.overtakes(index) && !scope.is_some_and(blocked)
     }
 
     /// The operation goes on with its rest.

@@ -1,7 +1,7 @@
 //! Rules 6 and 22: what travels, over the host link and over the channels.
 
 use super::work::{Doing, Worker};
-use super::{Event, Operation, OpKind, Simulation};
+use super::{Event, OpKind, Operation, Simulation};
 
 #[derive(Default)]
 pub struct Channel {
