@@ -386,7 +386,8 @@ mod tests {
     #[test]
     fn extents_of_left_symmetric_parity_go_round_the_members() {
         let layout = Layout::new(Level::Raid5, 3, 2, 8);
-        let request = PageRequest { tag: 0, first_page: 1, pages: 12, kind: OpKind::Read, high_priority: false, stream: 0, one_member: false };
+        let request =
+            PageRequest { tag: 0, first_page: 1, pages: 12, kind: OpKind::Read, high_priority: false, stream: 0, one_member: false };
         let extents = |request| layout.extents(&request).map(|r| (r.first_member, r.first_page, r.pages)).collect::<Vec<_>>();
         assert_eq!(extents(request), [(0, 1, 1), (1, 0, 2), (2, 2, 2), (0, 2, 2), (1, 4, 2), (2, 4, 2), (0, 6, 1)]);
         // Member 0 holds parity in stripe 2.

@@ -4,11 +4,11 @@
 //! they do. The arrivals of an open loop do not depend on completions either. So many requests can be taken at once and be served
 //! die by die, while the tables of the die are in the processor's cache, with the same result.
 
-use crate::ids::{DieId, Lpn};
-use crate::request::OpKind;
 use super::members::{Continuation, Members, Wake};
 use super::{Array, PageRequest};
 use crate::TimeNs;
+use crate::ids::{DieId, Lpn};
+use crate::request::OpKind;
 use crate::ssd::Hint;
 
 /// Operations known ahead: hints for a page of a die and what it leads to.

@@ -47,7 +47,20 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
             array.advance(event, &mut events);
         }
-        array.submit(at, &PageRequest { tag: tag as u64, first_page, pages, kind: OpKind::of(write), high_priority: false, stream: 0, one_member: false }).unwrap();
+        array
+            .submit(
+                at,
+                &PageRequest {
+                    tag: tag as u64,
+                    first_page,
+                    pages,
+                    kind: OpKind::of(write),
+                    high_priority: false,
+                    stream: 0,
+                    one_member: false,
+                },
+            )
+            .unwrap();
         now = at;
     }
     let mut is_over = false;
@@ -111,10 +124,16 @@ fn destages_are_recorded_on_the_members_that_get_them() {
     array.record_destages();
     let mut events = Vec::new();
     for (tag, at) in [(0, 0), (1, 1000)] {
-        array.submit(at, &PageRequest { tag, first_page: 0, pages: 3, kind: OpKind::Write, high_priority: false, stream: 0, one_member: false }).unwrap();
+        array
+            .submit(
+                at,
+                &PageRequest { tag, first_page: 0, pages: 3, kind: OpKind::Write, high_priority: false, stream: 0, one_member: false },
+            )
+            .unwrap();
         array.advance(at + 999, &mut events);
     }
-    let members: Vec<u32> = events.iter().filter_map(|event| if let Event::Destage(destage) = event { Some(destage.member) } else { None }).collect();
+    let members: Vec<u32> =
+        events.iter().filter_map(|event| if let Event::Destage(destage) = event { Some(destage.member) } else { None }).collect();
     assert_eq!(members, [0, 1, 2, 0, 2]);
     assert!(events.is_sorted_by_key(Event::key));
 }

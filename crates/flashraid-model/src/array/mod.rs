@@ -12,8 +12,8 @@ mod cache_tests;
 mod caching;
 mod coordination;
 mod counters;
-mod failure;
 mod events;
+mod failure;
 mod locks;
 mod members;
 mod offered_load;
@@ -28,15 +28,15 @@ use crate::cache::{Cache, CacheCounters, Command, HostDone, MemberExtent};
 use crate::coordination::KINDS;
 use crate::events::TimeParts;
 use crate::ids::MemberId;
-pub use crate::placement::{Layout, Level, PageRequest, Extent};
+pub use crate::placement::{Extent, Layout, Level, PageRequest};
 use crate::request::{OpKind, Request};
-use crate::ssd::{Effects, Hint, Shortcuts, Ssd};
+use crate::ssd::{Busy, Effects, Hint, Shortcuts, Ssd};
 use ahead::Ahead;
 use caching::{Caching, Record};
 use coordination::Coordination;
-pub use events::{Done, Event};
-use events::Outbox;
 pub use counters::{HostCounters, StripeCounters};
+use events::Outbox;
+pub use events::{Done, Event};
 use failure::Step;
 pub use failure::{FailureProgress, Health};
 use members::{Access, Continuation, Deferred, Members, Wake};
@@ -133,9 +133,7 @@ impl Array {
 
     /// The same with or without the shortcuts, which change nothing but the time it takes.
     pub fn with_shortcuts(params: &ArrayParams, seed: u64, shortcuts: Shortcuts) -> Self {
-        let member = |number| {
-            Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts)
-        };
+        let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
         let spare = params.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
         let mut members = Members::new((0..params.members + u32::from(spare.is_some())).map(member).collect());
         for member in 0..members.ssds.len() as u32 {
@@ -176,6 +174,11 @@ impl Array {
     /// How addresses spread over the members.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Whether and until when collection keeps a read of logical page `page` of `member` waiting, as far as can be told at `now`.
+    pub fn busy(&self, now: TimeNs, member: MemberId, page: u32) -> Busy {
+        self.members.ssds[member.index()].busy(now, page)
     }
 
     /// Whether there is a write cache.
@@ -366,7 +369,15 @@ impl Array {
                         commands.array_extents[from as usize..to as usize].iter().flat_map(|extent| {
                             let (first_page, pages) = (extent.first_page, extent.pages);
                             let kind = OpKind::of(write);
-                            layout.extents(&PageRequest { tag: 0, first_page, pages, kind, high_priority: false, stream: 0, one_member: false })
+                            layout.extents(&PageRequest {
+                                tag: 0,
+                                first_page,
+                                pages,
+                                kind,
+                                high_priority: false,
+                                stream: 0,
+                                one_member: false,
+                            })
                         })
                     };
                     let access = Access { now, kind: OpKind::of(write), high_priority: false, moment_is_over };

@@ -62,7 +62,20 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
             array.advance(event, &mut events);
         }
-        array.submit(at, &PageRequest { tag: tag as u64, first_page, pages, kind: OpKind::of(write), high_priority: false, stream: 0, one_member: false }).unwrap();
+        array
+            .submit(
+                at,
+                &PageRequest {
+                    tag: tag as u64,
+                    first_page,
+                    pages,
+                    kind: OpKind::of(write),
+                    high_priority: false,
+                    stream: 0,
+                    one_member: false,
+                },
+            )
+            .unwrap();
     }
     let mut is_over = false;
     while let Some(event) = array.next_time() {

@@ -5,8 +5,8 @@ use super::nvm::Nvm;
 use super::stats::{CacheCounters, Occupancy};
 use super::store::{Admission, Store};
 use crate::TimeNs;
-use crate::events::TimeParts;
 use crate::events::Slab;
+use crate::events::TimeParts;
 use crate::placement::{Layout, PageRequest};
 
 /// Who brings a page (rule 72).

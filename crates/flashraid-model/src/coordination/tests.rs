@@ -65,7 +65,20 @@ fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
             array.advance(event, &mut events);
         }
         let first_page = page * u64::from(params.members) + u64::from(member);
-        array.submit(at, &PageRequest { tag: tag as u64, first_page, pages: 1, kind: OpKind::of(write), high_priority: false, stream: 0, one_member: false }).unwrap();
+        array
+            .submit(
+                at,
+                &PageRequest {
+                    tag: tag as u64,
+                    first_page,
+                    pages: 1,
+                    kind: OpKind::of(write),
+                    high_priority: false,
+                    stream: 0,
+                    one_member: false,
+                },
+            )
+            .unwrap();
     }
     while let Some(event) = array.next_time() {
         array.advance(event, &mut events);

@@ -340,8 +340,15 @@ pub(super) mod tests {
     use flashraid_workload::Request;
 
     fn completed(index: u64, direction: OpKind, arrival_ns: u64, done_ns: u64, gc_members_met: u32) -> CompletedRequest {
-        let request =
-            Request { arrival_ns, offset_bytes: 0, length_bytes: 1_000_000, kind: direction, high_priority: false, stream: 0, one_member: false };
+        let request = Request {
+            arrival_ns,
+            offset_bytes: 0,
+            length_bytes: 1_000_000,
+            kind: direction,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        };
         CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met }
     }
 

@@ -4,7 +4,7 @@ use crate::outcome::{Case, Collection, MemberOutcome, Outcome, PhysicalPage, Req
 use flashraid_model::array::{Array, Event, PageRequest, WarmUpPattern, pages_of};
 use flashraid_model::events::GcInterval;
 use flashraid_model::ids::Lpn;
-use flashraid_workload::{OpKind, HostLoop, Request};
+use flashraid_workload::{HostLoop, OpKind, Request};
 
 /// The outcome of a case by the model.
 pub fn fast(case: &Case) -> Outcome {
@@ -110,6 +110,7 @@ pub fn fast(case: &Case) -> Outcome {
     }));
     let planes = case.params.ssd.geometry.planes;
     let exported = case.params.ssd.geometry.exported_pages_per_die();
+    let nowhere = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
     let place = |(die, pool, block, page)| {
         let (plane, block) = match case.params.ssd.gc.pool {
             flashraid_model::ssd::Pool::Plane => (pool, block),
@@ -133,7 +134,10 @@ pub fn fast(case: &Case) -> Outcome {
         MemberOutcome {
             counters: *ssd.counters(),
             block_erases,
-            pages: (0..dies * exported).map(|lpn| place(ssd.ftl().location(Lpn(lpn)))).collect(),
+            pages: (0..dies * exported)
+                .map(Lpn)
+                .map(|lpn| if ssd.ftl().is_mapped(lpn) { place(ssd.ftl().location(lpn)) } else { nowhere })
+                .collect(),
         }
     });
     Outcome {

@@ -6,9 +6,9 @@ use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Scheme, Wor
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, ChannelParams, GcParams, Blocking, LinkParams, PlaneChoice, Pool, Preemption, SsdParams, Suspension, Trigger, VictimPolicy,
+    Allocation, Blocking, ChannelParams, GcParams, LinkParams, PlaneChoice, Pool, Preemption, SsdParams, Suspension, Trigger, VictimPolicy,
 };
-use flashraid_workload::{OpKind, HostLoop, Request};
+use flashraid_workload::{HostLoop, OpKind, Request};
 
 use crate::cases::PAGE_BYTES;
 use crate::outcome::Case;

@@ -31,7 +31,7 @@ use coordination::{Controller, Message, Protocol};
 use die::DieState;
 use flash::{Flash, Page};
 pub use layout::{array_pages, fits_one_member, stripes};
-use parity::Stripes;
+use parity::{Part, Stripes};
 use transfer::{Channel, Lane};
 use work::{Work, Worker};
 
@@ -198,8 +198,6 @@ struct Member {
     gc_runs: BTreeMap<(usize, Option<usize>), Vec<GcRun>>,
 }
 
-
-
 /// One page of a request on one member.
 #[derive(Clone, Copy)]
 struct Operation {
@@ -298,7 +296,7 @@ impl Simulation<'_> {
         if kind == OpKind::Trim {
             parts = if self.caches.is_some() { Vec::new() } else { self.parts_of_trim(parts) };
         }
-        if parts.is_empty() {
+        if parts.iter().all(|part| matches!(part, Part::Free(pages) if pages.is_empty())) {
             return self.schedule(0, Event::NothingToDo { job });
         }
         self.take_parts(job, parts, kind, request.high_priority);
