@@ -100,6 +100,17 @@ pub struct Requests {
     pub read: u64,
     /// Writes.
     pub write: u64,
+    /// Trims; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub trim: u64,
+    /// Flushes; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub flush: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A figure for all requests, reads and writes.
@@ -164,6 +175,9 @@ pub struct Flash {
     pub host_pages_read: u64,
     /// Pages programmed for the host.
     pub host_pages_written: u64,
+    /// Pages of members that trims have unmapped, parity included; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub host_pages_trimmed: u64,
     /// Valid pages that collections moved.
     pub gc_pages_moved: u64,
     /// Blocks erased.

@@ -115,7 +115,7 @@ fn run_to_the_end(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut 
     let outcome = simulation::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
     let run_s = run_begin.elapsed().as_secs_f64();
 
-    let Outcome { array, metrics, counters, messages, stripe_counters, cache, end_ns, requests, stopped, notes } = outcome;
+    let Outcome { array, metrics, counters, messages, host, stripe_counters, cache, end_ns, requests, stopped, notes } = outcome;
     let totals: MemberCounters = counters.iter().copied().sum();
     let measured = metrics.finish(end_ns);
     let wear: Vec<_> = array.members().iter().map(|m| m.ftl().wear()).collect();
@@ -133,6 +133,7 @@ fn run_to_the_end(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut 
         messages,
         stripes: stripe_counters,
         has_parity: scenario.array.level.parity_strips() > 0,
+        host,
         failure: array.failure_progress(),
         page_bytes: g.page_bytes,
         cache: cache.map_or_else(Default::default, |(counters, room_pages)| {

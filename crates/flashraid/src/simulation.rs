@@ -1,10 +1,9 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
 
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, Done, Health, PageRequest, StripeCounters, pages_of};
+use flashraid_model::array::{Array, Done, Event, Health, HostCounters, PageRequest, StripeCounters, pages_of};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination;
-use flashraid_model::events::GcInterval;
 use flashraid_model::events::Slab;
 use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Skip};
 use flashraid_model::ssd::{Hint, MemberCounters};
@@ -64,6 +63,8 @@ pub struct Outcome {
     pub counters: Vec<MemberCounters>,
     /// Messages between members and controller over the measured time, by kind; empty without a controller.
     pub messages: BTreeMap<String, u64>,
+    /// Trims and flushes over the measured time.
+    pub host: HostCounters,
     /// Counts of parity, locks and rebuilding over the measured time, if the array has any of them.
     pub stripe_counters: Option<StripeCounters>,
     /// Counts of the write cache over the measured time, and the pages that fit into it, if there is one.
@@ -104,6 +105,7 @@ pub fn simulate(
         takes_ahead,
         messages_at_restart: Default::default(),
         stripes_at_restart: StripeCounters::default(),
+        host_at_restart: HostCounters::default(),
         may_fail,
         at_restart: vec![MemberCounters::default(); array.members().len()],
         array,
@@ -112,8 +114,8 @@ pub fn simulate(
         limit,
         measuring: params.skip == Skip::Nothing,
         in_flight: Slab::default(),
-        done: Vec::new(),
-        cleans: Vec::new(),
+        events: Vec::new(),
+        ahead: Vec::new(),
         sent: 0,
         now: 0,
         idle_is_over: false,
@@ -125,7 +127,7 @@ pub fn simulate(
         HostLoop::Open => loop_.run_open(watch)?,
         HostLoop::Closed { depth, think_ns } => loop_.run_closed(depth, think_ns, watch)?,
     };
-    Ok(loop_.finish(stopped))
+    Ok(loop_.finish(stopped, watch))
 }
 
 /// A request on its way through the array.
@@ -152,11 +154,14 @@ struct Loop {
     at_restart: Vec<MemberCounters>,
     messages_at_restart: [u64; coordination::KINDS],
     stripes_at_restart: StripeCounters,
+    host_at_restart: HostCounters,
     /// A member fails in the course of the run.
     may_fail: bool,
     in_flight: Slab<InFlight>,
-    done: Vec<Done>,
-    cleans: Vec<GcInterval>,
+    /// What has come out of the array.
+    events: Vec<Event>,
+    /// Requests that are handed over together.
+    ahead: Vec<(TimeNs, PageRequest)>,
     sent: u64,
     now: TimeNs,
     /// The last request is done.
@@ -189,11 +194,11 @@ impl Loop {
                 (arrival, Some(event)) => {
                     // Nothing that happens before the next arrival can change it.
                     self.advance(arrival.map_or(event, |at| at - 1));
-                    let mut done = std::mem::take(&mut self.done);
-                    for d in done.drain(..) {
-                        self.complete(&d, watch);
+                    let mut events = std::mem::take(&mut self.events);
+                    for event in events.drain(..) {
+                        self.take_event(&event, watch);
                     }
-                    self.done = done;
+                    self.events = events;
                 }
                 _ => return Ok(false),
             }
@@ -218,16 +223,16 @@ impl Loop {
                 }
                 (_, Some(event)) => {
                     self.advance(event);
-                    let mut done = std::mem::take(&mut self.done);
-                    for d in done.drain(..) {
-                        self.complete(&d, watch);
-                        if think_ns > 0 {
-                            thinking.push_back(d.at + think_ns);
-                        } else {
-                            self.send_next(d.at)?;
+                    let mut events = std::mem::take(&mut self.events);
+                    for event in events.drain(..) {
+                        self.take_event(&event, watch);
+                        match event {
+                            Event::Done(done) if think_ns > 0 => thinking.push_back(done.at + think_ns),
+                            Event::Done(done) => self.send_next(done.at)?,
+                            _ => {}
                         }
                     }
-                    self.done = done;
+                    self.events = events;
                 }
                 _ => return Ok(false),
             }
@@ -275,9 +280,7 @@ impl Loop {
             self.restart(now);
         }
         let pages = self.take(now);
-        self.array.submit(now, &pages);
-        self.take_cleans();
-        Ok(())
+        self.array.submit(now, &pages).map_err(|error| SourceError::Input(error.to_string()))
     }
 
     /// Sends the request that comes at `now` and many that follow it; returns when the last of them comes.
@@ -289,7 +292,7 @@ impl Loop {
         let (sent_max, pages_max) = (self.sent + AHEAD.0, self.upcoming.pages_since_tick + AHEAD.1);
         loop {
             let pages = self.take(last_arrival);
-            self.array.submit_ahead(last_arrival, &pages);
+            self.ahead.push((last_arrival, pages));
             if self.sent == sent_max || self.upcoming.pages_since_tick >= pages_max {
                 break;
             }
@@ -300,8 +303,9 @@ impl Loop {
             }
             last_arrival = arrival;
         }
-        self.array.serve_ahead();
-        self.take_cleans();
+        let taken = self.array.submit_many(&self.ahead);
+        self.ahead.clear();
+        taken.map_err(|error| SourceError::Input(error.to_string()))?;
         Ok(last_arrival)
     }
 
@@ -325,7 +329,6 @@ impl Loop {
     fn restart(&mut self, now: TimeNs) {
         self.measuring = true;
         self.array.catch_up(now);
-        self.take_cleans();
         self.metrics.advance(self.array.cleans_known_until(now));
         self.metrics.restart(now, self.sent);
         for (copy, member) in self.at_restart.iter_mut().zip(self.array.members()) {
@@ -334,26 +337,26 @@ impl Loop {
         self.array.restart_cache_counters(now);
         self.messages_at_restart = self.array.messages().unwrap_or_default();
         self.stripes_at_restart = self.array.stripe_counters().unwrap_or_default();
+        self.host_at_restart = self.array.host_counters();
     }
 
     #[inline]
     fn advance(&mut self, until: TimeNs) {
-        self.array.advance(until, &mut self.done);
+        self.array.advance(until, &mut self.events);
         self.now = until;
-        self.take_cleans();
-        if self.params.timeline.is_some() {
-            self.array.take_destages(|destage| self.metrics.destage(destage));
-        }
     }
 
     #[inline]
-    fn take_cleans(&mut self) {
-        self.array.take_cleans(&mut self.cleans);
-        for clean in self.cleans.drain(..) {
-            self.metrics.gc(&clean);
-            let start = self.array.start_free_blocks();
-            self.metrics.free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
-            self.metrics.free_blocks(clean.member, clean.end_ns, clean.free_blocks_min, start);
+    fn take_event(&mut self, event: &Event, watch: &mut dyn Watch) {
+        match event {
+            Event::Done(done) => self.complete(done, watch),
+            Event::Collection(clean) => {
+                self.metrics.gc(clean);
+                let start = self.array.start_free_blocks();
+                self.metrics.free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
+                self.metrics.free_blocks(clean.member, clean.end_ns, clean.free_blocks_min, start);
+            }
+            Event::Destage(destage) => self.metrics.destage(destage),
         }
     }
 
@@ -377,7 +380,6 @@ impl Loop {
         self.upcoming.requests_since_tick = 0;
         self.upcoming.pages_since_tick = 0;
         self.array.catch_up(self.now);
-        self.take_cleans();
         self.metrics.advance(self.array.cleans_known_until(self.now));
         let by_requests = self.limit.requests.map(|limit| self.sent as f64 / limit as f64);
         let by_time = self.limit.duration_ns.map(|end| self.now as f64 / end as f64);
@@ -385,14 +387,17 @@ impl Loop {
         watch.tick(&Progress { fraction, requests: self.sent, simulated_ns: self.now })
     }
 
-    fn finish(mut self, stopped: bool) -> Outcome {
-        self.take_cleans();
+    fn finish(mut self, stopped: bool, watch: &mut dyn Watch) -> Outcome {
+        let mut events = std::mem::take(&mut self.events);
+        self.array.stop(&mut events);
+        events.iter().for_each(|event| self.take_event(event, watch));
         let counters = self.array.members().iter().zip(&self.at_restart).map(|(m, before)| m.counters().since(before)).collect();
         Outcome {
             counters,
             cache: self.array.cache_counters(self.now),
             messages: self.array.messages().map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, self.messages_at_restart)),
             stripe_counters: self.array.stripe_counters().map(|counters| counters.since(&self.stripes_at_restart)),
+            host: self.array.host_counters().since(&self.host_at_restart),
             notes: self.upcoming.source.notes(),
             array: self.array,
             metrics: self.metrics,

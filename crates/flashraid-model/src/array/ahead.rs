@@ -46,15 +46,15 @@ impl Array {
     /// As [`Array::submit`], but its operations wait for [`Array::serve_ahead`], which must come before anything else. Arrivals
     /// must not run backwards, and may lie after events that are yet to happen. Only if [`Array::takes_ahead`].
     #[inline]
-    pub fn submit_ahead(&mut self, now: TimeNs, request: &PageRequest) {
+    pub(super) fn submit_ahead(&mut self, now: TimeNs, request: &PageRequest) {
         let dies = self.members.ssds[0].dies();
         let completion = self.members.open_completion(Continuation::Host(request.tag));
         let ahead = &mut self.ahead;
         ahead.cursors.resize(dies as usize * self.members.ssds.len(), 0);
         let operations_before = ahead.operations.len();
-        let kind = if request.write { OpKind::Write } else { OpKind::Read };
+        let kind = request.kind;
         for extent in self.layout.extents(request) {
-            let members = extent.members(request.write);
+            let members = extent.members(kind != OpKind::Read);
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
                     let (die, lpn) = self.members.ssds[member as usize].home(page);
@@ -65,11 +65,16 @@ impl Array {
             }
         }
         ahead.completions.push(completion);
-        self.members.close_completion(completion, (ahead.operations.len() - operations_before) as u32);
+        let operations = (ahead.operations.len() - operations_before) as u32;
+        if operations > 0 {
+            self.members.close_completion(completion, operations);
+        } else {
+            self.members.completions[completion].last_end = now;
+        }
     }
 
     /// Serves what has been taken ahead.
-    pub fn serve_ahead(&mut self) {
+    pub(super) fn serve_ahead(&mut self) {
         let dies = self.members.ssds[0].dies();
         let Members { ssds, completions, cleans, agenda, .. } = &mut self.members;
         self.ahead.sort_by_die();

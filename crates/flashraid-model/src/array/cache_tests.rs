@@ -1,5 +1,6 @@
 //! Caches before whole arrays: exact times on idle members, and random loads over every level, scheme, mode of preemption and failure.
 
+use super::events::dones;
 use super::*;
 use crate::cache::{CacheParams, Policy};
 use crate::coordination::{CoordinationParams, KINDS, Scheme, Work};
@@ -40,27 +41,41 @@ struct Outcome {
 
 fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
     let mut array = Array::new(params, 1);
-    let mut done: Vec<Done> = Vec::new();
+    let mut events: Vec<Event> = Vec::new();
     let mut now = 0;
     for (tag, &(at, first_page, pages, write)) in asked.iter().enumerate() {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
-            array.advance(event, &mut done);
+            array.advance(event, &mut events);
         }
-        array.submit(at, &PageRequest { tag: tag as u64, first_page, pages, write, high_priority: false, one_member: false });
+        array
+            .submit(
+                at,
+                &PageRequest {
+                    tag: tag as u64,
+                    first_page,
+                    pages,
+                    kind: OpKind::of(write),
+                    high_priority: false,
+                    stream: 0,
+                    one_member: false,
+                },
+            )
+            .unwrap();
         now = at;
     }
     let mut is_over = false;
     while let Some(event) = array.next_time() {
-        if done.len() == asked.len() && !is_over {
+        if dones(&events).len() == asked.len() && !is_over {
             is_over = true;
             array.end_idle_collection(event);
             continue;
         }
         assert!(event >= now, "time goes on");
         now = event;
-        array.advance(event, &mut done);
+        array.advance(event, &mut events);
     }
     array.verify().expect("the state is consistent");
+    let mut done = dones(&events);
     done.sort_by_key(|done| done.tag);
     let tags: Vec<u64> = done.iter().map(|done| done.tag).collect();
     assert_eq!(tags, (0..asked.len() as u64).collect::<Vec<_>>(), "every request is done once");
@@ -107,14 +122,20 @@ fn destages_are_recorded_on_the_members_that_get_them() {
     let failure = Some(FailureParams { member: 1, at_ns: 500, rebuild: None });
     let mut array = Array::new(&ArrayParams { failure, ..params(Level::Raid4, 4, 1, 300, cache(Policy::Wow, 16, 0)) }, 1);
     array.record_destages();
-    let mut done = Vec::new();
+    let mut events = Vec::new();
     for (tag, at) in [(0, 0), (1, 1000)] {
-        array.submit(at, &PageRequest { tag, first_page: 0, pages: 3, write: true, high_priority: false, one_member: false });
-        array.advance(at + 999, &mut done);
+        array
+            .submit(
+                at,
+                &PageRequest { tag, first_page: 0, pages: 3, kind: OpKind::Write, high_priority: false, stream: 0, one_member: false },
+            )
+            .unwrap();
+        array.advance(at + 999, &mut events);
     }
-    let mut members = Vec::new();
-    array.take_destages(|destage| members.push(destage.member));
+    let members: Vec<u32> =
+        events.iter().filter_map(|event| if let Event::Destage(destage) = event { Some(destage.member) } else { None }).collect();
     assert_eq!(members, [0, 1, 2, 0, 2]);
+    assert!(events.is_sorted_by_key(Event::key));
 }
 
 fn policies() -> impl Strategy<Value = CacheParams> {

@@ -1,6 +1,6 @@
 //! The write cache as the array drives it: its commands become operations, and what ends becomes its events (rule 85).
 
-use super::members::Members;
+use super::members::{Completion, Members};
 use crate::TimeNs;
 use crate::cache::{Cache, Destage, HostDone, Token};
 use crate::events::DestageInterval;
@@ -46,14 +46,15 @@ impl Caching {
 
     /// An operation has ended; says which host request is done with it.
     #[inline]
-    pub fn ended(&mut self, now: TimeNs, token: Token, gc_members: u128, members: &mut Members) -> Option<HostDone> {
+    pub fn ended(&mut self, now: TimeNs, token: Token, completion: &Completion, members: &mut Members) -> Option<HostDone> {
         if let Some(record) = &mut self.record {
             let ends = members.take_cache_ends(token);
             if let Token::Destage(destage) = token {
                 record.end(now, destage, &ends);
             }
         }
-        self.cache.done(now, token, gc_members)
+        self.cache.took(token, completion.time);
+        self.cache.done(now, token, completion.gc_members)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What an array counts of parity, locks and a lost member.
 
 use super::stripe_pages::WriteKind;
+use crate::request::OpKind;
 
 /// Counts of an array since its start; pages are counted when their operations are issued (rule 57).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +28,8 @@ pub struct StripeCounters {
     pub pages_reconstructed: u64,
     /// Pages read for these beyond what was asked for.
     pub pages_read_to_reconstruct: u64,
+    /// Pages that are not trimmed because the rest of their stripe is not.
+    pub trim_pages_ignored: u64,
     /// Pages read to rebuild lost strips.
     pub rebuild_pages_read: u64,
     /// Pages written to the spare to rebuild lost strips.
@@ -58,8 +61,41 @@ impl StripeCounters {
             lock_wait_ns: self.lock_wait_ns - earlier.lock_wait_ns,
             pages_reconstructed: self.pages_reconstructed - earlier.pages_reconstructed,
             pages_read_to_reconstruct: self.pages_read_to_reconstruct - earlier.pages_read_to_reconstruct,
+            trim_pages_ignored: self.trim_pages_ignored - earlier.trim_pages_ignored,
             rebuild_pages_read: self.rebuild_pages_read - earlier.rebuild_pages_read,
             rebuild_pages_written: self.rebuild_pages_written - earlier.rebuild_pages_written,
+        }
+    }
+}
+
+/// What hosts have asked for besides reading and writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HostCounters {
+    /// Trims.
+    pub trims: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Pages of trims that did nothing because there is a write cache.
+    pub trim_pages_ignored: u64,
+}
+
+impl HostCounters {
+    #[inline]
+    pub(super) fn count(&mut self, kind: OpKind) {
+        match kind {
+            OpKind::Read | OpKind::Write => {}
+            OpKind::Trim => self.trims += 1,
+            OpKind::Flush => self.flushes += 1,
+        }
+    }
+
+    /// The counts since the moment at which `earlier` was copied.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            trims: self.trims - earlier.trims,
+            flushes: self.flushes - earlier.flushes,
+            trim_pages_ignored: self.trim_pages_ignored - earlier.trim_pages_ignored,
         }
     }
 }

@@ -63,10 +63,19 @@ struct Due {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Access {
     pub now: TimeNs,
-    pub write: bool,
+    /// Read, write or trim.
+    pub kind: OpKind,
     pub high_priority: bool,
     /// See [`Effects::moment_is_over`].
     pub moment_is_over: bool,
+}
+
+impl Access {
+    /// Whether it reads; writes and trims concern all copies.
+    #[inline]
+    pub fn reads(&self) -> bool {
+        self.kind == OpKind::Read
+    }
 }
 
 /// Page operations and sub-requests that are waited for together, and what continues when all have ended.
@@ -145,9 +154,8 @@ impl Members {
     /// Reads or writes a page of a member; `completion` waits for it.
     #[inline]
     pub fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
-        let Access { now, write, high_priority, moment_is_over } = *access;
-        let kind = if write { OpKind::Write } else { OpKind::Read };
-        let op = PageOp { page, kind, high_priority: write && high_priority, completion };
+        let Access { now, kind, high_priority, moment_is_over } = *access;
+        let op = PageOp { page, kind, high_priority: kind == OpKind::Write && high_priority, completion };
         self.with(member, moment_is_over, |ssd, fx| ssd.submit(now, op, fx));
     }
 

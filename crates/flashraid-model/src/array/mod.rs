@@ -1,6 +1,10 @@
 //! The array: requests to page operations of its members and back.
 //!
-//! Three verbs drive it: [`Array::submit`], [`Array::next_time`], [`Array::advance`]. Time comes from the caller.
+//! Four verbs drive it: [`Array::submit`] and, for many at once, [`Array::submit_many`]; [`Array::next_time`]; [`Array::advance`], out of
+//! which everything comes that an array tells. Time comes from the caller.
+//!
+//! Besides, a driver that wants them has calls for the beginning and the end ([`Array::record_destages`], [`Array::restart_cache_counters`],
+//! [`Array::end_idle_collection`], [`Array::catch_up`], [`Array::stop`]), hints that change nothing ([`Array::prefetch`]) and counters.
 
 mod ahead;
 #[cfg(test)]
@@ -8,6 +12,7 @@ mod cache_tests;
 mod caching;
 mod coordination;
 mod counters;
+mod events;
 mod failure;
 mod locks;
 mod members;
@@ -21,15 +26,17 @@ mod tests;
 use crate::TimeNs;
 use crate::cache::{Cache, CacheCounters, Command, HostDone, MemberExtent};
 use crate::coordination::KINDS;
-use crate::events::{DestageInterval, GcInterval, TimeParts};
+use crate::events::TimeParts;
 use crate::ids::MemberId;
 pub use crate::placement::{Extent, Layout, Level, PageRequest};
 use crate::request::{OpKind, Request};
-use crate::ssd::{Effects, Hint, Shortcuts, Ssd};
+use crate::ssd::{Busy, Effects, Hint, Shortcuts, Ssd};
 use ahead::Ahead;
 use caching::{Caching, Record};
 use coordination::Coordination;
-pub use counters::StripeCounters;
+pub use counters::{HostCounters, StripeCounters};
+use events::Outbox;
+pub use events::{Done, Event};
 use failure::Step;
 pub use failure::{FailureProgress, Health};
 use members::{Access, Continuation, Deferred, Members, Wake};
@@ -40,34 +47,62 @@ use stripes::Stripes;
 /// Members that an array may have, the spare included: the members that a request met in collection are kept as bits.
 pub const MEMBERS_MAX: u32 = 128;
 
-/// The pages that `request` touches, or `None` if it is empty or reaches beyond `exported_pages`.
+/// The pages that `request` touches, those of a trim that it covers wholly; `None` if it is empty or reaches beyond `exported_pages`.
 #[inline]
 pub fn pages_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<PageRequest> {
-    let first_page = request.offset_bytes / page_bytes;
-    let end_page = request.offset_bytes.checked_add(request.length_bytes)?.div_ceil(page_bytes);
-    if request.length_bytes == 0 || end_page > exported_pages {
+    let end_bytes = request.offset_bytes.checked_add(request.length_bytes)?;
+    let (first_page, end_page) = match request.kind {
+        OpKind::Flush => (0, 0),
+        OpKind::Trim => {
+            let first_page = request.offset_bytes.div_ceil(page_bytes);
+            (first_page, (end_bytes / page_bytes).max(first_page))
+        }
+        OpKind::Read | OpKind::Write => (request.offset_bytes / page_bytes, end_bytes.div_ceil(page_bytes)),
+    };
+    let is_empty = request.length_bytes == 0 && request.kind != OpKind::Flush;
+    if is_empty || end_bytes.div_ceil(page_bytes) > exported_pages {
         return None;
     }
     Some(PageRequest {
         tag: 0,
         first_page,
         pages: u32::try_from(end_page - first_page).ok()?,
-        write: request.kind == OpKind::Write,
+        kind: request.kind,
         high_priority: request.high_priority,
+        stream: request.stream,
         one_member: request.one_member,
     })
 }
 
-/// A request that is done.
+/// Why an operation is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Done {
-    /// The request's tag.
-    pub tag: u64,
-    /// When its last page was done.
-    pub at: TimeNs,
-    /// Members on which a page of it waited for garbage collection.
-    pub gc_members_met: u32,
+#[non_exhaustive]
+pub enum SubmitError {
+    /// A read or write of no pages.
+    Empty,
+    /// It reaches beyond the pages that the array exports.
+    BeyondTheArray {
+        /// Its first page.
+        first_page: u64,
+        /// Its pages.
+        pages: u32,
+        /// Pages of the array.
+        exported_pages: u64,
+    },
 }
+
+impl std::fmt::Display for SubmitError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Empty => write!(f, "a read or write needs at least one page"),
+            Self::BeyondTheArray { first_page, pages, exported_pages } => {
+                write!(f, "{pages} pages from page {first_page} on do not fit the {exported_pages} pages of the array")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SubmitError {}
 
 /// An array of SSDs.
 #[derive(Debug, Clone)]
@@ -83,6 +118,10 @@ pub struct Array {
     fresh_spare: bool,
     /// All events before this moment have happened.
     advanced_before: TimeNs,
+    /// What has been asked for last, came then.
+    last_arrival_ns: TimeNs,
+    outbox: Outbox,
+    host: HostCounters,
 }
 
 impl Array {
@@ -115,6 +154,9 @@ impl Array {
             caching: params.cache.map(|cache| Box::new(Caching::new(Cache::new(&cache, params.layout(), params.members)))),
             fresh_spare: spare == Some(Spare::Fresh),
             advanced_before: 0,
+            last_arrival_ns: 0,
+            outbox: Outbox::default(),
+            host: HostCounters::default(),
         }
     }
 
@@ -132,6 +174,11 @@ impl Array {
     /// How addresses spread over the members.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Whether and until when collection keeps a read of logical page `page` of `member` waiting, as far as can be told at `now`.
+    pub fn busy(&self, now: TimeNs, member: MemberId, page: u32) -> Busy {
+        self.members.ssds[member.index()].busy(now, page)
     }
 
     /// Whether there is a write cache.
@@ -171,9 +218,81 @@ impl Array {
         self.stripes.as_ref().map(|stripes| stripes.counters)
     }
 
-    /// Takes a request; may start flash operations.
+    /// Takes an operation that comes now; may start flash operations. Its end is an [`Event::Done`].
+    ///
+    /// # Errors
+    /// It has no pages, or reaches beyond the array; nothing has happened then.
     #[inline]
-    pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
+    pub fn submit(&mut self, now: TimeNs, request: &PageRequest) -> Result<(), SubmitError> {
+        self.check(request)?;
+        debug_assert!(now.saturating_add(1) >= self.advanced_before && now >= self.last_arrival_ns, "time does not go back");
+        self.last_arrival_ns = now;
+        if request.pages == 0 || (request.kind == OpKind::Trim && self.caching.is_some()) {
+            self.done_at_once(now, request);
+            return Ok(());
+        }
+        self.take(now, request);
+        Ok(())
+    }
+
+    /// Takes operations that come now and later, in order of time. The same happens as if each were submitted at its time and everything
+    /// before it had happened; where nothing that happens can change what arrives, many are served together, which is faster.
+    ///
+    /// # Errors
+    /// As [`Array::submit`]; the operations before the one in question have been taken.
+    pub fn submit_many(&mut self, operations: &[(TimeNs, PageRequest)]) -> Result<(), SubmitError> {
+        if self.takes_ahead() {
+            let checked = operations.iter().try_for_each(|(at, request)| {
+                self.check(request)?;
+                debug_assert!(at.saturating_add(1) >= self.advanced_before && *at >= self.last_arrival_ns, "time does not go back");
+                self.last_arrival_ns = *at;
+                self.host.count(request.kind);
+                self.submit_ahead(*at, request);
+                Ok(())
+            });
+            self.serve_ahead();
+            return checked;
+        }
+        let mut held = std::mem::take(&mut self.outbox.held);
+        let taken = operations.iter().try_for_each(|(at, request)| {
+            self.check(request)?;
+            if let Some(before) = at.checked_sub(1) {
+                let begin = held.len();
+                self.run(before, begin, &mut held);
+            }
+            self.submit(*at, request)
+        });
+        // Some collections become known late.
+        held.sort_by_key(Event::key);
+        self.outbox.held = held;
+        taken
+    }
+
+    #[inline]
+    fn check(&self, request: &PageRequest) -> Result<(), SubmitError> {
+        let exported_pages = self.layout.exported_pages();
+        if request.pages == 0 && matches!(request.kind, OpKind::Read | OpKind::Write) {
+            return Err(SubmitError::Empty);
+        }
+        match request.first_page.checked_add(u64::from(request.pages)) {
+            Some(end) if end <= exported_pages => Ok(()),
+            _ => Err(SubmitError::BeyondTheArray { first_page: request.first_page, pages: request.pages, exported_pages }),
+        }
+    }
+
+    /// A flush, or a trim of which nothing is left: done when it comes.
+    fn done_at_once(&mut self, now: TimeNs, request: &PageRequest) {
+        self.host.count(request.kind);
+        self.host.trim_pages_ignored += u64::from(request.pages);
+        self.operation_begins(now);
+        let continuation = Continuation::Host(request.tag);
+        let completion = self.members.open_completion(continuation);
+        self.members.completed(completion, continuation, now);
+    }
+
+    #[inline]
+    fn take(&mut self, now: TimeNs, request: &PageRequest) {
+        self.host.count(request.kind);
         let moment_is_over = now < self.advanced_before;
         if let Some(caching) = &mut self.caching {
             caching.cache.submit(now, request);
@@ -183,7 +302,7 @@ impl Array {
         if let Some(coordination) = &mut self.coordination {
             coordination.request_arrives(now);
         }
-        let access = Access { now, write: request.write, high_priority: request.high_priority, moment_is_over };
+        let access = Access { now, kind: request.kind, high_priority: request.high_priority, moment_is_over };
         self.issue(&access, self.layout.extents(request), request.one_member, Continuation::Host(request.tag));
         self.drain();
     }
@@ -193,7 +312,7 @@ impl Array {
     #[inline]
     fn issue(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, by_strip: bool, continuation: Continuation) {
         if self.stripes.is_none() && self.members.are_immediate() {
-            self.serve(access.now, access.write, extents, continuation);
+            self.serve(access.now, access.kind, extents, continuation);
             return;
         }
         let completion = self.members.open_completion(continuation);
@@ -201,18 +320,22 @@ impl Array {
             Some(stripes) if stripes.concern(access) => stripes.submit(access, extents, by_strip, completion, &mut self.members),
             _ => self.issue_directly(access, extents, completion),
         };
-        self.members.close_completion(completion, ends);
+        if ends > 0 {
+            self.members.close_completion(completion, ends);
+        } else {
+            // A trim of parts of stripes only.
+            self.members.completed(completion, continuation, access.now);
+        }
     }
 
     /// The same on immediate members without stripes, whose ends are known at once.
     #[inline(always)]
-    fn serve(&mut self, now: TimeNs, write: bool, extents: impl Iterator<Item = Extent>, continuation: Continuation) {
+    fn serve(&mut self, now: TimeNs, kind: OpKind, extents: impl Iterator<Item = Extent>, continuation: Continuation) {
         let completion = self.members.open_completion(continuation);
         let Members { ssds, completions, cleans, .. } = &mut self.members;
-        let kind = if write { OpKind::Write } else { OpKind::Read };
         let (mut last_end, mut gc_members, mut time) = (0, 0, TimeParts::default());
         for extent in extents {
-            let members = extent.members(write);
+            let members = extent.members(kind != OpKind::Read);
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
                     let ssd = &mut ssds[member as usize];
@@ -245,10 +368,19 @@ impl Array {
                     let extents = || {
                         commands.array_extents[from as usize..to as usize].iter().flat_map(|extent| {
                             let (first_page, pages) = (extent.first_page, extent.pages);
-                            layout.extents(&PageRequest { tag: 0, first_page, pages, write, high_priority: false, one_member: false })
+                            let kind = OpKind::of(write);
+                            layout.extents(&PageRequest {
+                                tag: 0,
+                                first_page,
+                                pages,
+                                kind,
+                                high_priority: false,
+                                stream: 0,
+                                one_member: false,
+                            })
                         })
                     };
-                    let access = Access { now, write, high_priority: false, moment_is_over };
+                    let access = Access { now, kind: OpKind::of(write), high_priority: false, moment_is_over };
                     if let Some(record) = record {
                         record.begin(
                             now,
@@ -262,7 +394,7 @@ impl Array {
                 }
                 Command::Members { extents: (from, to), write, token } => {
                     self.operation_begins(now);
-                    let access = Access { now, write, high_priority: false, moment_is_over };
+                    let access = Access { now, kind: OpKind::of(write), high_priority: false, moment_is_over };
                     let extents = &commands.member_extents[from as usize..to as usize];
                     if let Some(record) = record {
                         record.begin(
@@ -305,7 +437,7 @@ impl Array {
                 first_page: extent.first_page,
                 pages: extent.pages,
             };
-            self.serve(access.now, access.write, extents.iter().map(as_one), continuation);
+            self.serve(access.now, access.kind, extents.iter().map(as_one), continuation);
             return;
         }
         let completion = self.members.open_completion(continuation);
@@ -329,7 +461,7 @@ impl Array {
     fn issue_directly(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, completion: u32) -> u32 {
         let mut operations = 0;
         for extent in extents {
-            let members = extent.members(access.write);
+            let members = extent.members(!access.reads());
             operations += extent.pages * members.len() as u32;
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
@@ -369,10 +501,11 @@ impl Array {
         }
     }
 
-    /// The earliest pending moment.
+    /// The earliest pending moment. The end of a collection is none by itself: nothing happens then.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
-        earlier(self.members.agenda.next_time(), self.next_own_time())
+        let next = earlier(self.members.agenda.next_time(), self.next_own_time());
+        if self.outbox.held.is_empty() { next } else { earlier(next, self.outbox.held.first().map(Event::at)) }
     }
 
     /// The next moment at which the array itself acts: the end of a phase, failure and rebuilding, messages.
@@ -390,9 +523,28 @@ impl Array {
         earlier(next, self.members.next_deferred())
     }
 
-    /// Runs everything up to and including `until` and appends the requests that are done.
+    /// Runs everything up to and including `until` and appends what has happened, in order of [`Event::key`]. Collections are reported
+    /// at their end; those of which nothing that happens depends may come with a later call, as [`Array::catch_up`] says.
     #[inline]
-    pub fn advance(&mut self, until: TimeNs, done: &mut Vec<Done>) {
+    pub fn advance(&mut self, until: TimeNs, events: &mut Vec<Event>) {
+        let begin = events.len();
+        if !self.outbox.held.is_empty() {
+            let due = self.outbox.held.partition_point(|event| event.at() <= until);
+            events.extend(self.outbox.held.drain(..due));
+        }
+        self.run(until, begin, events);
+    }
+
+    /// Runs everything up to and including `until`; `events` are in order from `begin` on, before and after.
+    #[inline]
+    fn run(&mut self, until: TimeNs, begin: usize, events: &mut Vec<Event>) {
+        self.run_events(until, events);
+        let Self { outbox, members, caching, .. } = self;
+        outbox.report(until, &mut members.cleans, caching.as_deref_mut(), begin, events);
+    }
+
+    #[inline]
+    fn run_events(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         loop {
             // What the array does at a nanosecond comes after what happens in the members (rules 42 and 55).
             let own_at = self.next_own_time().filter(|&at| at <= until);
@@ -406,7 +558,8 @@ impl Array {
                         let Continuation::Host(tag) = completion.continuation else {
                             unreachable!("what is deferred is no event of the agenda")
                         };
-                        done.push(Done { tag, at: now, gc_members_met: completion.gc_members.count_ones() });
+                        let gc_members_met = completion.gc_members.count_ones();
+                        events.push(Event::Done(Done { tag, at: now, gc_members_met, parts: completion.time }));
                     }
                     Wake::Member(member, wake) => {
                         self.members.with(member, false, |ssd, fx| ssd.wake(now, wake, fx));
@@ -414,19 +567,19 @@ impl Array {
                     }
                 }
             } else if let Some(now) = own_at {
-                self.act(now, done);
+                self.act(now, events);
             } else {
                 break;
             }
         }
-        self.advanced_before = until.saturating_add(1);
+        self.advanced_before = self.advanced_before.max(until.saturating_add(1));
     }
 
     /// What the array itself does next, now: ends of phases first, then the cache's events, messages last.
-    fn act(&mut self, now: TimeNs, done: &mut Vec<Done>) {
+    fn act(&mut self, now: TimeNs, events: &mut Vec<Event>) {
         if let Some(deferred) = self.members.pop_deferred(now) {
             match deferred {
-                Deferred::Wake(wake) => self.cache_event(now, done, |caching, _| caching.cache.wake(now, wake)),
+                Deferred::Wake(wake) => self.cache_event(now, events, |caching, _| caching.cache.wake(now, wake)),
                 Deferred::Completion(completion) => match completion.continuation {
                     Continuation::Stripe { operation, .. } => {
                         let stripes = self.stripes.as_mut();
@@ -439,7 +592,7 @@ impl Array {
                         if let Some(coordination) = &mut self.coordination {
                             coordination.controller.request_done(now);
                         }
-                        self.cache_event(now, done, |caching, members| caching.ended(now, token, completion.gc_members, members));
+                        self.cache_event(now, events, |caching, members| caching.ended(now, token, &completion, members));
                     }
                     Continuation::Host(_) => unreachable!("the end of a host request is an event of the agenda"),
                 },
@@ -475,7 +628,7 @@ impl Array {
 
     /// Tells the cache of something that it waited for.
     #[inline]
-    fn cache_event(&mut self, now: TimeNs, done: &mut Vec<Done>, tell: impl FnOnce(&mut Caching, &mut Members) -> Option<HostDone>) {
+    fn cache_event(&mut self, now: TimeNs, events: &mut Vec<Event>, tell: impl FnOnce(&mut Caching, &mut Members) -> Option<HostDone>) {
         let Some(caching) = &mut self.caching else { return };
         let was_flushing = caching.cache.is_flushing();
         let host = tell(caching, &mut self.members);
@@ -485,7 +638,11 @@ impl Array {
         {
             stripes.set_flushing(now, false);
         }
-        done.extend(host.map(|host| Done { tag: host.tag, at: now, gc_members_met: host.gc_members.count_ones() }));
+        events.extend(host.map(|host| {
+            let cache_ns = now - host.arrival_ns - host.read_time.total_ns() + host.read_time.cache_ns;
+            let parts = TimeParts { cache_ns, ..host.read_time };
+            Event::Done(Done { tag: host.tag, at: now, gc_members_met: host.gc_members.count_ones(), parts })
+        }));
         self.carry_out(now, true);
     }
 
@@ -494,19 +651,11 @@ impl Array {
         self.caching.as_mut().map(|caching| (caching.cache.counters(now), caching.cache.room_pages()))
     }
 
-    /// Keeps what every member gets of every destage, for [`Array::take_destages`].
+    /// From now on every destage is an [`Event::Destage`] for each member that gets pages of it.
     pub fn record_destages(&mut self) {
         if let Some(caching) = &mut self.caching {
             caching.record = Some(Record::default());
             self.members.record_ends();
-        }
-    }
-
-    /// Takes the destages that are done since the last call.
-    pub fn take_destages(&mut self, act: impl FnMut(&DestageInterval)) {
-        if let Some(record) = self.caching.as_mut().and_then(|caching| caching.record.as_mut()) {
-            record.done.iter().for_each(act);
-            record.done.clear();
         }
     }
 
@@ -517,7 +666,8 @@ impl Array {
         }
     }
 
-    /// Brings everything that has happened before `now` into the counters and the cleans: what nothing waits for is computed late.
+    /// Brings everything that has happened before `now` into the counters, and the collections that have ended into the next
+    /// [`Array::advance`]: what nothing waits for is computed late.
     pub fn catch_up(&mut self, now: TimeNs) {
         self.for_each_member(|member, fx| member.catch_up_all(now, fx));
     }
@@ -568,15 +718,24 @@ impl Array {
         self.members.drain();
     }
 
-    /// Moves the cleans recorded since the last call to `out`. Those of immediate members are reported before they start.
-    #[inline]
-    pub fn take_cleans(&mut self, out: &mut Vec<GcInterval>) {
-        out.append(&mut self.members.cleans);
+    /// Nothing more is asked of the array: appends what is known of collections that have begun and end later, too, and what else has
+    /// not been told.
+    pub fn stop(&mut self, events: &mut Vec<Event>) {
+        events.append(&mut self.outbox.held);
+        let begin = events.len();
+        self.outbox.report(TimeNs::MAX, &mut self.members.cleans, self.caching.as_deref_mut(), begin, events);
     }
 
     /// Every clean that starts before this moment, or before `now` if nothing is open, has been reported.
     pub fn cleans_known_until(&self, now: TimeNs) -> TimeNs {
-        self.members.ssds.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min)
+        let open = self.members.ssds.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min);
+        let started = self.members.cleans.iter().map(|clean| clean.start_ns).chain(self.outbox.first_start());
+        started.fold(open, TimeNs::min)
+    }
+
+    /// Trims and flushes so far.
+    pub fn host_counters(&self) -> HostCounters {
+        self.host
     }
 
     /// Verifies the whole state; used by tests and `--check`.

@@ -28,9 +28,9 @@ impl OfferedLoad {
             self.pages.clear();
             self.reads.clear();
             let stripe = next_sub_request(&self.layout, &mut extents, request.one_member, &mut self.pages);
-            if request.write && shape.parity > 0 {
+            if request.is_write() && shape.parity > 0 {
                 plan_write(shape, None, &mut self.pages, &mut self.reads);
-            } else if !request.write {
+            } else if !request.is_write() {
                 std::mem::swap(&mut self.pages, &mut self.reads);
             }
             let (copies, read_copy) = self.layout.copies(stripe);

@@ -11,7 +11,9 @@ use super::stripe_pages::{StripePages, WriteKind, plan_read, plan_rebuild, plan_
 use super::{ArrayParams, FailureProgress, Health, StripeCounters};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
+use crate::events::TimeParts;
 use crate::placement::{Extent, Layout, PageRequest};
+use crate::request::OpKind;
 use crate::ssd::Ssd;
 use std::iter::Peekable;
 
@@ -22,8 +24,10 @@ enum Work {
     Read,
     /// Writes data and parity.
     Write,
-    /// Writes what is left of the copies.
+    /// Writes or trims what is left of the copies.
     WriteCopies,
+    /// Trims all strips, parity included.
+    Trim,
     /// Brings the lost strip to the spare.
     Rebuild,
 }
@@ -32,6 +36,8 @@ enum Work {
 #[derive(Debug, Clone)]
 struct Operation {
     work: Work,
+    /// What the request asks for.
+    kind: OpKind,
     stripe: u64,
     /// Its pages; for a write those to be written, with parity once that is planned.
     pages: StripePages,
@@ -40,6 +46,8 @@ struct Operation {
     completion: Option<u32>,
     sequence: u64,
     asked_ns: TimeNs,
+    /// Its phase began.
+    phase_began_ns: TimeNs,
     /// It has still to write when its reads are done.
     reading: bool,
     gc_members: u128,
@@ -66,7 +74,7 @@ impl Route {
 
     /// Reads or writes `pages` of `stripe`, but for those of lost strips; returns the number of page operations.
     fn issue(&self, access: &Access, stripe: u64, pages: &StripePages, completion: u32, members: &mut Members) -> u32 {
-        let write = access.write;
+        let write = !access.reads();
         let (copies, read_copy) = self.layout.copies(stripe);
         let mut issued = 0;
         for (role, offset) in pages.iter() {
@@ -140,7 +148,7 @@ impl Stripes {
     /// Whether such an access is more than page operations on the members that the layout names.
     #[inline]
     pub fn concern(&self, access: &Access) -> bool {
-        (access.write && self.has_parity()) || self.health() != Health::Normal
+        (!access.reads() && self.has_parity()) || self.health() != Health::Normal
     }
 
     /// Takes the extents of a request, each strip a sub-request with `by_strip`; returns how many ends `completion` waits for.
@@ -158,9 +166,14 @@ impl Stripes {
             let id = self.new_operation(access.now, access.high_priority, Some(completion));
             let operation = &mut self.operations[id as usize];
             operation.stripe = next_sub_request(&self.route.layout, &mut extents, by_strip, &mut operation.pages);
+            operation.kind = access.kind;
+            if access.kind == OpKind::Trim && self.route.layout.shape().parity > 0 {
+                ends += self.trim(access, id, members);
+                continue;
+            }
             let lost = self.route.lost(operation.stripe);
             let touches_lost = lost.is_some_and(|lost| operation.pages.count_of(lost) > 0);
-            let work = match (access.write, self.has_parity()) {
+            let work = match (!access.reads(), self.has_parity()) {
                 (true, true) => Some(Work::Write),
                 (true, false) => touches_lost.then_some(Work::WriteCopies),
                 (false, true) => touches_lost.then_some(Work::Read),
@@ -176,6 +189,22 @@ impl Stripes {
             }
         }
         ends
+    }
+
+    /// Asks to trim the stripe if all its data are to be trimmed: parity of a part would have to be computed anew. Returns how many
+    /// ends the completion waits for.
+    fn trim(&mut self, access: &Access, id: u32, members: &mut Members) -> u32 {
+        let layout = self.route.layout;
+        let shape = layout.shape();
+        let pages = &mut self.operations[id as usize].pages;
+        if pages.count() < shape.columns * layout.strip_pages() {
+            self.counters.trim_pages_ignored += u64::from(pages.count());
+            self.unused.push(id);
+            return 0;
+        }
+        (shape.columns..shape.width()).for_each(|parity| pages.insert(parity, 0, layout.strip_pages()));
+        self.ask(access.now, id, Work::Trim, members, access.moment_is_over);
+        1
     }
 
     /// Overwrites what `request` would without time (rule 66).
@@ -207,12 +236,14 @@ impl Stripes {
             let shape = self.route.layout.shape();
             self.operations.push(Operation {
                 work: Work::Read,
+                kind: OpKind::Read,
                 stripe: 0,
                 pages: StripePages::none(shape.width(), self.route.layout.strip_pages()),
                 high_priority: false,
                 completion: None,
                 sequence: 0,
                 asked_ns: 0,
+                phase_began_ns: 0,
                 reading: false,
                 gc_members: 0,
             });
@@ -257,7 +288,7 @@ impl Stripes {
                 self.counters.parity_pages_read += u64::from(parity);
                 self.counters.data_pages_read += u64::from(self.reads.count() - parity);
             }
-            Work::WriteCopies => {}
+            Work::WriteCopies | Work::Trim => {}
             Work::Rebuild => {
                 operation.reading = true;
                 self.plan_rebuild(lost);
@@ -285,10 +316,17 @@ impl Stripes {
 
     /// Issues the reads that have just been planned, or else the operation's own pages.
     fn issue_phase(&mut self, now: TimeNs, id: u32, members: &mut Members, moment_is_over: bool) {
+        let operation = &mut self.operations[id as usize];
+        operation.phase_began_ns = now;
         let operation = &self.operations[id as usize];
         let completion = members.open_completion(Continuation::Stripe { operation: id, tie_break: operation.sequence });
-        let write = !operation.reading && operation.work != Work::Read;
-        let access = Access { now, write, high_priority: operation.high_priority, moment_is_over };
+        let kind = match operation.work {
+            _ if operation.reading => OpKind::Read,
+            Work::Read => OpKind::Read,
+            Work::Write | Work::Rebuild => OpKind::Write,
+            Work::WriteCopies | Work::Trim => operation.kind,
+        };
+        let access = Access { now, kind, high_priority: operation.high_priority, moment_is_over };
         let issued = if operation.reading {
             self.route.issue(&access, operation.stripe, &self.reads, completion, members)
         } else if operation.work == Work::Rebuild {
@@ -329,7 +367,11 @@ impl Stripes {
         let stripe = operation.stripe;
         let rebuilt = operation.completion.is_none().then_some(stripe);
         match operation.completion {
-            Some(completion) => members.end(completion, now, operation.gc_members, || phase.time),
+            Some(completion) => {
+                // Waiting for the lock, and a phase of reads before the writes.
+                let parity_ns = phase.time.parity_ns + (operation.phase_began_ns - operation.asked_ns);
+                members.end(completion, now, operation.gc_members, || TimeParts { parity_ns, ..phase.time });
+            }
             None => self.route.failure.as_mut().expect("what is rebuilt has failed").rebuilt(now, stripe),
         }
         self.unused.push(id);

@@ -2,6 +2,7 @@
 //!
 //! Members of one die that never collects: a read takes 28, a write 208. A member has 12 pages.
 
+use super::events::dones;
 use super::*;
 use crate::coordination::{CoordinationParams, KINDS, Scheme, Work};
 use crate::ssd::MemberCounters;
@@ -56,23 +57,37 @@ impl Outcome {
 
 fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
     let mut array = Array::new(params, 1);
-    let mut done: Vec<Done> = Vec::new();
+    let mut events: Vec<Event> = Vec::new();
     for (tag, &(at, first_page, pages, write)) in asked.iter().enumerate() {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
-            array.advance(event, &mut done);
+            array.advance(event, &mut events);
         }
-        array.submit(at, &PageRequest { tag: tag as u64, first_page, pages, write, high_priority: false, one_member: false });
+        array
+            .submit(
+                at,
+                &PageRequest {
+                    tag: tag as u64,
+                    first_page,
+                    pages,
+                    kind: OpKind::of(write),
+                    high_priority: false,
+                    stream: 0,
+                    one_member: false,
+                },
+            )
+            .unwrap();
     }
     let mut is_over = false;
     while let Some(event) = array.next_time() {
-        if done.len() == asked.len() && !is_over {
+        if dones(&events).len() == asked.len() && !is_over {
             is_over = true;
             array.end_idle_collection(event);
             continue;
         }
-        array.advance(event, &mut done);
+        array.advance(event, &mut events);
     }
     array.verify().expect("the state is consistent");
+    let mut done = dones(&events);
     assert!(array.stripes.as_ref().is_none_or(|stripes| stripes.is_idle()));
     assert!(array.members.completions.is_empty());
     assert_eq!(done.len(), asked.len(), "every request is done once");
@@ -447,4 +462,39 @@ proptest! {
         };
         run(&ArrayParams { coordination: Some(coordination), ..params }, &asked);
     }
+}
+
+fn operation(kind: OpKind, first_page: u64, pages: u32) -> PageRequest {
+    PageRequest { tag: 0, first_page, pages, kind, high_priority: false, stream: 0, one_member: false }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1);
+    let exported_pages = array.layout().exported_pages();
+    assert_eq!(array.submit(0, &operation(OpKind::Read, 0, 0)), Err(SubmitError::Empty));
+    let beyond = SubmitError::BeyondTheArray { first_page: exported_pages - 1, pages: 2, exported_pages };
+    assert_eq!(array.submit(0, &operation(OpKind::Write, exported_pages - 1, 2)), Err(beyond));
+    assert_eq!(array.submit_many(&[(0, operation(OpKind::Trim, u64::MAX, 1))]).map_err(|error| error.to_string().is_empty()), Err(false));
+    assert!(array.members.completions.is_empty());
+}
+
+#[test]
+fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
+    // Two data columns of one page: all of stripe 0, half of stripe 1.
+    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1);
+    array.submit(0, &operation(OpKind::Trim, 0, 3)).unwrap();
+    array.submit(0, &operation(OpKind::Trim, 2, 1)).unwrap();
+    array.submit(0, &operation(OpKind::Flush, 0, 0)).unwrap();
+    let mut events = Vec::new();
+    array.advance(0, &mut events);
+    assert_eq!(dones(&events).len(), 2, "all but the stripe");
+    while let Some(at) = array.next_time() {
+        array.advance(at, &mut events);
+    }
+    assert_eq!(dones(&events).len(), 3);
+    let trimmed: Vec<u64> = array.members().iter().map(|member| member.counters().host_pages_trimmed).collect();
+    assert_eq!(trimmed, [1; 3]);
+    assert_eq!(array.stripe_counters().map(|counters| counters.trim_pages_ignored), Some(2));
+    assert_eq!(array.host_counters(), HostCounters { trims: 2, flushes: 1, trim_pages_ignored: 0 });
 }

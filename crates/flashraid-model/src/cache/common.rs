@@ -6,6 +6,7 @@ use super::stats::{CacheCounters, Occupancy};
 use super::store::{Admission, Store};
 use crate::TimeNs;
 use crate::events::Slab;
+use crate::events::TimeParts;
 use crate::placement::{Layout, PageRequest};
 
 /// Who brings a page (rule 72).
@@ -29,10 +30,22 @@ pub(super) struct Host {
     pub end: TimeNs,
     /// Members on which a read that it waited for met collection.
     pub gc_members: u128,
+    /// When it arrived.
+    pub arrival_ns: TimeNs,
+    /// Where the time of the read of the array went that it waited for.
+    pub read_time: TimeParts,
     /// Sub-requests that are not done.
     pub sub_requests: u32,
     /// When its first page had to wait for room; `TimeNs::MAX` if none had.
     pub waits_since: TimeNs,
+}
+
+impl Host {
+    /// A request that arrives now and with which the memory is done at `end`.
+    pub fn new(now: TimeNs, tag: u64, end: TimeNs) -> Self {
+        let read_time = TimeParts::default();
+        Self { tag, end, gc_members: 0, arrival_ns: now, read_time, sub_requests: 0, waits_since: TimeNs::MAX }
+    }
 }
 
 /// Consecutive pages of a request in one strip.

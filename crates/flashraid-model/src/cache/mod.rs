@@ -31,6 +31,7 @@ mod wow;
 mod tests;
 
 use crate::TimeNs;
+use crate::events::TimeParts;
 use crate::placement::{Layout, PageRequest};
 pub use commands::*;
 use common::{Common, Host};
@@ -96,6 +97,10 @@ pub struct HostDone {
     pub tag: u64,
     /// Members, as bits, on which a read that it waited for met collection.
     pub gc_members: u128,
+    /// When it arrived.
+    pub arrival_ns: TimeNs,
+    /// Where the time of the read of the array went that it waited for.
+    pub read_time: TimeParts,
 }
 
 /// The write cache of an array.
@@ -153,7 +158,7 @@ impl Cache {
     /// Takes a host request, whose end is reported by [`Cache::done`] or [`Cache::wake`].
     #[inline]
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
-        if request.write {
+        if request.is_write() {
             self.write(now, request);
         } else {
             self.read(now, request);
@@ -176,7 +181,7 @@ impl Cache {
             }
         }
         let end = if hits > 0 { common.nvm.read(now, hits) } else { now };
-        let host = common.hosts.insert(Host { tag: request.tag, end, gc_members: 0, sub_requests: 0, waits_since: TimeNs::MAX });
+        let host = common.hosts.insert(Host::new(now, request.tag, end));
         common.counters.read_pages_hit += u64::from(hits);
         if hits == request.pages {
             common.counters.reads_full += 1;
@@ -192,7 +197,7 @@ impl Cache {
         let common = &mut self.common;
         let sequential = self.streams.continues(request.first_page, end_page(&common.layout, request));
         let writer = common.writer(sequential, false, true);
-        let host = common.hosts.insert(Host { tag: request.tag, end: now, gc_members: 0, sub_requests: 0, waits_since: TimeNs::MAX });
+        let host = common.hosts.insert(Host::new(now, request.tag, now));
         match (&mut self.group, &mut self.members) {
             (Some(group), None) => group.write(now, common, host, writer, request),
             (None, Some(members)) => members.write(now, common, host, writer, request),
@@ -238,6 +243,14 @@ impl Cache {
         host_done
     }
 
+    /// Where the time of what it waits for went; told before [`Cache::done`].
+    #[inline]
+    pub fn took(&mut self, token: Token, time: TimeParts) {
+        if let Token::Read(host) = token {
+            self.common.hosts[host].read_time = time;
+        }
+    }
+
     /// A moment that it asked for has come. Returns a host request that is done.
     #[inline]
     pub fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostDone> {
@@ -261,8 +274,8 @@ impl Cache {
     }
 
     fn host_done(&mut self, host: u32) -> HostDone {
-        let Host { tag, gc_members, .. } = self.common.hosts.remove(host);
-        HostDone { tag, gc_members }
+        let Host { tag, gc_members, arrival_ns, read_time, .. } = self.common.hosts.remove(host);
+        HostDone { tag, gc_members, arrival_ns, read_time }
     }
 
     /// The memory has read the pages of a destage.

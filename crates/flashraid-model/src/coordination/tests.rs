@@ -7,8 +7,9 @@
 
 use super::{CoordinationParams, KINDS, Kind, Mail, MemberState, Scheme, ToController, ToMember, Work};
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, Done, Level, PageRequest};
+use crate::array::{Array, ArrayParams, Done, Event, Level, PageRequest};
 use crate::events::GcInterval;
+use crate::request::OpKind;
 use crate::ssd::{MemberCounters, Preemption, tiny};
 
 const T: TimeNs = 10_000;
@@ -58,23 +59,43 @@ struct Outcome {
 
 fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
     let mut array = Array::new(params, 1);
-    let mut done: Vec<Done> = Vec::new();
+    let mut events: Vec<Event> = Vec::new();
     for (tag, &(at, member, page, write)) in operations.iter().enumerate() {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
-            array.advance(event, &mut done);
+            array.advance(event, &mut events);
         }
         let first_page = page * u64::from(params.members) + u64::from(member);
-        array.submit(at, &PageRequest { tag: tag as u64, first_page, pages: 1, write, high_priority: false, one_member: false });
+        array
+            .submit(
+                at,
+                &PageRequest {
+                    tag: tag as u64,
+                    first_page,
+                    pages: 1,
+                    kind: OpKind::of(write),
+                    high_priority: false,
+                    stream: 0,
+                    one_member: false,
+                },
+            )
+            .unwrap();
     }
     while let Some(event) = array.next_time() {
-        array.advance(event, &mut done);
-        if done.len() == operations.len() {
+        array.advance(event, &mut events);
+        if events.iter().filter(|event| matches!(event, Event::Done(_))).count() == operations.len() {
             array.end_idle_collection(event);
         }
     }
     array.verify().expect("the state is consistent");
-    let mut cleans = Vec::new();
-    array.take_cleans(&mut cleans);
+    array.stop(&mut events);
+    let (mut done, mut cleans): (Vec<Done>, Vec<GcInterval>) = Default::default();
+    for event in events {
+        match event {
+            Event::Done(one) => done.push(one),
+            Event::Collection(clean) => cleans.push(clean),
+            Event::Destage(_) => unreachable!("there is no cache"),
+        }
+    }
     done.sort_by_key(|done| done.tag);
     let log = array.message_log().into_iter().map(|(at, mail)| {
         let (member, kind) = match mail {

@@ -20,7 +20,7 @@ pub mod timeline;
 
 use crate::TimeNs;
 use crate::events::{DestageInterval, GcInterval};
-use crate::request::Request;
+use crate::request::{OpKind, Request};
 
 pub use bandwidth::BandwidthSummary;
 pub use free_blocks::FreeBlocksPoint;
@@ -138,11 +138,14 @@ impl Metrics {
         }
     }
 
-    /// A request is done.
+    /// A request is done; trims and flushes move no data and count nowhere here.
     ///
     /// Bandwidth counts all bytes that are done while measuring; the other figures leave out requests that arrived before it began.
     #[inline]
     pub fn request(&mut self, done: &CompletedRequest) {
+        if matches!(done.request.kind, OpKind::Trim | OpKind::Flush) {
+            return;
+        }
         self.bandwidth.record(done.done_ns, done.request.length_bytes);
         if let Some(timeline) = &mut self.timeline {
             timeline.request(done);
@@ -158,7 +161,8 @@ impl Metrics {
     /// A collection whose start and end are both known, reported when it is decided on or at any time before [`Metrics::advance`] passes its start.
     #[inline]
     pub fn gc(&mut self, interval: &GcInterval) {
-        self.gc.interval(interval.member, interval.die, interval.start_ns, interval.end_ns);
+        // What began before the measured time counts from its begin on.
+        self.gc.interval(interval.member, interval.die, interval.start_ns.max(self.from_ns), interval.end_ns);
         if let Some(timeline) = &mut self.timeline {
             timeline.gc(interval);
         }
@@ -242,7 +246,6 @@ pub struct Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::OpKind;
 
     fn completed(index: u64, arrival_ns: TimeNs, done_ns: TimeNs, gc_members_met: u32) -> CompletedRequest {
         let request = Request {

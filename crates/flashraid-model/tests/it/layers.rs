@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 const FOLDERS: &[(&str, &[&str])] = &[
     ("events", &[]),
     ("flash", &[]),
-    ("placement", &[]),
+    ("ids", &[]),
     ("request", &[]),
     ("rng", &[]),
+    ("placement", &["request"]),
     ("cache", &["events", "placement"]),
     ("coordination", &["events"]),
-    ("ftl", &["flash", "rng"]),
+    ("ftl", &["flash", "ids", "rng"]),
     ("metrics", &["events", "request"]),
-    ("ssd", &["coordination", "events", "flash", "ftl", "rng"]),
-    ("array", &["cache", "coordination", "events", "placement", "request", "ssd"]),
+    ("ssd", &["coordination", "events", "flash", "ftl", "ids", "request", "rng"]),
+    ("array", &["cache", "coordination", "events", "ids", "placement", "request", "ssd"]),
 ];
 
 /// What each crate uses, in the same order.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::*;
-use flashraid_model::array::{FailureProgress, Health, StripeCounters};
+use flashraid_model::array::{FailureProgress, Health, HostCounters, StripeCounters};
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{CompletedRequest, Latency, Measured, ResponseTimes};
@@ -43,6 +43,8 @@ pub struct ReportInputs<'a> {
     pub stripes: Option<StripeCounters>,
     /// The array has parity.
     pub has_parity: bool,
+    /// Trims and flushes.
+    pub host: HostCounters,
     /// How far the failure of a member and its rebuilding have come, if one was to fail.
     pub failure: Option<FailureProgress>,
     /// Bytes of a page.
@@ -76,6 +78,8 @@ impl Report {
                 all: measured.response.all.moments().count(),
                 read: measured.response.read.moments().count(),
                 write: measured.response.write.moments().count(),
+                trim: inputs.host.trims,
+                flush: inputs.host.flushes,
             },
             response_us: response_times(&measured.response),
             bandwidth_mb_s: bandwidth(measured),
@@ -197,6 +201,7 @@ fn flash(inputs: &ReportInputs) -> Flash {
     Flash {
         host_pages_read: sum.host_pages_read,
         host_pages_written: sum.host_pages_written,
+        host_pages_trimmed: sum.host_pages_trimmed,
         gc_pages_moved: sum.gc_pages_moved,
         erases: sum.erases,
         write_amplification: sum.write_amplification(),
@@ -362,6 +367,7 @@ pub(super) mod tests {
             cache: serde_json::Map::new(),
             stripes: None,
             has_parity: false,
+            host: HostCounters::default(),
             failure: None,
             page_bytes: 4096,
             partial_reason: None,
@@ -437,7 +443,7 @@ pub(super) mod tests {
     #[test]
     fn figures_are_those_measured() {
         let report = example();
-        assert_eq!(report.requests, Requests { all: 3, read: 2, write: 1 });
+        assert_eq!(report.requests, Requests { all: 3, read: 2, write: 1, trim: 0, flush: 0 });
         assert_eq!(
             (report.response_us.all.mean, report.response_us.read.mean, report.response_us.write.p50),
             (Some(4.0), Some(4.0), Some(4.0))

@@ -1,7 +1,7 @@
 //! Runs a case on the model (`flashraid_model::array`) and lays its outcome out for comparison.
 
 use crate::outcome::{Case, Collection, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
-use flashraid_model::array::{Array, Done, PageRequest, WarmUpPattern};
+use flashraid_model::array::{Array, Event, PageRequest, WarmUpPattern, pages_of};
 use flashraid_model::events::GcInterval;
 use flashraid_model::ids::Lpn;
 use flashraid_model::ssd::Shortcuts;
@@ -28,38 +28,33 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
         }
     }
     let page_bytes = u64::from(case.params.ssd.geometry.page_bytes);
+    let exported_pages = array.layout().exported_pages();
     let pages = |tag: usize, request: &Request| {
-        let first_page = request.offset_bytes / page_bytes;
-        let last_page = (request.offset_bytes + request.length_bytes - 1) / page_bytes;
-        PageRequest {
-            tag: tag as u64,
-            first_page,
-            pages: (last_page - first_page + 1) as u32,
-            write: request.kind == OpKind::Write,
-            high_priority: request.high_priority,
-            one_member: request.one_member,
-        }
+        let pages = pages_of(request, page_bytes, exported_pages).expect("it fits");
+        PageRequest { tag: tag as u64, ..pages }
     };
     let mut outcomes = vec![RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0 }; case.requests.len()];
-    let mut done: Vec<Done> = Vec::new();
+    let mut events: Vec<Event> = Vec::new();
+    let mut cleans = Vec::new();
     let mut next = 0;
-    // Some cases hand requests over ahead of their turn, as many at a time as their seed says.
-    let ahead = if case.host == HostLoop::Open && array.takes_ahead() { case.seed as usize % 7 } else { 0 };
+    // Some cases hand requests over many at a time, as many as their seed says.
+    let ahead = if case.host == HostLoop::Open { case.seed as usize % 7 } else { 0 };
     let issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
         outcomes[*next].arrival_ns = now;
         if ahead == 0 {
-            array.submit(now, &pages(*next, &case.requests[*next]));
+            array.submit(now, &pages(*next, &case.requests[*next])).expect("it fits");
             *next += 1;
             return;
         }
         let mut arrival = now;
+        let mut together = Vec::new();
         for request in case.requests.iter().skip(*next).take(ahead) {
             arrival = arrival.max(request.arrival_ns);
             outcomes[*next].arrival_ns = arrival;
-            array.submit_ahead(arrival, &pages(*next, request));
+            together.push((arrival, pages(*next, request)));
             *next += 1;
         }
-        array.serve_ahead();
+        array.submit_many(&together).expect("they fit");
     };
     if let HostLoop::Closed { depth, .. } = case.host {
         while next < case.requests.len().min(depth as usize) {
@@ -82,11 +77,21 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
             (Some(at), event) if event.is_none_or(|event| at <= event) => issue(&mut array, &mut outcomes, at, &mut next),
             (_, Some(event)) => {
                 now = event;
-                array.advance(event, &mut done);
-                done_count += done.len();
-                for done in done.drain(..) {
+                array.advance(event, &mut events);
+                assert!(events.is_sorted_by_key(Event::key), "in order of time");
+                for event in events.drain(..) {
+                    let done = match event {
+                        Event::Done(done) => done,
+                        Event::Collection(clean) => {
+                            cleans.push(clean);
+                            continue;
+                        }
+                        Event::Destage(_) => unreachable!("nobody asked for them"),
+                    };
+                    done_count += 1;
                     let outcome = &mut outcomes[done.tag as usize];
                     (outcome.done_ns, outcome.gc_members_met) = (done.at, done.gc_members_met);
+                    assert_eq!(done.parts.total_ns(), done.at - outcome.arrival_ns, "{:?} of request {}", done.parts, done.tag);
                     if case.host != HostLoop::Open && next < case.requests.len() {
                         issue(&mut array, &mut outcomes, done.at, &mut next);
                     }
@@ -104,10 +109,14 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
         }
         counters
     });
-    let mut cleans = Vec::new();
-    array.take_cleans(&mut cleans);
+    array.stop(&mut events);
+    cleans.extend(events.drain(..).map(|event| match event {
+        Event::Collection(clean) => clean,
+        other => panic!("{other:?} at the end"),
+    }));
     let planes = case.params.ssd.geometry.planes;
     let exported = case.params.ssd.geometry.exported_pages_per_die();
+    let nowhere = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
     let place = |(die, pool, block, page)| {
         let (plane, block) = match case.params.ssd.gc.pool {
             flashraid_model::ssd::Pool::Plane => (pool, block),
@@ -131,7 +140,10 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
         MemberOutcome {
             counters: *ssd.counters(),
             block_erases,
-            pages: (0..dies * exported).map(|lpn| place(ssd.ftl().location(Lpn(lpn)))).collect(),
+            pages: (0..dies * exported)
+                .map(Lpn)
+                .map(|lpn| if ssd.ftl().is_mapped(lpn) { place(ssd.ftl().location(lpn)) } else { nowhere })
+                .collect(),
         }
     });
     Outcome {

@@ -97,6 +97,9 @@ pub fn draw_mixed_case(seed: u64) -> Case {
     if draw.chance(25) {
         draw.put_cache(&mut case);
     }
+    if draw.chance(40) {
+        draw.trim_some(&mut case);
+    }
     case
 }
 
@@ -229,6 +232,26 @@ impl Draw {
         let streams = self.between(1, 4);
         for request in &mut case.requests {
             request.stream = self.between(0, streams - 1) as u8;
+        }
+    }
+
+    /// Some requests trim, some of them whole stripes, and a few flush.
+    fn trim_some(&mut self, case: &mut Case) {
+        let percent = self.between(5, 60);
+        let params = &case.params;
+        let columns = reference::array_pages(params) / reference::stripes(params) / u64::from(params.stripe_unit_pages);
+        let stripe_bytes = columns * u64::from(params.stripe_unit_pages) * PAGE_BYTES;
+        let array_bytes = reference::array_pages(params) * PAGE_BYTES;
+        for request in &mut case.requests {
+            if self.chance(5) {
+                request.kind = OpKind::Flush;
+            } else if self.chance(percent) {
+                request.kind = OpKind::Trim;
+                if !request.one_member && self.chance(50) {
+                    request.offset_bytes = request.offset_bytes / stripe_bytes * stripe_bytes;
+                    request.length_bytes = (stripe_bytes + self.between(0, 2 * stripe_bytes)).min(array_bytes - request.offset_bytes);
+                }
+            }
         }
     }
 

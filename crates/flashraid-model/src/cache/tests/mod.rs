@@ -5,6 +5,7 @@ mod rules;
 
 use super::*;
 use crate::placement::Level;
+use crate::request::OpKind;
 use std::collections::BTreeMap;
 
 /// What a cache asked for and got.
@@ -51,7 +52,7 @@ const IWC: Policy = Policy::Independent { synchronised: false };
 const IWC_SYNC: Policy = Policy::Independent { synchronised: true };
 
 fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
-    PageRequest { tag, first_page, pages, write, high_priority: false, one_member: false }
+    PageRequest { tag, first_page, pages, kind: OpKind::of(write), high_priority: false, stream: 0, one_member: false }
 }
 
 impl Bench {

@@ -2,7 +2,7 @@
 
 use flashraid_model::array::{ArrayParams, Level};
 use flashraid_model::ssd::SsdParams;
-use flashraid_workload::Request;
+use flashraid_workload::{OpKind, Request};
 
 use super::parity::{data_columns, member_of, parities};
 
@@ -29,8 +29,17 @@ pub fn member_pages(params: &ArrayParams) -> u64 {
 
 /// The pages of the array that a request touches (rule 1), or those that it takes of one member (rule 50).
 pub fn pages_of(params: &ArrayParams, request: &Request) -> Vec<u64> {
-    let first = request.offset_bytes / u64::from(params.ssd.geometry.page_bytes);
-    let pages = pages_touched(params, request);
+    let page_bytes = u64::from(params.ssd.geometry.page_bytes);
+    let mut first = request.offset_bytes / page_bytes;
+    let mut pages = pages_touched(params, request);
+    if request.kind == OpKind::Trim {
+        // Only pages that it covers wholly (rule 110).
+        first = request.offset_bytes.div_ceil(page_bytes);
+        pages = ((request.offset_bytes + request.length_bytes) / page_bytes).saturating_sub(first);
+    }
+    if request.kind == OpKind::Flush {
+        return Vec::new();
+    }
     if !request.one_member {
         return (first..first + pages).collect();
     }

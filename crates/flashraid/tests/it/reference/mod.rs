@@ -30,8 +30,8 @@ use cache::{Awaited, Caches};
 use coordination::{Controller, Message, Protocol};
 use die::DieState;
 use flash::{Flash, Page};
-pub use layout::{array_pages, fits_one_member};
-use parity::Stripes;
+pub use layout::{array_pages, fits_one_member, stripes};
+use parity::{Part, Stripes};
 use transfer::{Channel, Lane};
 use work::{Work, Worker};
 
@@ -154,6 +154,10 @@ enum Event {
     },
     /// A slot of a cache may have become rested, or the timer of rule 84 is due.
     CacheStep,
+    /// A request that concerns no page is done.
+    NothingToDo {
+        job: usize,
+    },
     /// A phase of an operation on a stripe is over.
     PhaseOver {
         number: usize,
@@ -283,12 +287,18 @@ impl Simulation<'_> {
         let index = self.requests.len();
         let Some(request) = self.case.requests.get(index) else { return };
         self.requests.push(RequestState { arrival_ns: self.now, done_ns: 0, members_met: BTreeSet::new() });
-        if self.caches.is_some() {
+        let kind = request.kind;
+        if self.caches.is_some() && matches!(kind, OpKind::Read | OpKind::Write) {
             return self.cache_sees_arrival(index, request);
         }
-        let kind = request.kind;
         let job = self.begin_job(Purpose::Host { request: index });
-        let parts = self.parts(layout::pages_of(&self.case.params, request), kind != OpKind::Read);
+        let mut parts = self.parts(layout::pages_of(&self.case.params, request), kind != OpKind::Read);
+        if kind == OpKind::Trim {
+            parts = if self.caches.is_some() { Vec::new() } else { self.parts_of_trim(parts) };
+        }
+        if parts.iter().all(|part| matches!(part, Part::Free(pages) if pages.is_empty())) {
+            return self.schedule(0, Event::NothingToDo { job });
+        }
         self.take_parts(job, parts, kind, request.high_priority);
     }
 
@@ -308,9 +318,12 @@ impl Simulation<'_> {
 
     fn part_of_job_done(&mut self, job: usize) {
         self.jobs[job].left -= 1;
-        if self.jobs[job].left > 0 {
-            return;
+        if self.jobs[job].left == 0 {
+            self.job_done(job);
         }
+    }
+
+    fn job_done(&mut self, job: usize) {
         self.controller_sees_end();
         match self.jobs[job].purpose {
             Purpose::Host { request } => {
@@ -382,6 +395,7 @@ impl Simulation<'_> {
             Event::Rested { member, die } => self.idle_cleans(member, die),
             Event::Cache { awaited } => self.cache_event(awaited),
             Event::CacheStep => self.cache_step(),
+            Event::NothingToDo { job } => self.job_done(job),
             Event::PhaseOver { number } => self.next_phase(number),
             Event::Failure => self.fails(),
             Event::Rebuild => self.rebuild_next(),

@@ -32,6 +32,7 @@ struct Lock {
 /// A part of an operation on the array that needs the lock of its stripe, or the rebuilding of a stripe.
 struct StripeOperation {
     job: Option<usize>,
+    kind: OpKind,
     high_priority: bool,
     stripe: u64,
     what: What,
@@ -52,6 +53,8 @@ pub enum What {
         copies: Vec<usize>,
         places: Vec<u64>,
     },
+    /// All strips, parity included.
+    Trim(Places),
     Rebuild,
 }
 
@@ -175,10 +178,10 @@ impl Simulation<'_> {
             match part {
                 Part::Free(pages) => {
                     for (member, logical_page) in pages {
-                        self.issue_page(member, logical_page, Some(job), None, kind, high_priority);
+                        self.issue_page(member, logical_page, Some(job), None, kind, kind == OpKind::Write && high_priority);
                     }
                 }
-                Part::Locked { stripe, what } => self.ask_for_lock(stripe, what, Some(job), high_priority),
+                Part::Locked { stripe, what } => self.ask_for_lock(stripe, what, Some(job), kind, high_priority),
             }
         }
     }
@@ -195,6 +198,28 @@ impl Simulation<'_> {
             Level::Raid1 | Level::Raid10 => self.parts_on_mirrors(pages, write),
             Level::Raid4 | Level::Raid5 | Level::Raid6 => self.parts_with_parity(pages, write),
         }
+    }
+
+    /// What is left of a trim: with parity only whole stripes, and their parity with them (rule 111).
+    pub fn parts_of_trim(&mut self, parts: Vec<Part>) -> Vec<Part> {
+        let unit = u64::from(self.case.params.stripe_unit_pages);
+        let (columns, parities) = (data_columns(&self.case.params), parities(&self.case.params));
+        let mut left = Vec::new();
+        for part in parts {
+            match part {
+                Part::Locked { stripe, what: What::Write(mut places) } => {
+                    let pages: usize = places.values().map(BTreeSet::len).sum();
+                    if pages < columns * unit as usize {
+                        self.stripes().counters.trim_pages_ignored += pages as u64;
+                        continue;
+                    }
+                    places.extend((columns..columns + parities).map(|strip| (strip, (0..unit).collect())));
+                    left.push(Part::Locked { stripe, what: What::Trim(places) });
+                }
+                other => left.push(other),
+            }
+        }
+        left
     }
 
     fn parts_with_parity(&self, pages: Vec<u64>, write: bool) -> Vec<Part> {
@@ -305,11 +330,11 @@ impl Simulation<'_> {
 
 // Locks (rule 52).
 impl Simulation<'_> {
-    fn ask_for_lock(&mut self, stripe: u64, what: What, job: Option<usize>, high_priority: bool) {
+    fn ask_for_lock(&mut self, stripe: u64, what: What, job: Option<usize>, kind: OpKind, high_priority: bool) {
         let asked_ns = self.now;
         let stripes = self.stripes();
         let number = stripes.operations.len();
-        let operation = StripeOperation { job, high_priority, stripe, what, asked_ns, phases: Vec::new(), operations_left: 0 };
+        let operation = StripeOperation { job, kind, high_priority, stripe, what, asked_ns, phases: Vec::new(), operations_left: 0 };
         stripes.operations.push(operation);
         stripes.locks.entry(stripe).or_default().waiting.push(number);
         self.give_lock(stripe);
@@ -353,6 +378,10 @@ impl Simulation<'_> {
                     to_spare: false,
                 }]
             }
+            What::Trim(places) => {
+                let pages = self.on_members(stripe, &in_order(&places));
+                vec![Phase { write: true, pages, to_spare: false }]
+            }
             What::Rebuild => self.phases_of_rebuild(stripe),
         };
         self.stripes().operations[number].phases = phases;
@@ -364,7 +393,7 @@ impl Simulation<'_> {
         let unit = u64::from(self.case.params.stripe_unit_pages);
         let spare = self.case.params.members as usize;
         let stripes = self.stripes();
-        let StripeOperation { job, high_priority, stripe, ref mut phases, .. } = stripes.operations[number];
+        let StripeOperation { job, kind, high_priority, stripe, ref mut phases, .. } = stripes.operations[number];
         if phases.is_empty() {
             return self.stripe_operation_done(number);
         }
@@ -375,7 +404,8 @@ impl Simulation<'_> {
         self.stripes().operations[number].operations_left = served.len();
         for &(server, member, place) in &served {
             self.count_page(number, member, write);
-            self.issue_page(server, stripe * unit + place, job, Some(number), OpKind::of(write), write && high_priority);
+            let kind = if write { kind } else { OpKind::Read };
+            self.issue_page(server, stripe * unit + place, job, Some(number), kind, kind == OpKind::Write && high_priority);
         }
         if served.is_empty() {
             self.next_phase(number);
@@ -583,7 +613,7 @@ impl Simulation<'_> {
         stripes.next_to_rebuild += 1;
         stripes.rebuilding += 1;
         stripes.last_began_ns = Some(now);
-        self.ask_for_lock(stripe, What::Rebuild, None, false);
+        self.ask_for_lock(stripe, What::Rebuild, None, OpKind::Write, false);
         self.schedule_rebuild(rebuild.strip_ns);
     }
 }
