@@ -86,11 +86,10 @@ pub struct GcParams {
     pub copy_back: bool,
     /// Collection takes no time but still moves and erases (the scheme `ideal`).
     pub instantaneous: bool,
-    /// Requests may go in between the steps of a clean; needs [`Blocking::Die`], [`Allocation::Static`] and no channels, and means
-    /// nothing where collection is instantaneous.
+    /// Requests may go in between the steps of a clean; means nothing where collection is instantaneous.
     pub preemption: Option<Preemption>,
-    /// A die that has had nothing to do for so long collects in the background, in nanoseconds, at least 1; needs what
-    /// preemption needs, and collection that takes time.
+    /// A die that has had nothing to do for so long collects in the background, in nanoseconds, at least 1; means nothing where
+    /// collection is instantaneous.
     pub idle_ns: Option<u64>,
 }
 

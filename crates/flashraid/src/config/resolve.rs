@@ -109,7 +109,8 @@ fn warnings(config: &Config, array: &ArrayParams) -> Vec<String> {
     warnings
 }
 
-/// Options of preemption that are set although the mode does not use them. A grid over the mode sets them for all its points.
+/// Options of collection that are set although the mode of preemption, or the scheme, does not use them. A grid over the mode sets
+/// them for all its points.
 fn without_effect(config: &Config) -> Vec<String> {
     let (gc, default) = (&config.ssd.gc, super::gc::GcConfig::default());
     let of_preemption = [
@@ -129,6 +130,18 @@ fn without_effect(config: &Config) -> Vec<String> {
         set.map(|(key, _)| format!("ssd.gc.{key} has no effect without {needed}")).collect()
     };
     let mut warnings = Vec::new();
+    if config.coordination.scheme == Scheme::Ideal {
+        // Rule 109.
+        let of_time = [
+            ("blocking", gc.blocking != default.blocking),
+            ("preemption", gc.preemption != default.preemption),
+            ("idle", gc.idle != default.idle),
+        ];
+        let set = of_time.iter().filter(|(_, is_set)| *is_set);
+        warnings.extend(set.map(|(key, _)| {
+            format!("ssd.gc.{key} has no effect with coordination.scheme = \"ideal\", where collection takes no time")
+        }));
+    }
     if gc.preemption == Preemption::None {
         warnings.extend(unused("preemption (ssd.gc.preemption = \"semi\" or \"suspend\")", &of_preemption));
     }
@@ -313,10 +326,6 @@ impl Resolver<'_> {
             let message = "`ssd.gc.blocking` is \"plane\", but planes can be blocked one by one only if each has a pool of its own";
             self.problem("ssd.gc.blocking", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.blocking = \"die\""));
         }
-        if written.blocking == Blocking::Plane && config.ssd.transfer == Transfer::Channel {
-            let message = "`ssd.gc.blocking` is \"plane\", but with shared channels a collection blocks the whole die";
-            self.problem("ssd.gc.blocking", message, Some("set ssd.transfer = \"pins\" or ssd.gc.blocking = \"die\""));
-        }
         GcParams {
             pool: match written.pool {
                 Pool::Plane => ssd::Pool::Plane,
@@ -468,7 +477,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Options of preemption and idle collection that mean something only together with others, or exclude others.
+    /// Options of preemption and idle collection that mean something only together with others.
     fn preemption_options(&mut self, config: &Config) {
         let gc = &config.ssd.gc;
         if gc.preemption != Preemption::None && gc.reorder && !gc.merge {
@@ -477,23 +486,6 @@ impl Resolver<'_> {
         }
         if gc.idle == (Idle::After(Duration { ns: 0 })) {
             self.problem("ssd.gc.idle", "`ssd.gc.idle` is 0, but must be \"off\" or at least 1ns", None);
-        }
-        let excluded = [
-            ("ssd.gc.blocking", gc.blocking == Blocking::Plane, "die"),
-            ("ssd.transfer", config.ssd.transfer == Transfer::Channel, "pins"),
-            ("ssd.allocation", config.ssd.allocation == Allocation::Dynamic, "static"),
-        ];
-        let users = [
-            ("ssd.gc.preemption", gc.preemption != Preemption::None),
-            ("ssd.gc.idle", gc.idle != Idle::Off),
-            ("coordination.scheme", config.coordination.scheme.coordinated().is_some()),
-        ];
-        for (key, _) in users.iter().filter(|(_, used)| *used) {
-            for (other, _, needed) in excluded.iter().filter(|(_, is_wrong, _)| *is_wrong) {
-                let (value, other_value) = (self.written(key), self.written(other));
-                let message = format!("`{key}` is {value}, but it needs `{other}` = \"{needed}\", and that is {other_value}");
-                self.problem(key, message, Some(&format!("set {other} = \"{needed}\", or remove {key}")));
-            }
         }
     }
 

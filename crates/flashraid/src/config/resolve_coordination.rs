@@ -3,7 +3,7 @@
 use super::Config;
 use super::array::Level;
 use super::coordination::{Answer, CoordinationConfig, ForceUntil, Scheme};
-use super::gc::{Idle, StopThreshold};
+use super::gc::StopThreshold;
 use super::resolve::Resolver;
 use flashraid_model::coordination::{self, CoordinationParams, Kind, Work};
 use flashraid_model::ssd::{Pool, SsdParams};
@@ -78,12 +78,6 @@ impl Resolver<'_> {
         }
         let ggc_aware = self.ggc_aware(written.ggc_aware.as_deref(), members, config.array.level);
         let scheme = written.scheme.coordinated()?;
-        if config.ssd.gc.idle != Idle::Off {
-            let (idle, name) = (self.written("ssd.gc.idle"), self.written("coordination.scheme"));
-            let message =
-                format!("`ssd.gc.idle` is {idle}, but with `coordination.scheme` = {name} the controller says what idle time is for");
-            self.problem("ssd.gc.idle", message, Some("remove it, or set coordination.scheme = \"proactive-idle\""));
-        }
         Some(CoordinationParams {
             scheme,
             work: match written.force_until {

@@ -3,6 +3,7 @@
 mod adapter;
 mod agreement;
 mod cases;
+mod combinations;
 mod corners;
 mod draw;
 mod outcome;

@@ -72,16 +72,10 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("preemption_by_name", "[ssd.gc]\npreemption = \"full\"\n", &[]),
     ("preemption_options", "[ssd.gc]\npreemption = \"semi\"\nreorder = true\nsuspend_ns = 7\nidle = \"0ms\"\n", &[]),
     (
-        "preemption_and_what_it_excludes",
-        "[ssd]\nallocation = \"dynamic\"\n[ssd.gc]\npreemption = \"suspend\"\nblocking = \"plane\"\nidle = \"1ms\"\n",
-        &[],
-    ),
-    (
         "coordination_options",
         "[coordination]\nscheme = \"reactive-selective\"\nt_soft = \"3 blocks\"\ncheck_interval = \"10ns\"\ndelay = \"2h\"\nggc_aware = [0, 0, 8]\n[ssd.gc]\nidle = \"1ms\"\n",
         &[],
     ),
-    ("coordination_and_what_it_excludes", "[coordination]\nscheme = \"proactive-idle\"\n[ssd]\nallocation = \"dynamic\"\n", &[]),
     ("trace_keys_of_a_generator", "[workload]\npreset = \"hpc-w\"\nformat = \"spc\"\nskip_bad_lines = true\n", &[]),
     ("generator_keys_of_a_trace", "[workload]\npath = \"x.spc\"\nread_fraction = 0.3\n", &[]),
     ("trace_without_file", "[workload]\nkind = \"trace\"\n", &[]),

@@ -21,6 +21,17 @@ fn options_of_preemption_without_preemption_are_warned_of() {
     assert!(keys("suspend").is_empty());
 }
 
+/// What each remedy was once refused for, all at once (rules 90 to 109).
+#[test]
+fn remedies_exclude_nothing() {
+    let drive = "[ssd]\nallocation = \"dynamic\"\ntransfer = \"channel\"\nchannel.dies_per_channel = 8\n";
+    let gc = "[ssd.gc]\nstart = \"8 blocks\"\npreemption = \"suspend\"\nblocking = \"plane\"\nidle = \"1ms\"\n";
+    let scenario = good(&format!("{drive}{gc}[coordination]\nscheme = \"proactive-idle\"\n[cache]\npolicy = \"lawc\"\n"));
+    assert!(scenario.warnings.is_empty(), "{:?}", scenario.warnings);
+    let ideal = good(&format!("{drive}{gc}[coordination]\nscheme = \"ideal\"\n")).warnings;
+    assert_eq!(ideal.iter().filter(|warning| warning.contains("has no effect with coordination.scheme")).count(), 3, "{ideal:?}");
+}
+
 #[test]
 fn keys_that_differ_from_the_preset_are_known() {
     let changed = |text: &str| {

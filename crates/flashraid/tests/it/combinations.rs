@@ -1,0 +1,101 @@
+//! Every remedy runs on every drive: all schemes, modes of preemption, idle collection, blocking scopes, allocations, kinds of
+//! transfer and caches with each other, on tiny devices, with the check of the whole state at the end.
+
+use flashraid::config;
+use flashraid::run::run_verified;
+
+/// A tiny device that both presets can be made into: the reserve is enough for whatever keeps blocks open.
+const BASE: &str = r#"
+[array]
+level = "raid5"
+members = 3
+[ssd]
+channel.dies_per_channel = 2
+[ssd.warm_up]
+overwrites = 0.6
+[ssd.geometry]
+dies = 2
+planes = 2
+blocks = 12
+pages = 8
+reserved = 0.5
+[ssd.gc]
+start = "1 block"
+stop = "start+1"
+[coordination]
+check_interval = "200us"
+idle_threshold = "100us"
+[cache]
+size = "96KiB"
+[workload]
+requests = 40
+read_fraction = 0.3
+arrivals = { process = "poisson", mean_gap = "150us" }
+size = { distribution = "exponential", mean = "8KiB", grain = "page" }
+"#;
+
+const SCHEMES: [&str; 6] = ["local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "ideal"];
+const PREEMPTION: [&str; 3] = ["none", "semi", "suspend"];
+const IDLE: [&str; 2] = ["off", "300us"];
+const CACHES: [&str; 3] = ["none", "wow", "lawc"];
+
+#[test]
+fn every_remedy_runs_on_nvme_simple() {
+    run_all_on("nvme-simple");
+}
+
+#[test]
+fn every_remedy_runs_on_ggc2014() {
+    run_all_on("ggc2014");
+}
+
+fn run_all_on(device: &str) {
+    let mut failed = Vec::new();
+    let mut cleans = 0;
+    for scheme in SCHEMES {
+        for preemption in PREEMPTION {
+            for idle in IDLE {
+                for blocking in ["die", "plane"] {
+                    for allocation in ["static", "dynamic"] {
+                        for transfer in ["pins", "channel"] {
+                            for cache in CACHES {
+                                let mut settings = vec![
+                                    ("ssd.preset", device),
+                                    ("coordination.scheme", scheme),
+                                    ("ssd.gc.preemption", preemption),
+                                    ("ssd.gc.idle", idle),
+                                    ("ssd.gc.blocking", blocking),
+                                    ("ssd.allocation", allocation),
+                                    ("ssd.transfer", transfer),
+                                    ("cache.policy", cache),
+                                ];
+                                if blocking == "plane" {
+                                    settings.push(("ssd.gc.pool", "plane"));
+                                }
+                                if preemption != "none" {
+                                    let options = ["ssd.gc.merge", "ssd.gc.reorder", "ssd.gc.pipeline"];
+                                    settings.extend(options.map(|key| (key, "true")));
+                                }
+                                match run(&settings) {
+                                    Ok(more) => cleans += more,
+                                    Err(text) => failed.push(format!("{settings:?}: {text}")),
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{} do not run:\n{}", failed.len(), failed.join("\n"));
+    assert!(cleans > 10_000, "only {cleans} cleans: the load is too small to show anything");
+}
+
+/// Cleans of a run, or why there is none.
+fn run(settings: &[(&str, &str)]) -> Result<u64, String> {
+    let sets: Vec<_> = settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+    let scenario = config::from_str("test.toml", BASE, &sets, None).map_err(|problems| problems.to_string())?;
+    let report = std::panic::catch_unwind(|| run_verified(&scenario, &mut ())).map_err(|_| "the model panicked".to_owned())?;
+    let report = report.map_err(|error| error.to_string())?;
+    Ok(report.flash.erases)
+}
