@@ -3,6 +3,7 @@
 mod bad_input;
 mod browser;
 mod compare;
+mod compatibility;
 mod help;
 mod migrate;
 mod pages;
