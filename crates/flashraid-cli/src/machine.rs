@@ -2,10 +2,14 @@
 
 use std::thread;
 
+use flashraid::config::Scenario;
+use flashraid::memory;
 use flashraid::warm_cache::WarmCache;
 use flashraid::warm_up::SharedWarmUps;
 
 use crate::args::MachineArgs;
+use crate::failure::{Failure, Outcome};
+use flashraid_report::number::bytes;
 
 /// What a command uses.
 #[derive(Debug, Clone)]
@@ -18,9 +22,28 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// For so many simulations; `jobs` at a time, unless the machine is to say.
-    pub fn new(arguments: MachineArgs, simulations: usize, jobs: Option<u16>) -> Machine {
-        Self::of(arguments, simulations, jobs, thread::available_parallelism().map_or(1, usize::from))
+    /// For these simulations; `jobs` at a time, unless the machine is to say.
+    ///
+    /// # Errors
+    /// They need more memory than there is.
+    pub fn new(arguments: MachineArgs, simulations: &[&Scenario], jobs: Option<u16>) -> Outcome<Machine> {
+        let mut machine = Self::of(arguments, simulations.len(), jobs, thread::available_parallelism().map_or(1, usize::from));
+        let Some((available, bound)) = memory::available_bytes() else { return Ok(machine) };
+        let needed = |workers| memory::needed_by_all(simulations.iter().copied(), workers);
+        // Fewer at a time change no result; but as many as the user wants, or none.
+        while jobs.is_none() && machine.workers > 1 && needed(machine.workers) > available {
+            machine.workers -= 1;
+        }
+        let needed = needed(machine.workers);
+        if needed <= available {
+            return Ok(machine);
+        }
+        let fewer = if machine.workers > 1 { "--jobs, " } else { "" };
+        Err(Failure::Input(format!(
+            "this needs about {} of memory, and there is {} ({bound}); reduce {fewer}array.members or ssd.geometry (dies, planes, blocks, pages)",
+            bytes(needed as f64),
+            bytes(available as f64),
+        )))
     }
 
     fn of(arguments: MachineArgs, simulations: usize, jobs: Option<u16>, processors: usize) -> Machine {

@@ -13,6 +13,7 @@
 
 pub mod check;
 pub mod config;
+pub mod memory;
 pub mod report;
 pub mod run;
 pub mod simulation;

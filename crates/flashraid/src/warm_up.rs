@@ -448,6 +448,42 @@ requests = 3000
     }
 
     #[test]
+    fn any_number_of_threads_gives_the_same() {
+        let variants: [&[(&str, &str)]; 4] = [
+            &[("array.level", "raid0")],
+            &[("array.level", "raid10")],
+            &[("array.level", "raid0"), ("ssd.gc.blocking", "plane"), ("workload.read_fraction", "0.5")],
+            &[],
+        ];
+        for variant in variants {
+            for seed in ["1", "2", "3"] {
+                // Requests large enough that batches are worth three threads.
+                let load = [("seed", seed), ("workload.preset", "hpc-w"), ("workload.requests", "1500")];
+                let scenario = scenario(&[&load, variant].concat());
+                let on = |threads| report(&scenario, Some(&SharedWarmUps::default().on_threads(threads)));
+                let alone = on(1);
+                for threads in [2, 3] {
+                    assert_eq!(on(threads), alone, "{variant:?}, {threads} threads");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kept_states_are_those_of_the_members_and_not_of_what_takes_time() {
+        let of = |sets: &[(&str, &str)]| keys_of_kept(&scenario(sets), 4).unwrap();
+        let own = of(&[]);
+        for same in [("ssd.timing.page_read", "31us"), ("array.level", "raid0"), ("array.members", "5"), ("workload.preset", "tpc-c")] {
+            assert_eq!(of(&[same]), own, "{same:?}");
+        }
+        for other in [("seed", "2"), ("ssd.warm_up.pattern", "workload"), ("ssd.gc.victim", "fifo"), ("ssd.warm_up.overwrites", "1")] {
+            assert!(of(&[other]).iter().all(|key| !own.contains(key)), "{other:?}");
+        }
+        let by_workload = |set| of(&[("ssd.warm_up.pattern", "workload"), set]);
+        assert_ne!(by_workload(("array.level", "raid0")), by_workload(("array.level", "raid5")));
+    }
+
+    #[test]
     fn runs_that_begin_otherwise_share_nothing() {
         let own = warm_up_key(&scenario(&[]));
         let others = [

@@ -17,9 +17,9 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
     let load = |settings: &[_], seed| scenario::load(&arguments.scenario, settings, seed);
     let plan = Plan::new(&arguments.vary, arguments.baseline.as_deref(), arguments.seed, arguments.seeds, load)?;
 
+    let machine = Machine::new(arguments.machine, &plan.simulations(), arguments.jobs)?;
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(format!("compare-{}", plan.hash())));
     let store = Store::open(&out)?;
-    let machine = Machine::new(arguments.machine, plan.simulations(), arguments.jobs);
     let how_to_go_on = format!("The same command goes on from here; finished simulations are in {}.", out.display());
     let grid = plan.run(&machine, Some(&store), &how_to_go_on)?;
 

@@ -22,7 +22,7 @@ pub fn run() -> Outcome {
     let schemes = Axis { key: "coordination.scheme".to_owned(), values: SCHEMES.iter().map(|name| (*name).to_owned()).collect() };
     let load = |settings: &[_], seed| scenario::from_text("built-in configuration", CONFIGURATION, settings, seed);
     let plan = Plan::new(&[schemes], None, None, 1, load)?;
-    let machine = Machine::new(MachineArgs::default(), plan.simulations(), None);
+    let machine = Machine::new(MachineArgs::default(), &plan.simulations(), None)?;
     let grid = plan.run(&machine, None, "Nothing was written.")?;
 
     let out = Path::new(DEFAULT_OUT);

@@ -27,11 +27,12 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let size = if arguments.quick { Size::Quick } else { Size::Full };
     let plan = Plan::new(chosen, size, arguments.seed, &traces(&arguments.trace)?)?;
 
+    let simulations: Vec<_> = plan.tasks.iter().map(|task| &task.scenario).collect();
+    let machine = Machine::new(arguments.machine, &simulations, arguments.jobs)?;
     let folder = if arguments.quick { "reproduce-quick" } else { "reproduce" };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
     let store = Store::open(&out)?;
     interrupt::stop_at_next_step()?;
-    let machine = Machine::new(arguments.machine, plan.tasks.len(), arguments.jobs);
     let reports = run_all(&plan.tasks, &machine, Some(&store))?;
     let (done, all) = (reports.iter().flatten().count(), reports.len());
     if done < all {

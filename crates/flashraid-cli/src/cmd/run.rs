@@ -23,11 +23,11 @@ use flashraid_report::{chart, picture, run as tables, text};
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
     let scenario = scenario::load(&arguments.scenario, &window(arguments.timeline.as_ref()), arguments.seed)?;
+    let warm_ups = Machine::new(arguments.machine, &[&scenario], None)?.equip(SharedWarmUps::default());
     let mut requests = arguments.out.as_deref().map(RequestFiles::begin).transpose()?;
 
     interrupt::stop_at_next_step()?;
     let board = Board::new(1);
-    let warm_ups = Machine::new(arguments.machine, 1, None).equip(SharedWarmUps::default());
     let report = simulate::run(&scenario, &warm_ups, arguments.check, &board, 0, requests.as_mut());
     board.clear();
     let report = report?;

@@ -52,8 +52,8 @@ impl Plan {
     }
 
     /// Simulations of the grid.
-    pub fn simulations(&self) -> usize {
-        self.tasks.len()
+    pub fn simulations(&self) -> Vec<&Scenario> {
+        self.tasks.iter().map(|task| &task.scenario).collect()
     }
 
     /// A name for this grid: the same for the same points.
