@@ -57,12 +57,48 @@ pub enum Command {
     Bench(BenchArgs),
     /// Write the new names of keys, values and presets into a configuration
     Migrate(MigrateArgs),
+    /// Show or remove the kept states of SSDs after their warm-ups
+    #[command(after_help = CACHE_HELP)]
+    Cache {
+        /// What to do with them [default: list]
+        #[command(subcommand)]
+        command: Option<CacheCommand>,
+    },
     /// Print the JSON Schema of the configuration
     Schema {
         /// Print a page with a table of all keys instead
         #[arg(long)]
         markdown: bool,
     },
+}
+
+const CACHE_HELP: &str = "\
+A long warm-up leaves its state here, and runs that begin in the same state skip it. What has not been used for the longest time is
+removed when there is no more room. The folder is flashraid in $XDG_CACHE_HOME or ~/.cache; FLASHRAID_CACHE names another,
+FLASHRAID_CACHE=off keeps nothing.";
+
+/// Commands on kept warm states.
+#[derive(Debug, Subcommand)]
+pub enum CacheCommand {
+    /// List them with size and age
+    List {
+        /// Print one JSON document instead of a table
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove all of them
+    Clear,
+}
+
+/// How much of the machine to use; changes no result.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct MachineArgs {
+    /// Threads of one simulation: several SSDs are warmed up and, where requests do not depend on answers, served at a time; at most one for each processor, over all simulations that run together [default: the processors that --jobs leaves]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Neither use nor keep warm states of earlier runs (flashraid cache)
+    #[arg(long)]
+    pub no_cache: bool,
 }
 
 /// Arguments of `migrate`.
@@ -104,6 +140,8 @@ pub struct RunArgs {
     /// Keep single requests and collections of this window of simulated time, for instance 1s..1300ms; --out draws them
     #[arg(long, value_name = "FROM..TO", value_parser = parse_window)]
     pub timeline: Option<Range<Duration>>,
+    #[command(flatten)]
+    pub machine: MachineArgs,
     /// Write report.json, report.html, every request (requests.parquet, requests.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -136,6 +174,8 @@ pub struct CompareArgs {
     /// Simulations at a time; changes no result [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub machine: MachineArgs,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
@@ -170,6 +210,8 @@ pub struct ReproduceArgs {
     /// Simulations at a time; changes no result [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub machine: MachineArgs,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,

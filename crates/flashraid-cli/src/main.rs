@@ -7,6 +7,7 @@ mod failure;
 mod files;
 mod grid;
 mod interrupt;
+mod machine;
 mod output;
 mod progress;
 mod scenario;

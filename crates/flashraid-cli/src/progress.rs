@@ -16,6 +16,8 @@ pub struct Board {
     bar: ProgressBar,
     started: Instant,
     simulations: Mutex<Vec<Simulation>>,
+    /// Notes that have been shown.
+    notes: Mutex<Vec<String>>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -36,7 +38,16 @@ impl Board {
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::stderr_with_hz(8));
         bar.set_style(ProgressStyle::with_template("{spinner} {wide_bar} {msg}").expect("the template is constant"));
         bar.enable_steady_tick(Duration::from_millis(250));
-        Board { bar, started: Instant::now(), simulations: Mutex::new(vec![Simulation::default(); simulations]) }
+        Board { bar, started: Instant::now(), simulations: Mutex::new(vec![Simulation::default(); simulations]), notes: Mutex::default() }
+    }
+
+    /// Shows a note above the bar, once whatever the number of simulations that give it.
+    pub fn note(&self, text: &str) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !notes.iter().any(|note| note == text) {
+            notes.push(text.to_owned());
+            self.bar.suspend(|| crate::complain(&format!("note: {text}")));
+        }
     }
 
     /// News of one simulation.

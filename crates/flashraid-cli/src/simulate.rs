@@ -24,11 +24,18 @@ pub fn run_sharing(scenario: &Scenario, warm_ups: &SharedWarmUps, board: &Board,
 ///
 /// # Errors
 /// [`Failure::Interrupted`] if it was stopped before its first request; a later interruption makes the report partial.
-pub fn run(scenario: &Scenario, verify: bool, board: &Board, simulation: usize, requests: Option<&mut RequestFiles>) -> Outcome<Report> {
+pub fn run(
+    scenario: &Scenario,
+    warm_ups: &SharedWarmUps,
+    verify: bool,
+    board: &Board,
+    simulation: usize,
+    requests: Option<&mut RequestFiles>,
+) -> Outcome<Report> {
     let mut watcher = Watcher { board, simulation, requests, failure: None };
     let result = match verify {
-        false => run::run(scenario, &mut watcher),
-        true => run::run_verified(scenario, &mut watcher),
+        false => run::run_sharing(scenario, warm_ups, &mut watcher),
+        true => run::run_verified(scenario, warm_ups, &mut watcher),
     };
     match watcher.failure {
         Some(failure) => Err(failure),
@@ -54,6 +61,10 @@ struct Watcher<'a> {
 }
 
 impl Observer for Watcher<'_> {
+    fn note(&mut self, text: &str) {
+        self.board.note(text);
+    }
+
     fn progress(&mut self, progress: &Progress) -> bool {
         self.board.update(self.simulation, progress);
         self.failure.is_none() && !interrupt::requested()

@@ -1,77 +1,48 @@
-//! Files that appear whole or not at all.
+//! Results in files: [`flashraid::files`], with folders that are made and errors that name the file.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::NamedTempFile;
+pub use flashraid::files::discard_unfinished;
+use flashraid::files::{self, folder_of};
 
 use crate::error::{Outcome, WriteError};
 
-/// Temporary files that a Ctrl-C which ends the process at once has to remove.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes what is being written; only for the moment before the process ends.
-pub fn discard_unfinished() {
-    for path in unfinished().drain(..) {
-        let _ = fs::remove_file(path);
-    }
-}
-
-/// Adds a file that someone else is writing to those that an end of the process has to remove.
-pub fn discard_if_stopped(path: PathBuf) {
-    unfinished().push(path);
-}
-
-/// A file under a temporary name beside its final one; dropped without [`NewFile::finish`] it leaves nothing.
+/// A file that appears whole or not at all; dropped without [`NewFile::finish`] it leaves what was there before.
 pub struct NewFile {
     path: PathBuf,
-    temporary: NamedTempFile,
+    file: files::NewFile,
 }
 
 impl NewFile {
     /// Begins a file, making its folders.
     pub fn begin(path: &Path) -> Outcome<NewFile> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        make_folder(folder)?;
-        let mut builder = tempfile::Builder::new();
-        #[cfg(unix)]
-        {
-            // Otherwise the result would be readable by its owner only, unlike every other new file.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let temporary =
-            builder.prefix(".flashraid-").suffix(".part").tempfile_in(folder).map_err(|error| WriteError::writing(path, &error))?;
-        unfinished().push(temporary.path().to_owned());
-        Ok(NewFile { path: path.to_owned(), temporary })
+        make_folder(folder_of(path))?;
+        let file = files::NewFile::begin(path).map_err(|error| WriteError::writing(path, &error))?;
+        Ok(NewFile { path: path.to_owned(), file })
     }
 
     /// The open file.
     pub fn handle(&self) -> io::Result<File> {
-        self.temporary.as_file().try_clone()
+        self.file.handle()
     }
 
     /// Gives the file its final name, replacing an older one.
     pub fn finish(self) -> Outcome {
-        let written = self.temporary.path().to_owned();
-        let result = self.temporary.persist(&self.path).map_err(|error| WriteError::writing(&self.path, &error.error));
-        unfinished().retain(|path| *path != written);
-        result.map(drop)
+        self.file.finish().map_err(|error| WriteError::writing(&self.path, &error))
     }
 }
 
-/// Writes a whole file.
+/// Writes a whole file, making its folders.
 pub fn write(path: &Path, contents: &[u8]) -> Outcome {
-    let file = NewFile::begin(path)?;
-    let written = file.handle().and_then(|mut handle| handle.write_all(contents).and_then(|()| handle.sync_data()));
-    written.map_err(|error| WriteError::writing(path, &error))?;
-    file.finish()
+    make_folder(folder_of(path))?;
+    rewrite(path, contents)
+}
+
+/// Writes a whole file in a folder that is there.
+pub fn rewrite(path: &Path, contents: &[u8]) -> Outcome {
+    files::write(path, contents).map_err(|error| WriteError::writing(path, &error))
 }
 
 /// Writes a whole file anew that is there: also where a link leads, and with the permissions that it has.
@@ -99,20 +70,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_not_finished_leaves_nothing() {
+    fn a_file_makes_its_folders_and_leaves_nothing_if_not_finished() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/report.json");
         drop(NewFile::begin(&path).unwrap());
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn a_finished_file_replaces_the_older_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("report.json");
-        write(&path, b"old").unwrap();
         write(&path, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

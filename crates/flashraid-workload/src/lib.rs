@@ -3,6 +3,7 @@
 //! A [`WorkloadSpec`] is plain data; [`open`] turns it into a [`Source`].
 
 pub mod catalogue;
+pub mod files;
 mod mix;
 mod space;
 mod spec;

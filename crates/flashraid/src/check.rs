@@ -313,7 +313,7 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
 }
 
 /// Both maps, the valid bits with erase and sequence counts, and the scores of the blocks.
-fn memory_bytes(ssd: &SsdParams) -> u64 {
+pub(crate) fn memory_bytes(ssd: &SsdParams) -> u64 {
     let g = &ssd.geometry;
     let blocks = u64::from(g.dies) * u64::from(g.blocks_per_die());
     let forward = 4 * u64::from(g.dies) * u64::from(g.exported_pages_per_die());

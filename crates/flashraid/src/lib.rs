@@ -13,12 +13,15 @@
 
 pub mod check;
 pub mod config;
+pub mod memory;
 pub mod report;
 pub mod run;
 pub mod simulation;
-#[cfg_attr(not(feature = "zstd"), path = "warm_state_left_out.rs")]
+mod threads;
+pub mod warm_cache;
 pub mod warm_state;
 pub mod warm_up;
 
 pub use flashraid_model as model;
 pub use flashraid_workload as workload;
+pub use flashraid_workload::files;

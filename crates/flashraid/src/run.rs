@@ -13,7 +13,10 @@ use std::time::Instant;
 
 /// Watches a run, and may stop it.
 pub trait Observer {
-    /// Called every few thousand requests and after each warmed member; returning false stops the run, whose report then says that it
+    /// Something that the user should know and no result says, such as where a warm state comes from.
+    fn note(&mut self, _text: &str) {}
+
+    /// Called every few thousand requests, and every few milliseconds of a warm-up; returning false stops the run, whose report then says that it
     /// is partial.
     fn progress(&mut self, _progress: &Progress) -> bool {
         true
@@ -98,15 +101,16 @@ pub fn run_sharing(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut
 ///
 /// # Errors
 /// As [`run`]; [`RunError::Io`] with the first invariant that does not hold.
-pub fn run_verified(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    let (report, array) = run_to_the_end(scenario, &SharedWarmUps::default(), observer)?;
+pub fn run_verified(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Report, RunError> {
+    let (report, array) = run_to_the_end(scenario, warm_ups, observer)?;
     array.verify().map_err(|text| RunError::Io(format!("the state at the end is inconsistent: {text}")))?;
     Ok(report)
 }
 
 fn run_to_the_end(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<(Report, Array), RunError> {
     let begin = Instant::now();
-    let array = warm_up::warm_array(scenario, warm_ups, observer)?;
+    let mut array = warm_up::warm_array(scenario, warm_ups, observer)?;
+    array.serve_ahead_by(warm_ups.threads(), None);
     let warm_up_s = begin.elapsed().as_secs_f64();
 
     let source = workload::open(&scenario.workload, scenario.seed, &address_space(&scenario.array))?;

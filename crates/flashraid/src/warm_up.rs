@@ -2,12 +2,17 @@
 
 use crate::config::{Scenario, address_space};
 use crate::run::{Observer, Phase, Progress, RunError};
+use crate::threads;
+use crate::warm_cache::{self, WarmCache};
 use crate::warm_state;
 use flashraid_model::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
 use flashraid_model::ftl::Ftl;
-use flashraid_model::ssd::{GcParams, SsdParams};
-use flashraid_workload::{self as workload, AddressSpace, OpKind, Source, SourceError, WorkloadSpec};
+use flashraid_model::ssd::Ssd;
+use flashraid_workload::{self as workload, AddressSpace, OpKind, Source, SourceError, SourceSpec, WorkloadSpec};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The states after the warm-ups of several runs, each kept from the first run that needs it to the last.
@@ -17,6 +22,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub struct SharedWarmUps {
     shared: Mutex<BTreeMap<String, Shared>>,
+    cache: Option<WarmCache>,
+    /// Threads of one run, if more than one.
+    threads: usize,
 }
 
 /// A state that more than one run needs.
@@ -42,7 +50,22 @@ impl SharedWarmUps {
             shared.entry(warm_up_key(scenario)).or_default().runs_left += 1;
         }
         shared.retain(|_, shared| shared.runs_left > 1);
-        Self { shared: Mutex::new(shared) }
+        Self { shared: Mutex::new(shared), ..Self::default() }
+    }
+
+    /// States are kept in `cache` from one run of the program to the next; without one they are made anew.
+    pub fn kept_in(self, cache: Option<WarmCache>) -> Self {
+        Self { cache, ..self }
+    }
+
+    /// Every run may use so many threads: for the warm-ups of its members, and to serve what is taken ahead. This changes no result.
+    pub fn on_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// Threads that a run may use.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.max(1)
     }
 
     /// Whether a run of this key can begin without waiting for another's warm-up; if so, and its state is still to be made, the caller's run is
@@ -87,14 +110,58 @@ impl SharedWarmUps {
 
 /// What decides the state after a warm-up, which is everything that does not only take time: scenarios with equal keys begin alike.
 pub fn warm_up_key(scenario: &Scenario) -> String {
-    let ArrayParams { level, members, stripe_unit_pages, ssd, failure, coordination: _, cache: _ } = &scenario.array;
-    let gc = GcParams { instantaneous: false, preemption: None, idle_ns: None, ..ssd.gc.clone() };
-    let ssd = SsdParams { gc, ..ssd.clone() };
+    let ArrayParams { members, failure, .. } = &scenario.array;
+    let spare = failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
     let workload = match scenario.warm_up.pattern {
         WarmUpPattern::Random => None,
         WarmUpPattern::Workload => Some(&scenario.workload),
     };
-    format!("{:?}", (level, members, stripe_unit_pages, ssd, failure, &scenario.warm_up, workload, scenario.seed))
+    format!("{members} members, spare {spare:?}, {}, {workload:?}", key_of_members(scenario))
+}
+
+/// What decides the states of all members alike but the content of the workload: not even their number, where each is overwritten for
+/// itself.
+fn key_of_members(scenario: &Scenario) -> String {
+    let ArrayParams { level, members, stripe_unit_pages, ssd, failure, coordination: _, cache: _ } = &scenario.array;
+    let WarmUp { overwrites, pattern } = scenario.warm_up;
+    let array = match pattern {
+        WarmUpPattern::Random => None,
+        WarmUpPattern::Workload => {
+            let spare = failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
+            Some((level, members, stripe_unit_pages, ssd.die_stride_pages, spare))
+        }
+    };
+    format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {:?}", scenario.seed, ssd.ftl())
+}
+
+/// The keys under which the members' states are kept.
+fn keys_of_kept(scenario: &Scenario, members: usize) -> Result<Vec<String>, RunError> {
+    let content = match scenario.warm_up.pattern {
+        WarmUpPattern::Random => String::new(),
+        WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload)?),
+    };
+    let common = key_of_members(scenario) + &content;
+    Ok((0..members).map(|member| format!("member {member}, {common}")).collect())
+}
+
+/// What a workload sends, as a text: traces by their content rather than their names.
+fn content_of(workload: &WorkloadSpec) -> Result<String, RunError> {
+    let mut named = workload.clone();
+    let content = match &mut named.source {
+        SourceSpec::Synthetic(_) => String::new(),
+        SourceSpec::Mix(streams) => streams.drain(..).map(|stream| content_of(&stream)).collect::<Result<Vec<_>, _>>()?.join(" + "),
+        SourceSpec::Trace(trace) => hash_of_file(&std::mem::take(&mut trace.path))?,
+    };
+    Ok(format!("{named:?} {content}"))
+}
+
+fn hash_of_file(path: &Path) -> Result<String, RunError> {
+    let hash = || {
+        let mut hasher = Sha256::new();
+        std::io::copy(&mut std::fs::File::open(path)?, &mut hasher)?;
+        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    };
+    hash().map_err(|source| SourceError::Io { context: format!("can't read {}", path.display()), source }.into())
 }
 
 /// The array of a scenario in its working state.
@@ -108,14 +175,142 @@ pub(crate) fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: 
             if observer.progress(&progress) { Ok(()) } else { Err(RunError::Interrupted) }
         };
         go_on(0.0)?;
-        shared.bring(scenario, &mut array, |array| {
-            warm_up(array, &scenario.array, &scenario.warm_up, &scenario.workload, scenario.seed, &mut go_on)
+        let notes = Mutex::new(Vec::new());
+        shared.bring(scenario, &mut array, |array| match kept(scenario, shared, array)? {
+            Some(kept) => kept.bring(scenario, array, shared.threads(), &notes, &mut go_on),
+            None => warm_up(array, scenario, shared.threads(), &mut go_on),
         })?;
+        for note in notes.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            observer.note(&note);
+        }
     }
     if let Some(path) = &scenario.warm_state.save {
         warm_state::save(path, &scenario.array, &array)?;
     }
     Ok(array)
+}
+
+/// Where the states of an array's members are kept.
+struct Kept<'a> {
+    cache: &'a WarmCache,
+    keys: Vec<String>,
+}
+
+/// Where the states of `array` are kept, if it takes long enough to make them.
+fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array) -> Result<Option<Kept<'a>>, RunError> {
+    let Some(cache) = &shared.cache else { return Ok(None) };
+    let members = array.members_to_warm_up().len();
+    let pages = scenario.array.ssd.exported_pages() as f64 * members as f64;
+    if scenario.warm_up.overwrites * pages < warm_cache::WRITES_MIN {
+        return Ok(None);
+    }
+    Ok(Some(Kept { cache, keys: keys_of_kept(scenario, members)? }))
+}
+
+impl Kept<'_> {
+    /// Loads the states that are there, and makes and keeps the others.
+    fn bring(
+        &self,
+        scenario: &Scenario,
+        array: &mut Array,
+        threads: usize,
+        notes: &Mutex<Vec<String>>,
+        go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let loaded = match scenario.warm_up.pattern {
+            WarmUpPattern::Random => {
+                let loaded = AtomicUsize::new(0);
+                let WarmUp { overwrites, .. } = scenario.warm_up;
+                let members: Vec<_> = array.members_to_warm_up().iter_mut().zip(&self.keys).collect();
+                threads::for_each(members, threads, go_on, |(member, key), go_on| {
+                    if self.load(scenario, key, member, notes) {
+                        loaded.fetch_add(1, Ordering::Relaxed);
+                    } else if member.warm_up_while(overwrites, scenario.seed, go_on) {
+                        self.save(key, member.ftl(), notes);
+                    }
+                })?;
+                loaded.into_inner()
+            }
+            // The members are overwritten together: all of them or none.
+            WarmUpPattern::Workload if self.keys.iter().all(|key| self.cache.has(key)) => {
+                let loaded = AtomicUsize::new(0);
+                let members: Vec<_> = array.members_to_warm_up().iter_mut().zip(&self.keys).collect();
+                threads::for_each(members, threads, go_on, |(member, key), _| {
+                    loaded.fetch_add(usize::from(self.load(scenario, key, member, notes)), Ordering::Relaxed);
+                })?;
+                let loaded = loaded.into_inner();
+                if loaded < self.keys.len() {
+                    array.members_to_warm_up().iter_mut().for_each(|member| fill(scenario, member));
+                    self.make_by_workload(scenario, array, threads, notes, go_on)?;
+                    0
+                } else {
+                    loaded
+                }
+            }
+            WarmUpPattern::Workload => {
+                self.make_by_workload(scenario, array, threads, notes, go_on)?;
+                0
+            }
+        };
+        let all = self.keys.len();
+        if loaded < all
+            && let Err(error) = self.cache.trim()
+        {
+            say(notes, format!("the cache of warm states can't be kept within its limit: {error}"));
+        }
+        let which = match loaded {
+            0 => return Ok(()),
+            _ if loaded == all => "warm state".to_owned(),
+            _ => format!("warm state of {loaded} of {all} SSDs"),
+        };
+        say(notes, format!("{which} from the cache ({})", self.cache.folder().display()));
+        Ok(())
+    }
+
+    fn make_by_workload(
+        &self,
+        scenario: &Scenario,
+        array: &mut Array,
+        threads: usize,
+        notes: &Mutex<Vec<String>>,
+        go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        warm_up(array, scenario, threads, go_on)?;
+        let members: Vec<_> = array.members_to_warm_up().iter().zip(&self.keys).collect();
+        threads::for_each(members, threads, go_on, |(member, key), _| self.save(key, member.ftl(), notes))
+    }
+
+    /// Says whether `member` is in its kept state now; if not, it is as filled.
+    fn load(&self, scenario: &Scenario, key: &str, member: &mut Ssd, notes: &Mutex<Vec<String>>) -> bool {
+        match self.cache.load(key, member.ftl_mut()) {
+            None => false,
+            Some(Ok(())) => true,
+            Some(Err(problem)) => {
+                say(notes, format!("a kept warm state is not used: {problem}"));
+                fill(scenario, member);
+                false
+            }
+        }
+    }
+
+    fn save(&self, key: &str, ftl: &Ftl, notes: &Mutex<Vec<String>>) {
+        if let Err(error) = self.cache.save(key, ftl) {
+            say(notes, format!("the warm state can't be kept in {}: {error}", self.cache.folder().display()));
+        }
+    }
+}
+
+/// A note that several members give is given once.
+fn say(notes: &Mutex<Vec<String>>, note: String) {
+    let mut notes = lock(notes);
+    if !notes.contains(&note) {
+        notes.push(note);
+    }
+}
+
+fn fill(scenario: &Scenario, member: &mut Ssd) {
+    let number = member.member().0;
+    *member.ftl_mut() = Ftl::filled(&scenario.array.ssd.ftl(), scenario.seed, number);
 }
 
 /// Warms an array up; `go_on` is told the share that is done and may end it with an error.
@@ -124,26 +319,22 @@ pub(crate) fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: 
 /// Those of `go_on`, and those of the workload if its addresses are used.
 fn warm_up(
     array: &mut Array,
-    params: &ArrayParams,
-    warm_up: &WarmUp,
-    workload: &WorkloadSpec,
-    seed: u64,
+    scenario: &Scenario,
+    threads: usize,
     go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
-    match warm_up.pattern {
+    let (params, seed, overwrites) = (&scenario.array, scenario.seed, scenario.warm_up.overwrites);
+    match scenario.warm_up.pattern {
         WarmUpPattern::Random => {
-            let members = array.members_to_warm_up();
-            let count = members.len() as f64;
-            for (index, member) in members.iter_mut().enumerate() {
-                member.warm_up(warm_up.overwrites, seed);
-                go_on((index + 1) as f64 / count)?;
-            }
-            Ok(())
+            let members = array.members_to_warm_up().iter_mut().collect();
+            threads::for_each(members, threads, go_on, |member: &mut Ssd, go_on| {
+                member.warm_up_while(overwrites, seed, go_on);
+            })
         }
         WarmUpPattern::Workload => {
             // Another seed than the run's, so that the run does not repeat the warm-up write for write.
-            let open = |pass: u64| workload::open(workload, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params));
-            overwrite_by_workload(array, &address_space(params), warm_up.overwrites, open, go_on)
+            let open = |pass: u64| workload::open(&scenario.workload, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params));
+            overwrite_by_workload(array, &address_space(params), overwrites, open, go_on)
         }
     }
 }
@@ -176,12 +367,15 @@ fn overwrite_by_workload(
                 if reads_in_a_row == READS_MAX {
                     return Err(nothing_to_write());
                 }
+                if reads_in_a_row % (1 << 14) == 0 {
+                    go_on((written as f64 / pages_to_write as f64).min(1.0))?;
+                }
                 continue;
             }
             reads_in_a_row = 0;
-            let ticked_before = written >> 20;
+            let ticked_before = written >> 14;
             written += array.overwrite_untimed(&request);
-            if written >> 20 != ticked_before {
+            if written >> 14 != ticked_before {
                 go_on((written as f64 / pages_to_write as f64).min(1.0))?;
             }
         }
@@ -254,6 +448,42 @@ requests = 3000
     }
 
     #[test]
+    fn any_number_of_threads_gives_the_same() {
+        let variants: [&[(&str, &str)]; 4] = [
+            &[("array.level", "raid0")],
+            &[("array.level", "raid10")],
+            &[("array.level", "raid0"), ("ssd.gc.blocking", "plane"), ("workload.read_fraction", "0.5")],
+            &[],
+        ];
+        for variant in variants {
+            for seed in ["1", "2", "3"] {
+                // Requests large enough that batches are worth three threads.
+                let load = [("seed", seed), ("workload.preset", "hpc-w"), ("workload.requests", "1500")];
+                let scenario = scenario(&[&load, variant].concat());
+                let on = |threads| report(&scenario, Some(&SharedWarmUps::default().on_threads(threads)));
+                let alone = on(1);
+                for threads in [2, 3] {
+                    assert_eq!(on(threads), alone, "{variant:?}, {threads} threads");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn kept_states_are_those_of_the_members_and_not_of_what_takes_time() {
+        let of = |sets: &[(&str, &str)]| keys_of_kept(&scenario(sets), 4).unwrap();
+        let own = of(&[]);
+        for same in [("ssd.timing.page_read", "31us"), ("array.level", "raid0"), ("array.members", "5"), ("workload.preset", "tpc-c")] {
+            assert_eq!(of(&[same]), own, "{same:?}");
+        }
+        for other in [("seed", "2"), ("ssd.warm_up.pattern", "workload"), ("ssd.gc.victim", "fifo"), ("ssd.warm_up.overwrites", "1")] {
+            assert!(of(&[other]).iter().all(|key| !own.contains(key)), "{other:?}");
+        }
+        let by_workload = |set| of(&[("ssd.warm_up.pattern", "workload"), set]);
+        assert_ne!(by_workload(("array.level", "raid0")), by_workload(("array.level", "raid5")));
+    }
+
+    #[test]
     fn runs_that_begin_otherwise_share_nothing() {
         let own = warm_up_key(&scenario(&[]));
         let others = [
@@ -269,6 +499,9 @@ requests = 3000
         }
         // The addresses of the workload matter only where the warm-up takes them.
         assert_eq!(warm_up_key(&scenario(&[("workload.preset", "tpc-c")])), own);
+        for other in [("array.level", "raid6"), ("array.stripe_unit", "8KiB"), ("ssd.timing.page_read", "31us"), ("ssd.die_stride", "2")] {
+            assert_eq!(warm_up_key(&scenario(&[other])), own, "{other:?} only takes time, or tells where pages go");
+        }
         let by_workload = |name| warm_up_key(&scenario(&[("ssd.warm_up.pattern", "workload"), ("workload.preset", name)]));
         assert_ne!(by_workload("cello"), by_workload("tpc-c"));
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::args::{CompareArgs, DEFAULT_OUT};
 use crate::failure::Outcome;
 use crate::files;
-use crate::grid::{Grid, Plan, Store, default_threads};
+use crate::grid::{Grid, Plan, Store};
+use crate::machine::Machine;
 use crate::output::json;
 use crate::scenario;
 use flashraid_report::page::Page;
@@ -16,11 +17,11 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
     let load = |settings: &[_], seed| scenario::load(&arguments.scenario, settings, seed);
     let plan = Plan::new(&arguments.vary, arguments.baseline.as_deref(), arguments.seed, arguments.seeds, load)?;
 
+    let machine = Machine::new(arguments.machine, &plan.simulations(), arguments.jobs)?;
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(format!("compare-{}", plan.hash())));
     let store = Store::open(&out)?;
-    let threads = arguments.jobs.map_or_else(default_threads, usize::from);
     let how_to_go_on = format!("The same command goes on from here; finished simulations are in {}.", out.display());
-    let grid = plan.run(threads, Some(&store), &how_to_go_on)?;
+    let grid = plan.run(&machine, Some(&store), &how_to_go_on)?;
 
     write_reports(&grid, &format!("flashraid compare {}", arguments.scenario.file.display()), &out)?;
     match arguments.json {

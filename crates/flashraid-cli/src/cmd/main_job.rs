@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::args::DEFAULT_OUT;
+use crate::args::{DEFAULT_OUT, MachineArgs};
 use crate::failure::Outcome;
 use crate::files;
-use crate::grid::{Axis, Plan, default_threads};
+use crate::grid::{Axis, Plan};
+use crate::machine::Machine;
 use crate::scenario;
 
 use super::compare::{tables, write_reports};
@@ -21,7 +22,8 @@ pub fn run() -> Outcome {
     let schemes = Axis { key: "coordination.scheme".to_owned(), values: SCHEMES.iter().map(|name| (*name).to_owned()).collect() };
     let load = |settings: &[_], seed| scenario::from_text("built-in configuration", CONFIGURATION, settings, seed);
     let plan = Plan::new(&[schemes], None, None, 1, load)?;
-    let grid = plan.run(default_threads(), None, "Nothing was written.")?;
+    let machine = Machine::new(MachineArgs::default(), &plan.simulations(), None)?;
+    let grid = plan.run(&machine, None, "Nothing was written.")?;
 
     let out = Path::new(DEFAULT_OUT);
     write_reports(&grid, "Garbage collection of 8 SSDs under hpc-w", out)?;

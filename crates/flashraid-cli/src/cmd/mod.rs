@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod bench;
+mod cache;
 mod check;
 mod compare;
 pub mod main_job;
@@ -25,6 +26,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Migrate(arguments) => migrate::run(&arguments),
+        Command::Cache { command } => cache::run(command.as_ref()),
         Command::Schema { markdown } => schema::run(markdown),
     }
 }

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::args::{DEFAULT_OUT, ReproduceArgs};
 use crate::failure::{Failure, Outcome};
-use crate::grid::{Setting, Store, Task, default_threads, run_all};
+use crate::grid::{Setting, Store, Task, run_all};
+use crate::machine::Machine;
 use crate::output::{json, reproduction};
 use crate::{files, interrupt, scenario};
 use flashraid_report::chart::{self, Chart};
@@ -26,11 +27,13 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let size = if arguments.quick { Size::Quick } else { Size::Full };
     let plan = Plan::new(chosen, size, arguments.seed, &traces(&arguments.trace)?)?;
 
+    let simulations: Vec<_> = plan.tasks.iter().map(|task| &task.scenario).collect();
+    let machine = Machine::new(arguments.machine, &simulations, arguments.jobs)?;
     let folder = if arguments.quick { "reproduce-quick" } else { "reproduce" };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
     let store = Store::open(&out)?;
     interrupt::stop_at_next_step()?;
-    let reports = run_all(&plan.tasks, arguments.jobs.map_or_else(default_threads, usize::from), Some(&store))?;
+    let reports = run_all(&plan.tasks, &machine, Some(&store))?;
     let (done, all) = (reports.iter().flatten().count(), reports.len());
     if done < all {
         let kept = format!("The same command goes on from here; finished simulations are in {}.", out.display());

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use flashraid::report::Report;
+use flashraid::warm_up::SharedWarmUps;
 use flashraid_workload::units::Duration;
 use serde_json::Value;
 
@@ -11,6 +12,7 @@ use crate::args::RunArgs;
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::grid::Setting;
+use crate::machine::Machine;
 use crate::output::json;
 use crate::progress::Board;
 use crate::{interrupt, scenario, simulate};
@@ -21,11 +23,12 @@ use flashraid_report::{chart, picture, run as tables, text};
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
     let scenario = scenario::load(&arguments.scenario, &window(arguments.timeline.as_ref()), arguments.seed)?;
+    let warm_ups = Machine::new(arguments.machine, &[&scenario], None)?.equip(SharedWarmUps::default());
     let mut requests = arguments.out.as_deref().map(RequestFiles::begin).transpose()?;
 
     interrupt::stop_at_next_step()?;
     let board = Board::new(1);
-    let report = simulate::run(&scenario, arguments.check, &board, 0, requests.as_mut());
+    let report = simulate::run(&scenario, &warm_ups, arguments.check, &board, 0, requests.as_mut());
     board.clear();
     let report = report?;
     let document = json::document(&report)?;

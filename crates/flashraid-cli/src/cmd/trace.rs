@@ -3,7 +3,6 @@
 use flashraid::report::format_figure;
 use flashraid_workload::SourceError;
 use flashraid_workload::trace::info::{Sizes, TraceInfo};
-use flashraid_workload::trace::write::PartialFile;
 use flashraid_workload::trace::{TraceSpec, info, write};
 
 use crate::args::{TraceCommand, TraceConvertArgs, TraceInfoArgs};
@@ -37,7 +36,6 @@ fn show(arguments: &TraceInfoArgs) -> Outcome {
 fn convert(arguments: &TraceConvertArgs) -> Outcome {
     let spec = TraceSpec { reorder: arguments.reorder, ..arguments.options.spec(&arguments.input) };
     interrupt::stop_at_once()?;
-    PartialFile::partial_path(&arguments.output).into_iter().for_each(files::discard_if_stopped);
     let written = write::convert(&spec, &arguments.output, arguments.to).map_err(|error| refuse(&error))?;
     let losses = [
         (written.widened, "widened to whole sectors or pages"),

@@ -8,5 +8,5 @@ mod store;
 pub use baseline::baselines;
 pub use flashraid_report::grid::{Axis, Grid, Point, Setting, combinations};
 pub use plan::Plan;
-pub use run::{Task, default_threads, run_all};
+pub use run::{Task, run_all};
 pub use store::{Store, short_hash};

@@ -5,6 +5,7 @@ use flashraid::config::Scenario;
 use super::{Axis, Grid, Point, Setting, Store, Task, baselines, combinations, run_all, short_hash};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
+use crate::machine::Machine;
 
 /// The key that has options of its own.
 const SEED: &str = "seed";
@@ -50,6 +51,11 @@ impl Plan {
         Ok(Plan { axes: axes.to_vec(), combinations, baselines, seeds, tasks })
     }
 
+    /// Simulations of the grid.
+    pub fn simulations(&self) -> Vec<&Scenario> {
+        self.tasks.iter().map(|task| &task.scenario).collect()
+    }
+
     /// A name for this grid: the same for the same points.
     pub fn hash(&self) -> String {
         short_hash(&self.tasks.iter().map(|task| task.id.as_str()).collect::<Vec<_>>().join(" "))
@@ -59,9 +65,9 @@ impl Plan {
     ///
     /// # Errors
     /// What went wrong first; after an interruption how much is done, and `how_to_go_on`.
-    pub fn run(self, threads: usize, store: Option<&Store>, how_to_go_on: &str) -> Outcome<Grid> {
+    pub fn run(self, machine: &Machine, store: Option<&Store>, how_to_go_on: &str) -> Outcome<Grid> {
         interrupt::stop_at_next_step()?;
-        let reports = run_all(&self.tasks, threads, store)?;
+        let reports = run_all(&self.tasks, machine, store)?;
         let (done, all) = (reports.iter().flatten().count(), reports.len());
         if done < all {
             return Err(Failure::Interrupted(format!("stopped: {done} of {all} simulations are done. {how_to_go_on}")));

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::{Store, short_hash};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt;
+use crate::machine::Machine;
 use crate::output::json;
 use crate::progress::Board;
 use crate::simulate;
@@ -48,17 +49,17 @@ fn add_traces(workload: &WorkloadSpec, inputs: &mut String) {
     }
 }
 
-/// Runs what the store does not hold yet, on up to `threads` threads, and saves each report as it ends.
+/// Runs what the store does not hold yet, as many at a time as the machine is to run, and saves each report as it ends.
 ///
-/// The reports come in the order of the tasks, whatever the number of threads; `None` where an interruption came first.
+/// The reports come in the order of the tasks, whatever the number of workers; `None` where an interruption came first.
 /// After a failure no further task is begun.
-pub fn run_all(tasks: &[Task], threads: usize, store: Option<&Store>) -> Outcome<Vec<Option<Value>>> {
+pub fn run_all(tasks: &[Task], machine: &Machine, store: Option<&Store>) -> Outcome<Vec<Option<Value>>> {
     let board = Board::new(tasks.len());
     let mut reports: Vec<Option<Value>> = tasks.iter().map(|task| store?.load(&task.id)).collect();
     let (done, open): (Vec<usize>, Vec<usize>) = (0..tasks.len()).partition(|index| reports[*index].is_some());
     done.into_iter().for_each(|index| board.done(index));
 
-    let warm_ups = SharedWarmUps::of(open.iter().map(|index| &tasks[*index].scenario));
+    let warm_ups = machine.equip(SharedWarmUps::of(open.iter().map(|index| &tasks[*index].scenario)));
     let queue = Mutex::new(by_warm_up(tasks, &open));
     let failed = AtomicBool::new(false);
     let results = Mutex::new(Vec::new());
@@ -71,8 +72,11 @@ pub fn run_all(tasks: &[Task], threads: usize, store: Option<&Store>) -> Outcome
         }
     };
     thread::scope(|scope| {
-        for _ in 0..threads.min(open.len()) {
-            scope.spawn(work);
+        let workers = machine.workers.min(open.len());
+        // Where the system gives fewer threads, fewer do all the work.
+        let spawned = (0..workers).take_while(|_| thread::Builder::new().spawn_scoped(scope, work).is_ok()).count();
+        if spawned == 0 {
+            work();
         }
     });
     board.clear();
@@ -122,9 +126,4 @@ fn run_one(task: &Task, warm_ups: &SharedWarmUps, board: &Board, index: usize, s
     }
     board.done(index);
     Ok(Some(report))
-}
-
-/// How many threads to use when the user says nothing: one for each processor.
-pub fn default_threads() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }

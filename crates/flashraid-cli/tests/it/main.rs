@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod browser;
+mod cache;
 mod compare;
 mod compatibility;
 mod help;

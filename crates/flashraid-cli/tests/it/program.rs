@@ -85,6 +85,8 @@ impl Place {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flashraid"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        // Never the user's kept warm states.
+        command.env("FLASHRAID_CACHE", "cache");
         for name in ["NO_COLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"] {
             command.env_remove(name);
         }

@@ -7,9 +7,10 @@
 use super::members::{Continuation, Members, Wake};
 use super::{Array, PageRequest};
 use crate::TimeNs;
+use crate::events::GcInterval;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
-use crate::ssd::Hint;
+use crate::ssd::{Hint, Served, Ssd};
 
 /// Operations known ahead: hints for a page of a die and what it leads to.
 const HINTS: [(Hint, usize); 2] = [(Hint::Map, 16), (Hint::Block, 8)];
@@ -25,9 +26,16 @@ struct Taken {
     kind: OpKind,
 }
 
+/// Operations for each thread that are worth starting it.
+const OPERATIONS_PER_THREAD: usize = 1 << 14;
+
 /// What has been taken and not served.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ahead {
+    /// Threads that serve large batches, if there may be more than one.
+    threads: usize,
+    /// Least operations of a thread; 0: as many as are worth it.
+    operations_per_thread: usize,
     operations: Vec<Taken>,
     /// The operations by die; kept for its memory.
     sorted: Vec<Taken>,
@@ -73,31 +81,133 @@ impl Array {
         }
     }
 
+    /// Lets up to `threads` threads serve what is taken ahead, each of them at least `operations` operations or, if none are named, as
+    /// many as are worth a thread. This changes no result: members know nothing of each other, and what they tell is put together in
+    /// their order.
+    pub fn serve_ahead_by(&mut self, threads: usize, operations: Option<usize>) {
+        (self.ahead.threads, self.ahead.operations_per_thread) = (threads, operations.unwrap_or(0));
+    }
+
     /// Serves what has been taken ahead.
     pub(super) fn serve_ahead(&mut self) {
         let dies = self.members.ssds[0].dies();
-        let Members { ssds, completions, cleans, agenda, .. } = &mut self.members;
         self.ahead.sort_by_die();
-        let operations = &self.ahead.sorted[..];
-        for (index, op) in operations.iter().enumerate() {
-            for (hint, distance) in HINTS {
-                if let Some(later) = operations.get(index + distance) {
-                    ssds[(later.die / dies) as usize].prefetch_lpn(hint, later.lpn);
-                }
-            }
-            let (member, die) = (op.die / dies, DieId(op.die % dies));
-            let ssd = &mut ssds[member as usize];
-            let served = ssd.serve_now(op.arrival, die, op.lpn, op.kind, cleans);
-            let time = || ssd.time_of(op.arrival, op.kind, &served);
-            completions[op.completion].book(served.end, u128::from(served.met_gc) << member, time);
+        let threads = self.ahead.threads_for(self.members.ssds.len());
+        if threads > 1 {
+            self.serve_ahead_on_threads(threads);
+        } else {
+            let Members { ssds, completions, cleans, .. } = &mut self.members;
+            serve(ssds, 0, dies, &self.ahead.sorted, cleans, |ssd, member, op, served| {
+                let time = || ssd.time_of(op.arrival, op.kind, &served);
+                completions[op.completion].book(served.end, u128::from(served.met_gc) << member, time);
+            });
         }
+        let Members { completions, agenda, .. } = &mut self.members;
         for completion in self.ahead.completions.drain(..) {
             agenda.schedule(completions[completion].last_end, Wake::Completed(completion));
         }
     }
+
+    /// Each thread serves some members in a row; then everything is told in the order in which one thread would have told it.
+    fn serve_ahead_on_threads(&mut self, threads: usize) {
+        let Members { ssds, completions, cleans, .. } = &mut self.members;
+        let dies = ssds[0].dies();
+        let shares = self.ahead.shares(ssds.len(), dies, threads);
+        let mut tasks = Vec::new();
+        let (mut ssds_left, mut operations_left, mut first_member) = (&mut ssds[..], &self.ahead.sorted[..], 0);
+        for (members, operations) in shares {
+            let (ssds, rest) = std::mem::take(&mut ssds_left).split_at_mut(members);
+            let (operations, operations_rest) = operations_left.split_at(operations);
+            (ssds_left, operations_left) = (rest, operations_rest);
+            tasks.push((ssds, operations, first_member));
+            first_member += members as u32;
+        }
+        let work = |(ssds, operations, first_member): (&mut [Ssd], &[Taken], u32)| {
+            let (mut cleans, mut all_served) = (Vec::new(), Vec::with_capacity(operations.len()));
+            serve(ssds, first_member, dies, operations, &mut cleans, |_, _, _, served| all_served.push(served));
+            (cleans, all_served)
+        };
+        let results: Vec<(Vec<GcInterval>, Vec<Served>)> = std::thread::scope(|scope| {
+            let mut tasks = tasks.into_iter();
+            let own = tasks.next();
+            // Where the system refuses another thread, this one does its work.
+            let others: Vec<_> = tasks
+                .map(|task| {
+                    let task = std::sync::Arc::new(std::sync::Mutex::new(Some(task)));
+                    let shared = std::sync::Arc::clone(&task);
+                    let take = |task: &std::sync::Mutex<Option<_>>| task.lock().ok().and_then(|mut task| task.take());
+                    let spawned = std::thread::Builder::new().spawn_scoped(scope, move || take(&shared).map(work));
+                    (task, spawned)
+                })
+                .collect();
+            let mut results: Vec<_> = own.map(work).into_iter().collect();
+            for (task, spawned) in others {
+                let result = match spawned {
+                    Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                    Err(_) => task.lock().ok().and_then(|mut task| task.take()).map(work),
+                };
+                results.extend(result);
+            }
+            results
+        });
+        let mut operations = self.ahead.sorted.iter();
+        for (member_cleans, all_served) in results {
+            cleans.extend(member_cleans);
+            for (op, served) in operations.by_ref().take(all_served.len()).zip(&all_served) {
+                let member = op.die / dies;
+                let time = || ssds[member as usize].time_of(op.arrival, op.kind, served);
+                completions[op.completion].book(served.end, u128::from(served.met_gc) << member, time);
+            }
+        }
+    }
+}
+
+/// Serves operations sorted by die on the members `ssds`, of which the first is number `first_member`.
+#[inline(always)]
+fn serve(
+    ssds: &mut [Ssd],
+    first_member: u32,
+    dies: u32,
+    operations: &[Taken],
+    cleans: &mut Vec<GcInterval>,
+    mut tell: impl FnMut(&Ssd, u32, &Taken, Served),
+) {
+    for (index, op) in operations.iter().enumerate() {
+        for (hint, distance) in HINTS {
+            if let Some(later) = operations.get(index + distance) {
+                ssds[(later.die / dies - first_member) as usize].prefetch_lpn(hint, later.lpn);
+            }
+        }
+        let (member, die) = (op.die / dies, DieId(op.die % dies));
+        let ssd = &mut ssds[(member - first_member) as usize];
+        let served = ssd.serve_now(op.arrival, die, op.lpn, op.kind, cleans);
+        tell(ssd, member, op, served);
+    }
 }
 
 impl Ahead {
+    /// Threads that this batch is worth.
+    fn threads_for(&self, members: usize) -> usize {
+        let least = if self.operations_per_thread == 0 { OPERATIONS_PER_THREAD } else { self.operations_per_thread };
+        self.threads.min(members).min(self.sorted.len() / least)
+    }
+
+    /// Members in a row and their operations for each of `threads` threads, about equally many operations.
+    fn shares(&self, members: usize, dies: u32, threads: usize) -> Vec<(usize, usize)> {
+        let mut shares = vec![(0, 0); threads];
+        let (mut thread, mut before) = (0, 0);
+        for member in 0..members {
+            let end = self.sorted.partition_point(|op| (op.die / dies) as usize <= member);
+            shares[thread].0 += 1;
+            shares[thread].1 += end - before;
+            before = end;
+            if end * threads >= self.sorted.len() * (thread + 1) && thread + 1 < threads {
+                thread += 1;
+            }
+        }
+        shares
+    }
+
     /// Moves the operations to `sorted`; those of a die keep their order.
     fn sort_by_die(&mut self) {
         let mut cursor = 0;

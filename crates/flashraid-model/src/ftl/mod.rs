@@ -356,6 +356,11 @@ impl Ftl {
         (pool / self.pools_per_die, pool % self.pools_per_die, block % self.blocks_per_pool, physical & ((1 << self.page_shift) - 1))
     }
 
+    /// Dies of the device.
+    pub fn dies(&self) -> u32 {
+        self.geometry.dies
+    }
+
     /// Bytes that the state keeps resident.
     pub fn resident_bytes(&self) -> u64 {
         let bytes = self.map.len() * 4 + self.rmap.len() * 4 + self.meta.len() * 8 + self.score.len() * 2;

@@ -1,112 +1,385 @@
-//! Saving and loading the whole state of an FTL, so that a sweep pays for its warm-up once.
+//! The state of an FTL as bytes and back, so that a warm-up is paid for once.
 //!
-//! Little-endian, in a fixed order; the caller adds what identifies the state and checks it.
+//! Only what nothing else follows from is kept: the map, packed to as many bits as a page number needs, and a few numbers per block,
+//! pool and die. The reverse map, the valid pages and the scores are made of these, which is quicker than reading them, and what is
+//! made cannot contradict the map. Everything else is checked before it is used as an index: [`Ftl::load`] takes any bytes.
+//!
+//! ```text
+//!  map: one number per lpn, packed │ blocks: sequence, erases │ pools: 8 × u32 │ dies: 6 × u32 │ streams, a line each
+//! ```
+//!
+//! Little-endian; the caller adds what identifies the state, and a checksum.
 
-use super::{DieState, Ftl, OpenBlock, PoolState, UNMAPPED};
-use std::io::{self, Read, Write};
+use super::{DieState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock, PoolState, UNMAPPED};
+use crate::ids::DieId;
+use crate::rng;
+
+/// Counts that no device reaches, and that leave room to count on.
+const COUNT_MAX: u32 = 1 << 31;
+/// Words of a pool and of a die.
+const POOL_WORDS: usize = 8;
+const DIE_WORDS: usize = 6;
 
 impl Ftl {
-    /// Writes the state.
+    /// The state between two operations, no clean being under way.
+    pub fn save(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.state_bytes() + 256 * self.streams.len());
+        self.pack_map(&mut out);
+        for block in 0..self.score.len() as u32 {
+            out.extend_from_slice(&self.sequence(block).to_le_bytes());
+            out.extend_from_slice(&self.erases(block).to_le_bytes());
+        }
+        let mut numbers = |words: &[u32]| words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+        for pool in &self.pools {
+            let PoolState { free_blocks, next_alloc, open, gc_open } = pool;
+            let gc = gc_open.unwrap_or(OpenBlock { block: u32::MAX, next_page: 0, sequence: 0 });
+            let [open, gc] = [*open, gc].map(|open| [open.block, open.next_page, open.sequence]);
+            numbers(&[*free_blocks, *next_alloc, open[0], open[1], open[2], gc[0], gc[1], gc[2]]);
+        }
+        for die in &self.dies {
+            let DieState { need, valid_pages, next_pool_to_clean, next_pool_to_write, sequence } = *die;
+            numbers(&[need as u32, (need >> 32) as u32, valid_pages, next_pool_to_clean, next_pool_to_write, sequence]);
+        }
+        for stream in &self.streams {
+            out.extend_from_slice(serde_json::to_string(stream).expect("numbers").as_bytes());
+            out.push(b'\n');
+        }
+        out
+    }
+
+    /// Replaces the state by one that [`Ftl::save`] made for the same parameters.
     ///
     /// # Errors
-    /// Whatever `out` reports.
-    pub fn save(&self, out: &mut impl Write) -> io::Result<()> {
-        save_u32s(out, self.map.iter().copied())?;
-        save_u32s(out, self.rmap.iter().copied())?;
-        save_u32s(out, self.meta.iter().flat_map(|&m| [m as u32, (m >> 32) as u32]))?;
-        save_u32s(out, self.score.iter().map(|&s| s as u16 as u32))?;
-        save_u32s(
-            out,
-            self.pools.iter().flat_map(|p| {
-                let open = |o: OpenBlock| [o.block, o.next_page, o.sequence];
-                let gc = p.gc_open.unwrap_or(OpenBlock { block: u32::MAX, next_page: 0, sequence: 0 });
-                [p.free_blocks, p.next_alloc].into_iter().chain(open(p.open)).chain(open(gc))
-            }),
-        )?;
-        save_u32s(
-            out,
-            self.dies.iter().flat_map(|e| {
-                [e.need as u32, (e.need >> 32) as u32, e.valid_pages, e.next_pool_to_clean, e.next_pool_to_write, e.sequence]
-            }),
-        )?;
-        for stream in &self.streams {
-            serde_json::to_writer(&mut *out, stream)?;
-            out.write_all(b"\n")?;
+    /// What is wrong with the bytes; the state is then not to be used.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let blocks_at = self.packed_map_bytes();
+        let pools_at = blocks_at + self.score.len() * 8;
+        let dies_at = pools_at + self.pools.len() * POOL_WORDS * 4;
+        let end = self.state_bytes();
+        if bytes.len() < end {
+            return Err(format!("{} bytes are there, {end} are needed", bytes.len()));
+        }
+        let words = |range: std::ops::Range<usize>| bytes[range].chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        let mut pools = words(pools_at..dies_at);
+        let mut next = || pools.next().expect("the range has all pools");
+        for pool in &mut self.pools {
+            let [free_blocks, next_alloc] = [next(), next()];
+            let [open, gc] = [(); 2].map(|()| OpenBlock { block: next(), next_page: next(), sequence: next() });
+            *pool = PoolState { free_blocks, next_alloc, open, gc_open: (gc.block != u32::MAX).then_some(gc) };
+        }
+        let mut dies = words(dies_at..end);
+        let mut next = || dies.next().expect("the range has all dies");
+        for die in &mut self.dies {
+            let need = u64::from(next()) | u64::from(next()) << 32;
+            *die = DieState {
+                need,
+                valid_pages: next(),
+                next_pool_to_clean: next(),
+                next_pool_to_write: next(),
+                sequence: next(),
+            };
+        }
+        self.load_streams(&bytes[end..])?;
+        let mut blocks = words(blocks_at..pools_at);
+        for block in 0..self.score.len() {
+            let (sequence, erases) = (blocks.next().expect("all blocks"), blocks.next().expect("all blocks"));
+            if sequence > COUNT_MAX || erases > COUNT_MAX {
+                return Err(format!("block {block} counts {sequence} and {erases} erases"));
+            }
+            let base = block * (self.words + 1);
+            self.meta[base..base + self.words].fill(0);
+            self.meta[base + self.words] = u64::from(sequence) | u64::from(erases) << 32;
+            self.score[block] = 0;
+        }
+        self.unpack_map(&bytes[..blocks_at])?;
+        (0..self.dies.len()).try_for_each(|die| self.derive_die(DieId(die as u32)))
+    }
+
+    /// Bytes that [`Ftl::save`] makes, the streams not counted.
+    pub fn state_bytes(&self) -> usize {
+        self.packed_map_bytes() + self.score.len() * 8 + self.pools.len() * POOL_WORDS * 4 + self.dies.len() * DIE_WORDS * 4
+    }
+
+    fn load_streams(&mut self, text: &[u8]) -> Result<(), String> {
+        let mut lines = text.split_inclusive(|byte| *byte == b'\n');
+        for stream in &mut self.streams {
+            *stream = serde_json::from_slice(lines.next().unwrap_or_default()).map_err(|error| format!("a random stream: {error}"))?;
+            // The one state of the generator that it never leaves.
+            let mut probe = stream.clone();
+            if (0..4).all(|_| rng::next_u64(&mut probe) == 0) {
+                return Err("a random stream gives zeros only".to_owned());
+            }
+        }
+        if lines.next().is_some() { Err("there is more than the state".to_owned()) } else { Ok(()) }
+    }
+
+    /// Physical pages among which the pages of a die may lie.
+    fn pages_of_map(&self) -> u32 {
+        let blocks = if self.dynamic { self.score.len() as u32 } else { self.blocks_per_pool * self.pools_per_die };
+        blocks << self.page_shift
+    }
+
+    /// The first physical page of the die of `lpn`, from which its entry counts.
+    fn first_page_of(&self, die: u32) -> u32 {
+        if self.dynamic { 0 } else { (die * self.blocks_per_pool * self.pools_per_die) << self.page_shift }
+    }
+
+    /// Bits of an entry of the packed map: the number of a page, or one more for a page that holds no data.
+    fn bits_of_map(&self) -> u32 {
+        u32::BITS - self.pages_of_map().leading_zeros()
+    }
+
+    fn packed_map_bytes(&self) -> usize {
+        // Eight more, so that every entry can be read as part of a whole word.
+        (self.map.len() * self.bits_of_map() as usize).div_ceil(64) * 8 + 8
+    }
+
+    fn pack_map(&self, out: &mut Vec<u8>) {
+        let (bits, unmapped) = (self.bits_of_map(), self.pages_of_map());
+        let (mut word, mut filled) = (0_u64, 0);
+        for (die, map) in (0..).zip(self.map.chunks_exact(self.exported_per_die as usize)) {
+            let first = self.first_page_of(die);
+            for &physical in map {
+                let entry = u64::from(if physical == UNMAPPED { unmapped } else { physical - first });
+                word |= entry << filled;
+                filled += bits;
+                if filled >= 64 {
+                    out.extend_from_slice(&word.to_le_bytes());
+                    filled -= 64;
+                    word = if filled == 0 { 0 } else { entry >> (bits - filled) };
+                }
+            }
+        }
+        if filled > 0 {
+            out.extend_from_slice(&word.to_le_bytes());
+        }
+        out.extend_from_slice(&[0; 8]);
+        debug_assert_eq!(out.len(), self.packed_map_bytes());
+    }
+
+    /// Sets the map, and what follows from it: the reverse map, valid bits, and the valid pages of each block as its score.
+    fn unpack_map(&mut self, packed: &[u8]) -> Result<(), String> {
+        let (bits, pages) = (self.bits_of_map() as usize, self.pages_of_map());
+        let (page_shift, data_pages, stride) = (self.page_shift, self.data_pages, self.words + 1);
+        let mask = (1_u64 << bits) - 1;
+        let mut at = 0;
+        for die in 0..self.dies.len() as u32 {
+            let first = self.first_page_of(die);
+            let first_lpn = die * self.exported_per_die;
+            for lpn in first_lpn..first_lpn + self.exported_per_die {
+                let word: [u8; 8] = packed[at / 8..at / 8 + 8].try_into().expect("eight bytes");
+                let entry = (u64::from_le_bytes(word) >> (at % 8) & mask) as u32;
+                at += bits;
+                if entry >= pages {
+                    if entry > pages {
+                        return Err(format!("lpn {lpn} lies outside the device"));
+                    }
+                    self.map[lpn as usize] = UNMAPPED;
+                    continue;
+                }
+                let physical = first + entry;
+                let (block, page) = (physical >> page_shift, physical & ((1 << page_shift) - 1));
+                let valid = &mut self.meta[block as usize * stride + (page >> 6) as usize];
+                if page >= data_pages || *valid >> (page & 63) & 1 == 1 {
+                    return Err(format!("lpn {lpn} maps to page {page} of block {block}, which holds no data or those of another lpn"));
+                }
+                *valid |= 1 << (page & 63);
+                self.score[block as usize] += 1;
+                self.map[lpn as usize] = physical;
+                self.rmap[physical as usize] = lpn;
+            }
         }
         Ok(())
     }
 
-    /// Replaces the state by one that [`Ftl::save`] wrote for the same parameters.
-    ///
-    /// # Errors
-    /// Whatever `input` reports, and [`io::ErrorKind::InvalidData`] if the bytes are no consistent state.
-    pub fn load(&mut self, input: &mut impl io::BufRead) -> io::Result<()> {
-        load_u32s(input, &mut self.map)?;
-        load_u32s(input, &mut self.rmap)?;
-        let mut halves = vec![0u32; self.meta.len() * 2];
-        load_u32s(input, &mut halves)?;
-        for (meta, half) in self.meta.iter_mut().zip(halves.chunks_exact(2)) {
-            *meta = u64::from(half[0]) | u64::from(half[1]) << 32;
+    /// Completes what follows from the map for the blocks, pools and counts of a die, and checks what does not follow from it.
+    fn derive_die(&mut self, die: DieId) -> Result<(), String> {
+        let state = self.dies[die.index()].clone();
+        let pools = self.pools_per_die;
+        if state.next_pool_to_clean >= pools || state.next_pool_to_write >= pools || state.sequence > COUNT_MAX {
+            return Err(format!("die {} goes on where it has no pool", die.0));
         }
-        let mut scores = vec![0u32; self.score.len()];
-        load_u32s(input, &mut scores)?;
-        for (score, &raw) in self.score.iter_mut().zip(&scores) {
-            *score = raw as u16 as i16;
+        if pools < u64::BITS && state.need >> pools != 0 {
+            return Err(format!("die {} needs to clean a pool that it has not", die.0));
         }
-        let mut raw = vec![0u32; self.pools.len() * 8];
-        load_u32s(input, &mut raw)?;
-        for (pool, r) in self.pools.iter_mut().zip(raw.chunks_exact(8)) {
-            let open = |r: &[u32]| OpenBlock { block: r[0], next_page: r[1], sequence: r[2] };
-            let gc = open(&r[5..8]);
-            *pool = PoolState { free_blocks: r[0], next_alloc: r[1], open: open(&r[2..5]), gc_open: (gc.block != u32::MAX).then_some(gc) };
+        let mut valid_pages = 0;
+        for pool_of_die in 0..pools {
+            let index = (die.0 * pools + pool_of_die) as usize;
+            let PoolState { free_blocks, next_alloc, open, gc_open } = self.pools[index].clone();
+            let bad = |what: &str| Err(format!("pool {index}: {what}"));
+            let first = index as u32 * self.blocks_per_pool;
+            let own = first..first + self.blocks_per_pool;
+            if next_alloc >= self.blocks_per_pool {
+                return bad("the search for a free block begins outside");
+            }
+            if gc_open.is_some() && !self.separate_open_block {
+                return bad("a second open block");
+            }
+            let mut programmed_to: [Option<OpenBlock>; 2] = [None; 2];
+            for (slot, open) in programmed_to.iter_mut().zip([Some(open), gc_open]) {
+                let Some(open) = open else { continue };
+                if !own.contains(&open.block) || open.next_page > self.data_pages || open.sequence > state.sequence {
+                    return bad("its open block is none of its own");
+                }
+                *slot = Some(open).filter(|open| open.next_page < self.data_pages);
+            }
+            if let [Some(one), Some(other)] = programmed_to
+                && one.block == other.block
+            {
+                return bad("one block is open twice");
+            }
+            let mut free = 0;
+            for block in own {
+                let valid = self.score[block as usize];
+                valid_pages += valid as u32;
+                let sequence = self.sequence(block);
+                if sequence > state.sequence {
+                    return bad("a block carries a sequence number that was never given");
+                }
+                let open = programmed_to.iter().flatten().find(|open| open.block == block);
+                self.score[block as usize] = match open {
+                    Some(open) => {
+                        if sequence == 0 || open.sequence != sequence {
+                            return bad("the open block carries another sequence number");
+                        }
+                        for page in open.next_page..self.data_pages {
+                            let word = &mut self.meta[block as usize * (self.words + 1) + (page >> 6) as usize];
+                            if *word >> (page & 63) & 1 == 1 {
+                                return bad("the open block holds a page that is not programmed yet");
+                            }
+                            *word |= 1 << (page & 63);
+                        }
+                        OPEN_SCORE + valid + (self.data_pages - open.next_page) as i16
+                    }
+                    // An erased block has no number.
+                    None if sequence == 0 => {
+                        if valid != 0 {
+                            return bad("a free block holds data");
+                        }
+                        free += 1;
+                        FREE_SCORE
+                    }
+                    None if self.unsealed_by_fill(die) == Some(block) => OPEN_SCORE + valid,
+                    None => valid,
+                };
+            }
+            let need = state.need >> pool_of_die & 1 == 1;
+            if free != free_blocks || free == 0 || (free <= self.start_free_blocks && !need) || (free >= self.stop_free_blocks && need) {
+                return bad("it counts other free blocks than it has, or needs a clean at another number");
+            }
+            self.rooms[index] = self.room_of(index);
         }
-        for pool in 0..self.pools.len() {
-            self.rooms[pool] = self.room_of(pool);
+        if valid_pages != state.valid_pages || (self.dynamic && valid_pages > self.valid_pages_max_per_die()) {
+            return Err(format!("die {} holds {valid_pages} valid pages and counts {}", die.0, state.valid_pages));
         }
-        let mut raw = vec![0u32; self.dies.len() * 6];
-        load_u32s(input, &mut raw)?;
-        for (die, r) in self.dies.iter_mut().zip(raw.chunks_exact(6)) {
-            *die = DieState {
-                need: u64::from(r[0]) | u64::from(r[1]) << 32,
-                valid_pages: r[2],
-                next_pool_to_clean: r[3],
-                next_pool_to_write: r[4],
-                sequence: r[5],
-            };
-        }
-        for stream in &mut self.streams {
-            let mut line = Vec::new();
-            input.read_until(b'\n', &mut line)?;
-            *stream = serde_json::from_slice(&line)?;
-        }
-        let in_range = self.map.iter().all(|&p| p == UNMAPPED || (p as usize) < self.rmap.len());
-        if !in_range {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a page lies outside the device"));
-        }
-        self.verify().map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))
+        Ok(())
     }
 }
 
-fn save_u32s(out: &mut impl Write, values: impl Iterator<Item = u32>) -> io::Result<()> {
-    let mut buffer = Vec::with_capacity(1 << 16);
-    for value in values {
-        buffer.extend_from_slice(&value.to_le_bytes());
-        if buffer.len() >= 1 << 16 {
-            out.write_all(&buffer)?;
-            buffer.clear();
-        }
-    }
-    out.write_all(&buffer)
-}
+#[cfg(test)]
+mod tests {
+    use crate::ftl::{FtlParams, Ftl, PlaneChoice, Pool, VictimPolicy};
+    use crate::flash::Geometry;
+    use crate::ids::{DieId, Lpn};
+    use crate::rng;
+    use proptest::prelude::*;
 
-fn load_u32s(input: &mut impl Read, values: &mut [u32]) -> io::Result<()> {
-    let mut buffer = [0u8; 1 << 14];
-    for chunk in values.chunks_mut(buffer.len() / 4) {
-        let bytes = &mut buffer[..chunk.len() * 4];
-        input.read_exact(bytes)?;
-        for (value, b) in chunk.iter_mut().zip(bytes.chunks_exact(4)) {
-            *value = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+    fn params(choice: u32) -> FtlParams {
+        let bit = |bit: u32| choice >> bit & 1 == 1;
+        FtlParams {
+            geometry: Geometry {
+                dies: 2 + u32::from(bit(0)),
+                planes: 2,
+                blocks_per_plane: 24,
+                pages_per_block: if bit(1) { 70 } else { 16 },
+                page_bytes: 4096,
+                reserved_blocks_per_plane: 6,
+                summary_page: bit(2),
+            },
+            dynamic: bit(3),
+            plane_choice: if bit(4) { PlaneChoice::Rotate } else { PlaneChoice::MostFree },
+            pool: if bit(5) { Pool::Die } else { Pool::Plane },
+            start_free_blocks: 2,
+            stop_free_blocks: 3,
+            victim: if bit(6) { VictimPolicy::Random } else { VictimPolicy::Greedy },
+            separate_open_block: bit(7),
+            fill_seals_last_block: bit(8),
         }
     }
-    Ok(())
+
+    fn write(ftl: &mut Ftl, die: DieId, lpn: Lpn) {
+        while ftl.needs_clean(die) {
+            let Some((pool, victim)) = ftl.next_clean(die, 0) else { break };
+            ftl.clean(die, pool, victim);
+        }
+        let pool = ftl.place(die, lpn, 0).unwrap();
+        ftl.write(die, pool, lpn);
+    }
+
+    /// Writes, and trims now and then.
+    fn work(ftl: &mut Ftl, seed: u64, writes: u32) {
+        let mut stream = rng::stream(seed, "test", 0);
+        let (dies, exported) = (ftl.geometry.dies, ftl.geometry.exported_pages_per_die());
+        for _ in 0..writes {
+            let die = DieId(rng::below(&mut stream, u64::from(dies)) as u32);
+            let lpn = ftl.lpn(die, rng::below(&mut stream, u64::from(exported)) as u32);
+            if rng::below(&mut stream, 20) == 0 {
+                ftl.trim(lpn);
+            } else {
+                write(ftl, die, lpn);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_loaded_state_goes_on_as_the_one_that_was_saved(choice in 0_u32..512, seed: u64, writes in 0_u32..6000) {
+            let params = params(choice);
+            let mut saved = Ftl::filled(&params, seed, 0);
+            work(&mut saved, seed, writes);
+            let mut loaded = Ftl::filled(&params, !seed, 1);
+            let bytes = saved.save();
+            prop_assert_eq!(loaded.load(&bytes), Ok(()));
+            prop_assert_eq!(loaded.verify(), Ok(()));
+            prop_assert_eq!(loaded.save(), bytes);
+            work(&mut saved, seed ^ 1, 2000);
+            work(&mut loaded, seed ^ 1, 2000);
+            prop_assert_eq!(saved.save(), loaded.save());
+        }
+
+        #[test]
+        fn a_forged_state_is_refused_or_works(choice in 0_u32..512, seed: u64, places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), any::<bool>()), 1..4)) {
+            let params = params(choice);
+            let mut ftl = Ftl::filled(&params, seed, 0);
+            work(&mut ftl, seed, 3000);
+            let mut bytes = ftl.save();
+            let map = ftl.packed_map_bytes();
+            for (place, byte, in_map) in places {
+                let range = if in_map { 0..map } else { map..bytes.len() };
+                let at = range.start + place.index(range.len());
+                bytes[at] = byte;
+            }
+            let mut loaded = Ftl::filled(&params, seed, 0);
+            if loaded.load(&bytes).is_ok() {
+                prop_assert_eq!(loaded.verify(), Ok(()));
+                work(&mut loaded, seed, 3000);
+                prop_assert_eq!(loaded.verify(), Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_short_or_too_long_is_refused() {
+        for choice in [0, 64] {
+            let mut ftl = Ftl::filled(&params(choice), 1, 0);
+            let mut bytes = ftl.save();
+            bytes.push(b' ');
+            assert!(ftl.load(&bytes).is_err());
+            for length in [0, 1, 100, bytes.len() - 3] {
+                assert!(ftl.load(&bytes[..length]).is_err(), "{length}");
+            }
+        }
+    }
 }

@@ -28,6 +28,7 @@ pub use counters::MemberCounters;
 use die::{Agent, Channel, Die, NEVER, Worker};
 use durations::Durations;
 use immediate::ImmediateDie;
+pub(crate) use immediate::Served;
 pub use params::*;
 use placement::Placement;
 use std::collections::VecDeque;
@@ -279,6 +280,11 @@ impl Ssd {
     fn may_be_lazy(params: &SsdParams) -> bool {
         let by_plane = params.gc.blocking == Blocking::Plane && !params.gc.instantaneous;
         !by_plane && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static
+    }
+
+    /// Its number in the array.
+    pub fn member(&self) -> MemberId {
+        self.member
     }
 
     /// Dies of the member.

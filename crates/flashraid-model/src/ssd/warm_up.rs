@@ -7,17 +7,29 @@ use crate::rng;
 /// Overwrites that are known before their turn.
 const AHEAD: usize = 16;
 
+/// Overwrites between two questions whether to go on: a millisecond or so.
+const WRITES_PER_QUESTION: u64 = 1 << 14;
+
 impl Ssd {
     /// Overwrites `overwrites` × the exported capacity at random, die by die (rule 24), so that the tables of one die
     /// stay in the processor's cache. Counters start from zero afterwards; erase counts run on.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64) {
-        for die in (0..self.params.geometry.dies).map(DieId) {
-            self.warm_up_die(die, overwrites, seed);
-        }
-        self.counters = MemberCounters::default();
+        self.warm_up_while(overwrites, seed, &mut |_| true);
     }
 
-    fn warm_up_die(&mut self, die: DieId, overwrites: f64, seed: u64) {
+    /// The same, ended before its time when `go_on`, which is told the share that is done, says no; then the state is of no use, and
+    /// false is returned.
+    pub fn warm_up_while(&mut self, overwrites: f64, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        let dies = self.params.geometry.dies;
+        let done = (0..dies).map(DieId).all(|die| {
+            let mut go_on = |share: f64| go_on((f64::from(die.0) + share) / f64::from(dies));
+            self.warm_up_die(die, overwrites, seed, &mut go_on)
+        });
+        self.counters = MemberCounters::default();
+        done
+    }
+
+    fn warm_up_die(&mut self, die: DieId, overwrites: f64, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let exported = self.params.geometry.exported_pages_per_die();
         let mut stream = rng::stream(seed, "warm-up", u64::from(self.member.0) << 32 | u64::from(die.0));
         let writes = (overwrites * f64::from(exported)) as u64;
@@ -25,12 +37,21 @@ impl Ssd {
         let mut draw = || Lpn(first.0 + rng::below(&mut stream, u64::from(exported)) as u32);
         // The pages are known ahead, so that what each needs can be on its way into the cache.
         let mut ahead: [Lpn; AHEAD] = std::array::from_fn(|_| draw());
-        for i in 0..writes as usize {
-            let lpn = std::mem::replace(&mut ahead[i % AHEAD], draw());
-            self.ftl.prefetch_map(ahead[i % AHEAD]);
-            self.ftl.prefetch_block(ahead[(i + AHEAD / 2) % AHEAD]);
-            self.overwrite_untimed(die, lpn);
+        let mut begin = 0;
+        while begin < writes {
+            if !go_on(begin as f64 / writes as f64) {
+                return false;
+            }
+            let end = writes.min(begin + WRITES_PER_QUESTION);
+            for i in begin as usize..end as usize {
+                let lpn = std::mem::replace(&mut ahead[i % AHEAD], draw());
+                self.ftl.prefetch_map(ahead[i % AHEAD]);
+                self.ftl.prefetch_block(ahead[(i + AHEAD / 2) % AHEAD]);
+                self.overwrite_untimed(die, lpn);
+            }
+            begin = end;
         }
+        go_on(1.0)
     }
 
     /// One host write with the checks before it, without time.

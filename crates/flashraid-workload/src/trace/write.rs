@@ -1,8 +1,7 @@
 //! Writes traces: one writer for the formats that others can read, and a file that appears only when it is complete.
 
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -12,6 +11,7 @@ use super::format::Format;
 use super::record::TraceRecord;
 use super::spec::TraceSpec;
 use super::{fio, open};
+use crate::files::NewFile;
 use crate::{OpKind, SourceError};
 
 /// Formats that can be written.
@@ -194,8 +194,9 @@ pub fn convert(spec: &TraceSpec, path: &Path, format: Format) -> Result<Written,
     };
     let mut reader = open(&TraceSpec { devices: without_layout(spec), ..spec.clone() })?;
     let failed = |source| SourceError::Io { context: format!("can't write {}", path.display()), source };
-    let mut file = PartialFile::create(path).map_err(failed)?;
-    let compressor = CompressingWriter::new(Compression::of_name(path), file.writer()).map_err(failed)?;
+    let file = NewFile::begin(path).map_err(failed)?;
+    let mut handle = file.handle().map_err(failed)?;
+    let compressor = CompressingWriter::new(Compression::of_name(path), &mut handle).map_err(failed)?;
     let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 16, compressor), format, &devices).map_err(failed)?;
     while let Some(record) = reader.next_record()? {
         if format == Format::Msr && record.device >= 1 << 16 {
@@ -211,7 +212,7 @@ pub fn convert(spec: &TraceSpec, path: &Path, format: Format) -> Result<Written,
     let (buffer, written) = writer.finish().map_err(failed)?;
     let compressor = buffer.into_inner().map_err(|error| failed(error.into_error()))?;
     compressor.finish().map_err(failed)?;
-    file.keep().map_err(failed)?;
+    file.finish().map_err(failed)?;
     Ok(written)
 }
 
@@ -225,67 +226,6 @@ fn without_layout(spec: &TraceSpec) -> super::Devices {
 
 fn not_writable(format: Format) -> String {
     format!("the format {format} can be read but not written; writable are {}", WRITABLE.map(Format::name).join(", "))
-}
-
-/// A file that is written under a temporary name beside its own and takes its name when it is complete; dropped before that, it vanishes.
-#[derive(Debug)]
-pub struct PartialFile {
-    path: PathBuf,
-    partial: PathBuf,
-    file: Option<File>,
-}
-
-impl PartialFile {
-    /// Creates the temporary file for `path`.
-    ///
-    /// # Errors
-    /// When the directory does not exist or refuses it, or when `path` names no file.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        let Some(partial) = Self::partial_path(path) else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it names no file"));
-        };
-        if path.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
-        }
-        let file = File::create(&partial)?;
-        Ok(Self { path: path.to_owned(), partial, file: Some(file) })
-    }
-
-    /// Where the content of `path` grows, for a program that is killed and wants to clean up; `None` if `path` names no file.
-    #[must_use]
-    pub fn partial_path(path: &Path) -> Option<PathBuf> {
-        let mut partial_name = std::ffi::OsString::from(".");
-        partial_name.push(path.file_name()?);
-        partial_name.push(format!(".{}.partial", std::process::id()));
-        Some(path.with_file_name(partial_name))
-    }
-
-    /// Where to write.
-    pub fn writer(&mut self) -> &mut File {
-        self.file.as_mut().expect("the file is taken only by keep, which ends the life of self")
-    }
-
-    /// Makes what was written durable and gives it its name, in place of what had that name.
-    ///
-    /// # Errors
-    /// When the disk is full or the name can't be taken; the temporary file is removed then.
-    pub fn keep(mut self) -> io::Result<()> {
-        if let Some(file) = &self.file {
-            file.sync_all()?;
-        }
-        fs::rename(&self.partial, &self.path)?;
-        self.file = None;
-        Ok(())
-    }
-}
-
-impl Drop for PartialFile {
-    fn drop(&mut self) {
-        if self.file.take().is_some() {
-            // Nothing can be done about a failure here, and the error that led here is the one to report.
-            let _ = fs::remove_file(&self.partial);
-        }
-    }
 }
 
 #[cfg(test)]

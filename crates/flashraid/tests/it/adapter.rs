@@ -39,6 +39,8 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
     let mut next = 0;
     // Some cases hand requests over many at a time, as many as their seed says.
     let ahead = if case.host == HostLoop::Open { case.seed as usize % 7 } else { 0 };
+    // And some of them are served by several threads.
+    array.serve_ahead_by(case.seed as usize / 7 % 4, Some(1));
     let issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
         outcomes[*next].arrival_ns = now;
         if ahead == 0 {

@@ -1,0 +1,98 @@
+//! Whether there is as much memory as simulations need, before any of it is asked for.
+
+use crate::check;
+use crate::config::Scenario;
+use std::fs;
+use std::path::Path;
+
+/// What the program itself takes, requests in flight and statistics included.
+const BASE_BYTES: u64 = 64 << 20;
+
+/// Memory that a run of `scenario` needs, about.
+pub fn needed_bytes(scenario: &Scenario) -> u64 {
+    let spare = scenario.array.failure.is_some_and(|failure| failure.rebuild.is_some());
+    check::memory_bytes(&scenario.array.ssd).saturating_mul(u64::from(scenario.array.members) + u64::from(spare))
+}
+
+/// Memory that `workers` of these simulations need at a time, each with the state that its warm-up may share with others.
+pub fn needed_by_all<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, workers: usize) -> u64 {
+    let mut each: Vec<u64> = scenarios.into_iter().map(needed_bytes).collect();
+    each.sort_unstable_by(|a, b| b.cmp(a));
+    let copies = if each.len() > 1 { 2 } else { 1 };
+    each.iter().take(workers).fold(BASE_BYTES, |all, bytes| all.saturating_add(bytes.saturating_mul(copies)))
+}
+
+/// Memory that can still be had, and what bounds it; `None` where the system does not tell.
+pub fn available_bytes() -> Option<(u64, &'static str)> {
+    let read = |path: &str| fs::read_to_string(path).ok();
+    let machine = read("/proc/meminfo").and_then(|text| kib_of(&text, "MemAvailable:")).map(|bytes| (bytes, "the machine"));
+    let container = read("/proc/self/cgroup").and_then(|groups| left_in_groups(&groups, Path::new("/sys/fs/cgroup")));
+    let container = container.map(|bytes| (bytes, "the limit of the container"));
+    let limit = read("/proc/self/limits").and_then(|limits| address_space_limit(&limits));
+    let own = read("/proc/self/status").and_then(|status| kib_of(&status, "VmSize:")).unwrap_or(0);
+    let limit = limit.map(|bytes| (bytes.saturating_sub(own), "ulimit -v"));
+    [machine, container, limit].into_iter().flatten().min()
+}
+
+/// The value of a line of the form `name 123 kB`.
+fn kib_of(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?.trim().strip_suffix("kB")?;
+    value.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The soft limit of the address space, if there is one.
+fn address_space_limit(limits: &str) -> Option<u64> {
+    limits.lines().find_map(|line| line.strip_prefix("Max address space"))?.split_whitespace().next()?.parse().ok()
+}
+
+/// What the groups of this process, and those above them, leave of their memory; the least of them.
+fn left_in_groups(groups: &str, root: &Path) -> Option<u64> {
+    let number = |path: &Path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let mut least = None;
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(group)) = (fields.next(), fields.next()) else { continue };
+        // Version 2 has one tree; version 1 has one for memory.
+        let (root, limit, used) = match controllers {
+            "" => (root.to_owned(), "memory.max", "memory.current"),
+            _ if controllers.split(',').any(|controller| controller == "memory") => {
+                (root.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes")
+            }
+            _ => continue,
+        };
+        let own = root.join(group.trim_start_matches('/'));
+        for folder in own.ancestors().take_while(|folder| folder.starts_with(&root)) {
+            if let Some(limit) = number(&folder.join(limit)) {
+                let left = limit.saturating_sub(number(&folder.join(used)).unwrap_or(0));
+                least = Some(least.map_or(left, |least: u64| least.min(left)));
+            }
+        }
+    }
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_says_is_understood() {
+        assert_eq!(kib_of("MemTotal: 9 kB\nMemAvailable:   1024 kB\n", "MemAvailable:"), Some(1 << 20));
+        assert_eq!(address_space_limit("Limit  Soft  Hard\nMax address space         4096000000           unlimited            bytes\n"), Some(4_096_000_000));
+        assert_eq!(address_space_limit("Max address space         unlimited            unlimited            bytes\n"), None);
+    }
+
+    #[test]
+    fn the_tightest_group_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let inner = root.path().join("job/step");
+        fs::create_dir_all(&inner).unwrap();
+        for (file, text) in [("job/memory.max", "1000\n"), ("job/memory.current", "400\n"), ("job/step/memory.max", "max\n")] {
+            fs::write(root.path().join(file), text).unwrap();
+        }
+        assert_eq!(left_in_groups("0::/job/step\n", root.path()), Some(600));
+        fs::write(inner.join("memory.max"), "500").unwrap();
+        assert_eq!(left_in_groups("0::/job/step\n", root.path()), Some(500));
+        assert_eq!(left_in_groups("0::/elsewhere\n", root.path()), None);
+    }
+}
