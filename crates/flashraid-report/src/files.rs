@@ -1,7 +1,7 @@
 //! Results in files: [`flashraid::files`], with folders that are made and errors that name the file.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub use flashraid::files::discard_unfinished;
@@ -37,11 +37,6 @@ impl NewFile {
 /// Writes a whole file, making its folders.
 pub fn write(path: &Path, contents: &[u8]) -> Outcome {
     make_folder(folder_of(path))?;
-    rewrite(path, contents)
-}
-
-/// Writes a whole file in a folder that is there.
-pub fn rewrite(path: &Path, contents: &[u8]) -> Outcome {
     files::write(path, contents).map_err(|error| WriteError::writing(path, &error))
 }
 
