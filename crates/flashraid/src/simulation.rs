@@ -1,7 +1,7 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
 
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, Done, PageRequest, Health, StripeCounters, pages_of};
+use flashraid_model::array::{Array, Done, Health, PageRequest, StripeCounters, pages_of};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination;
 use flashraid_model::events::GcInterval;
@@ -170,6 +170,7 @@ impl Loop {
         loop {
             let arrival = self.next_arrival()?;
             if arrival.is_none() {
+                self.metrics.arrivals_end(last_arrival);
                 self.end_idle_collection();
             }
             match (arrival, self.array.next_time()) {

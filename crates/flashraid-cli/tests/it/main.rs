@@ -12,3 +12,4 @@ mod results;
 mod run;
 mod tables;
 mod trace;
+mod verdict;

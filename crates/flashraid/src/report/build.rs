@@ -47,6 +47,8 @@ pub struct ReportInputs<'a> {
     pub failure: Option<FailureProgress>,
     /// Bytes of a page.
     pub page_bytes: u32,
+    /// The host waits for one request before it sends another.
+    pub is_closed: bool,
     /// Why the run was stopped before its end, if it was.
     pub partial_reason: Option<String>,
     /// What the workload stands for.
@@ -85,6 +87,8 @@ impl Report {
             parity: parity(&inputs),
             failure: failure(&inputs),
             perf: inputs.perf,
+            verdict: Verdict::of(&measured.course, inputs.is_closed, &measured.response.all),
+            iops: iops(measured),
             measured_from_ns: measured.from_ns,
             partial: inputs.partial_reason.is_some(),
             free_blocks: free_blocks(measured),
@@ -98,6 +102,12 @@ impl Report {
             warnings: inputs.warnings,
         }
     }
+}
+
+fn iops(measured: &Measured) -> Iops {
+    let seconds = (measured.end_ns - measured.from_ns) as f64 / 1e9;
+    let rate = |latency: &Latency| (seconds > 0.0).then(|| latency.moments().count() as f64 / seconds);
+    Iops { all: rate(&measured.response.all), read: rate(&measured.response.read), write: rate(&measured.response.write) }
 }
 
 /// Cut to what a plot can show, so that series stay short to write: at most `1 / per_unit` off.
@@ -335,8 +345,15 @@ pub(super) mod tests {
     use flashraid_workload::Request;
 
     fn completed(index: u64, direction: OpKind, arrival_ns: u64, done_ns: u64, gc_members_met: u32) -> CompletedRequest {
-        let request =
-            Request { arrival_ns, offset_bytes: 0, length_bytes: 1_000_000, kind: direction, high_priority: false, stream: 0, one_member: false };
+        let request = Request {
+            arrival_ns,
+            offset_bytes: 0,
+            length_bytes: 1_000_000,
+            kind: direction,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        };
         CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met }
     }
 
@@ -357,6 +374,7 @@ pub(super) mod tests {
             has_parity: false,
             failure: None,
             page_bytes: 4096,
+            is_closed: false,
             partial_reason: None,
             workload_note: Some("a stand-in".to_owned()),
             trace_notes: Vec::new(),
@@ -417,6 +435,8 @@ pub(super) mod tests {
             &json,
             "schema version seed config_hash config simulated_ns wall_s requests response_us bandwidth_mb_s flash gc cache members perf",
         );
+        starts_with(&json["verdict"], "load steady steady_from_ns deepest_percentile");
+        starts_with(&json["iops"], "all read write");
         starts_with(&json["requests"], "all read write");
         starts_with(&json["response_us"], "all read write");
         starts_with(&json["response_us"]["all"], "count mean stddev min max p50 p90 p95 p99 p99_9 p99_99");
@@ -435,6 +455,8 @@ pub(super) mod tests {
             (report.response_us.all.mean, report.response_us.read.mean, report.response_us.write.p50),
             (Some(4.0), Some(4.0), Some(4.0))
         );
+        assert_eq!((report.iops.all, report.iops.write), (Some(0.75), Some(0.25)));
+        assert_eq!(report.verdict, Verdict::default(), "three requests say nothing");
         assert_eq!(report.response_us.all.cdf.last(), Some(&(6.0, 1.0)));
         assert_eq!((report.bandwidth_mb_s.mean, report.bandwidth_mb_s.series.as_slice()), (Some(0.75), [2.0, 0.0, 0.0, 1.0].as_slice()));
         assert_eq!(report.flash.write_amplification, Some(334.0 / 244.0));
