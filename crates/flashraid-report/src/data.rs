@@ -10,7 +10,9 @@ use parquet::errors::ParquetError;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use super::parquet::{failure, properties};
+use serde_json::Value;
+
+use super::parquet::{Metadata, failure, properties};
 use crate::error::{Outcome, WriteError};
 use crate::files::{self, NewFile};
 
@@ -18,6 +20,7 @@ use crate::files::{self, NewFile};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     columns: Vec<(String, Column)>,
+    metadata: Metadata,
 }
 
 /// The values of a column.
@@ -37,6 +40,12 @@ impl Table {
     pub fn number(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = Option<f64>>) {
         let finite = |value: Option<f64>| value.filter(|number| number.is_finite());
         self.columns.push((name.into(), Column::Number(values.into_iter().map(finite).collect())));
+    }
+
+    /// The table with what the Parquet file is to say of where it comes from.
+    #[must_use]
+    pub fn of(self, config: &Value) -> Table {
+        Table { metadata: Metadata::of(config), ..self }
     }
 
     /// Writes `NAME.csv` and `NAME.parquet` into the folder.
@@ -71,7 +80,7 @@ impl Table {
         let file = NewFile::begin(path)?;
         let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
         let written = || -> Result<(), ParquetError> {
-            let mut writer = SerializedFileWriter::new(handle, Arc::new(self.schema()?), Arc::new(properties()))?;
+            let mut writer = SerializedFileWriter::new(handle, Arc::new(self.schema()?), Arc::new(properties(&self.metadata)))?;
             let mut group = writer.next_row_group()?;
             for (_, column) in &self.columns {
                 match column {

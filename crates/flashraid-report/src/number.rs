@@ -15,14 +15,14 @@ pub fn rounded(value: f64) -> String {
 
 /// Three significant digits; whole numbers of more digits stay whole.
 pub fn three_digits(value: f64) -> String {
-    let decimals = match value.abs() {
-        0.0 => 0,
-        magnitude if magnitude >= 99.95 => 0,
-        magnitude if magnitude >= 9.995 => 1,
-        magnitude if magnitude >= 0.9995 => 2,
-        magnitude if magnitude >= 0.099_95 => 3,
-        _ => 4,
-    };
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        return "0".to_owned();
+    }
+    if magnitude < 0.999_5e-6 {
+        return format!("{value:.2e}");
+    }
+    let decimals = (0..8).find(|decimals| magnitude >= 99.95 / 10_f64.powi(*decimals)).unwrap_or(8) as usize;
     format!("{value:.decimals$}")
 }
 
@@ -50,7 +50,8 @@ pub fn time_unit(microseconds: f64) -> (&'static str, f64) {
     match microseconds.abs() {
         magnitude if magnitude >= 999_500.0 => ("s", 1e6),
         magnitude if magnitude >= 999.5 => ("ms", 1e3),
-        _ => ("µs", 1.0),
+        magnitude if magnitude >= 0.9995 || magnitude == 0.0 => ("µs", 1.0),
+        _ => ("ns", 1e-3),
     }
 }
 
@@ -73,7 +74,8 @@ mod tests {
     #[test]
     fn three_digits_matter() {
         let texts = [0.0, 0.001234, 0.1234, 1.234, 12.34, 123.4, 999.96, 12345.6].map(three_digits);
-        assert_eq!(texts, ["0", "0.0012", "0.123", "1.23", "12.3", "123", "1000", "12346"]);
+        assert_eq!(texts, ["0", "0.00123", "0.123", "1.23", "12.3", "123", "1000", "12346"]);
+        assert_eq!([2e-6, 0.000_012_34, 5.432e-9, -0.01].map(three_digits), ["0.00000200", "0.0000123", "5.43e-9", "-0.0100"]);
     }
 
     #[test]
@@ -81,6 +83,7 @@ mod tests {
         assert_eq!(duration_us(24.99), "25.0 µs");
         assert_eq!(duration_us(7912.0), "7.91 ms");
         assert_eq!(duration_us(61_000_000.0), "61.0 s");
+        assert_eq!((duration_us(0.25), duration_us(0.0)), ("250 ns".to_owned(), "0 µs".to_owned()));
         assert_eq!(bytes(4096.0), "4 KiB");
         assert_eq!(bytes(0.0), "0 B");
         assert_eq!(bytes(1000.0), "1,000 B");

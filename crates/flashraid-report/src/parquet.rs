@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashraid_model::metrics::CompletedRequest;
-
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use serde_json::Value;
 
 use crate::error::{Outcome, WriteError};
 use crate::files::NewFile;
@@ -43,11 +44,11 @@ pub struct RequestFile {
 
 impl RequestFile {
     /// Begins a file.
-    pub fn begin(path: &Path) -> Outcome<RequestFile> {
+    pub fn begin(path: &Path, metadata: &Metadata) -> Outcome<RequestFile> {
         let file = NewFile::begin(path)?;
         let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
         let schema = Arc::new(parse_message_type(SCHEMA).expect("the schema is constant"));
-        let writer = SerializedFileWriter::new(handle, schema, Arc::new(properties())).map_err(|error| failure(path, &error))?;
+        let writer = SerializedFileWriter::new(handle, schema, Arc::new(properties(metadata))).map_err(|error| failure(path, &error))?;
         Ok(RequestFile { path: path.to_owned(), file, writer, rows: Vec::with_capacity(ROWS_PER_GROUP) })
     }
 
@@ -115,9 +116,22 @@ fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[Complete
     group.close().map(drop)
 }
 
+/// What a file says of where it comes from: `flashraid.version`, `flashraid.config` (as JSON).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Metadata(Vec<(&'static str, String)>);
+
+impl Metadata {
+    /// Of a resolved configuration, as reports have it.
+    pub fn of(config: &Value) -> Metadata {
+        Metadata(vec![("flashraid.version", env!("CARGO_PKG_VERSION").to_owned()), ("flashraid.config", config.to_string())])
+    }
+}
+
 /// How every file is written.
-pub fn properties() -> WriterProperties {
+pub fn properties(metadata: &Metadata) -> WriterProperties {
+    let entry = |(key, value): &(&'static str, String)| KeyValue::new((*key).to_owned(), value.clone());
     WriterProperties::builder()
+        .set_key_value_metadata(Some(metadata.0.iter().map(entry).collect()))
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by(concat!("flashraid ", env!("CARGO_PKG_VERSION")).to_owned())
         .build()
@@ -156,13 +170,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("requests.parquet");
         let count = ROWS_PER_GROUP as u64 + 5;
-        let mut file = RequestFile::begin(&path).unwrap();
+        let mut file = RequestFile::begin(&path, &Metadata::of(&serde_json::json!({ "seed": 7 }))).unwrap();
         (0..count).for_each(|index| file.add(&request(index)).unwrap());
         assert!(!path.exists(), "the name appears only with the whole file");
         file.finish().unwrap();
 
         let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
         assert_eq!(reader.metadata().num_row_groups(), 2);
+        let said = reader.metadata().file_metadata().key_value_metadata().unwrap();
+        let said = |key: &str| said.iter().find(|entry| entry.key == key).and_then(|entry| entry.value.as_deref());
+        assert_eq!((said("flashraid.version"), said("flashraid.config")), (Some(env!("CARGO_PKG_VERSION")), Some("{\"seed\":7}")));
         let mut rows = 0;
         for (index, row) in reader.get_row_iter(None).unwrap().enumerate() {
             let (row, expected) = (row.unwrap(), request(index as u64));
@@ -184,7 +201,7 @@ mod tests {
     #[test]
     fn a_file_that_is_given_up_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let mut file = RequestFile::begin(&folder.path().join("requests.parquet")).unwrap();
+        let mut file = RequestFile::begin(&folder.path().join("requests.parquet"), &Metadata::default()).unwrap();
         file.add(&request(0)).unwrap();
         drop(file);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flashraid_model::metrics::CompletedRequest;
 
-use super::parquet::RequestFile;
+use super::parquet::{Metadata, RequestFile};
 use crate::error::{Outcome, WriteError};
 use crate::files::NewFile;
 
@@ -23,8 +23,8 @@ pub struct RequestFiles {
 
 impl RequestFiles {
     /// Begins both files in this folder.
-    pub fn begin(out: &Path) -> Outcome<RequestFiles> {
-        let parquet = RequestFile::begin(&out.join("requests.parquet"))?;
+    pub fn begin(out: &Path, metadata: &Metadata) -> Outcome<RequestFiles> {
+        let parquet = RequestFile::begin(&out.join("requests.parquet"), metadata)?;
         let csv_path = out.join("requests.csv");
         let csv_file = NewFile::begin(&csv_path)?;
         let handle = csv_file.handle().map_err(|error| WriteError::writing(&csv_path, &error))?;

@@ -6,15 +6,22 @@
 mod build;
 mod cache;
 mod table;
+mod verdict;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use flashraid_model::metrics::course::SAMPLES_BEYOND;
+
 pub use build::ReportInputs;
 pub use cache::cache;
-pub use table::{Row, Section, format_figure};
+pub use table::{GUESS, Row, Section, format_figure};
+pub use verdict::{Load, Verdict};
+
+/// Percentiles of response times, by their names in documents, and the shares of requests that do not exceed them.
+pub const PERCENTILES: [(&str, f64); 6] = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
 
 /// Name and version of the format of a report.
 pub const REPORT_SCHEMA: &str = "flashraid.report/1";
@@ -58,6 +65,12 @@ pub struct Report {
     pub members: Vec<Member>,
     /// Speed of the simulator.
     pub perf: Perf,
+    /// How far the figures can be trusted.
+    #[serde(default)]
+    pub verdict: Verdict,
+    /// Requests per second over the measured time.
+    #[serde(default)]
+    pub iops: Iops,
     /// When the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,
     /// The run was stopped before its end.
@@ -72,7 +85,7 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace_notes: Vec<String>,
     /// What the user should know before trusting the figures.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub warnings: Vec<String>,
     /// Free blocks of every member over time: points (begin in ms, least, mean, most), in multiples of the threshold at which collection starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -111,6 +124,17 @@ pub struct Requests {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// Requests per second; `None` over no time.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Iops {
+    /// Reads and writes.
+    pub all: Option<f64>,
+    /// Reads.
+    pub read: Option<f64>,
+    /// Writes.
+    pub write: Option<f64>,
 }
 
 /// A figure for all requests, reads and writes.
@@ -373,6 +397,14 @@ pub struct Perf {
     pub requests_per_s: f64,
     /// Simulation without warm-up, in seconds of the wall clock.
     pub run_s: f64,
+}
+
+impl ResponseTime {
+    /// Whether at least ten requests took longer than the percentile of this share, so that it is more than a guess.
+    #[must_use]
+    pub fn supports(&self, quantile: f64) -> bool {
+        self.count as f64 * (1.0 - quantile) >= SAMPLES_BEYOND as f64 - 1e-6
+    }
 }
 
 impl Perf {

@@ -1,5 +1,6 @@
 //! One simulation from a checked configuration to a report.
 
+use crate::check::check;
 use crate::config::{Scenario, address_space, changed_workload_keys};
 use crate::report::{self, Perf, Report, ReportInputs};
 use crate::simulation::{self, Outcome, Watch};
@@ -8,7 +9,7 @@ use flashraid_model::array::Array;
 use flashraid_model::metrics::CompletedRequest;
 use flashraid_model::ssd::MemberCounters;
 use flashraid_workload::units::counted;
-use flashraid_workload::{self as workload, SourceError, catalogue};
+use flashraid_workload::{self as workload, HostLoop, SourceError, catalogue};
 use std::time::Instant;
 
 /// Watches a run, and may stop it.
@@ -114,6 +115,7 @@ fn run_to_the_end(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut 
     let warm_up_s = begin.elapsed().as_secs_f64();
 
     let source = workload::open(&scenario.workload, scenario.seed, &address_space(&scenario.array))?;
+    let is_closed = source.host_loop() != HostLoop::Open;
     let run_begin = Instant::now();
     let mut watch = RunWatch { wants_requests: observer.wants_requests(), observer };
     let outcome = simulation::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
@@ -144,10 +146,11 @@ fn run_to_the_end(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut 
             let page_bytes = u64::from(array.page_bytes());
             report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, end_ns - measured.from_ns)
         }),
+        is_closed,
         partial_reason: stopped.then(|| format!("interrupted after {}", counted(requests, "request"))),
         workload_note: workload_note(scenario),
         trace_notes: notes,
-        warnings: scenario.warnings.clone(),
+        warnings: check(scenario).warnings,
         wall_s: begin.elapsed().as_secs_f64(),
         perf: Perf::new(totals.host_page_ops(), totals.flash_page_ops(), requests, run_s, warm_up_s, peak_rss_bytes()),
     });

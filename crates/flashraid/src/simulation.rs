@@ -175,6 +175,7 @@ impl Loop {
         loop {
             let arrival = self.next_arrival()?;
             if arrival.is_none() {
+                self.metrics.arrivals_end(last_arrival);
                 self.end_idle_collection();
             }
             match (arrival, self.array.next_time()) {

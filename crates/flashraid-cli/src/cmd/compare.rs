@@ -33,21 +33,21 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
 /// Writes report.json, report.html, the points and what the charts show as data, and the pictures.
 pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
     files::write(&out.join("report.json"), json::text(&grid.document()).as_bytes())?;
-    let facts: Vec<String> = std::iter::once(grid.legend()).chain(grid.notes()).collect();
+    let facts: Vec<String> = grid.conclusion().into_iter().chain([grid.legend()]).chain(grid.doubts()).chain(grid.notes()).collect();
     let (sheets, charts) = (grid.sheets(), chart::of_grid(grid));
     let (summary, details) = sheets.split_at(1);
     let configuration = &grid.points[0].reports[0]["config"];
     let page = Page { title, facts: &facts, summary, details, charts: &charts, configuration };
     files::write(&out.join("report.html"), page.html().as_bytes())?;
-    grid.table().write(out, "points")?;
-    chart::table(&charts).write(out, "charts")?;
+    grid.table().of(configuration).write(out, "points")?;
+    chart::table(&charts).of(configuration).write(out, "charts")?;
     Ok(picture::write(&charts, out)?)
 }
 
 /// The tables for standard output, and where the rest is.
 pub fn tables(grid: &Grid, out: &Path) -> String {
     let (tables, legend) = (text::render(&grid.sheets()), grid.legend());
-    let notes: String = grid.notes().into_iter().map(|note| note + "\n").collect();
+    let notes: String = grid.doubts().into_iter().chain(grid.notes()).chain(grid.conclusion()).map(|note| note + "\n").collect();
     format!(
         "{tables}{legend}\n{notes}written: {0}/report.html, {0}/report.json, {0}/*.svg, {0}/{{points,charts}}.{{csv,parquet}}\n",
         out.display()

@@ -17,14 +17,21 @@ use crate::output::json;
 use crate::progress::Board;
 use crate::{interrupt, scenario, simulate};
 use flashraid_report::page::Page;
+use flashraid_report::parquet::Metadata;
 use flashraid_report::requests::RequestFiles;
 use flashraid_report::{chart, picture, run as tables, text};
 
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
     let scenario = scenario::load(&arguments.scenario, &window(arguments.timeline.as_ref()), arguments.seed)?;
+    if arguments.timeline.is_some() && arguments.out.is_none() && !arguments.json {
+        return Err(Failure::Input(
+            "--timeline: add --out DIR for the picture of the window, or --json for its entries; tables have no place for it".to_owned(),
+        ));
+    }
     let warm_ups = Machine::new(arguments.machine, &[&scenario], None)?.equip(SharedWarmUps::default());
-    let mut requests = arguments.out.as_deref().map(RequestFiles::begin).transpose()?;
+    let config = json::document(&scenario.config)?;
+    let mut requests = arguments.out.as_deref().map(|out| RequestFiles::begin(out, &Metadata::of(&config))).transpose()?;
 
     interrupt::stop_at_next_step()?;
     let board = Board::new(1);
@@ -64,6 +71,6 @@ fn write_reports(report: &Report, document: &Value, file: &Path, out: &Path) -> 
     let (summary, details) = sheets.split_at(2);
     let page = Page { title: &title, facts: &facts, summary, details, charts: &charts, configuration: &document["config"] };
     files::write(&out.join("report.html"), page.html().as_bytes())?;
-    chart::table(&charts).write(out, "charts")?;
+    chart::table(&charts).of(&document["config"]).write(out, "charts")?;
     Ok(picture::write(&charts, out)?)
 }

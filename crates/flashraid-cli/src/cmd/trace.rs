@@ -1,5 +1,7 @@
 //! `flashraid trace`: what is in a trace, and the same trace in another format.
 
+use std::io::ErrorKind;
+
 use flashraid::report::format_figure;
 use flashraid_workload::SourceError;
 use flashraid_workload::trace::info::{Sizes, TraceInfo};
@@ -50,8 +52,10 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
 fn refuse(error: &SourceError) -> Failure {
     match error {
         SourceError::Input(_) => Failure::Input(error.to_string()),
-        // A name that leads nowhere is the user's mistake; a disk that fails is not.
-        SourceError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => Failure::Input(error.to_string()),
+        // A name that leads nowhere or to a folder is the user's mistake; a disk that fails is not.
+        SourceError::Io { source, .. } if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory) => {
+            Failure::Input(error.to_string())
+        }
         SourceError::Io { .. } => Failure::Run(error.to_string()),
     }
 }

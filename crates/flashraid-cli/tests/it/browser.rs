@@ -45,8 +45,11 @@ fn expect_sound(probe: &Value, charts: &[&str]) {
     let ids: Vec<&str> = probe["charts"].as_array().unwrap().iter().map(|chart| chart["id"].as_str().unwrap()).collect();
     assert_eq!(ids, charts);
     for chart in probe["charts"].as_array().unwrap() {
-        let chart = &Value::from_iter(chart.as_object().unwrap().clone().into_iter().filter(|(key, _)| key != "data"));
+        let chart =
+            &Value::from_iter(chart.as_object().unwrap().clone().into_iter().filter(|(key, _)| key != "data" && key != "positions"));
         assert!(chart["colours"].as_u64().unwrap() > 2, "nothing is drawn: {chart}");
+        let panels: Vec<[f64; 2]> = serde_json::from_value(chart["panels"].clone()).unwrap();
+        assert!(panels.iter().all(|panel| *panel == panels[0]), "panels start or end at different pixels: {panels:?}");
         assert_eq!(chart["hover_shows_values"], true, "{chart}");
         assert_eq!(chart["key_shows_values"], true, "{chart}");
         assert_eq!(chart["switched"], json!([false, true]), "{chart}");
@@ -60,6 +63,72 @@ fn expect_sound(probe: &Value, charts: &[&str]) {
     }
 }
 
+/// The lines of a chart as they are drawn: over each x the value of each series.
+fn columns(chart: &Value) -> (Vec<f64>, Vec<Vec<Option<f64>>>) {
+    let data = chart["data"].as_array().unwrap();
+    let column = |column: &Value| column.as_array().unwrap().iter().map(Value::as_f64).collect();
+    (numbers(&data[0]), data[1..].iter().map(column).collect())
+}
+
+/// A number as the page shows it, with four significant digits.
+fn shown(text: &str) -> Option<f64> {
+    text.split([' ', '±']).next()?.replace(',', "").parse().ok()
+}
+
+/// Every step of a distribution is where the data say, at both ends of its jump; and so is what the page shows under the cursor.
+fn expect_steps(chart: &Value, curves: &[(&str, &Value)], scale: f64, share: impl Fn(f64) -> f64) {
+    let (xs, columns) = columns(chart);
+    assert!(xs.is_sorted());
+    assert_eq!(columns.len(), curves.len());
+    for (series, (column, (name, curve))) in columns.iter().zip(curves).enumerate() {
+        let points: Vec<(f64, f64)> = serde_json::from_value((*curve).clone()).unwrap();
+        let points: Vec<(f64, f64)> = points.into_iter().map(|(us, fraction)| (us.max(1e-3) / scale, fraction)).collect();
+        let after = |x: f64| points.iter().rev().find(|point| point.0 <= x).map(|point| point.1);
+        let before = |x: f64| points.iter().rev().find(|point| point.0 < x).map(|point| point.1);
+        let last = points.last().unwrap().0;
+        let mut jumps = 0;
+        for index in (0..xs.len()).filter(|index| xs[*index] <= last) {
+            // An x that is there twice has the value before it first.
+            let is_before = xs.get(index + 1) == Some(&xs[index]);
+            // Where it begins with a jump, that has a lower end, too.
+            let mut here = points.iter().filter(|point| point.0 == xs[index]).map(|point| point.1);
+            let begin = here.next().filter(|_| here.next().is_some());
+            let expected = if is_before { before(xs[index]).or(begin) } else { after(xs[index]) };
+            let expected = expected.map(&share).filter(|share| *share > 1e-5);
+            let drawn = column[index].filter(|drawn| *drawn > 1e-5);
+            // The tail ends with its last step.
+            if xs[index] == last && !is_before && expected.is_none() {
+                continue;
+            }
+            jumps += usize::from(is_before && drawn.is_some());
+            match (drawn, expected) {
+                (Some(drawn), Some(expected)) => assert!((drawn - expected).abs() < 1e-4, "{name} at {}: {drawn} {expected}", xs[index]),
+                (drawn, expected) => assert_eq!(drawn, expected, "{name} at {}", xs[index]),
+            }
+        }
+        assert!(jumps > 3, "{name}");
+        for reading in chart["readings"].as_array().unwrap() {
+            let x = xs[reading[0].as_u64().unwrap() as usize];
+            let texts: Vec<&str> = reading[1].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+            let where_ = shown(texts[0].rsplit(": ").next().unwrap()).unwrap();
+            assert!((where_ - x).abs() <= 1e-3 * x, "{texts:?} {x}");
+            if x < last {
+                let (read, expected) = (shown(texts[series + 1]), after(x).map(&share));
+                assert!(
+                    read.unwrap_or(0.0) - expected.unwrap_or(0.0) <= 1e-3 * expected.unwrap_or(1.0) + 1e-4,
+                    "{name}: {texts:?} {expected:?}"
+                );
+            }
+        }
+    }
+    // And the pixels are where the axis says.
+    let [min, max] = [0, 1].map(|end| chart["scale"]["x"][end].as_f64().unwrap());
+    let width = chart["scale"]["width"].as_f64().unwrap();
+    for (x, pixel) in xs.iter().zip(chart["positions"].as_array().unwrap()) {
+        assert!(((x / min).ln() / (max / min).ln() * width - pixel.as_f64().unwrap()).abs() < 0.51, "{x}");
+    }
+}
+
 /// The numbers of a column, which has holes where another line has points.
 fn numbers(column: &Value) -> Vec<f64> {
     column.as_array().unwrap().iter().filter_map(Value::as_f64).collect()
@@ -69,15 +138,14 @@ fn numbers(column: &Value) -> Vec<f64> {
 fn the_report_of_a_run_works_in_a_browser() {
     let place = Place::new();
     let report = place.run_json(&["run", "small.toml", "--json", "--timeline", "1s..1.2s", "--out", "out"]);
-    for width in [1280, 400] {
+    for width in [1440, 1024, 390] {
         let Some(probe) = visit(&place, "out/report.html", width) else { return };
-        expect_sound(&probe, &["response-cdf", "bandwidth", "free-blocks", "timeline", "free-blocks-window"]);
+        expect_sound(&probe, &["response-cdf", "response-tail", "bandwidth", "free-blocks", "timeline", "free-blocks-window"]);
 
         assert_eq!(numbers(&chart(&probe, "bandwidth")["data"][1]), numbers(&report["bandwidth_mb_s"]["series"]));
-        let cdf = numbers(&chart(&probe, "response-cdf")["data"][1]);
-        let shares = report["response_us"]["all"]["cdf"].as_array().unwrap();
-        assert_eq!(cdf.len(), shares.len());
-        assert!(cdf.iter().zip(shares).all(|(drawn, point)| (drawn - 100.0 * point[1].as_f64().unwrap()).abs() < 1e-9));
+        let curves = ["all", "read", "write"].map(|name| (name, &report["response_us"][name]["cdf"]));
+        expect_steps(chart(&probe, "response-cdf"), &curves, 1e3, |fraction| fraction * 100.0);
+        expect_steps(chart(&probe, "response-tail"), &curves, 1e3, |fraction| (1.0 - fraction) * 100.0);
 
         let timeline = &report["timeline"];
         let done: Vec<f64> =
@@ -97,18 +165,32 @@ fn the_report_of_a_comparison_works_in_a_browser() {
     let vary = ["--vary", "ssd.gc.victim=greedy,fifo", "--vary", "array.members=2,4", "--seeds", "2"];
     let document = place.run_json(&[&["compare", "small.toml", "--json", "--out", "out"][..], &vary].concat());
     let Some(probe) = visit(&place, "out/report.html", 1280) else { return };
-    let bars = ["mean-response", "response-deviation", "percentiles"];
-    expect_sound(&probe, &[&bars[..], &["response-cdf", "write-amplification", "bandwidth", "free-blocks"]].concat());
+    let lines = ["mean-response", "response-deviation", "percentiles", "response-cdf", "response-tail"];
+    expect_sound(&probe, &[&lines[..], &["write-amplification", "bandwidth", "free-blocks"]].concat());
 
-    let means: Vec<f64> = document["summary"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|point| point["figures"]["response_us.all.mean"]["mean"].as_f64().unwrap())
-        .collect();
-    let drawn = &chart(&probe, "mean-response")["data"];
-    let drawn = [numbers(&drawn[1]), numbers(&drawn[2])].concat();
-    let scale = drawn[0] / means[0];
+    // A line for each policy over the number of members.
+    let figures = |pointer: &str| -> Vec<f64> {
+        document["summary"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|point| point["figures"]["response_us.all.mean"][pointer].as_f64().unwrap())
+            .collect()
+    };
+    let (means, intervals) = (figures("mean"), figures("ci95"));
+    let drawn = chart(&probe, "mean-response");
+    let (members, columns) = columns(drawn);
+    assert_eq!(members, [2.0, 4.0]);
+    let values: Vec<f64> = columns.into_iter().flatten().flatten().collect();
+    let scale = values[0] / means[0];
     assert!(scale == 1.0 || (scale - 1e-3).abs() < 1e-12, "microseconds or milliseconds");
-    assert!(drawn.iter().zip(&means).all(|(bar, mean)| (bar - mean * scale).abs() <= 1e-9 * bar), "{drawn:?} {means:?}");
+    assert!(values.iter().zip(&means).all(|(value, mean)| (value - mean * scale).abs() <= 1e-9 * value), "{values:?} {means:?}");
+    for (reading, at) in [(0, 0), (3, 1)] {
+        let texts: Vec<&str> = drawn["readings"][reading][1].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+        for (series, text) in texts[1..].iter().enumerate() {
+            let (point, half) = (series * 2 + at, shown(text.rsplit('±').next().unwrap()).unwrap());
+            assert!((shown(text).unwrap() - means[point] * scale).abs() <= 1e-3 * means[point] * scale, "{texts:?}");
+            assert!((half - intervals[point] * scale).abs() <= 1e-3 * intervals[point] * scale, "{texts:?}");
+        }
+    }
 }

@@ -14,15 +14,24 @@
       movementX: 5, movementY: 1 });
     (type === "mouseup" ? document : u.over).dispatchEvent(event);
   };
+  const log = (u, key) => u.scales[key].distr === 3;
   const charts = [];
   for (const section of document.querySelectorAll(".chart")) {
     section.scrollIntoView();
     await settle();
     const plot = section.querySelector(".plot"), u = plot.uplots[0];
     const values = () => [...section.querySelectorAll(".legend output")].map((output) => output.textContent).join("");
-    const log = u.scales.x.distr === 3;
-    const span = () => (log ? Math.log(u.scales.x.max / u.scales.x.min) : u.scales.x.max - u.scales.x.min);
-    const seen = { id: section.id, data: u.data, colours: colours(plot), zooms: !!section.querySelector(".buttons button") };
+    const span = () => (log(u, "x") ? Math.log(u.scales.x.max / u.scales.x.min) : u.scales.x.max - u.scales.x.min);
+    const panels = plot.uplots.map((u) => { const box = u.over.getBoundingClientRect(); return [box.left, box.right]; });
+    const at = (index) => {
+      u.setCursor({ left: u.valToPos(u.data[0][index], "x"), top: 20 });
+      return [index, [...section.querySelectorAll(".legend output")].map((output) => output.textContent)];
+    };
+    const last = u.data[0].length - 1;
+    const readings = [0, Math.floor(last / 3), Math.floor(last / 2), last].map(at);
+    const positions = u.data[0].map((x) => u.valToPos(x, "x"));
+    const scale = { x: [u.scales.x.min, u.scales.x.max, log(u, "x")], y: [u.scales.y.min, u.scales.y.max, log(u, "y")], width: u.over.clientWidth };
+    const seen = { id: section.id, data: u.data, panels, readings, positions, scale, colours: colours(plot), zooms: !!section.querySelector(".buttons button") };
 
     mouse(u, "mouseenter", 0.5);
     mouse(u, "mousemove", 0.5);

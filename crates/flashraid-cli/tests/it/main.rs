@@ -14,3 +14,4 @@ mod results;
 mod run;
 mod tables;
 mod trace;
+mod verdict;

@@ -127,7 +127,7 @@ impl Place {
 }
 
 /// What `run --out` writes.
-pub const FILES_OF_A_RUN: [&str; 9] = [
+pub const FILES_OF_A_RUN: [&str; 10] = [
     "bandwidth.svg",
     "charts.csv",
     "charts.parquet",
@@ -137,6 +137,7 @@ pub const FILES_OF_A_RUN: [&str; 9] = [
     "requests.csv",
     "requests.parquet",
     "response-cdf.svg",
+    "response-tail.svg",
 ];
 
 /// What a finished process left behind.

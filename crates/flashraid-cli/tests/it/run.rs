@@ -168,6 +168,10 @@ fn a_window_is_drawn_and_a_bad_one_refused() {
     assert_eq!(report["timeline"]["to_ns"], 1_200_000_000);
     let picture = std::fs::read_to_string(place.path("results/timeline.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.contains("member 1"));
+    // A table has no place for it.
+    let ended = place.run(&["run", "small.toml", "--timeline", "1s..1.2s"]);
+    assert_eq!((ended.status, ended.stdout.as_str()), (2, ""));
+    assert!(ended.stderr.contains("--out DIR"), "{}", ended.stderr);
     for (window, part) in [("1s", "FROM..TO"), ("1s..2parsec", "parsec"), ("2s..1s", "ends before it begins")] {
         let ended = place.run(&["run", "small.toml", "--timeline", window]);
         assert_eq!(ended.status, 2, "{}", ended.stderr);

@@ -38,6 +38,7 @@ fn what_can_not_be_converted_is_refused() {
     place.write("small.spc", SPC);
     for arguments in [
         vec!["trace", "info", "missing.spc"],
+        vec!["trace", "info", "."],
         vec!["trace", "convert", "missing.spc", "out.csv", "--to", "msr"],
         vec!["trace", "convert", "small.spc", "out.srt", "--to", "srt"],
         vec!["trace", "convert", "small.spc", "out.x", "--to", "nothing"],

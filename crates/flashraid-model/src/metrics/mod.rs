@@ -11,6 +11,7 @@
 //! [`Measured`] holds the results.
 
 pub mod bandwidth;
+pub mod course;
 pub mod free_blocks;
 pub mod gc;
 pub mod interval;
@@ -23,6 +24,7 @@ use crate::events::{DestageInterval, GcInterval};
 use crate::request::{OpKind, Request};
 
 pub use bandwidth::BandwidthSummary;
+pub use course::{CourseSummary, Tenth};
 pub use free_blocks::FreeBlocksPoint;
 pub use gc::GcActivity;
 pub use interval::Estimate;
@@ -102,6 +104,7 @@ pub struct Metrics {
     requests_by_members_met: Vec<u64>,
     bandwidth: bandwidth::BandwidthRecorder,
     gc: gc::GcTracker,
+    course: course::Course,
     timeline: Option<Timeline>,
     free_blocks: Vec<free_blocks::FreeBlocksRecorder>,
 }
@@ -118,6 +121,7 @@ impl Metrics {
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
             gc: gc::GcTracker::new(members, dies_per_member, params.gc_slice_ns),
+            course: course::Course::new(0),
             timeline: params.timeline.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
             free_blocks: vec![free_blocks::FreeBlocksRecorder::default(); members as usize],
         }
@@ -154,13 +158,23 @@ impl Metrics {
             return;
         }
         self.response.record(done.request.kind, done.done_ns.saturating_sub(done.arrival_ns));
+        if matches!(done.request.kind, OpKind::Read | OpKind::Write) {
+            let written = if done.request.kind == OpKind::Write { done.request.length_bytes } else { 0 };
+            self.course.request(done.arrival_ns, done.done_ns, written);
+        }
         let met = (done.gc_members_met as usize).min(self.requests_by_members_met.len() - 1);
         self.requests_by_members_met[met] += 1;
+    }
+
+    /// The last request of an open loop has arrived, and everything that was done by then has been told.
+    pub fn arrivals_end(&mut self, last_ns: TimeNs) {
+        self.course.arrivals_end(last_ns);
     }
 
     /// A collection whose start and end are both known, reported when it is decided on or at any time before [`Metrics::advance`] passes its start.
     #[inline]
     pub fn gc(&mut self, interval: &GcInterval) {
+        self.course.moved(interval.start_ns, interval.pages_moved);
         // What began before the measured time counts from its begin on.
         self.gc.interval(interval.member, interval.die, interval.start_ns.max(self.from_ns), interval.end_ns);
         if let Some(timeline) = &mut self.timeline {
@@ -199,6 +213,7 @@ impl Metrics {
         self.response_by_phase.fill(latency::LatencyRecorder::default());
         self.requests_by_members_met.fill(0);
         self.bandwidth = bandwidth::BandwidthRecorder::new(now, self.bandwidth.initial_interval_ns());
+        self.course = course::Course::new(now);
         self.gc.restart(now);
     }
 
@@ -214,6 +229,7 @@ impl Metrics {
             requests_by_members_met: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns),
             gc: self.gc.finish(end_ns),
+            course: self.course.finish(),
             timeline: self.timeline,
             free_blocks: self.free_blocks.iter().map(free_blocks::FreeBlocksRecorder::points).collect(),
         }
@@ -237,6 +253,8 @@ pub struct Measured {
     pub bandwidth: BandwidthSummary,
     /// Collections over time.
     pub gc: GcActivity,
+    /// Response times and pages moved over the measured time.
+    pub course: CourseSummary,
     /// Single requests and collections, if a window was asked for.
     pub timeline: Option<Timeline>,
     /// Free blocks over time, per member.

@@ -42,14 +42,17 @@ fn rows(chart: &Chart) -> Vec<Row> {
         Content::Lines(lines) => {
             let (x_axis, y_axis) = (label(&lines.x), label(&lines.y));
             for line in &lines.series {
-                let point = |(x, y): &(f64, f64)| Row {
-                    x: Some(*x),
-                    y: Some(*y),
+                // What is drawn in steps has a row for each end of a jump.
+                let points = if lines.steps { line.stepped() } else { line.points.clone() };
+                let point = |(index, (x, y)): (usize, (f64, f64))| Row {
+                    x: Some(x),
+                    y: Some(y),
+                    y_ci95: line.half_widths.get(index).copied(),
                     x_axis: x_axis.clone(),
                     y_axis: y_axis.clone(),
                     ..row(&line.name)
                 };
-                rows.extend(line.points.iter().map(point));
+                rows.extend(points.into_iter().enumerate().map(point));
             }
             for band in &lines.bands {
                 let stretch = |stretch: &std::ops::Range<f64>| Row {

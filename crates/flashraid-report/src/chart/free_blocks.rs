@@ -13,7 +13,7 @@ const STATES: [&str; 3] = ["collecting, requests go in between", "collecting, wr
 /// The least free blocks of a pool of every member over the whole run.
 pub fn of_members(report: &Value) -> Option<Chart> {
     let members = report["free_blocks"].as_array()?;
-    let lines = members.iter().enumerate().map(|(index, points)| Line { name: format!("member {index}"), points: line(points) });
+    let lines = members.iter().enumerate().map(|(index, points)| Line::new(format!("member {index}"), line(points)));
     chart("free-blocks", "Least free blocks of a pool over time".to_owned(), lines.collect(), Vec::new(), levels(report))
 }
 
@@ -24,7 +24,7 @@ pub fn of_points<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> 
         t_soft = levels(report);
         let members = report["free_blocks"].as_array().into_iter().flatten().map(line);
         let poorest = members.filter(|line| !line.is_empty()).min_by(|a, b| least(a).total_cmp(&least(b)));
-        Line { name, points: poorest.unwrap_or_default() }
+        Line::new(name, poorest.unwrap_or_default())
     });
     let lines = lines.collect();
     t_soft.truncate(1);
@@ -60,11 +60,15 @@ pub fn of_pool(report: &Value) -> Option<Chart> {
     let bands = STATES.iter().zip(states).map(|(name, stretches)| Band { name: (*name).to_owned(), stretches });
     let bands = bands.filter(|band| !band.stretches.is_empty()).collect();
     let title = format!("Free blocks of the poorest pool of the window (member {}, die {}, pool {})", place[0], place[1], place[2]);
-    chart("free-blocks-window", title, vec![Line { name: "free blocks".to_owned(), points }], bands, levels(report))
+    chart("free-blocks-window", title, vec![Line::new("free blocks", points)], bands, levels(report))
 }
 
 fn chart(id: &str, title: String, series: Vec<Line>, bands: Vec<Band>, levels: Vec<(String, f64)>) -> Option<Chart> {
-    Chart::of_lines(id, title, Lines { x: Axis::linear("time, ms"), y: Axis::linear("free blocks / T_soft"), series, bands, levels })
+    Chart::of_lines(
+        id,
+        title,
+        Lines { bands, levels, ..Lines::plain(Axis::linear("time, ms"), Axis::linear("free blocks / T_soft"), series) },
+    )
 }
 
 /// (Begin in ms, least) of the points of a member.

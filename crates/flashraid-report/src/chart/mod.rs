@@ -57,17 +57,26 @@ pub struct Axis {
     pub label: String,
     /// Logarithmic; values must be positive then.
     pub log: bool,
+    /// What the axis has to cover at least, where several charts share it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cover: Option<(f64, f64)>,
 }
 
 impl Axis {
     /// A linear axis.
     pub fn linear(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), log: false }
+        Axis { label: label.into(), log: false, cover: None }
+    }
+
+    /// An axis for these values: logarithmic where they are positive and span two decades.
+    pub fn of(label: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Axis {
+        let (min, max) = extent(values);
+        Axis { label: label.into(), log: min > 0.0 && max >= 100.0 * min, cover: None }
     }
 
     /// A logarithmic axis.
     pub fn log(label: impl Into<String>) -> Axis {
-        Axis { label: label.into(), log: true }
+        Axis { label: label.into(), log: true, cover: None }
     }
 }
 
@@ -78,6 +87,8 @@ pub struct Lines {
     pub x: Axis,
     /// Upwards.
     pub y: Axis,
+    /// A value holds until the next point, where it jumps; otherwise points are joined.
+    pub steps: bool,
     /// The lines.
     pub series: Vec<Line>,
     /// Stretches of the x axis with a meaning, behind the lines.
@@ -89,7 +100,7 @@ pub struct Lines {
 impl Lines {
     /// Lines alone.
     fn plain(x: Axis, y: Axis, series: Vec<Line>) -> Lines {
-        Lines { x, y, series, bands: Vec::new(), levels: Vec::new() }
+        Lines { x, y, steps: false, series, bands: Vec::new(), levels: Vec::new() }
     }
 }
 
@@ -100,6 +111,29 @@ pub struct Line {
     pub name: String,
     /// Points (x, y), x not decreasing.
     pub points: Vec<(f64, f64)>,
+    /// Half the widths of the 95 % confidence intervals of y, one for each point; empty if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub half_widths: Vec<f64>,
+}
+
+impl Line {
+    /// A line without intervals.
+    pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
+        Line { name: name.into(), points, half_widths: Vec::new() }
+    }
+
+    /// The points of a line that goes in steps, with both ends of every jump.
+    pub fn stepped(&self) -> Vec<(f64, f64)> {
+        let mut points: Vec<(f64, f64)> = Vec::with_capacity(2 * self.points.len());
+        for &(x, y) in &self.points {
+            if let Some(&(_, before)) = points.last() {
+                points.push((x, before));
+            }
+            points.push((x, y));
+        }
+        points.dedup();
+        points
+    }
 }
 
 /// Stretches of the x axis.
@@ -150,6 +184,47 @@ pub struct Timeline {
     pub collections: Vec<(u32, u32, f64, f64, bool)>,
     /// What members got of destages of the write cache: member, begin in ms, when the member was done, when all members were.
     pub destages: Vec<(u32, f64, f64, f64)>,
+}
+
+/// Most lines or bars of a group that a chart shows; more are spread over several charts.
+pub const SERIES_MAX: usize = 8;
+
+/// Spreads the series of a chart over several, `per_chart` in each, which share their axes; their numbers are added to their names.
+fn facets(chart: Chart, per_chart: usize, names: &[String]) -> Vec<Chart> {
+    let count = match &chart.content {
+        Content::Lines(lines) => lines.series.len(),
+        Content::Bars(bars) => bars.series.len(),
+        Content::Timeline(_) => 0,
+    };
+    if count <= SERIES_MAX {
+        return vec![chart];
+    }
+    let part = |index: usize| {
+        let of = index * per_chart..((index + 1) * per_chart).min(count);
+        let content = match &chart.content {
+            Content::Lines(lines) => {
+                let extent_of = |axis: &Axis, of: fn(&(f64, f64)) -> f64| Axis {
+                    cover: Some(extent(lines.series.iter().flat_map(|line| line.points.iter().map(of)))),
+                    ..axis.clone()
+                };
+                let (x, y) = (extent_of(&lines.x, |point| point.0), extent_of(&lines.y, |point| point.1));
+                Content::Lines(Lines { x, y, series: lines.series[of].to_vec(), ..lines.clone() })
+            }
+            Content::Bars(bars) => {
+                let cover = Some(extent(bars.series.iter().flat_map(|series| series.values.iter().flatten().copied())));
+                Content::Bars(Bars { y: Axis { cover, ..bars.y.clone() }, series: bars.series[of].to_vec(), ..bars.clone() })
+            }
+            timeline => timeline.clone(),
+        };
+        let name = names.get(index).map_or_else(|| format!("part {}", index + 1), Clone::clone);
+        Chart { id: format!("{}-{}", chart.id, index + 1), title: format!("{}: {name}", chart.title), content }
+    };
+    (0..count.div_ceil(per_chart)).map(part).collect()
+}
+
+/// The least and the greatest of these.
+fn extent(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    values.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| (min.min(value), max.max(value)))
 }
 
 /// The unit in which durations up to this many microseconds read best, and its length in microseconds.

@@ -8,7 +8,8 @@ use super::{Axis, Chart, Content, Line, Lines, Timeline, free_blocks, response, 
 pub fn of_run(report: &Value) -> Vec<Chart> {
     let directions = ["all", "read", "write"].map(|name| (name.to_owned(), &report["response_us"][name]));
     let charts = [
-        response::distribution(directions),
+        response::distribution(directions.clone()),
+        response::tail(directions),
         bandwidth([("all members".to_owned(), report)]),
         free_blocks::of_members(report),
         timeline(report),
@@ -24,7 +25,7 @@ pub fn bandwidth<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> 
         let interval_s = bandwidth["series_interval_ms"].as_f64()? / 1e3;
         let values = bandwidth["series"].as_array()?.iter().enumerate();
         let points = values.filter_map(|(index, value)| Some(((index as f64 + 0.5) * interval_s, value.as_f64()?)));
-        Some(Line { name, points: points.collect() })
+        Some(Line::new(name, points.collect()))
     };
     let series: Vec<Line> = reports.into_iter().filter_map(line).filter(|line| line.points.len() > 1).collect();
     Chart::of_lines("bandwidth", "Bandwidth over time", Lines::plain(Axis::linear("time, s"), Axis::linear("bandwidth, MB/s"), series))
@@ -34,7 +35,7 @@ pub fn bandwidth<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> 
 pub fn bandwidth_density<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> Option<Chart> {
     let line = |(name, report): (String, &Value)| {
         let points = report.pointer("/bandwidth_mb_s/z_density").and_then(Value::as_array).into_iter().flatten();
-        Line { name, points: points.filter_map(|point| Some((point[0].as_f64()?, point[1].as_f64()?))).collect() }
+        Line::new(name, points.filter_map(|point| Some((point[0].as_f64()?, point[1].as_f64()?))).collect())
     };
     let lines = Lines::plain(Axis::linear("Z-score of the bandwidth"), Axis::linear("density"), reports.into_iter().map(line).collect());
     Chart::of_lines("bandwidth-density", "Density of the bandwidth", lines)

@@ -1,12 +1,15 @@
 //! The results of a grid of simulations: every combination of the varied keys, each with every seed.
 
 mod axis;
+mod numeric;
 mod summary;
 mod tables;
 
 pub use axis::{Axis, Setting, combinations};
+pub use numeric::Unit as AxisUnit;
 pub use summary::{Estimate, estimate, ratio};
 
+use flashraid::report::PERCENTILES;
 use serde_json::Value;
 
 /// A finished grid.
@@ -27,6 +30,16 @@ pub struct Point {
     pub reports: Vec<Value>,
 }
 
+impl Grid {
+    /// A name for each varied key: its last part, or the whole key where two of them end alike.
+    pub fn key_names(&self) -> Vec<&str> {
+        let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+        let is_alone = |axis: &Axis| self.axes.iter().filter(|other| last(&other.key) == last(&axis.key)).count() == 1;
+        let name = |axis: &Axis| if is_alone(axis) { axis.key.len() - last(&axis.key).len() } else { 0 };
+        self.axes.iter().map(|axis| &axis.key[name(axis)..]).collect()
+    }
+}
+
 impl Point {
     /// The values of the varied keys.
     pub fn label(&self) -> String {
@@ -34,6 +47,15 @@ impl Point {
             [] => "as given".to_owned(),
             settings => settings.iter().map(|setting| setting.value.as_str()).collect::<Vec<_>>().join(" · "),
         }
+    }
+
+    /// Whether the figure is a percentile with fewer than ten requests beyond it in some seed.
+    pub fn is_guess(&self, pointer: &str) -> bool {
+        let Some((of, key)) = pointer.rsplit_once('/') else { return false };
+        let Some((_, quantile)) = PERCENTILES.iter().find(|(name, _)| *name == key) else { return false };
+        let count = |report: &Value| report.pointer(&format!("{of}/count")).and_then(Value::as_u64);
+        // Reports without counts say nothing about it.
+        self.reports.iter().filter_map(count).any(|count| count as f64 * (1.0 - quantile) < 10.0 - 1e-6)
     }
 
     /// A figure of every seed's report; `None` if a report lacks it.

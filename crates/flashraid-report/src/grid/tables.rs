@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Axis, Estimate, Grid, Point, estimate, ratio};
+use super::{AxisUnit, Estimate, Grid, Point, estimate, ratio};
 use crate::data::Table;
 use crate::figures::{self, Better, Figure, Unit};
 use crate::number;
 use crate::sheet::{Cell, Sheet, Tone};
+use flashraid::report::GUESS;
 
 impl Grid {
     /// The tables: each figure, and its ratio to the baseline.
@@ -15,20 +16,26 @@ impl Grid {
     }
 
     fn sheet(&self, title: &str, figures: &[Figure]) -> Sheet {
-        let mut header: Vec<String> = self.axes.iter().map(|axis| last_part(&axis.key).to_owned()).collect();
+        let mut header: Vec<String> = self.key_names().into_iter().map(str::to_owned).collect();
         if header.is_empty() {
             header.push(String::new());
         }
         let label_columns = header.len();
         let mut rows: Vec<Vec<Cell>> = self.points.iter().map(labels).collect();
+        for (row, point) in rows.iter_mut().zip(&self.points) {
+            if let (Some(cell), false) = (row.first_mut(), doubts(point).is_empty()) {
+                cell.text += DOUBTFUL;
+            }
+        }
         for figure in figures {
             let values: Vec<Option<Vec<f64>>> = self.points.iter().map(|point| point.figure(figure.pointer)).collect();
             let means: Vec<Option<Estimate>> = values.iter().map(|values| estimate(values.as_deref()?)).collect();
             let scale = Scale::of(figure.unit, means.iter().flatten());
-            header.push(heading(figure.name, scale.unit));
+            header.push(heading(figure.name, scale.unit()));
             header.push("×".to_owned());
             for (index, row) in rows.iter_mut().enumerate() {
-                row.push(means[index].map_or("–".to_owned(), |mean| scale.text(mean)).into());
+                let guess = if self.points[index].is_guess(figure.pointer) { GUESS } else { "" };
+                row.push(means[index].map_or("–".to_owned(), |mean| scale.text(mean) + guess).into());
                 let own_ratio =
                     values[index].as_deref().zip(values[self.baselines[index]].as_deref()).and_then(|(own, base)| ratio(own, base));
                 row.push(ratio_cell(own_ratio, figure.better));
@@ -77,8 +84,17 @@ impl Grid {
         let rows: Vec<(&Point, &Value)> =
             self.points.iter().flat_map(|point| point.reports.iter().map(move |report| (point, report))).collect();
         let mut table = Table::default();
-        for (axis, Axis { key, .. }) in self.axes.iter().enumerate() {
-            table.text(key.clone(), rows.iter().map(|(point, _)| point.settings.get(axis).map(|setting| setting.value.clone())));
+        for (axis, of) in self.axes.iter().enumerate() {
+            let values = || rows.iter().map(|(point, _)| point.settings.get(axis).map(|setting| setting.value.clone()));
+            let numbers = of.numbers();
+            if numbers.as_ref().is_none_or(|(unit, _)| *unit != AxisUnit::Plain) {
+                table.text(of.key.clone(), values());
+            }
+            // What is a quantity can be computed with.
+            if let Some((unit, numbers)) = numbers {
+                let number = |value: Option<String>| Some(numbers[of.values.iter().position(|known| Some(known) == value.as_ref())?]);
+                table.number(format!("{}{}", of.key, unit.suffix()), values().map(number));
+            }
         }
         table.number("seed", rows.iter().map(|(_, report)| report["seed"].as_f64()));
         for figure in figures::all() {
@@ -99,6 +115,54 @@ impl Grid {
             }
         }
         notes
+    }
+
+    /// What is to be said of single points before their figures are believed, and what the marks in the tables mean.
+    pub fn doubts(&self) -> Vec<String> {
+        let of_point = |point: &Point| {
+            let doubts = doubts(point);
+            (!doubts.is_empty()).then(|| format!("{}{DOUBTFUL}: {}", point.label(), doubts.join("; ")))
+        };
+        let mut lines: Vec<String> = self.points.iter().filter_map(of_point).collect();
+        let pointers = || figures::all().map(|figure| figure.pointer);
+        if self.points.iter().any(|point| pointers().any(|pointer| point.is_guess(pointer))) {
+            lines.push(format!("{}: fewer than ten requests lie beyond this percentile.", GUESS.trim()));
+        }
+        lines
+    }
+
+    /// The comparison in a sentence: the point with the least mean response time against its baseline, or against the next best.
+    pub fn conclusion(&self) -> Option<String> {
+        const MEAN: &str = "/response_us/all/mean";
+        let means: Vec<Option<f64>> = self.points.iter().map(|point| Some(estimate(&point.figure(MEAN)?)?.mean)).collect();
+        let best_of = |skip: Option<usize>| {
+            let others = (0..self.points.len()).filter(|index| Some(*index) != skip && means[*index].is_some());
+            others.min_by(|a, b| means[*a].partial_cmp(&means[*b]).expect("numbers"))
+        };
+        let best = best_of(None)?;
+        let other = if self.baselines[best] == best { best_of(Some(best))? } else { self.baselines[best] };
+        let ratio_of = |pointer: &str| ratio(&self.points[other].figure(pointer)?, &self.points[best].figure(pointer)?);
+        let (mean, name) = (ratio_of(MEAN)?, |index: usize| self.points[index].label());
+        let supported = |(key, _): &&(&str, &str)| {
+            let pointer = format!("/response_us/all/{key}");
+            [best, other].iter().all(|index| !self.points[*index].is_guess(&pointer) && self.points[*index].figure(&pointer).is_some())
+        };
+        let tail = [("p99", "p99"), ("p99_9", "p99.9")].iter().rev().find(supported).and_then(|(key, name)| {
+            let ratio = ratio_of(&format!("/response_us/all/{key}"))?;
+            let text = match ratio.mean {
+                _ if is_one(ratio) => "the same".to_owned(),
+                mean if mean < 1.0 => format!("{} times as long", times(Estimate { mean: 1.0 / mean, half_width: None })),
+                _ => format!("{} times as short", times(ratio)),
+            };
+            Some(format!("; its {name} is {text}"))
+        });
+        let best_is = match is_one(mean) {
+            true => format!("{} and {} are as fast as each other in the mean", name(best), name(other)),
+            false => format!("{} is {} times as fast as {} in the mean", name(best), times(mean), name(other)),
+        };
+        let doubtful = [best, other].iter().any(|index| !doubts(&self.points[*index]).is_empty());
+        let but = if doubtful { " (but see the marks)" } else { "" };
+        Some(format!("{best_is}{}{but}.", tail.unwrap_or_default()))
     }
 
     /// A line that explains the tables.
@@ -130,6 +194,38 @@ impl Grid {
     }
 }
 
+/// Marks a point whose load is not met or that has not come to a steady state.
+const DOUBTFUL: &str = " !";
+
+/// A ratio and its interval.
+fn times(ratio: Estimate) -> String {
+    match ratio.half_width {
+        None => number::rounded(ratio.mean),
+        Some(half_width) => format!("{} ± {}", number::rounded(ratio.mean), number::rounded(half_width)),
+    }
+}
+
+/// Whether a ratio is 1 as far as its interval tells; within 1 % without one.
+fn is_one(ratio: Estimate) -> bool {
+    (ratio.mean - 1.0).abs() <= ratio.half_width.unwrap_or(0.0).max(0.01)
+}
+
+/// Why the figures of a point are not to be taken at their face value; the first seed that says so counts.
+fn doubts(point: &Point) -> Vec<&'static str> {
+    let verdicts = || point.reports.iter().map(|report| &report["verdict"]);
+    let load = |name: &str| verdicts().any(|verdict| verdict["load"] == name);
+    let doubts = [
+        (load("unstable"), "unstable: requests pile up, so that response times grow with the length of the run"),
+        (load("saturated"), "saturated: less than 98 % of what is asked for is served in its time"),
+        // What is unstable or saturated is not steady either.
+        (
+            verdicts().any(|verdict| verdict["steady"] == false && (verdict["load"] == "stable" || verdict["load"] == "closed")),
+            "no steady state: another length of the run gives other figures",
+        ),
+    ];
+    doubts.into_iter().filter(|(applies, _)| *applies).map(|(_, text)| text).collect()
+}
+
 fn labels(point: &Point) -> Vec<Cell> {
     match point.settings.as_slice() {
         [] => vec!["as given".into()],
@@ -141,37 +237,56 @@ fn settings(point: &Point) -> Value {
     point.settings.iter().map(|setting| (setting.key.clone(), setting.json())).collect::<Map<_, _>>().into()
 }
 
-fn last_part(key: &str) -> &str {
-    key.rsplit('.').next().unwrap_or(key)
-}
-
 fn heading(name: &str, unit: &str) -> String {
     if unit.is_empty() { name.to_owned() } else { format!("{name}\n{unit}") }
 }
 
-/// One unit for a whole column, so that its numbers can be compared at a glance.
-struct Scale {
-    unit: &'static str,
-    divisor: f64,
+/// Most that the values of a column may be apart to share a unit.
+const DECADES_OF_ONE_UNIT: f64 = 1000.0;
+
+/// One unit for a whole column, so that its numbers can be compared at a glance; durations more than three decades apart have one each.
+enum Scale {
+    Column { unit: &'static str, divisor: f64 },
+    EachItsOwn,
 }
 
 impl Scale {
     fn of<'a>(unit: Unit, values: impl Iterator<Item = &'a Estimate>) -> Scale {
         match unit {
             Unit::Microseconds => {
-                let (unit, divisor) = number::time_unit(values.map(|value| value.mean).fold(0.0, f64::max));
-                Scale { unit, divisor }
+                let magnitudes = values.map(|value| value.mean.abs()).filter(|magnitude| *magnitude > 0.0);
+                let (min, max) = magnitudes.fold((f64::INFINITY, 0.0), |(min, max), value| (value.min(min), value.max(max)));
+                if max > DECADES_OF_ONE_UNIT * min {
+                    return Scale::EachItsOwn;
+                }
+                let (unit, divisor) = number::time_unit(max);
+                Scale::Column { unit, divisor }
             }
-            Unit::Plain(unit) => Scale { unit, divisor: 1.0 },
-            Unit::Share => Scale { unit: "%", divisor: 0.01 },
+            Unit::Plain(unit) => Scale::Column { unit, divisor: 1.0 },
+            Unit::Share => Scale::Column { unit: "%", divisor: 0.01 },
+        }
+    }
+
+    /// The unit that the heading names.
+    fn unit(&self) -> &'static str {
+        match self {
+            Scale::Column { unit, .. } => unit,
+            Scale::EachItsOwn => "",
         }
     }
 
     fn text(&self, value: Estimate) -> String {
-        let mean = number::three_digits(value.mean / self.divisor);
+        let (unit, divisor) = match *self {
+            Scale::Column { divisor, .. } => (String::new(), divisor),
+            Scale::EachItsOwn => {
+                let (unit, divisor) = number::time_unit(value.mean);
+                (format!(" {unit}"), divisor)
+            }
+        };
+        let mean = number::three_digits(value.mean / divisor);
         match value.half_width {
-            None => mean,
-            Some(half_width) => format!("{mean} ±{}", number::three_digits(half_width / self.divisor)),
+            None => format!("{mean}{unit}"),
+            Some(half_width) => format!("{mean} ±{}{unit}", number::three_digits(half_width / divisor)),
         }
     }
 }
@@ -179,8 +294,8 @@ impl Scale {
 fn ratio_cell(ratio: Option<Estimate>, better: Better) -> Cell {
     let Some(Estimate { mean, half_width }) = ratio else { return "–".into() };
     let text = match half_width {
-        None => format!("{mean:.2}"),
-        Some(half_width) => format!("{mean:.2} ±{half_width:.2}"),
+        None => number::rounded(mean),
+        Some(half_width) => format!("{} ±{}", number::rounded(mean), number::rounded(half_width)),
     };
     let (less, more) = (mean <= 0.95, mean >= 1.05);
     let tone = match better {
@@ -195,7 +310,7 @@ fn ratio_cell(ratio: Option<Estimate>, better: Better) -> Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::combinations;
+    use super::super::{Axis, combinations};
     use super::*;
 
     fn grid(means: &[&[f64]]) -> Grid {
@@ -215,9 +330,19 @@ mod tests {
         assert_eq!(sheet.header[..3], ["scheme", "all\nms", "×"]);
         let texts = |row: usize| sheet.rows[row].iter().map(|cell| cell.text.as_str()).take(4).collect::<Vec<_>>();
         assert_eq!(texts(0), ["local", "8.00", "1.00", "–"]);
-        assert_eq!(texts(1), ["ideal", "0.200", "0.03", "–"]);
+        assert_eq!(texts(1), ["ideal", "0.200", "0.0250", "–"]);
         assert_eq!(sheet.rows[1][2].tone, Tone::Better);
         assert_eq!(sheet.rows[0][2].tone, Tone::Plain);
+    }
+
+    #[test]
+    fn what_is_decades_apart_has_a_unit_each() {
+        let sheet = &grid(&[&[4_085_859.1], &[2.0]]).sheets()[0];
+        assert_eq!(sheet.header[1], "all");
+        let texts = |row: usize| [sheet.rows[row][1].text.as_str(), sheet.rows[row][2].text.as_str()];
+        assert_eq!((texts(0), texts(1)), (["4.09 s", "1.00"], ["2.00 µs", "4.89e-7"]));
+        let sheet = &grid(&[&[10.0], &[4_085_859.1]]).sheets()[0];
+        assert_eq!(sheet.rows[1][2].text, "409\u{202f}k");
     }
 
     #[test]
@@ -226,7 +351,7 @@ mod tests {
         let sheet = &grid.sheets()[0];
         // Half width for n = 2: 12.706 · √(2·10⁶ / 2) µs.
         assert_eq!(sheet.rows[0][1].text, "2.00 ±12.7");
-        assert_eq!(sheet.rows[1][2].text, "0.50 ±0.00");
+        assert_eq!(sheet.rows[1][2].text, "0.500 ±0");
         let document = grid.document();
         assert_eq!(document["points"].as_array().unwrap().len(), 4);
         assert_eq!(document["points"][3]["settings"]["coordination.scheme"], "ideal");
@@ -234,5 +359,35 @@ mod tests {
         assert_eq!(document["summary"][1]["figures"]["response_us.all.mean"]["ratio"], 0.5);
         assert_eq!(document["summary"][1]["baseline"]["coordination.scheme"], "local");
         assert_eq!(document["summary"][1]["figures"]["gc.runs"]["mean"], Value::Null);
+    }
+
+    #[test]
+    fn doubtful_points_and_guesses_are_marked() {
+        let mut grid = grid(&[&[8000.0], &[200.0]]);
+        let verdict = |load: &str, steady: bool| json!({ "load": load, "steady": steady });
+        grid.points[0].reports[0]["verdict"] = verdict("stable", true);
+        grid.points[1].reports[0]["verdict"] = verdict("unstable", false);
+        for point in &mut grid.points {
+            point.reports[0]["response_us"]["all"] = json!({ "count": 8000, "mean": 1.0, "p99": 2.0, "p99_9": 3.0 });
+        }
+        let sheets = grid.sheets();
+        assert_eq!([0, 1].map(|row| sheets[0].rows[row][0].text.as_str()), ["local", "ideal !"]);
+        assert_eq!([3, 5].map(|column| sheets[1].rows[0][column].text.as_str()), ["2.00", "3.00 ?"]);
+        let doubts = grid.doubts();
+        assert!(doubts[0].starts_with("ideal !: unstable") && doubts[1].starts_with("?: fewer than ten"), "{doubts:?}");
+        assert_eq!(
+            grid.conclusion().unwrap(),
+            "local and ideal are as fast as each other in the mean; its p99 is the same (but see the marks)."
+        );
+    }
+
+    #[test]
+    fn the_conclusion_is_a_sentence() {
+        assert_eq!(grid(&[&[8000.0], &[200.0]]).conclusion().unwrap(), "ideal is 40.0 times as fast as local in the mean.");
+        assert_eq!(grid(&[&[100.0], &[200.0]]).conclusion().unwrap(), "local is 2.00 times as fast as ideal in the mean.");
+        assert_eq!(
+            grid(&[&[800.0, 840.0], &[200.0, 200.0]]).conclusion().unwrap(),
+            "ideal is 4.10 ± 1.27 times as fast as local in the mean."
+        );
     }
 }

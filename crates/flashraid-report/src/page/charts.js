@@ -4,12 +4,16 @@
   const charts = JSON.parse(document.getElementById("charts-data").textContent);
   const home = document.getElementById("charts");
 
-  // Colours after Okabe and Ito, lighter on dark ground; dashes tell lines apart without them.
+  // Eight colours that stay apart for all kinds of colour vision, lighter on dark ground; dashes tell lines apart without them.
   const LIGHT = { ink: "#1c1f23", soft: "#5b6470", line: "#e1e4e8", ground: "#ffffff", own: "#c98600", forced: "#0072b2",
-    series: ["#0072b2", "#d55e00", "#009e73", "#b0578d", "#a87400", "#2f8fc4", "#3c3c3c"], bands: ["#56b4e955", "#e69f0066", "#d55e0077"] };
+    read: "#2f8fc4", write: "#d55e00", destage: "#009e73",
+    series: ["#1c4fb6", "#d73e19", "#229684", "#8d386a", "#d39f16", "#2ab2f2", "#3b1b5c", "#9a56ff"], bands: ["#56b4e955", "#e69f0066", "#d55e0077"] };
   const DARK = { ink: "#e4e7eb", soft: "#a7b0bb", line: "#2b3139", ground: "#15181c", own: "#f0b73f", forced: "#5cb8f0",
-    series: ["#5cb8f0", "#ff9a4d", "#3fcf9f", "#e6a1c8", "#f0c75e", "#a6d8f5", "#d0d0d0"], bands: ["#56b4e944", "#e69f0055", "#d55e0077"] };
-  const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2], [14, 4], [3, 6]];
+    read: "#a6d8f5", write: "#ff9a4d", destage: "#3fcf9f",
+    series: ["#58aaff", "#f77838", "#2febb3", "#c393a7", "#fac63d", "#4078a1", "#ffffff", "#a04ff2"], bands: ["#56b4e944", "#e69f0055", "#d55e0077"] };
+  const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2], [14, 4], [3, 6], [12, 3, 2, 3, 2, 3]];
+  // Most points of a line that are marked each.
+  const MARKED_MAX = 40;
   const dark = matchMedia("(prefers-color-scheme: dark)");
   let printing = false;
   const theme = () => (dark.matches && !printing ? DARK : LIGHT);
@@ -60,11 +64,13 @@
     return { value, repaint };
   }
 
+  // Room for the numbers and the name of a vertical axis; panels above each other share it, named or not.
+  const LEFT = 82, LABEL = 24;
   const axis = (label, more = {}) => ({
-    label, labelSize: 24, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+    label, labelSize: LABEL, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
     stroke: () => theme().soft, grid: { stroke: () => theme().line, width: 1 }, ticks: { stroke: () => theme().line, width: 1 }, ...more });
   const upwards = (label, log) => axis(label, {
-    size: 58, values: (u, splits) => splits.map((value) => (value == null ? "" : Number(value.toPrecision(6)).toLocaleString("en", { maximumSignificantDigits: 6 }))),
+    size: LEFT - LABEL, values: (u, splits) => splits.map((value) => (value == null ? "" : Number(value.toPrecision(6)).toLocaleString("en", { maximumSignificantDigits: 6 }))),
     ...(log ? { filter: (u, splits) => splits.map((value) => (Number.isInteger(Math.round(Math.log10(value) * 1e9) / 1e9) ? value : null)) } : {}) });
   const widthOf = (plot) => Math.max(280, plot.clientWidth);
 
@@ -88,7 +94,8 @@
     const step = (by) => {
       const u = group[0], x = u.data[0];
       let index = u.cursor.idx == null ? (by > 0 ? -1 : x.length) : u.cursor.idx;
-      do index += by; while (x[index] < u.scales.x.min);
+      const from = x[index];
+      do index += by; while (x[index] < u.scales.x.min || x[index] === from);
       if (!(x[index] >= u.scales.x.min && x[index] <= u.scales.x.max)) return;
       group.forEach((u) => u.setCursor({ left: u.valToPos(x[index], "x"), top: u.over.clientHeight / 2 }));
     };
@@ -109,33 +116,54 @@
 
   const HINT = "Drag to zoom, double-click to reset; keys: arrows read values, Shift and arrows move, + − 0 zoom.";
 
-  // Points of several lines over one common, sorted list of x.
-  function aligned(series) {
-    const xs = [...new Set(series.flatMap((line) => line.points.map((point) => point[0])))].sort((a, b) => a - b);
-    const at = new Map(xs.map((x, index) => [x, index]));
-    const columns = series.map((line) => {
-      const column = new Array(xs.length).fill(undefined);
-      for (const [x, y] of line.points) column[at.get(x)] = y;
+  // Points of several lines over one common list of x, in order. An x at which a line jumps is there twice, before and after.
+  function aligned(series, steps) {
+    const times = new Map();
+    for (const { points } of series) {
+      for (let i = 0; i < points.length;) {
+        let next = i + 1;
+        while (next < points.length && points[next][0] === points[i][0]) next++;
+        times.set(points[i][0], Math.max(times.get(points[i][0]) ?? 1, steps ? 2 : next - i));
+        i = next;
+      }
+    }
+    const xs = [...times.keys()].sort((a, b) => a - b).flatMap((x) => new Array(times.get(x)).fill(x));
+    const columns = series.map(({ points }) => {
+      const column = new Array(xs.length).fill(undefined), last = points[points.length - 1][0];
+      let next = 0;
+      for (let i = 0; i < xs.length;) {
+        const x = xs[i], count = times.get(x);
+        const here = [];
+        while (next < points.length && points[next][0] === x) here.push(points[next++][1]);
+        if (steps) {
+          // What held before, and what holds from here on.
+          if (x > points[0][0] && x <= last) column[i] = column[i - 1];
+          else if (here.length > 1) column[i] = here[0];
+          if (x >= points[0][0] && x <= last) column[i + 1] = here.length ? here[here.length - 1] : column[i];
+        } else here.forEach((value, index) => { column[i + index] = value; });
+        i += count;
+      }
       return column;
     });
     return [xs, ...columns];
   }
 
-  // The last known value at or before an index: points of different lines need not share their x.
-  const valueAt = (column, index) => { while (index >= 0 && column[index] == null) index--; return column[index]; };
+  // The last known value at or before an index: points of different lines need not share their x. Of a jump it is the value after it.
+  const valueAt = (xs, column, index) => {
+    while (xs[index + 1] === xs[index]) index++;
+    while (index >= 0 && column[index] == null) index--;
+    return column[index];
+  };
 
   function lines(chart) {
     const parts = frame(chart, HINT);
-    // A vertical step has two values at one x: the second is shifted by too little to see.
-    for (const line of chart.series) {
-      for (let i = 1; i < line.points.length; i++) {
-        if (line.points[i][0] <= line.points[i - 1][0]) line.points[i][0] = line.points[i - 1][0] * (1 + 1e-12) + 1e-12;
-      }
-    }
-    const data = aligned(chart.series);
-    const full = [data[0][0], data[0].length > 1 ? data[0][data[0].length - 1] : data[0][0] + 1];
+    const data = aligned(chart.series, chart.steps);
     const shownBands = chart.bands.map(() => true);
     let values = [];
+    const halfAt = (series, x) => {
+      const { points, half_widths = [] } = chart.series[series], index = points.findIndex((point) => point[0] === x);
+      return half_widths[index] == null ? "" : ` ±${number(half_widths[index])}`;
+    };
     const background = (u) => {
       const { ctx, bbox } = u;
       ctx.save();
@@ -163,20 +191,51 @@
       }
       ctx.restore();
     };
-    const levels = chart.levels.map((level) => level[1]);
+    // What the axis has to cover besides the lines.
+    const ends = chart.series.flatMap(({ points, half_widths = [] }) => half_widths.flatMap((half, i) => [points[i][1] - half, points[i][1] + half]));
+    const levels = [...chart.levels.map((level) => level[1]), ...(chart.y.cover ?? []), ...ends].filter((value) => !chart.y.log || value > 0);
+    const [least, most] = [Math.min(...data[0], ...(chart.x.cover ?? [])), Math.max(...data[0], ...(chart.x.cover ?? []))];
+    // Marked points and the jumps at both ends need room.
+    const marked = !chart.steps && data[0].length <= MARKED_MAX;
+    const margin = marked || chart.steps ? (chart.x.log ? Math.log10(most / least) : most - least) * 0.03 : 0;
+    const full = !(most > least) ? [least, least + 1] : chart.x.log ? [least / 10 ** margin, most * 10 ** margin] : [least - margin, most + margin];
+    const intervals = (u) => {
+      const { ctx, bbox } = u;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+      ctx.clip();
+      ctx.lineWidth = 1.5 * devicePixelRatio;
+      chart.series.forEach(({ points, half_widths = [] }, index) => {
+        if (u.series[index + 1].show === false) return;
+        ctx.strokeStyle = colour(index);
+        half_widths.forEach((half, i) => {
+          const x = u.valToPos(points[i][0], "x", true), low = points[i][1] - half;
+          ctx.beginPath();
+          ctx.moveTo(x, u.valToPos(chart.y.log ? Math.max(low, u.scales.y.min) : low, "y", true));
+          ctx.lineTo(x, u.valToPos(points[i][1] + half, "y", true));
+          ctx.stroke();
+        });
+      });
+      ctx.restore();
+    };
+    const upToDecade = (max, min) => 10 ** Math.ceil(Math.log10(max > min ? max : max * 1.01) - 1e-9);
+    const upTo = (u, min, max) => (chart.y.log
+      ? [10 ** Math.floor(Math.log10(Math.min(min ?? 1, ...levels))), upToDecade(Math.max(max ?? 10, ...levels), Math.min(min ?? 1, ...levels))]
+      : [Math.min(0, min ?? 0, ...levels), Math.max(max ?? 1, ...levels) * 1.05 || 1]);
     const u = new uPlot({
       width: widthOf(parts.plot), height: 320, legend: { show: false },
       scales: {
-        x: { time: false, distr: chart.x.log ? 3 : 1, range: (u, min, max) => [min ?? full[0], max > min ? max : full[1]] },
-        y: { distr: chart.y.log ? 3 : 1, ...(chart.y.log ? {} : { range: (u, min, max) => [Math.min(0, min ?? 0, ...levels), Math.max(max ?? 1, ...levels) * 1.05 || 1] }) } },
+        x: { time: false, distr: chart.x.log ? 3 : 1, range: (u, min, max) => [min === data[0][0] ? full[0] : min ?? full[0], !(max > min) || max === data[0][data[0].length - 1] ? full[1] : max] },
+        y: { distr: chart.y.log ? 3 : 1, range: upTo } },
       axes: [upwardsAcross(chart.x), upwards(chart.y.label, chart.y.log)],
       series: [{}, ...chart.series.map((line, index) => ({
-        label: line.name, stroke: () => colour(index), width: 2, dash: DASHES[index % DASHES.length], spanGaps: true, points: { show: data[0].length < 3 } }))],
+        label: line.name, stroke: () => colour(index), width: 2, dash: DASHES[index % DASHES.length], spanGaps: true, points: { show: marked, size: 7, fill: () => colour(index) } }))],
       cursor: { drag: { x: true, y: false }, points: { size: 7 } },
-      hooks: { drawClear: [background], setCursor: [(u) => {
+      hooks: { drawClear: [background], draw: [intervals], setCursor: [(u) => {
         const index = u.cursor.idx;
         parts.where.textContent = index == null ? "" : `${chart.x.label}: ${number(data[0][index])}`;
-        values.forEach(({ value }, series) => { value.textContent = index == null ? "" : number(valueAt(u.data[series + 1], index)); });
+        values.forEach(({ value }, series) => { value.textContent = index == null ? "" : number(valueAt(data[0], u.data[series + 1], index)) + halfAt(series, data[0][index]); });
       }] },
     }, data, parts.plot);
     values = chart.series.map((line, index) => toggle(parts.legend, line.name, (style) => { style.background = colour(index); }, (show) => u.setSeries(index + 1, { show })));
@@ -193,7 +252,7 @@
     const groups = chart.groups.length;
     const shown = () => chart.series.map((_, index) => index).filter((index) => !u || u.series[index + 1].show !== false);
     const all = chart.series.flatMap((series) => series.values).filter((value) => value != null);
-    const floor = Math.min(...all) / 2;
+    const floor = Math.min(...all, ...(chart.y.cover ?? [])) / 2;
     let u, values = [];
     const slot = (series) => { const visible = shown(); return [0.8 / visible.length, -0.4 + (0.8 / visible.length) * visible.indexOf(series)]; };
     const paths = (u, seriesIndex) => {
@@ -226,7 +285,7 @@
       }
       ctx.restore();
     };
-    const most = () => Math.max(...shown().flatMap((series) => chart.series[series].values.map((value, group) => (value ?? 0) + (chart.series[series].half_widths[group] ?? 0))), 1e-12);
+    const most = () => Math.max(...shown().flatMap((series) => chart.series[series].values.map((value, group) => (value ?? 0) + (chart.series[series].half_widths[group] ?? 0))), ...(chart.y.cover ?? []), 1e-12);
     // Names that would overlap are turned.
     const longest = Math.max(...chart.groups.map((name) => name.length));
     const turned = () => longest * 7 > (widthOf(parts.plot) - 80) / groups;
@@ -298,13 +357,13 @@
         .slice(0, values.length).forEach((text, index) => { values[index].value.textContent = text; });
     };
     const cursor = { drag: { x: true, y: false }, points: { show: false }, sync: { key: chart.id, setSeries: false } };
-    const width = widthOf(parts.plot);
+    const width = widthOf(parts.plot), PADDING = [10, 18, 0, 0];
     const upper = new uPlot({
-      width, height: 230, legend: { show: false }, cursor,
+      width, height: 230, padding: PADDING, legend: { show: false }, cursor,
       scales: { x: { time: false, range: (u, min, max) => [min ?? full[0], max ?? full[1]] }, y: { range: (u, min, max) => [0, (max ?? 1) * 1.08] } },
       axes: [axis(null, { values: () => [], size: 8 }), upwards(`response, ${chart.unit}`)],
-      series: [{}, { label: "read", stroke: () => colour(5), fill: () => colour(5), paths: marks(false), points: { show: false } },
-        { label: "write", stroke: () => colour(1), width: 1.2, paths: marks(true), points: { show: false } }],
+      series: [{}, { label: "read", stroke: () => theme().read, fill: () => theme().read, paths: marks(false), points: { show: false } },
+        { label: "write", stroke: () => theme().write, width: 1.2, paths: marks(true), points: { show: false } }],
       hooks: { setScale: [sync], setCursor: [read] },
     }, [x, column(false), column(true)], parts.plot);
     const laneHeight = (chart.members === 1 ? Math.min(320, Math.max(40, chart.dies * 16)) : 34) + (chart.destages.length ? 14 : 0);
@@ -329,7 +388,7 @@
         }
       }
       if (shown.destages) {
-        ctx.fillStyle = colour(2);
+        ctx.fillStyle = theme().destage;
         for (const [member, begun, ended, done] of chart.destages) {
           if (done < u.scales.x.min || begun > u.scales.x.max) continue;
           bar(begun, ended, lane * (member + 0.1), lane * 0.24);
@@ -339,9 +398,9 @@
       ctx.restore();
     };
     const lower = new uPlot({
-      width, height: laneHeight * chart.members + 60, legend: { show: false }, cursor: { ...cursor, y: false },
+      width, height: laneHeight * chart.members + 60, padding: PADDING, legend: { show: false }, cursor: { ...cursor, y: false },
       scales: { x: { time: false, range: (u, min, max) => [min ?? full[0], max ?? full[1]] }, y: { dir: -1, range: [0, chart.members] } },
-      axes: [upwardsAcross({ label: "time, ms" }), axis(null, { size: 58, splits: () => [...Array(chart.members).keys()].map((member) => member + 0.5),
+      axes: [upwardsAcross({ label: "time, ms" }), axis(null, { size: LEFT, splits: () => [...Array(chart.members).keys()].map((member) => member + 0.5),
         values: (u, splits) => splits.map((lane) => `SSD ${lane - 0.5}`), grid: { show: false }, ticks: { show: false } })],
       series: [{}, { points: { show: false }, paths: () => null }],
       hooks: { draw: [lanes], setScale: [sync], setCursor: [read] },
@@ -352,13 +411,13 @@
     group.forEach((u) => u.over.addEventListener("dblclick", () => group.forEach((u) => u.setScale("x", { min: full[0], max: full[1] }))));
     const redraw = () => lower.redraw();
     values = [
-      toggle(parts.legend, "● read", (style) => { style.background = colour(5); }, (show) => upper.setSeries(1, { show })),
-      toggle(parts.legend, "× write", (style) => { style.background = colour(1); }, (show) => upper.setSeries(2, { show })),
+      toggle(parts.legend, "● read", (style) => { style.background = theme().read; }, (show) => upper.setSeries(1, { show })),
+      toggle(parts.legend, "× write", (style) => { style.background = theme().write; }, (show) => upper.setSeries(2, { show })),
       toggle(parts.legend, "collection of the member's own", (style) => { style.background = theme().own; }, (show) => { shown.own = show; redraw(); }),
       toggle(parts.legend, "forced by the controller", (style) => { style.background = theme().forced; }, (show) => { shown.forced = show; redraw(); }),
     ];
     if (chart.destages.length) {
-      values.push(toggle(parts.legend, "destage; thin: waits for the others", (style) => { style.background = colour(2); }, (show) => { shown.destages = show; redraw(); }));
+      values.push(toggle(parts.legend, "destage; thin: waits for the others", (style) => { style.background = theme().destage; }, (show) => { shown.destages = show; redraw(); }));
     }
     navigation(parts, group, full, false);
     keep(parts, group, values);

@@ -118,8 +118,8 @@ mod tests {
     fn page(text: &str) -> String {
         let mut sheet = Sheet::new(text, &["a&b"]);
         sheet.rows.push(vec![text.into()]);
-        let line = Line { name: text.to_owned(), points: vec![(0.0, 1.0)] };
-        let lines = Lines { x: Axis::linear(text), y: Axis::linear(text), series: vec![line], bands: Vec::new(), levels: Vec::new() };
+        let series = vec![Line::new(text, vec![(0.0, 1.0)])];
+        let lines = Lines { x: Axis::linear(text), y: Axis::linear(text), steps: false, series, bands: Vec::new(), levels: Vec::new() };
         let chart = Chart { id: "c".to_owned(), title: text.to_owned(), content: Content::Lines(lines) };
         Page {
             title: text,

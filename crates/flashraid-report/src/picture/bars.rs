@@ -6,7 +6,7 @@ use std::ops::Range;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-use super::{Area, Drawn, FONT, GRID, INK, PALETTE, TITLE, svg, tick};
+use super::{Area, Drawn, FONT, GRID, INK, Key, KeyMark, PALETTE, TITLE, svg, tick};
 use crate::chart::Bars;
 use crate::number::three_digits;
 
@@ -20,12 +20,20 @@ const FRAME: u32 = 94;
 pub fn draw(title: &str, bars: &Bars) -> Result<String, Box<dyn Error>> {
     let values = || bars.series.iter().flat_map(|series| series.values.iter().zip(&series.half_widths));
     let most = values().filter_map(|(value, width)| Some((*value)? + width.unwrap_or(0.0))).fold(f64::MIN_POSITIVE, f64::max);
-    let least = values().filter_map(|(value, _)| *value).fold(most, f64::min);
+    let most = bars.y.cover.map_or(most, |(_, max)| most.max(max));
+    let least = values().filter_map(|(value, _)| *value).chain(bars.y.cover.map(|(min, _)| min)).fold(most, f64::min);
     let range = if bars.y.log { least * 0.5..most * 1.2 } else { 0.0..most * 1.05 };
     let group_height = BAR_HEIGHT * bars.series.len() as u32 + GAP;
-    svg(FRAME + group_height * bars.groups.len() as u32, |area| match bars.y.log {
-        true => draw_in(area, title, bars, range.start, range.clone().log_scale()),
-        false => draw_in(area, title, bars, range.start, range.clone()),
+    let entries = bars.series.iter().zip(PALETTE.iter().cycle());
+    let key = Key { entries: entries.map(|(series, colour)| (series.name.as_str(), KeyMark::Fill(colour.to_rgba()))).collect() };
+    let height = FRAME + group_height * bars.groups.len() as u32;
+    svg(height + key.height(), |area| {
+        let (upper, lower) = area.split_vertically(height);
+        match bars.y.log {
+            true => draw_in(&upper, title, bars, range.start, range.clone().log_scale()),
+            false => draw_in(&upper, title, bars, range.start, range.clone()),
+        }?;
+        key.draw(&lower)
     })
 }
 
@@ -69,10 +77,7 @@ where
             .filter_map(|(group, (value, width))| Some((row(group), (*value)?, *width)));
         let drawn: Vec<_> = drawn.collect();
         let rectangles = drawn.iter().map(|(row, value, _)| Rectangle::new([(from, row.start), (*value, row.end)], colour.filled()));
-        let legend = chart.draw_series(rectangles)?;
-        if bars.series.len() > 1 {
-            legend.label(&series.name).legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 16, y + 5)], colour.filled()));
-        }
+        chart.draw_series(rectangles)?;
         for (row, value, width) in drawn {
             let middle = (row.start + row.end) / 2.0;
             if let Some(width) = width {
@@ -86,10 +91,6 @@ where
     for (group, name) in bars.groups.iter().enumerate() {
         let (_, y) = chart.plotting_area().map_coordinate(&(from.max(f64::MIN_POSITIVE), group as f64 + 0.5));
         area.draw_text(name, &FONT.into_font().color(&INK), (10, y - 7))?;
-    }
-    if bars.series.len() > 1 {
-        let mut labels = chart.configure_series_labels();
-        labels.position(SeriesLabelPosition::LowerRight).label_font(FONT).background_style(WHITE.mix(0.85)).draw()?;
     }
     Ok(())
 }
@@ -106,7 +107,7 @@ mod tests {
         for y in [Axis::linear("ms"), Axis::log("ms")] {
             let bars = Bars { groups: ["local", "ideal", "none"].map(str::to_owned).to_vec(), y, series: vec![series.clone()] };
             let picture = draw("title", &bars).unwrap();
-            assert_eq!(picture.matches("fill=\"#0072B2\"").count(), 2);
+            assert_eq!(picture.matches("fill=\"#1C4FB6\"").count(), 2);
             assert!(["local", "ideal", "8.00", "0.200"].iter().all(|text| picture.contains(text)));
         }
     }

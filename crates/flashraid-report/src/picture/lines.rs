@@ -6,32 +6,53 @@ use std::ops::Range;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-use super::{Area, Drawn, FONT, GRID, INK, ORANGE, PALETTE, SKY, TITLE, VERMILLION, svg, tick};
+use super::{Area, Drawn, FONT, GRID, INK, Key, KeyMark, ORANGE, PALETTE, SKY, TITLE, VERMILLION, dashed, svg, tick};
 use crate::chart::{Axis, Lines};
 
 const HEIGHT: u32 = 400;
 const BANDS: [RGBColor; 3] = [SKY, ORANGE, VERMILLION];
+/// Most points of a line that are marked each.
+const MARKED_MAX: usize = 40;
 
 /// Draws lines.
 pub fn draw(title: &str, lines: &Lines) -> Result<String, Box<dyn Error>> {
     let points = || lines.series.iter().flat_map(|line| &line.points);
     let x = range(points().map(|point| point.0), &lines.x);
+    let ends = lines.series.iter().flat_map(|line| {
+        let end = |(half, point): (&f64, &(f64, f64))| [point.1 - half, point.1 + half];
+        line.half_widths.iter().zip(&line.points).flat_map(end).filter(|end| !lines.y.log || *end > 0.0)
+    });
     let levels = lines.levels.iter().map(|level| level.1);
-    let y = range(points().map(|point| point.1).chain(levels), &lines.y);
-    svg(HEIGHT, |area| match (lines.x.log, lines.y.log) {
-        (false, false) => draw_in(area, title, lines, (&x, &y), x.clone(), y.clone()),
-        (true, false) => draw_in(area, title, lines, (&x, &y), x.clone().log_scale(), y.clone()),
-        (false, true) => draw_in(area, title, lines, (&x, &y), x.clone(), y.clone().log_scale()),
-        (true, true) => draw_in(area, title, lines, (&x, &y), x.clone().log_scale(), y.clone().log_scale()),
-    })
+    let y = range(points().map(|point| point.1).chain(ends).chain(levels), &lines.y);
+    let key = key(lines);
+    let entries = Key { entries: key.iter().map(|(name, mark)| (name.as_str(), *mark)).collect() };
+    let picture = svg(HEIGHT + entries.height(), |area| {
+        let (upper, lower) = area.split_vertically(HEIGHT);
+        match (lines.x.log, lines.y.log) {
+            (false, false) => draw_in(&upper, title, lines, (&x, &y), x.clone(), y.clone()),
+            (true, false) => draw_in(&upper, title, lines, (&x, &y), x.clone().log_scale(), y.clone()),
+            (false, true) => draw_in(&upper, title, lines, (&x, &y), x.clone(), y.clone().log_scale()),
+            (true, true) => draw_in(&upper, title, lines, (&x, &y), x.clone().log_scale(), y.clone().log_scale()),
+        }?;
+        entries.draw(&lower)
+    })?;
+    Ok(dashed(picture))
+}
+
+fn key(lines: &Lines) -> Vec<(String, KeyMark)> {
+    let bands = lines.bands.iter().zip(BANDS).map(|(band, colour)| (band.name.clone(), KeyMark::Fill(colour.mix(0.35))));
+    let series = lines.series.iter().zip(PALETTE.iter().cycle()).map(|(line, colour)| (line.name.clone(), KeyMark::Line(*colour)));
+    let levels = lines.levels.iter().map(|(name, level)| (format!("{name} = {level}"), KeyMark::Level));
+    bands.chain(series).chain(levels).collect()
 }
 
 /// What an axis has to cover; linear ones that hold amounts begin at 0.
 fn range(values: impl Iterator<Item = f64>, axis: &Axis) -> Range<f64> {
-    let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (least.min(value), most.max(value)));
+    let cover = axis.cover.into_iter().flat_map(|(min, max)| [min, max]);
+    let (min, max) = values.chain(cover).fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| (min.min(value), max.max(value)));
     match axis.log {
-        true => least * 0.9..most * 1.1,
-        false => least.min(0.0)..if most > 0.0 { most * 1.05 } else { 1.0 },
+        true => min * 0.9..max * 1.1,
+        false => min.min(0.0)..if max > 0.0 { max * 1.05 } else { 1.0 },
     }
 }
 
@@ -44,6 +65,7 @@ where
 {
     let mut chart = ChartBuilder::on(area)
         .caption(title, TITLE.into_font().color(&INK))
+        .margin_left(10)
         .margin_right(24)
         .margin_top(6)
         .x_label_area_size(46)
@@ -52,10 +74,7 @@ where
     for (band, colour) in lines.bands.iter().zip(BANDS) {
         let fill = colour.mix(0.35).filled();
         let corners = |stretch: &Range<f64>| [(stretch.start, y_range.start), (stretch.end, y_range.end)];
-        chart
-            .draw_series(band.stretches.iter().map(|stretch| Rectangle::new(corners(stretch), fill)))?
-            .label(&band.name)
-            .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 16, y + 5)], fill));
+        chart.draw_series(band.stretches.iter().map(|stretch| Rectangle::new(corners(stretch), fill)))?;
     }
     chart
         .configure_mesh()
@@ -69,23 +88,21 @@ where
         .y_desc(&lines.y.label)
         .draw()?;
     for (index, line) in lines.series.iter().enumerate() {
-        // Colours come again after the palette's last, thinner.
-        let style = PALETTE[index % PALETTE.len()].stroke_width(if index < PALETTE.len() { 2 } else { 1 });
-        chart
-            .draw_series(LineSeries::new(line.points.iter().copied(), style))?
-            .label(&line.name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
+        let colour = PALETTE[index % PALETTE.len()];
+        let points = if lines.steps { line.stepped() } else { line.points.clone() };
+        chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
+        if !lines.steps && line.points.len() <= MARKED_MAX {
+            chart.draw_series(line.points.iter().map(|point| Circle::new(*point, 3, colour.filled())))?;
+        }
+        let interval = |(half, (x, y)): (&f64, &(f64, f64))| {
+            let low = if lines.y.log { (y - half).max(y_range.start) } else { y - half };
+            PathElement::new([(*x, low), (*x, y + half)], INK.stroke_width(1))
+        };
+        chart.draw_series(line.half_widths.iter().zip(&line.points).map(interval))?;
     }
-    for (name, level) in &lines.levels {
+    for (_, level) in &lines.levels {
         let ends = [(x_range.start, *level), (x_range.end, *level)];
-        chart
-            .draw_series(DashedLineSeries::new(ends, 6, 4, INK.stroke_width(1)))?
-            .label(format!("{name} = {level}"))
-            .legend(|(x, y)| PathElement::new([(x, y), (x + 16, y)], INK));
-    }
-    if lines.series.len() + lines.bands.len() + lines.levels.len() > 1 {
-        let mut labels = chart.configure_series_labels();
-        labels.position(SeriesLabelPosition::LowerRight).label_font(FONT).background_style(WHITE.mix(0.85)).draw()?;
+        chart.draw_series(DashedLineSeries::new(ends, 6, 4, INK.stroke_width(1)))?;
     }
     Ok(())
 }
@@ -95,20 +112,75 @@ mod tests {
     use super::*;
     use crate::chart::{Band, Line};
 
+    fn example(x_log: bool, y_log: bool) -> Lines {
+        let line = |name: &str| Line { half_widths: vec![0.5, 0.0], ..Line::new(name, vec![(0.5, 1.0), (100.0, 3.0)]) };
+        let axis = |log| Axis { log, ..Axis::linear("quantity") };
+        Lines {
+            x: axis(x_log),
+            y: axis(y_log),
+            steps: false,
+            series: vec![line("local"), line("ideal")],
+            bands: vec![Band { name: "waiting".to_owned(), stretches: vec![1.0..2.0] }],
+            levels: vec![("T_soft".to_owned(), 1.0)],
+        }
+    }
+
     #[test]
     fn every_combination_of_axes_is_drawn() {
-        let line = |name: &str| Line { name: name.to_owned(), points: vec![(0.5, 1.0), (100.0, 3.0)] };
         for (x_log, y_log) in [(false, false), (true, false), (false, true), (true, true)] {
-            let axis = |log| Axis { label: "quantity".to_owned(), log };
-            let lines = Lines {
-                x: axis(x_log),
-                y: axis(y_log),
-                series: vec![line("local"), line("ideal")],
-                bands: vec![Band { name: "waiting".to_owned(), stretches: vec![1.0..2.0] }],
-                levels: vec![("T_soft".to_owned(), 1.0)],
-            };
-            let picture = draw("title", &lines).unwrap();
+            let picture = draw("title", &example(x_log, y_log)).unwrap();
             assert!(["local", "ideal", "waiting", "T_soft = 1", "quantity"].iter().all(|text| picture.contains(text)));
+        }
+    }
+
+    /// The polylines of this stroke.
+    fn polylines(picture: &str, stroke: &str) -> Vec<Vec<(f64, f64)>> {
+        let points = |element: &str| {
+            let points = element.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+            let point = |pair: &str| pair.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap();
+            points.split_whitespace().map(point).collect()
+        };
+        picture.split("<polyline").skip(1).filter(|element| element.contains(stroke)).map(points).collect()
+    }
+
+    #[test]
+    fn what_is_drawn_is_the_data_to_the_pixel() {
+        let series: Vec<Line> = (0..3_u32)
+            .map(|series| {
+                let point = |step: u32| (0.1 * 1.9_f64.powi(step as i32 + series as i32), f64::from(step * step * (series + 1)).min(100.0));
+                Line::new(format!("series {series}"), (0..10).map(point).collect())
+            })
+            .collect();
+        for (x_log, y_log, steps) in [(true, false, true), (true, true, true), (false, false, false)] {
+            let mut series = series.clone();
+            series.iter_mut().flat_map(|line| &mut line.points).for_each(|point| point.1 += 0.01);
+            let axis = |log| Axis { log, ..Axis::linear("quantity") };
+            let lines = Lines { x: axis(x_log), y: axis(y_log), steps, series, bands: Vec::new(), levels: Vec::new() };
+            let picture = draw("title", &lines).unwrap();
+
+            // The frame: the axes are the lines of the ink that are as long as the plot.
+            let axes = polylines(&picture, "stroke=\"#282C32\"");
+            let longest = |of: fn(&(f64, f64)) -> f64| {
+                let ends = axes.iter().map(|axis| (of(&axis[0]).min(of(&axis[1])), of(&axis[0]).max(of(&axis[1]))));
+                ends.max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0))).unwrap()
+            };
+            let ((left, right), (top, bottom)) = (longest(|point| point.0), longest(|point| point.1));
+            let points = || lines.series.iter().flat_map(|line| &line.points);
+            let (x, y) = (range(points().map(|point| point.0), &lines.x), range(points().map(|point| point.1), &lines.y));
+            let share = |value: f64, range: &Range<f64>, log: bool| match log {
+                true => (value / range.start).ln() / (range.end / range.start).ln(),
+                false => (value - range.start) / (range.end - range.start),
+            };
+            for (line, RGBColor(red, green, blue)) in lines.series.iter().zip(PALETTE) {
+                let drawn = polylines(&picture, &format!("stroke=\"#{red:02X}{green:02X}{blue:02X}\" stroke-width=\"2\""));
+                let wanted = if steps { line.stepped() } else { line.points.clone() };
+                // The line, and its mark in the key.
+                assert_eq!((drawn.len(), drawn[0].len()), (2, wanted.len()));
+                for (pixel, (x_value, y_value)) in drawn[0].iter().zip(wanted) {
+                    let expected = (left + share(x_value, &x, x_log) * (right - left), bottom - share(y_value, &y, y_log) * (bottom - top));
+                    assert!((pixel.0 - expected.0).abs() <= 1.5 && (pixel.1 - expected.1).abs() <= 1.5, "{pixel:?} {expected:?}");
+                }
+            }
         }
     }
 }

@@ -49,6 +49,8 @@ pub struct ReportInputs<'a> {
     pub failure: Option<FailureProgress>,
     /// Bytes of a page.
     pub page_bytes: u32,
+    /// The host waits for one request before it sends another.
+    pub is_closed: bool,
     /// Why the run was stopped before its end, if it was.
     pub partial_reason: Option<String>,
     /// What the workload stands for.
@@ -89,6 +91,8 @@ impl Report {
             parity: parity(&inputs),
             failure: failure(&inputs),
             perf: inputs.perf,
+            verdict: Verdict::of(&measured.course, inputs.is_closed, &measured.response.all),
+            iops: iops(measured),
             measured_from_ns: measured.from_ns,
             partial: inputs.partial_reason.is_some(),
             free_blocks: free_blocks(measured),
@@ -102,6 +106,12 @@ impl Report {
             warnings: inputs.warnings,
         }
     }
+}
+
+fn iops(measured: &Measured) -> Iops {
+    let seconds = (measured.end_ns - measured.from_ns) as f64 / 1e9;
+    let rate = |latency: &Latency| (seconds > 0.0).then(|| latency.moments().count() as f64 / seconds);
+    Iops { all: rate(&measured.response.all), read: rate(&measured.response.read), write: rate(&measured.response.write) }
 }
 
 /// Cut to what a plot can show, so that series stay short to write: at most `1 / per_unit` off.
@@ -370,6 +380,7 @@ pub(super) mod tests {
             host: HostCounters::default(),
             failure: None,
             page_bytes: 4096,
+            is_closed: false,
             partial_reason: None,
             workload_note: Some("a stand-in".to_owned()),
             trace_notes: Vec::new(),
@@ -430,6 +441,8 @@ pub(super) mod tests {
             &json,
             "schema version seed config_hash config simulated_ns wall_s requests response_us bandwidth_mb_s flash gc cache members perf",
         );
+        starts_with(&json["verdict"], "load steady steady_from_ns deepest_percentile");
+        starts_with(&json["iops"], "all read write");
         starts_with(&json["requests"], "all read write");
         starts_with(&json["response_us"], "all read write");
         starts_with(&json["response_us"]["all"], "count mean stddev min max p50 p90 p95 p99 p99_9 p99_99");
@@ -448,6 +461,8 @@ pub(super) mod tests {
             (report.response_us.all.mean, report.response_us.read.mean, report.response_us.write.p50),
             (Some(4.0), Some(4.0), Some(4.0))
         );
+        assert_eq!((report.iops.all, report.iops.write), (Some(0.75), Some(0.25)));
+        assert_eq!(report.verdict, Verdict::default(), "three requests say nothing");
         assert_eq!(report.response_us.all.cdf.last(), Some(&(6.0, 1.0)));
         assert_eq!((report.bandwidth_mb_s.mean, report.bandwidth_mb_s.series.as_slice()), (Some(0.75), [2.0, 0.0, 0.0, 1.0].as_slice()));
         assert_eq!(report.flash.write_amplification, Some(334.0 / 244.0));

@@ -7,6 +7,9 @@ use super::{ByDirection, Failure, Member, Parity, Report, ResponseTime};
 /// Most members that get a column each.
 const MEMBER_COLUMNS_MAX: usize = 8;
 
+/// Marks a percentile with fewer than ten requests beyond it.
+pub const GUESS: &str = " ?";
+
 /// Rows under a heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
@@ -103,10 +106,17 @@ impl Report {
     }
 
     fn run_section(&self) -> Section {
+        let steady = match self.verdict.steady_from_ns {
+            Some(from_ns) => format!("from {} s", format_figure(Some(from_ns as f64 / 1e9))),
+            None => "not reached".to_owned(),
+        };
         let rows = vec![
             Row::new("simulated time", [format_figure(Some(self.simulated_ns as f64 / 1e9))], "s"),
             Row::new("statistics from", [format_figure(Some(self.measured_from_ns as f64 / 1e9))], "s"),
             Row::new("seed", [self.seed.to_string()], ""),
+            Row::new("load", [self.verdict.load.name().to_owned()], ""),
+            Row::new("steady state", [steady], ""),
+            Row::new("requests per second", [format_figure(self.iops.all)], ""),
         ];
         Section { title: "Run", columns: Vec::new(), rows }
     }
@@ -127,7 +137,11 @@ impl Report {
         ];
         let kinds = [&self.response_us.all, &self.response_us.read, &self.response_us.write];
         let requests = Row::new("requests", kinds.map(|times| count(times.count)), "");
-        let figures = FIGURES.iter().map(|(name, figure)| Row::new(*name, kinds.map(|times| format_figure(figure(times))), "µs"));
+        let figures = FIGURES.iter().map(|(name, figure)| {
+            let percent = name.strip_suffix(" %").and_then(|percent| percent.parse::<f64>().ok());
+            let is_guess = |times: &ResponseTime| times.count > 0 && percent.is_some_and(|percent| !times.supports(percent / 100.0));
+            Row::new(*name, kinds.map(|times| format_figure(figure(times)) + if is_guess(times) { GUESS } else { "" }), "µs")
+        });
         let columns = ["all", "reads", "writes"].map(str::to_owned).to_vec();
         Section { title: "Response time", columns, rows: std::iter::once(requests).chain(figures).collect() }
     }

@@ -2,8 +2,8 @@
 //! transfer and caches with each other, on tiny devices, with the check of the whole state at the end.
 
 use flashraid::config;
-use flashraid::warm_up::SharedWarmUps;
 use flashraid::run::run_verified;
+use flashraid::warm_up::SharedWarmUps;
 
 /// A tiny device that both presets can be made into: the reserve is enough for whatever keeps blocks open.
 const BASE: &str = r#"
@@ -96,7 +96,8 @@ fn run_all_on(device: &str) {
 fn run(settings: &[(&str, &str)]) -> Result<u64, String> {
     let sets: Vec<_> = settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
     let scenario = config::from_str("test.toml", BASE, &sets, None).map_err(|problems| problems.to_string())?;
-    let report = std::panic::catch_unwind(|| run_verified(&scenario, &SharedWarmUps::default(), &mut ())).map_err(|_| "the model panicked".to_owned())?;
+    let report = std::panic::catch_unwind(|| run_verified(&scenario, &SharedWarmUps::default(), &mut ()))
+        .map_err(|_| "the model panicked".to_owned())?;
     let report = report.map_err(|error| error.to_string())?;
     Ok(report.flash.erases)
 }

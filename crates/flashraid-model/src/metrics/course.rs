@@ -1,0 +1,239 @@
+//! How a run goes on: response times and pages moved over the measured time, and what is left to do when the last request arrives.
+
+use super::Moments;
+use crate::TimeNs;
+
+/// Most stretches that are kept; beyond them two and two become one.
+const STRETCHES_MAX: usize = 2048;
+/// Length of a stretch at first, as a power of two of nanoseconds.
+const FIRST_SHIFT: u32 = 10;
+/// Parts that a run is judged by.
+pub const TENTHS: usize = 10;
+/// Parts of a tenth, whose spread tells how far chance moves its mean.
+const PARTS: usize = 10;
+
+/// What happened in a stretch of time; requests count where they arrived.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Stretch {
+    requests: u64,
+    response_ns: u128,
+    written_bytes: u64,
+    pages_moved: u64,
+}
+
+impl Stretch {
+    fn add(&mut self, other: &Stretch) {
+        self.requests += other.requests;
+        self.response_ns += other.response_ns;
+        self.written_bytes += other.written_bytes;
+        self.pages_moved += other.pages_moved;
+    }
+}
+
+/// A mean over a tenth of the measured time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TenthMean {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard error, from the spread of the tenth's own parts.
+    pub error: f64,
+}
+
+/// A tenth of the time in which requests arrived.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tenth {
+    /// Its beginning, in nanoseconds.
+    pub from_ns: TimeNs,
+    /// Requests that arrived in it.
+    pub requests: u64,
+    /// Their response times, in nanoseconds.
+    pub response_ns: TenthMean,
+    /// Pages that collections moved for each byte that they write.
+    pub pages_moved_per_byte: TenthMean,
+    /// Bytes that they write.
+    pub written_bytes: u64,
+}
+
+/// The course of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CourseSummary {
+    /// The tenths in order; none without requests.
+    pub tenths: Vec<Tenth>,
+    /// Mean response times of the first and of the second half of the requests, in nanoseconds.
+    pub halves_ns: Option<(f64, f64)>,
+    /// Requests that had come before the last one and were not done when it came; `None` for a closed loop and for a run that was stopped.
+    pub outstanding: Option<u64>,
+}
+
+/// Records the course of a run in bounded memory.
+#[derive(Debug, Clone)]
+pub(super) struct Course {
+    from_ns: TimeNs,
+    shift: u32,
+    stretches: Vec<Stretch>,
+    last_arrival_ns: Option<TimeNs>,
+    outstanding: u64,
+}
+
+impl Course {
+    pub(super) fn new(from_ns: TimeNs) -> Self {
+        Self { from_ns, shift: FIRST_SHIFT, stretches: vec![Stretch::default(); STRETCHES_MAX], last_arrival_ns: None, outstanding: 0 }
+    }
+
+    #[inline]
+    fn at(&mut self, at: TimeNs) -> &mut Stretch {
+        let since = at.saturating_sub(self.from_ns);
+        while since >> self.shift >= STRETCHES_MAX as u64 {
+            self.double();
+        }
+        &mut self.stretches[(since >> self.shift) as usize]
+    }
+
+    #[cold]
+    fn double(&mut self) {
+        for index in 0..STRETCHES_MAX / 2 {
+            let mut both = self.stretches[2 * index];
+            both.add(&self.stretches[2 * index + 1]);
+            self.stretches[index] = both;
+        }
+        self.stretches[STRETCHES_MAX / 2..].fill(Stretch::default());
+        self.shift += 1;
+    }
+
+    #[inline]
+    pub(super) fn request(&mut self, arrival_ns: TimeNs, done_ns: TimeNs, written_bytes: u64) {
+        let stretch = self.at(arrival_ns);
+        stretch.requests += 1;
+        stretch.response_ns += u128::from(done_ns.saturating_sub(arrival_ns));
+        stretch.written_bytes += written_bytes;
+        if let Some(last_ns) = self.last_arrival_ns {
+            self.outstanding += u64::from(arrival_ns < last_ns && done_ns > last_ns);
+        }
+    }
+
+    #[inline]
+    pub(super) fn moved(&mut self, at: TimeNs, pages: u32) {
+        if at >= self.from_ns {
+            self.at(at).pages_moved += u64::from(pages);
+        }
+    }
+
+    /// No request comes after this moment; what is done later is told later.
+    pub(super) fn arrivals_end(&mut self, last_ns: TimeNs) {
+        self.last_arrival_ns = Some(last_ns);
+    }
+
+    pub(super) fn finish(self) -> CourseSummary {
+        let used = self.stretches.iter().rposition(|stretch| stretch.requests > 0).map_or(0, |last| last + 1);
+        let stretches = &self.stretches[..used];
+        let tenth = |index: usize| {
+            let bound = |part: usize| part * used / (TENTHS * PARTS);
+            let sum = |from: usize, to: usize| {
+                stretches[from..to].iter().fold(Stretch::default(), |mut sum, stretch| {
+                    sum.add(stretch);
+                    sum
+                })
+            };
+            let parts: Vec<Stretch> = (index * PARTS..(index + 1) * PARTS).map(|part| sum(bound(part), bound(part + 1))).collect();
+            let whole = sum(bound(index * PARTS), bound((index + 1) * PARTS));
+            Tenth {
+                from_ns: self.from_ns + ((bound(index * PARTS) as u64) << self.shift),
+                requests: whole.requests,
+                response_ns: mean(&parts, |part| (part.response_ns as f64, part.requests as f64)),
+                pages_moved_per_byte: mean(&parts, |part| (part.pages_moved as f64, part.written_bytes as f64)),
+                written_bytes: whole.written_bytes,
+            }
+        };
+        CourseSummary {
+            tenths: if used == 0 { Vec::new() } else { (0..TENTHS).map(tenth).collect() },
+            halves_ns: halves(stretches),
+            outstanding: self.last_arrival_ns.map(|_| self.outstanding),
+        }
+    }
+}
+
+/// The ratio of two sums over parts of a tenth, and its standard error (of a ratio estimator; n − 1 for the parts).
+fn mean(parts: &[Stretch], of: impl Fn(&Stretch) -> (f64, f64)) -> TenthMean {
+    let pairs: Vec<(f64, f64)> = parts.iter().map(of).filter(|pair| pair.1 > 0.0).collect();
+    let (sum, count) = pairs.iter().fold((0.0, 0.0), |(sum, count), pair| (sum + pair.0, count + pair.1));
+    if count == 0.0 {
+        return TenthMean::default();
+    }
+    let mean = sum / count;
+    let squares: f64 = pairs.iter().map(|(sum, count)| (sum - mean * count) * (sum - mean * count)).sum();
+    let n = pairs.len() as f64;
+    TenthMean { mean, error: if n > 1.0 { (squares * n / (n - 1.0)).sqrt() / count } else { mean } }
+}
+
+/// Mean response times of the first and the second half of the requests, as near as stretches allow.
+fn halves(stretches: &[Stretch]) -> Option<(f64, f64)> {
+    let all: u64 = stretches.iter().map(|stretch| stretch.requests).sum();
+    let (mut first, mut second) = (Stretch::default(), Stretch::default());
+    for stretch in stretches {
+        if 2 * first.requests < all { first.add(stretch) } else { second.add(stretch) }
+    }
+    let mean = |half: Stretch| (half.requests > 0).then(|| half.response_ns as f64 / half.requests as f64);
+    Some((mean(first)?, mean(second)?))
+}
+
+impl CourseSummary {
+    /// Requests of all tenths.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.tenths.iter().map(|tenth| tenth.requests).sum()
+    }
+}
+
+/// Samples beyond a percentile that make it more than a guess.
+pub const SAMPLES_BEYOND: u64 = 10;
+
+/// Whether enough samples lie beyond the quantile.
+#[must_use]
+pub fn is_supported(moments: &Moments, quantile: f64) -> bool {
+    // Half a sample of tolerance for 1 − 0.9999, which is no number of base two.
+    moments.count() as f64 * (1.0 - quantile) >= SAMPLES_BEYOND as f64 - 1e-6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tenths_halves_and_what_is_left() {
+        let mut course = Course::new(1_000);
+        // One request each microsecond; the second half takes twice as long.
+        for index in 0..100_000_u64 {
+            let arrival = 1_000 + index * 1_000;
+            let response = if index < 50_000 { 500_000 } else { 1_000_000 };
+            if index == 90_000 {
+                course.arrivals_end(1_000 + 99_999 * 1_000);
+            }
+            course.request(arrival, arrival + response, 4096);
+            course.moved(arrival, 3);
+        }
+        let summary = course.finish();
+        assert_eq!((summary.tenths.len(), summary.requests()), (10, 100_000));
+        assert_eq!(summary.tenths[0].response_ns.mean, 500_000.0);
+        assert_eq!(summary.tenths[9].response_ns.mean, 1_000_000.0);
+        assert!((summary.tenths[3].pages_moved_per_byte.mean - 3.0 / 4096.0).abs() < 1e-12);
+        assert!(summary.tenths.iter().all(|tenth| (9_000..11_000).contains(&tenth.requests)));
+        let (first, second) = summary.halves_ns.unwrap();
+        assert!((first - 500_000.0).abs() < 5_000.0 && (second - 1_000_000.0).abs() < 5_000.0);
+        // A millisecond's worth of requests is on its way when the last one comes, which does not count itself.
+        assert_eq!(summary.outstanding, Some(999));
+    }
+
+    #[test]
+    fn without_requests_there_is_no_course() {
+        assert_eq!(Course::new(0).finish(), CourseSummary::default());
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_samples_beyond() {
+        let mut moments = Moments::default();
+        (0..9_999).for_each(|value| moments.record(value));
+        assert!(is_supported(&moments, 0.99) && !is_supported(&moments, 0.999));
+        moments.record(1);
+        assert!(is_supported(&moments, 0.999) && !is_supported(&moments, 0.9999));
+    }
+}

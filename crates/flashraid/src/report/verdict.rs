@@ -1,0 +1,180 @@
+//! Whether a run's figures can be trusted at a glance.
+//!
+//! **Load.** *closed*: a closed loop, which asks for no more than it gets. *unstable*: more than 1 % of the requests were outstanding when the
+//! last one arrived, and the second half's mean response time is more than 1.5 times the first half's. *saturated*: of what was offered until
+//! then less than 98 % was served. Else *stable*.
+//!
+//! **Steady state.** The time in which requests arrived is cut into tenths. Response times and pages moved for each byte written are steady from
+//! the first tenth, at least five before the end, from which on each tenth's mean is within 20 % of the mean of them all and a line fitted
+//! to them rises or falls by no more than 10 % of it. What chance explains is allowed for: three standard errors of a tenth, two of the
+//! line's rise, estimated from the spread within tenths. Where chance moves the mean of them all by more than 5 % (its standard error), or a
+//! tenth has fewer than 50 requests, the run is too short to tell and not called steady; nor is one that is unstable or saturated.
+
+use flashraid_model::metrics::course::is_supported;
+use flashraid_model::metrics::{CourseSummary, Latency, Tenth};
+use serde::{Deserialize, Serialize};
+
+/// Least requests of a tenth.
+const TENTH_REQUESTS_MIN: u64 = 50;
+/// Least tenths that are steady together.
+const TENTHS_MIN: usize = 5;
+/// Greatest distance of a tenth's mean from that of all.
+const DISTANCE_MAX: f64 = 0.2;
+/// Greatest rise or fall of the fitted line over all tenths.
+const RISE_MAX: f64 = 0.1;
+/// Greatest standard error of the mean.
+const ERROR_MAX: f64 = 0.05;
+
+/// How a workload and an array get along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Load {
+    /// The array keeps up.
+    #[default]
+    Stable,
+    /// Less than 98 % of what was offered was served in its time.
+    Saturated,
+    /// Requests pile up, and response times grow with the run.
+    Unstable,
+    /// A closed loop.
+    Closed,
+}
+
+impl Load {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Load::Stable => "stable",
+            Load::Saturated => "saturated",
+            Load::Unstable => "unstable",
+            Load::Closed => "closed",
+        }
+    }
+}
+
+/// How far the figures of a run can be trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Verdict {
+    /// How workload and array get along.
+    pub load: Load,
+    /// Response times and write amplification stay the same from some tenth of the run on.
+    pub steady: bool,
+    /// When this begins, in nanoseconds; `None` if they do not.
+    pub steady_from_ns: Option<u64>,
+    /// The deepest percentile of all requests with at least ten samples beyond it, named as in `response_us`; `None` if there is none.
+    pub deepest_percentile: Option<String>,
+}
+
+impl Verdict {
+    /// Judges a run.
+    #[must_use]
+    pub fn of(course: &CourseSummary, is_closed: bool, all: &Latency) -> Verdict {
+        let load = if is_closed { Load::Closed } else { load(course) };
+        let may_be_steady = matches!(load, Load::Closed | Load::Stable);
+        let steady_from_ns = if may_be_steady { steady_from(&course.tenths) } else { None };
+        let deepest = super::PERCENTILES.iter().rev().find(|(_, quantile)| is_supported(all.moments(), *quantile));
+        Verdict { load, steady: steady_from_ns.is_some(), steady_from_ns, deepest_percentile: deepest.map(|(name, _)| (*name).to_owned()) }
+    }
+}
+
+fn load(course: &CourseSummary) -> Load {
+    let requests = course.requests();
+    let grows = course.halves_ns.is_some_and(|(first, second)| second > 1.5 * first);
+    match course.outstanding {
+        Some(outstanding) if outstanding * 100 > requests && grows => Load::Unstable,
+        Some(outstanding) if outstanding * 50 > requests => Load::Saturated,
+        _ => Load::Stable,
+    }
+}
+
+/// When the steady part begins.
+fn steady_from(tenths: &[Tenth]) -> Option<u64> {
+    if tenths.is_empty() || tenths.iter().any(|tenth| tenth.requests < TENTH_REQUESTS_MIN) {
+        return None;
+    }
+    let first = (0..=tenths.len().saturating_sub(TENTHS_MIN)).find(|&first| {
+        let rest = &tenths[first..];
+        let responses: Vec<(f64, f64)> = rest.iter().map(|tenth| (tenth.response_ns.mean, tenth.response_ns.error)).collect();
+        // Pages moved beside each page written, in bytes of neither: only ratios matter, and one page written is the least that is there.
+        let moved: Vec<(f64, f64)> = rest
+            .iter()
+            .filter(|tenth| tenth.written_bytes > 0)
+            .map(|tenth| (tenth.pages_moved_per_byte.mean, tenth.pages_moved_per_byte.error))
+            .collect();
+        is_steady(&responses, 0.0) && is_steady(&moved, PAGES_PER_BYTE)
+    })?;
+    Some(tenths[first].from_ns)
+}
+
+/// What a write costs without collections, in pages of 4 KiB: (written + moved) / written is what has to be steady.
+const PAGES_PER_BYTE: f64 = 1.0 / 4096.0;
+
+/// Whether means of tenths, with their standard errors, and a constant added to each, stay the same.
+fn is_steady(means: &[(f64, f64)], constant: f64) -> bool {
+    if means.is_empty() {
+        return true;
+    }
+    let n = means.len() as f64;
+    let mean = constant + means.iter().map(|(mean, _)| mean).sum::<f64>() / n;
+    if mean == 0.0 {
+        return true;
+    }
+    let error = means.iter().map(|(_, error)| error * error).sum::<f64>().sqrt() / n;
+    let near = |(value, error): &(f64, f64)| (constant + value - mean).abs() <= (DISTANCE_MAX * mean).max(3.0 * error);
+    let middle = (n - 1.0) / 2.0;
+    let squares: f64 = (0..means.len()).map(|at| (at as f64 - middle).powi(2)).sum();
+    let slope = means.iter().enumerate().map(|(at, (value, _))| (at as f64 - middle) * value).sum::<f64>() / squares;
+    let slope_error = means.iter().enumerate().map(|(at, (_, error))| ((at as f64 - middle) * error).powi(2)).sum::<f64>().sqrt() / squares;
+    let rises_little = (slope * (n - 1.0)).abs() <= (RISE_MAX * mean).max(2.0 * slope_error * (n - 1.0));
+    error <= ERROR_MAX * mean && means.iter().all(near) && rises_little
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flashraid_model::metrics::course::TenthMean;
+
+    fn tenths(means: [f64; 10], error: f64, requests: u64) -> Vec<Tenth> {
+        let tenth = |(index, mean): (usize, f64)| Tenth {
+            from_ns: index as u64 * 100,
+            requests,
+            response_ns: TenthMean { mean, error: error * mean },
+            pages_moved_per_byte: TenthMean { mean: 1.0 / 4096.0, error: 0.0 },
+            written_bytes: 1 << 20,
+        };
+        means.into_iter().enumerate().map(tenth).collect()
+    }
+
+    #[test]
+    fn steady_is_what_stays() {
+        assert_eq!(steady_from(&tenths([10.0; 10], 0.01, 100)), Some(0));
+        // A beginning that is slower is left out.
+        assert_eq!(steady_from(&tenths([40.0, 20.0, 10.0, 11.0, 9.0, 10.0, 10.0, 11.0, 9.0, 10.0], 0.01, 100)), Some(200));
+        // A steady rise, a late jump, too few requests, too much chance.
+        assert_eq!(steady_from(&tenths([10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0, 19.0], 0.01, 100)), None);
+        assert_eq!(steady_from(&tenths([10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 20.0, 20.0, 20.0], 0.01, 100)), None);
+        assert_eq!(steady_from(&tenths([10.0; 10], 0.01, 49)), None);
+        assert_eq!(steady_from(&tenths([10.0; 10], 0.3, 100)), None);
+        assert_eq!(steady_from(&[]), None);
+    }
+
+    #[test]
+    fn collection_that_begins_late_is_not_steady() {
+        let mut run = tenths([10.0; 10], 0.01, 100);
+        run[..8].iter_mut().for_each(|tenth| tenth.pages_moved_per_byte.mean = 0.0);
+        assert_eq!(steady_from(&run), None);
+        run.iter_mut().for_each(|tenth| tenth.written_bytes = 0);
+        assert_eq!(steady_from(&run), Some(0));
+    }
+
+    #[test]
+    fn load_follows_its_rules() {
+        let course = |outstanding, halves| CourseSummary { tenths: tenths([1.0; 10], 0.0, 100), halves_ns: Some(halves), outstanding };
+        assert_eq!(load(&course(Some(11), (1.0, 1.6))), Load::Unstable);
+        assert_eq!(load(&course(Some(10), (1.0, 1.6))), Load::Stable);
+        assert_eq!(load(&course(Some(20), (1.0, 1.5))), Load::Stable);
+        assert_eq!(load(&course(Some(21), (1.0, 1.5))), Load::Saturated);
+        assert_eq!(load(&course(None, (1.0, 9.0))), Load::Stable);
+    }
+}
