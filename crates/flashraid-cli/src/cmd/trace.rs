@@ -46,7 +46,13 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
     ];
     let losses = losses.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("  {} {what}\n", grouped(*count)));
     let all = format!("{}: {} requests as {}\n", arguments.output.display(), grouped(written.requests), arguments.to);
-    files::print(&(all + &losses.collect::<String>()))
+    let said = all + &losses.collect::<String>();
+    // Where the trace itself goes to standard output, nothing else does.
+    if ["-", "/dev/stdout"].iter().any(|name| arguments.output.as_os_str() == *name) {
+        crate::complain(said.trim_end());
+        return Ok(());
+    }
+    files::print(&said)
 }
 
 fn refuse(error: &SourceError) -> Failure {
