@@ -219,7 +219,7 @@ mod tests {
         evaluation.number("ggc.fig6.hpc-r", vec![-0.1]);
         evaluation.number("ggc.fig6.hpc-w.variability", vec![]);
         let verdicts: Vec<Verdict> = evaluation.claims.iter().map(|claim| claim.verdict).collect();
-        assert_eq!(verdicts, [Verdict::Agrees, Verdict::OpKind, Verdict::Differs, Verdict::Differs]);
+        assert_eq!(verdicts, [Verdict::Agrees, Verdict::Direction, Verdict::Differs, Verdict::Differs]);
         assert_eq!((&evaluation.claims[0].paper, evaluation.claims[0].note.as_str()), (&json!(0.71), ""));
         assert_eq!(evaluation.claims[1].measured, json!({ "2 members": 2.8, "18 members": 17.0 }));
         assert!(evaluation.claims[1].parts[0].holds && !evaluation.claims[1].parts[1].holds);
@@ -231,6 +231,6 @@ mod tests {
         evaluation.statement("ggc.fig10", vec![("a", 1.0, true), ("b", 2.0, false)]);
         evaluation.statement("ggc.fig12", vec![("a", 1.0, false), ("b", 2.0, true)]);
         let verdicts: Vec<Verdict> = evaluation.claims.iter().map(|claim| claim.verdict).collect();
-        assert_eq!(verdicts, [Verdict::OpKind, Verdict::Differs]);
+        assert_eq!(verdicts, [Verdict::Direction, Verdict::Differs]);
     }
 }

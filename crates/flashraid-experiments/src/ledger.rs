@@ -24,7 +24,7 @@ pub fn tally<'a>(claims: impl Iterator<Item = &'a Claim>) -> [usize; 3] {
     for claim in claims {
         counts[match claim.verdict {
             Verdict::Agrees => 0,
-            Verdict::OpKind => 1,
+            Verdict::Direction => 1,
             Verdict::Differs => 2,
         }] += 1;
     }

@@ -9,7 +9,7 @@ pub enum Verdict {
     /// Neither.
     Differs,
     /// Only the sign or the order is the paper's.
-    OpKind,
+    Direction,
     /// Within a quarter of the paper's value, or within 0.05 for fractions; a statement that holds.
     Agrees,
 }
@@ -19,7 +19,7 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Differs => "differs",
-            Verdict::OpKind => "direction",
+            Verdict::Direction => "direction",
             Verdict::Agrees => "agrees",
         }
     }
@@ -28,7 +28,7 @@ impl Verdict {
     pub fn of(close: bool, direction_holds: bool) -> Verdict {
         match (close, direction_holds) {
             (true, _) => Verdict::Agrees,
-            (false, true) => Verdict::OpKind,
+            (false, true) => Verdict::Direction,
             (false, false) => Verdict::Differs,
         }
     }
