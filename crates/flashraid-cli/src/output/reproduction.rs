@@ -84,7 +84,7 @@ fn part_name(claim: &Claim, part: &str) -> String {
 fn verdict(claim: &Claim) -> Cell {
     let tone = match claim.verdict {
         Verdict::Agrees => Tone::Better,
-        Verdict::OpKind => Tone::Plain,
+        Verdict::Direction => Tone::Plain,
         Verdict::Differs => Tone::Worse,
     };
     Cell { text: claim.verdict.name().to_owned(), tone }

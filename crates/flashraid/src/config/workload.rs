@@ -547,7 +547,7 @@ impl Quantity for TraceReorder {
     }
 }
 
-/// OpKind of requests where a trace does not tell.
+/// Direction of requests where a trace does not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceDirection {
