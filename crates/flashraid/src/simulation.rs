@@ -1,7 +1,7 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
 
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, Done, PageRequest, Health, StripeCounters, pages_of};
+use flashraid_model::array::{Array, Done, Health, PageRequest, StripeCounters, pages_of};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination;
 use flashraid_model::events::GcInterval;
@@ -40,6 +40,8 @@ pub trait Watch {
     fn tick(&mut self, progress: &Progress) -> bool;
     /// Called for every completed request.
     fn completed(&mut self, request: &CompletedRequest);
+    /// Called for every victim that was cleaned.
+    fn collected(&mut self, _clean: &GcInterval) {}
 }
 
 /// How far a simulation is.
@@ -114,6 +116,7 @@ pub fn simulate(
         in_flight: Slab::default(),
         done: Vec::new(),
         cleans: Vec::new(),
+        to_show: Vec::new(),
         sent: 0,
         now: 0,
         idle_is_over: false,
@@ -125,6 +128,8 @@ pub fn simulate(
         HostLoop::Open => loop_.run_open(watch)?,
         HostLoop::Closed { depth, think_ns } => loop_.run_closed(depth, think_ns, watch)?,
     };
+    loop_.take_cleans();
+    loop_.show_cleans(watch);
     Ok(loop_.finish(stopped))
 }
 
@@ -157,6 +162,8 @@ struct Loop {
     in_flight: Slab<InFlight>,
     done: Vec<Done>,
     cleans: Vec<GcInterval>,
+    /// Measured, but not shown to the watch yet.
+    to_show: Vec<GcInterval>,
     sent: u64,
     now: TimeNs,
     /// The last request is done.
@@ -349,12 +356,18 @@ impl Loop {
     #[inline]
     fn take_cleans(&mut self) {
         self.array.take_cleans(&mut self.cleans);
+        self.to_show.extend_from_slice(&self.cleans);
         for clean in self.cleans.drain(..) {
             self.metrics.gc(&clean);
             let start = self.array.start_free_blocks();
             self.metrics.free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
             self.metrics.free_blocks(clean.member, clean.end_ns, clean.free_blocks_min, start);
         }
+    }
+
+    #[inline]
+    fn show_cleans(&mut self, watch: &mut dyn Watch) {
+        self.to_show.drain(..).for_each(|clean| watch.collected(&clean));
     }
 
     #[inline]
@@ -378,6 +391,7 @@ impl Loop {
         self.upcoming.pages_since_tick = 0;
         self.array.catch_up(self.now);
         self.take_cleans();
+        self.show_cleans(watch);
         self.metrics.advance(self.array.cleans_known_until(self.now));
         let by_requests = self.limit.requests.map(|limit| self.sent as f64 / limit as f64);
         let by_time = self.limit.duration_ns.map(|end| self.now as f64 / end as f64);
@@ -386,7 +400,6 @@ impl Loop {
     }
 
     fn finish(mut self, stopped: bool) -> Outcome {
-        self.take_cleans();
         let counters = self.array.members().iter().zip(&self.at_restart).map(|(m, before)| m.counters().since(before)).collect();
         Outcome {
             counters,

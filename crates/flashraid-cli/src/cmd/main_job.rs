@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use flashraid::Study;
+use flashraid_report::grid::Grid;
+
 use crate::args::DEFAULT_OUT;
 use crate::failure::Outcome;
 use crate::files;
-use crate::grid::{Axis, Plan, default_threads};
-use crate::scenario;
 
-use super::compare::{tables, write_reports};
+use super::compare::{run_plan, tables, write_reports};
 
 /// 8 SSDs of the GGC paper under its write-dominated HPC workload, at full size.
 const CONFIGURATION: &str = include_str!("main_job.toml");
@@ -18,10 +19,8 @@ const SCHEMES: &[&str] = &["local", "reactive-inclusive", "reactive-selective", 
 
 /// Runs the main job.
 pub fn run() -> Outcome {
-    let schemes = Axis { key: "coordination.scheme".to_owned(), values: SCHEMES.iter().map(|name| (*name).to_owned()).collect() };
-    let load = |settings: &[_], seed| scenario::from_text("built-in configuration", CONFIGURATION, settings, seed);
-    let plan = Plan::new(&[schemes], None, None, 1, load)?;
-    let grid = plan.run(default_threads(), None, "Nothing was written.")?;
+    let plan = Study::from_toml(CONFIGURATION)?.vary("coordination.scheme", SCHEMES)?.plan()?;
+    let grid = Grid::of(run_plan(plan, "Nothing was written.")?)?;
 
     let out = Path::new(DEFAULT_OUT);
     write_reports(&grid, "Garbage collection of 8 SSDs under hpc-w", out)?;

@@ -109,19 +109,20 @@ fn every_preset_can_be_checked() {
 
 /// Write amplification that a member really has while random writes run over a device at its working level.
 fn measured(scenario: &config::Scenario) -> f64 {
+    use flashraid_model::ids::{DieId, Lpn};
     let ssd = &scenario.array.ssd;
     let mut ftl = flashraid_model::ftl::Ftl::filled(&ssd.ftl(), 1, 0);
     let exported = ssd.geometry.exported_pages_per_die();
     let mut stream = flashraid_model::rng::stream(1, "check.theory", 0);
     let (mut moved, mut written) = (0_u64, 0_u64);
     for write in 0..6 * u64::from(exported) {
-        while let Some((pool, victim)) = ftl.next_clean(0, 0) {
-            let work = ftl.clean(0, pool, victim);
+        while let Some((pool, victim)) = ftl.next_clean(DieId(0), 0) {
+            let work = ftl.clean(DieId(0), pool, victim);
             moved += if write >= 3 * u64::from(exported) { u64::from(work.pages_moved) } else { 0 };
         }
-        let lpn = flashraid_model::rng::below(&mut stream, u64::from(exported)) as u32;
-        let pool = ftl.place(0, lpn, 0).expect("after the cleans there is room");
-        ftl.write(0, pool, lpn);
+        let lpn = Lpn(flashraid_model::rng::below(&mut stream, u64::from(exported)) as u32);
+        let pool = ftl.place(DieId(0), lpn, 0).expect("after the cleans there is room");
+        ftl.write(DieId(0), pool, lpn);
         written += u64::from(write >= 3 * u64::from(exported));
     }
     (written + moved) as f64 / written as f64
