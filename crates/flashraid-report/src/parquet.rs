@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashraid_model::metrics::CompletedRequest;
-use flashraid_model::request::OpKind;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -91,7 +90,6 @@ fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[Complete
         column.close()?;
     }
 
-    let (read, write) = (ByteArray::from("read"), ByteArray::from("write"));
     let direction = |row: &CompletedRequest| ByteArray::from(row.request.kind.name());
     let values: Vec<ByteArray> = rows.iter().map(direction).collect();
     let mut column = group.next_column()?.expect("the schema has this column");
@@ -134,7 +132,7 @@ pub fn failure(path: &Path, error: &ParquetError) -> WriteError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flashraid_model::request::Request;
+    use flashraid_model::request::{OpKind, Request};
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
 

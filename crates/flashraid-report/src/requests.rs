@@ -5,14 +5,13 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flashraid_model::metrics::CompletedRequest;
-use flashraid_model::request::OpKind;
 
 use super::parquet::RequestFile;
 use crate::error::{Outcome, WriteError};
 use crate::files::NewFile;
 
 /// The columns of the CSV file, as in the Parquet file.
-const HEADER: &str = "index,arrival_ns,done_ns,response_ns,offset_bytes,length_bytes,kind: direction,stream,high_priority,gc_members_met";
+const HEADER: &str = "index,arrival_ns,done_ns,response_ns,offset_bytes,length_bytes,direction,stream,high_priority,gc_members_met";
 
 /// `requests.parquet` and `requests.csv`, which grow while the simulation runs; without [`RequestFiles::finish`] nothing is left of them.
 pub struct RequestFiles {

@@ -153,7 +153,9 @@ fn standard_stream(path: &Path) -> io::Result<Option<File>> {
         let own = match path.to_str() {
             Some("-" | "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => io::stdout().as_fd().try_clone_to_owned()?,
             Some("/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2") => io::stderr().as_fd().try_clone_to_owned()?,
-            Some(name) if name.starts_with("/dev/fd/") || name.starts_with("/proc/self/fd/") => File::options().append(true).open(path)?.into(),
+            Some(name) if name.starts_with("/dev/fd/") || name.starts_with("/proc/self/fd/") => {
+                File::options().append(true).open(path)?.into()
+            }
             _ => return Ok(None),
         };
         Ok(Some(own.into()))

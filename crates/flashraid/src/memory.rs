@@ -78,7 +78,10 @@ mod tests {
     #[test]
     fn what_the_system_says_is_understood() {
         assert_eq!(kib_of("MemTotal: 9 kB\nMemAvailable:   1024 kB\n", "MemAvailable:"), Some(1 << 20));
-        assert_eq!(address_space_limit("Limit  Soft  Hard\nMax address space         4096000000           unlimited            bytes\n"), Some(4_096_000_000));
+        assert_eq!(
+            address_space_limit("Limit  Soft  Hard\nMax address space         4096000000           unlimited            bytes\n"),
+            Some(4_096_000_000)
+        );
         assert_eq!(address_space_limit("Max address space         unlimited            unlimited            bytes\n"), None);
     }
 

@@ -82,7 +82,9 @@ impl WarmCache {
             .files(|name| name.starts_with(NAME.0) && name.ends_with(NAME.1))?
             .into_iter()
             .map(|(path, bytes, used)| {
-                let of = File::open(&path).map_err(|error| error.to_string()).and_then(|file| warm_state::read_header(&mut BufReader::new(file)));
+                let of = File::open(&path)
+                    .map_err(|error| error.to_string())
+                    .and_then(|file| warm_state::read_header(&mut BufReader::new(file)));
                 KeptState { of: of.unwrap_or_else(|problem| format!("not usable: {problem}")), path, bytes, used }
             })
             .collect();
@@ -97,7 +99,10 @@ impl WarmCache {
     pub fn clear(&self) -> io::Result<(usize, u64)> {
         let files = self.files(is_own)?;
         files.iter().try_for_each(|(path, ..)| fs::remove_file(path))?;
-        Ok((files.iter().filter(|(path, ..)| path.extension().is_some_and(|end| end == "state")).count(), files.iter().map(|file| file.1).sum()))
+        Ok((
+            files.iter().filter(|(path, ..)| path.extension().is_some_and(|end| end == "state")).count(),
+            files.iter().map(|file| file.1).sum(),
+        ))
     }
 
     /// Brings `ftl` to the state of `key`. `None`: it is not there; a text: what is wrong with it. Then `ftl` is not to be used before it
@@ -191,7 +196,9 @@ mod tests {
             fs::write(&path, [0; 100]).unwrap();
             File::options().append(true).open(&path).unwrap().set_modified(SystemTime::now() - Duration::from_secs(age_s)).unwrap();
         };
-        for (name, age_s) in [("warm-a.state", 30), ("warm-b.state", 10), ("warm-c.state", 20), ("thesis.txt", 99), (".flashraid-x.part", 9999)] {
+        for (name, age_s) in
+            [("warm-a.state", 30), ("warm-b.state", 10), ("warm-c.state", 20), ("thesis.txt", 99), (".flashraid-x.part", 9999)]
+        {
             file(name, age_s);
         }
         cache.trim().unwrap();

@@ -43,9 +43,7 @@ fn list(cache: &WarmCache, states: &[KeptState]) -> String {
 }
 
 fn document(cache: &WarmCache, states: &[KeptState]) -> serde_json::Value {
-    let state = |state: &KeptState| {
-        json!({ "path": state.path.display().to_string(), "bytes": state.bytes, "age_s": age_s(state.used), "of": state.of })
-    };
+    let state = |state: &KeptState| json!({ "path": state.path.display().to_string(), "bytes": state.bytes, "age_s": age_s(state.used), "of": state.of });
     json!({
         "folder": cache.folder().display().to_string(),
         "bytes": states.iter().map(|state| state.bytes).sum::<u64>(),

@@ -68,7 +68,8 @@ fn a_damaged_state_is_made_anew_and_the_user_is_told() {
     for pattern in ["random", "workload"] {
         let more = ["--set".to_owned(), format!("ssd.warm_up.pattern={pattern}")];
         let more = more.each_ref().map(String::as_str);
-        let (made, _) = if pattern == "random" { (made.clone(), String::new()) } else { run(&place, &[&more[..], &["--no-cache"]].concat()) };
+        let (made, _) =
+            if pattern == "random" { (made.clone(), String::new()) } else { run(&place, &[&more[..], &["--no-cache"]].concat()) };
         run(&place, &more);
         let path = place.path(&place.files()[0]);
         let whole = fs::read(&path).unwrap();
@@ -115,7 +116,10 @@ fn a_state_that_is_named_must_be_whole() {
 #[test]
 fn more_memory_than_there_is_is_refused_before_any_is_asked_for() {
     let place = Place::new();
-    place.write("large.toml", "array = { level = \"raid0\", members = 128, stripe_unit = \"4KiB\" }\nssd.preset = \"ggc2014\"\nworkload.preset = \"hpc-w\"\n");
+    place.write(
+        "large.toml",
+        "array = { level = \"raid0\", members = 128, stripe_unit = \"4KiB\" }\nssd.preset = \"ggc2014\"\nworkload.preset = \"hpc-w\"\n",
+    );
     for arguments in ["run large.toml", "compare large.toml --vary seed=1,2 --out out"] {
         let script = format!("ulimit -v 4000000; exec {} {arguments}", env!("CARGO_BIN_EXE_flashraid"));
         let mut command = std::process::Command::new("sh");

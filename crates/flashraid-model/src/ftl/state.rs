@@ -71,13 +71,7 @@ impl Ftl {
         let mut next = || dies.next().expect("the range has all dies");
         for die in &mut self.dies {
             let need = u64::from(next()) | u64::from(next()) << 32;
-            *die = DieState {
-                need,
-                valid_pages: next(),
-                next_pool_to_clean: next(),
-                next_pool_to_write: next(),
-                sequence: next(),
-            };
+            *die = DieState { need, valid_pages: next(), next_pool_to_clean: next(), next_pool_to_write: next(), sequence: next() };
         }
         self.load_streams(&bytes[end..])?;
         let mut blocks = words(blocks_at..pools_at);
@@ -278,8 +272,8 @@ impl Ftl {
 
 #[cfg(test)]
 mod tests {
-    use crate::ftl::{FtlParams, Ftl, PlaneChoice, Pool, VictimPolicy};
     use crate::flash::Geometry;
+    use crate::ftl::{Ftl, FtlParams, PlaneChoice, Pool, VictimPolicy};
     use crate::ids::{DieId, Lpn};
     use crate::rng;
     use proptest::prelude::*;

@@ -78,7 +78,8 @@ fn percentiles(grid: &Grid) -> Option<Chart> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::{Axis as Key, combinations};
+    use crate::grid::Axis as Key;
+    use flashraid::study::combinations;
     use serde_json::{Value, json};
 
     fn grid(keys: &[&str], means: &[&[f64]]) -> Grid {

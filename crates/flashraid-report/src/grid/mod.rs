@@ -1,13 +1,13 @@
 //! The results of a grid of simulations: every combination of the varied keys, each with every seed.
 
-mod axis;
-mod summary;
 mod tables;
 
-pub use axis::{Axis, Setting, combinations};
-pub use summary::{Estimate, estimate, ratio};
-
+use flashraid::study::StudyResult;
+pub use flashraid::study::{Axis, Estimate, Setting, estimate, ratio};
 use serde_json::Value;
+
+use crate::error::Outcome;
+use crate::json;
 
 /// A finished grid.
 pub struct Grid {
@@ -25,6 +25,18 @@ pub struct Point {
     pub settings: Vec<Setting>,
     /// The report of every seed, in order.
     pub reports: Vec<Value>,
+}
+
+impl Grid {
+    /// The results of a whole study.
+    pub fn of(result: StudyResult) -> Outcome<Grid> {
+        let StudyResult { axes, points, baselines, rows, .. } = result;
+        let mut points: Vec<Point> = points.into_iter().map(|settings| Point { settings, reports: Vec::new() }).collect();
+        for row in rows {
+            points[row.point].reports.push(json::document(&row.report)?);
+        }
+        Ok(Grid { axes, points, baselines })
+    }
 }
 
 impl Point {

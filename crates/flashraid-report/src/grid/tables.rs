@@ -195,7 +195,8 @@ fn ratio_cell(ratio: Option<Estimate>, better: Better) -> Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::combinations;
+    use flashraid::study::combinations;
+
     use super::*;
 
     fn grid(means: &[&[f64]]) -> Grid {

@@ -195,7 +195,7 @@ fn libcachesim_by_position_and_by_header() {
         &[record(1_700_000_000_000_001_000, 0, 512, 512, Writes), record(1_700_000_000_000_002_000, 0, 1024, 512, Read)],
     );
     let writes = TraceSpec { direction: Some(Writes), ..spec() };
-    assert_eq!(records(b"5,100,4096\n", &writes).unwrap()[0].direction, Writes);
+    assert_eq!(records(b"5,100,4096\n", &writes).unwrap()[0].kind, Writes);
     assert!(refusal("5,100,4096,w\n", &writes).contains("direction can't be chosen"));
 }
 

@@ -138,9 +138,9 @@ fn without_effect(config: &Config) -> Vec<String> {
             ("idle", gc.idle != default.idle),
         ];
         let set = of_time.iter().filter(|(_, is_set)| *is_set);
-        warnings.extend(set.map(|(key, _)| {
-            format!("ssd.gc.{key} has no effect with coordination.scheme = \"ideal\", where collection takes no time")
-        }));
+        warnings.extend(
+            set.map(|(key, _)| format!("ssd.gc.{key} has no effect with coordination.scheme = \"ideal\", where collection takes no time")),
+        );
     }
     if gc.preemption == Preemption::None {
         warnings.extend(unused("preemption (ssd.gc.preemption = \"semi\" or \"suspend\")", &of_preemption));

@@ -10,8 +10,9 @@
 //! ```
 
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, Done, Level, PageRequest};
+use crate::array::{Array, ArrayParams, Event, Level, PageRequest};
 use crate::events::GcInterval;
+use crate::request::OpKind;
 use crate::ssd::{MemberCounters, Preemption, Suspension, tiny};
 
 const T: TimeNs = 10_000;
@@ -54,12 +55,12 @@ fn run(params: &ArrayParams, operations: &[(i64, Op)]) -> Outcome {
     let mut array = Array::new(params, 1);
     let mut arrivals: Vec<(TimeNs, Op)> = writes.iter().map(|&page| (0, Write(page))).collect();
     arrivals.extend(operations.iter().map(|&(at, op)| ((T as i64 + at) as TimeNs, op)));
-    let mut done: Vec<Done> = Vec::new();
+    let mut events: Vec<Event> = Vec::new();
     let mut now = 0;
     for (tag, &(at, op)) in arrivals.iter().enumerate() {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
             now = event;
-            array.advance(event, &mut done);
+            array.advance(event, &mut events);
         }
         let (write, page, high_priority) = match op {
             Read(page) => (false, page, false),
@@ -67,21 +68,35 @@ fn run(params: &ArrayParams, operations: &[(i64, Op)]) -> Outcome {
             Urgent(page) => (true, page, true),
         };
         // The same page of every member, so that an array does on each what a single one does.
-        let request =
-            PageRequest { tag: tag as u64, first_page: page * members, pages: members as u32, write, high_priority, one_member: false };
-        array.submit(at, &request);
+        let request = PageRequest {
+            tag: tag as u64,
+            first_page: page * members,
+            pages: members as u32,
+            kind: OpKind::of(write),
+            high_priority,
+            stream: 0,
+            one_member: false,
+        };
+        array.submit(at, &request).unwrap();
     }
     while let Some(event) = array.next_time() {
         now = event;
-        array.advance(event, &mut done);
-        if done.len() == arrivals.len() {
+        array.advance(event, &mut events);
+        if events.iter().filter(|event| matches!(event, Event::Done(_))).count() == arrivals.len() {
             array.end_idle_collection(now);
         }
     }
     assert!(now > 0);
     array.verify().expect("the state is consistent");
-    let mut cleans = Vec::new();
-    array.take_cleans(&mut cleans);
+    array.stop(&mut events);
+    let (mut done, mut cleans) = (Vec::new(), Vec::new());
+    for event in events {
+        match event {
+            Event::Done(end) => done.push(end),
+            Event::Collection(clean) => cleans.push(clean),
+            Event::Destage(_) => unreachable!("there is no cache"),
+        }
+    }
     done.sort_by_key(|done| done.tag);
     let done = &done[writes.len()..];
     assert_eq!(done.len(), operations.len(), "every operation is done");
