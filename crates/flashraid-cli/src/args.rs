@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use flashraid::study::{Axis, Setting};
 use flashraid_workload::trace::write::WRITABLE;
 use flashraid_workload::trace::{Devices, Format, Reorder, TimeUnit, TraceSpec};
 use flashraid_workload::units::Duration;
-
-use crate::grid::{Axis, Setting};
 
 /// Where results go unless the user says otherwise.
 pub const DEFAULT_OUT: &str = "flashraid-out";
@@ -39,6 +38,9 @@ pub enum Command {
     /// Run every combination of varied keys and compare the results
     #[command(after_help = COMPARE_HELP)]
     Compare(CompareArgs),
+    /// Put the shards of a comparison together
+    #[command(after_help = STATUS)]
+    Merge(MergeArgs),
     /// Explain a configuration without running it
     Check(CheckArgs),
     /// Look into traces and convert them
@@ -176,12 +178,40 @@ pub struct CompareArgs {
     pub jobs: Option<u16>,
     #[command(flatten)]
     pub machine: MachineArgs,
+    /// Run only part I of N, for instance 1/4; `flashraid merge` puts the folders of all parts together
+    #[arg(long, value_name = "I/N", value_parser = parse_shard)]
+    pub shard: Option<(usize, usize)>,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
     /// Folder of report.json, report.html, every point (points.parquet, points.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) [default: flashraid-out/compare-HASH]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+/// Arguments of `merge`.
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Folders of the shards, as `flashraid compare --shard` left them
+    #[arg(value_name = "DIR", required = true)]
+    pub folders: Vec<PathBuf>,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Folder of the results, with the same files as those of compare [default: flashraid-out/merge]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// `I/N`.
+fn parse_shard(text: &str) -> Result<(usize, usize), String> {
+    let (index, count) = text.split_once('/').ok_or("write I/N, for instance 1/4")?;
+    let number = |text: &str| text.trim().parse::<usize>().map_err(|_| "write I/N, for instance 1/4".to_owned());
+    let (index, count) = (number(index)?, number(count)?);
+    match index >= 1 && index <= count {
+        true => Ok((index, count)),
+        false => Err(format!("shards of {count} are 1/{count} to {count}/{count}")),
+    }
 }
 
 const REPRODUCE_HELP: &str = "\

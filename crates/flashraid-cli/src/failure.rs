@@ -2,7 +2,11 @@
 
 use std::io;
 
+use flashraid::Error;
+use flashraid::study::StudyProblem;
 use flashraid_report::WriteError;
+
+use crate::scenario;
 
 /// What a command returns.
 pub type Outcome<T = ()> = Result<T, Failure>;
@@ -54,5 +58,28 @@ impl Failure {
 impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Failure {
         Failure::Run(error.to_string())
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        match error {
+            Error::Config(problems) => scenario::refuse(&problems),
+            Error::Study(problem) => Failure::Input(in_options(&problem)),
+            Error::Interrupted => Failure::Interrupted("stopped before the first request: there is nothing to report".to_owned()),
+            Error::StudyInterrupted { .. } => Failure::Interrupted(error.to_string()),
+            error if error.is_input() => Failure::Input(error.to_string()),
+            error => Failure::Run(error.to_string()),
+        }
+    }
+}
+
+/// The problem in terms of the options that led to it.
+fn in_options(problem: &StudyProblem) -> String {
+    match problem {
+        StudyProblem::RepeatedKey { key, .. } => format!("--vary {key} is there twice; give all values at once: --vary {key}=A,B,C"),
+        StudyProblem::SeedTwice => "--vary seed=… together with --seed or --seeds: leave out one of them".to_owned(),
+        StudyProblem::Baseline { .. } => format!("--{problem}"),
+        problem => problem.to_string(),
     }
 }

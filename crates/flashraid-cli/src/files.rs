@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-pub use flashraid_report::files::{discard_unfinished, make_folder, rewrite, write};
+pub use flashraid_report::files::{discard_unfinished, rewrite, write};
 
 use crate::failure::{Failure, Outcome};
 

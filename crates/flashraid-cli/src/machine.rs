@@ -4,8 +4,8 @@ use std::thread;
 
 use flashraid::config::Scenario;
 use flashraid::memory;
+use flashraid::study::Means;
 use flashraid::warm_cache::WarmCache;
-use flashraid::warm_up::SharedWarmUps;
 
 use crate::args::MachineArgs;
 use crate::failure::{Failure, Outcome};
@@ -17,8 +17,9 @@ pub struct Machine {
     /// Simulations at a time, at least 1.
     pub workers: usize,
     /// Threads of each, at least 1.
-    threads: usize,
-    cache: Option<WarmCache>,
+    pub threads: usize,
+    /// Where warm states are kept.
+    pub cache: Option<WarmCache>,
 }
 
 impl Machine {
@@ -53,9 +54,10 @@ impl Machine {
         Machine { workers, threads, cache: if arguments.no_cache { None } else { WarmCache::of_user() } }
     }
 
-    /// What the simulations share.
-    pub fn equip(&self, warm_ups: SharedWarmUps) -> SharedWarmUps {
-        warm_ups.kept_in(self.cache.clone()).on_threads(self.threads)
+    /// The same for the simulations of a study.
+    pub fn means(self) -> Means {
+        let Machine { workers, threads, cache } = self;
+        Means { workers, threads, cache }
     }
 }
 

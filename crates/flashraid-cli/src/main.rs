@@ -5,13 +5,12 @@ mod bench;
 mod cmd;
 mod failure;
 mod files;
-mod grid;
 mod interrupt;
 mod machine;
 mod output;
 mod progress;
 mod scenario;
-mod simulate;
+mod watch;
 
 use std::io::Write;
 use std::panic;

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use flashraid::run::{Phase, Progress};
+use flashraid::{Phase, Progress};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use flashraid_report::number;
@@ -63,7 +63,7 @@ impl Board {
     }
 
     /// One simulation is done.
-    pub fn done(&self, simulation: usize) {
+    pub fn end(&self, simulation: usize) {
         let mut simulations = self.lock();
         simulations[simulation] = Simulation { done: true, warmed: 1.0, fraction: Some(1.0), ..simulations[simulation] };
         self.draw(&simulations);

@@ -1,25 +1,20 @@
 //! Configurations from files and options, and what is wrong with them.
 
-use flashraid::config::{self, Migrated, Problems, Scenario};
+use flashraid::Simulation;
+use flashraid::config::{self, Migrated, Problems};
+use flashraid::study::Setting;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Severity};
 
 use crate::args::ScenarioArgs;
 use crate::failure::{Failure, Outcome};
-use crate::grid::Setting;
 
-/// Reads a configuration with the user's `--set`, then `more` settings, over it; `seed` replaces its seed.
-pub fn load(arguments: &ScenarioArgs, more: &[Setting], seed: Option<u64>) -> Outcome<Scenario> {
-    let settings = pairs(arguments.set.iter().chain(more));
-    config::load(&arguments.file, &settings, seed).map_err(|problems| refuse(&problems))
-}
-
-/// Reads a configuration that comes with the program.
-pub fn from_text(name: &str, text: &str, settings: &[Setting], seed: Option<u64>) -> Outcome<Scenario> {
-    config::from_str(name, text, &pairs(settings), seed).map_err(|problems| refuse(&problems))
-}
-
-fn pairs<'a>(settings: impl IntoIterator<Item = &'a Setting>) -> Vec<(String, String)> {
-    settings.into_iter().map(|setting| (setting.key.clone(), setting.value.clone())).collect()
+/// What a file and the user's `--set`, then `more` settings, describe.
+pub fn simulation<'a>(arguments: &ScenarioArgs, more: &[Setting]) -> Outcome<Simulation<'a>> {
+    let mut simulation = Simulation::from_file(&arguments.file)?;
+    for Setting { key, value } in arguments.set.iter().chain(more) {
+        simulation = simulation.set(key, value)?;
+    }
+    Ok(simulation)
 }
 
 /// The text of a configuration file with the new names of keys, values and presets.
@@ -28,7 +23,7 @@ pub fn migrate(name: &str, text: &str) -> Outcome<Migrated> {
 }
 
 /// A file that can't be read is a failure, everything else bad input.
-fn refuse(problems: &Problems) -> Failure {
+pub fn refuse(problems: &Problems) -> Failure {
     match (problems.unreadable, problems.list.as_slice()) {
         (true, _) => Failure::Run(problems.to_string()),
         (false, [only]) if only.place.is_none() => Failure::Input(problems.to_string()),

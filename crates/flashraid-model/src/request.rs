@@ -49,3 +49,10 @@ pub struct Request {
     /// than a stripe unit that still goes to one SSD); otherwise it spreads over the members like any range of the array.
     pub one_member: bool,
 }
+
+impl Request {
+    /// A request of normal priority that spreads over the members like any range of the array.
+    pub const fn new(kind: OpKind, arrival_ns: u64, offset_bytes: u64, length_bytes: u64) -> Self {
+        Self { arrival_ns, offset_bytes, length_bytes, kind, high_priority: false, stream: 0, one_member: false }
+    }
+}

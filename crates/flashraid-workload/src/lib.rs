@@ -75,6 +75,32 @@ pub trait Source {
     }
 }
 
+impl<S: Source + ?Sized> Source for Box<S> {
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+        (**self).next_request()
+    }
+
+    fn fill(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
+        (**self).fill(out, n)
+    }
+
+    fn host_loop(&self) -> HostLoop {
+        (**self).host_loop()
+    }
+
+    fn progress(&self) -> Option<f64> {
+        (**self).progress()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        (**self).notes()
+    }
+
+    fn place(&self) -> Option<String> {
+        (**self).place()
+    }
+}
+
 /// A source that can't go on.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {

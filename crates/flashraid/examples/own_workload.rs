@@ -3,14 +3,10 @@
 
 #![allow(clippy::print_stdout)]
 
-use flashraid::config;
-use flashraid::model::array::Array;
-use flashraid::model::metrics::CompletedRequest;
 use flashraid::model::rng::{self, Stream};
-use flashraid::simulation::{Limit, Progress, Watch, simulate};
-use flashraid::workload::{OpKind, Request, Source, SourceError};
+use flashraid::{CompletedRequest, Error, Observer, OpKind, Report, Request, Simulation, Source, SourceError};
 
-/// The array, as in a file; its `[workload]` is not used.
+/// The array, as in a file; of its `[workload]` only `requests` counts.
 const ARRAY: &str = r#"
 [array]
 level = "raid0"
@@ -43,72 +39,61 @@ impl Source for Log {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         self.now_ns += (MEAN_GAP_NS * rng::exponential(&mut self.random)) as u64;
         let is_read = rng::happens(&mut self.random, 0.5);
-        let (offset_bytes, length_bytes, direction) = if is_read {
+        let (kind, offset_bytes, length_bytes) = if is_read {
             // Within the last 16 records.
             let back = (1 + rng::below(&mut self.random, 16 * RECORD_BYTES / READ_BYTES)) * READ_BYTES;
-            ((self.head + self.log_bytes - back) % self.log_bytes, READ_BYTES, OpKind::Read)
+            (OpKind::Read, (self.head + self.log_bytes - back) % self.log_bytes, READ_BYTES)
         } else {
             let record = self.head;
             self.head = (self.head + RECORD_BYTES) % self.log_bytes;
-            (record, RECORD_BYTES, OpKind::Write)
+            (OpKind::Write, record, RECORD_BYTES)
         };
-        let arrival_ns = self.now_ns;
-        Ok(Some(Request { arrival_ns, offset_bytes, length_bytes, kind: direction, high_priority: false, stream: 0, one_member: false }))
+        Ok(Some(Request::new(kind, self.now_ns, offset_bytes, length_bytes)))
     }
 }
 // ANCHOR_END: source
 
-// ANCHOR: watch
+// ANCHOR: observer
 /// Counts reads that waited for a collection; whatever a report lacks can be measured in this way.
 #[derive(Default)]
 struct DelayedReads(u64);
 
-impl Watch for DelayedReads {
-    fn tick(&mut self, _progress: &Progress) -> bool {
-        true
-    }
-
-    fn completed(&mut self, done: &CompletedRequest) {
+impl Observer for DelayedReads {
+    fn request(&mut self, done: &CompletedRequest) {
         self.0 += u64::from(done.request.kind == OpKind::Read && done.gc_members_met > 0);
     }
 }
-// ANCHOR_END: watch
+// ANCHOR_END: observer
 
 // ANCHOR: main
-/// The 99th percentile of reads in ns, and how many of them waited for a collection.
-fn measure(requests: u64) -> Result<(u64, u64), Box<dyn std::error::Error>> {
-    let scenario = config::from_str("own_workload.rs", ARRAY, &[], Some(1)).map_err(|problems| format!("{problems:?}"))?;
-    let mut array = Array::new(&scenario.array, scenario.seed);
-    for member in array.members_to_warm_up() {
-        member.warm_up(2.0, scenario.seed);
-    }
-    let capacity_bytes = config::address_space(&scenario.array).capacity_bytes;
+/// What the run reports, and how many reads waited for a collection.
+fn measure(requests: u64) -> Result<(Report, u64), Error> {
+    let seed = 1;
+    let mut delayed = DelayedReads::default();
+    let simulation = Simulation::from_toml(ARRAY)?.set("workload.requests", requests)?.seed(seed);
     let log = Log {
-        log_bytes: capacity_bytes / 2 / RECORD_BYTES * RECORD_BYTES,
+        log_bytes: simulation.capacity_bytes()? / 2 / RECORD_BYTES * RECORD_BYTES,
         head: 0,
         now_ns: 0,
-        random: rng::stream(scenario.seed, "log", 0),
+        random: rng::stream(seed, "log", 0),
     };
-
-    let mut delayed = DelayedReads::default();
-    let limit = Limit { requests: Some(requests), duration_ns: None };
-    let outcome = simulate(array, Box::new(log), limit, &scenario.metrics, &mut delayed)?;
-
-    outcome.array.verify()?;
-    let measured = outcome.metrics.finish(outcome.end_ns);
-    Ok((measured.response.read.quantile_ns(0.99).unwrap_or(0), delayed.0))
+    let report = simulation.source(log).observe(&mut delayed).run()?;
+    Ok((report, delayed.0))
 }
 // ANCHOR_END: main
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (p99_ns, delayed) = measure(50_000)?;
-    println!("reads: 99th percentile {} µs, {delayed} waited for a collection", p99_ns / 1000);
+fn main() -> Result<(), Error> {
+    let (report, delayed) = measure(50_000)?;
+    let p99_us = report.response_us.read.p99.unwrap_or(0.0);
+    println!("reads: 99th percentile {p99_us:.0} µs, {delayed} waited for a collection");
     Ok(())
 }
 
 #[test]
 fn reads_wait_for_collections_and_a_repetition_measures_the_same() {
-    let (p99_ns, delayed) = measure(5_000).unwrap();
-    assert!(delayed > 0 && p99_ns > 1_000_000, "{p99_ns} ns, {delayed} reads");
-    assert_eq!(measure(5_000).unwrap(), (p99_ns, delayed));
+    let (report, delayed) = measure(5_000).unwrap();
+    let p99_us = report.response_us.read.p99.unwrap();
+    assert!(delayed > 0 && p99_us > 1_000.0, "{p99_us} µs, {delayed} reads");
+    let (again, delayed_again) = measure(5_000).unwrap();
+    assert_eq!((again.without_wall_clock(), delayed_again), (report.without_wall_clock(), delayed));
 }

@@ -1,27 +1,123 @@
-//! Simulates garbage collection in arrays of SSDs.
+//! Simulates garbage collection in arrays of SSDs, and the remedies against it.
 //!
-//! ```text
-//!  configuration ─▶ config ─Scenario▶ run ─▶ warm_up, simulation ─▶ report
-//!                                                   │  ▲
-//!                            workload ─Request──────┘  │
-//!                            model: Array ─────────────┘
+//! ```
+//! # fn main() -> Result<(), flashraid::Error> {
+//! let report = flashraid::Simulation::from_toml(
+//!     r#"
+//!     array = { level = "raid0", members = 4, stripe_unit = "16KiB" }
+//!     ssd.geometry = { dies = 2, blocks = 64, pages = 16 }
+//!     workload = { preset = "hpc-w", requests = 500 }
+//!     "#,
+//! )?
+//! .set("coordination.scheme", "reactive-inclusive")?
+//! .run()?;
+//! let mean_us = report.response_us.all.mean.expect("requests were served");
+//! println!("mean response {mean_us:.0} µs, {} collections", report.gc.runs);
+//! # assert!(mean_us > 0.0 && report.requests.all == 500);
+//! # Ok(())
+//! # }
 //! ```
 //!
-//! [`config`] makes a scenario of what a user writes and refuses everything that can be wrong with it, [`run`] runs it to a [`report`].
-//! [`simulation`] is the loop between any [`Source`](workload::Source) of requests and any [`Array`](model::array::Array):
-//! what a workload of one's own needs.
+//! - [`Simulation`] runs one configuration to a [`Report`], which is the document of `flashraid run --json` as a type.
+//! - [`Study`] runs every combination of varied keys with every seed, on several threads or machines, and goes on where it was stopped.
+//! - [`config`] has the keys of a configuration and everything that can be wrong with one; [`config::schema`] describes them, [`config::presets`] lists
+//!   the devices, arrays and workloads that come with it.
+//!
+//! The same configuration and seed give the same results on every machine.
+//!
+//! # Requests of one's own
+//!
+//! A [`Source`] gives one request after the other; times never go backwards. It may be a program's own model of a load, or what it has recorded.
+//!
+//! ```
+//! use flashraid::{OpKind, Request, Simulation, Source, SourceError};
+//!
+//! /// Writes the array from end to end, a page every 100 µs.
+//! struct Sequential {
+//!     next: u64,
+//!     pages: u64,
+//! }
+//!
+//! impl Source for Sequential {
+//!     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+//!         let number = self.next;
+//!         self.next += 1;
+//!         Ok(Some(Request::new(OpKind::Write, number * 100_000, number % self.pages * 4096, 4096)))
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), flashraid::Error> {
+//! let simulation = Simulation::from_toml("ssd.geometry = { dies = 1, blocks = 64 }\nworkload.requests = 1000")?;
+//! let pages = simulation.capacity_bytes()? / 4096;
+//! let report = simulation.source(Sequential { next: 0, pages }).run()?;
+//! assert_eq!(report.requests.write, 1000);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Measurements of one's own
+//!
+//! An [`Observer`] sees every request when it is done and every cleaned victim, and may stop the run.
+//!
+//! ```
+//! use flashraid::{CompletedRequest, Observer, Simulation};
+//!
+//! /// How many requests met a collection.
+//! #[derive(Default)]
+//! struct Met(u64);
+//!
+//! impl Observer for Met {
+//!     fn request(&mut self, done: &CompletedRequest) {
+//!         self.0 += u64::from(done.gc_members_met > 0);
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), flashraid::Error> {
+//! let mut met = Met::default();
+//! let report = Simulation::from_toml("ssd.geometry = { dies = 1, blocks = 64 }\nworkload.requests = 1000")?.observe(&mut met).run()?;
+//! assert_eq!(met.0, report.gc.requests_by_members_met[1..].iter().sum::<u64>());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What builds
+//!
+//! Features `gzip`, `zstd` and `bzip2` read compressed traces. All are on by default; without them nothing needs a C compiler.
+//! Tables, charts, pages, CSV and Parquet of the same reports are the crate `flashraid-report`.
+//!
+//! The model itself is [`model`], the generators and traces [`workload`]: parts that change more often than what this page names.
+
+mod embed;
+mod error;
+mod observer;
+mod template;
 
 pub mod check;
 pub mod config;
 pub mod memory;
 pub mod report;
+#[doc(hidden)]
 pub mod run;
+#[doc(hidden)]
 pub mod simulation;
+pub mod study;
 mod threads;
 pub mod warm_cache;
+#[doc(hidden)]
 pub mod warm_state;
+#[doc(hidden)]
 pub mod warm_up;
 
+pub use config::Config;
+pub use embed::Simulation;
+pub use error::Error;
+pub use observer::{Observer, Phase, Progress};
+pub use report::Report;
+pub use study::{Study, StudyObserver, StudyResult};
+
 pub use flashraid_model as model;
+pub use flashraid_model::events::GcInterval;
+pub use flashraid_model::metrics::CompletedRequest;
 pub use flashraid_workload as workload;
 pub use flashraid_workload::files;
+pub use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};

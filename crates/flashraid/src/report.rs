@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use flashraid_model::metrics::course::SAMPLES_BEYOND;
 
-pub use build::ReportInputs;
-pub use cache::cache;
+pub(crate) use build::ReportInputs;
+pub(crate) use cache::cache;
 pub use table::{GUESS, Row, Section, format_figure};
 pub use verdict::{Load, Verdict};
 
@@ -28,6 +28,7 @@ pub const REPORT_SCHEMA: &str = "flashraid.report/1";
 
 /// Everything that one run reports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Report {
     /// [`REPORT_SCHEMA`].
     pub schema: String,
@@ -96,6 +97,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// The JSON document, as `flashraid run --json` prints it.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let document = serde_json::to_value(self).expect("a report is plain data");
+        format!("{document:#}\n")
+    }
+
     /// The report without what differs between two runs of the same inputs: times of the wall clock, rates, memory.
     #[must_use]
     pub fn without_wall_clock(&self) -> Self {

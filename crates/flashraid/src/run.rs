@@ -2,64 +2,23 @@
 
 use crate::check::check;
 use crate::config::{Scenario, address_space, changed_workload_keys};
+use crate::observer::{Observer, Phase, Progress};
 use crate::report::{self, Perf, Report, ReportInputs};
 use crate::simulation::{self, Outcome, Watch};
 use crate::warm_up::{self, SharedWarmUps};
-use flashraid_model::array::Array;
+use flashraid_model::events::GcInterval;
 use flashraid_model::metrics::CompletedRequest;
 use flashraid_model::ssd::MemberCounters;
 use flashraid_workload::units::counted;
-use flashraid_workload::{self as workload, HostLoop, SourceError, catalogue};
+use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
 use std::time::Instant;
-
-/// Watches a run, and may stop it.
-pub trait Observer {
-    /// Something that the user should know and no result says, such as where a warm state comes from.
-    fn note(&mut self, _text: &str) {}
-
-    /// Called every few thousand requests, and every few milliseconds of a warm-up; returning false stops the run, whose report then says that it
-    /// is partial.
-    fn progress(&mut self, _progress: &Progress) -> bool {
-        true
-    }
-
-    /// Called for every completed request if [`Observer::wants_requests`].
-    fn request(&mut self, _request: &CompletedRequest) {}
-
-    /// Whether [`Observer::request`] is to be called.
-    fn wants_requests(&self) -> bool {
-        false
-    }
-}
-
-/// An observer that looks on.
-impl Observer for () {}
-
-/// What a run is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// Bringing the members to a working state.
-    WarmUp,
-    /// Serving requests.
-    Run,
-}
-
-/// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
-    /// What it is doing.
-    pub phase: Phase,
-    /// Share of the phase that is done, from 0 to 1, if its end is known.
-    pub fraction: Option<f64>,
-    /// Requests sent.
-    pub requests: u64,
-    /// Simulated time, in nanoseconds.
-    pub simulated_ns: u64,
-}
 
 /// Why a run gave no report.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// The source of requests can't go on.
+    #[error("{0}")]
+    Source(#[from] SourceError),
     /// The input is not what it should be: exit status 2.
     #[error("{0}")]
     Input(String),
@@ -69,17 +28,9 @@ pub enum RunError {
     /// It was stopped before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     Interrupted,
-}
-
-impl From<SourceError> for RunError {
-    fn from(error: SourceError) -> Self {
-        match error {
-            SourceError::Input(text) => Self::Input(text),
-            // A path that leads nowhere is a mistake in the configuration; a disk that fails is not.
-            SourceError::Io { ref source, .. } if source.kind() == std::io::ErrorKind::NotFound => Self::Input(error.to_string()),
-            SourceError::Io { .. } => Self::Io(error.to_string()),
-        }
-    }
+    /// An invariant does not hold at its end.
+    #[error("the state at the end is inconsistent: {0}")]
+    Inconsistent(String),
 }
 
 /// Runs a scenario.
@@ -95,29 +46,35 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Report, R
 /// # Errors
 /// As [`run`].
 pub fn run_sharing(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    run_to_the_end(scenario, warm_ups, observer).map(|(report, _)| report)
+    carry_out(scenario, Order { warm_ups, source: None, verify: false }, observer)
 }
 
-/// Runs a scenario and verifies the whole state of every member at its end (`--check`).
-///
-/// # Errors
-/// As [`run`]; [`RunError::Io`] with the first invariant that does not hold.
-pub fn run_verified(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    let (report, array) = run_to_the_end(scenario, warm_ups, observer)?;
-    array.verify().map_err(|text| RunError::Io(format!("the state at the end is inconsistent: {text}")))?;
-    Ok(report)
+/// How a scenario is to be run.
+pub(crate) struct Order<'a> {
+    /// States that it shares with others.
+    pub warm_ups: &'a SharedWarmUps,
+    /// Takes the place of the scenario's workload.
+    pub source: Option<Box<dyn Source>>,
+    /// Whether the whole state of every member is verified at the end.
+    pub verify: bool,
 }
 
-fn run_to_the_end(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<(Report, Array), RunError> {
+/// Runs a scenario.
+pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dyn Observer) -> Result<Report, RunError> {
+    let Order { warm_ups, source, verify } = order;
     let begin = Instant::now();
     let mut array = warm_up::warm_array(scenario, warm_ups, observer)?;
     array.serve_ahead_by(warm_ups.threads(), None);
     let warm_up_s = begin.elapsed().as_secs_f64();
 
-    let source = workload::open(&scenario.workload, scenario.seed, &address_space(&scenario.array))?;
+    let workload_note = if source.is_some() { Some(OWN_SOURCE.to_owned()) } else { workload_note(scenario) };
+    let source = match source {
+        Some(source) => source,
+        None => workload::open(&scenario.workload, scenario.seed, &address_space(&scenario.array))?,
+    };
     let is_closed = source.host_loop() != HostLoop::Open;
     let run_begin = Instant::now();
-    let mut watch = RunWatch { wants_requests: observer.wants_requests(), observer };
+    let mut watch = RunWatch { observer };
     let outcome = simulation::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
     let run_s = run_begin.elapsed().as_secs_f64();
 
@@ -148,14 +105,20 @@ fn run_to_the_end(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut 
         }),
         is_closed,
         partial_reason: stopped.then(|| format!("interrupted after {}", counted(requests, "request"))),
-        workload_note: workload_note(scenario),
+        workload_note,
         trace_notes: notes,
         warnings: check(scenario).warnings,
         wall_s: begin.elapsed().as_secs_f64(),
         perf: Perf::new(totals.host_page_ops(), totals.flash_page_ops(), requests, run_s, warm_up_s, peak_rss_bytes()),
     });
-    Ok((report, array))
+    match verify {
+        true => array.verify().map(|()| report).map_err(RunError::Inconsistent),
+        false => Ok(report),
+    }
 }
+
+/// What the report says of a workload that the configuration does not describe.
+const OWN_SOURCE: &str = "the requests came from a source of the caller's own instead of the configuration's workload";
 
 /// What the report says of a workload from the catalogue.
 fn workload_note(scenario: &Scenario) -> Option<String> {
@@ -173,7 +136,6 @@ fn workload_note(scenario: &Scenario) -> Option<String> {
 
 struct RunWatch<'a> {
     observer: &'a mut dyn Observer,
-    wants_requests: bool,
 }
 
 impl Watch for RunWatch<'_> {
@@ -184,9 +146,11 @@ impl Watch for RunWatch<'_> {
 
     #[inline]
     fn completed(&mut self, request: &CompletedRequest) {
-        if self.wants_requests {
-            self.observer.request(request);
-        }
+        self.observer.request(request);
+    }
+
+    fn collected(&mut self, clean: &GcInterval) {
+        self.observer.collection(clean);
     }
 }
 

@@ -4,7 +4,7 @@ use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, Done, Event, Health, HostCounters, PageRequest, StripeCounters, pages_of};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination;
-use flashraid_model::events::Slab;
+use flashraid_model::events::{GcInterval, Slab};
 use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Skip};
 use flashraid_model::ssd::{Hint, MemberCounters};
 use flashraid_workload::{HostLoop, Request, Source, SourceError};
@@ -39,6 +39,8 @@ pub trait Watch {
     fn tick(&mut self, progress: &Progress) -> bool;
     /// Called for every completed request.
     fn completed(&mut self, request: &CompletedRequest);
+    /// Called for every victim that was cleaned.
+    fn collected(&mut self, _clean: &GcInterval) {}
 }
 
 /// How far a simulation is.
@@ -352,6 +354,7 @@ impl Loop {
         match event {
             Event::Done(done) => self.complete(done, watch),
             Event::Collection(clean) => {
+                watch.collected(clean);
                 self.metrics.gc(clean);
                 let start = self.array.start_free_blocks();
                 self.metrics.free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);

@@ -1,7 +1,8 @@
 //! Brings an array to its working state before the first request, once for all runs that begin in the same state.
 
 use crate::config::{Scenario, address_space};
-use crate::run::{Observer, Phase, Progress, RunError};
+use crate::observer::{Observer, Phase, Progress};
+use crate::run::RunError;
 use crate::threads;
 use crate::warm_cache::{self, WarmCache};
 use crate::warm_state;

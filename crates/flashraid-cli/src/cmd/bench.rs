@@ -9,7 +9,6 @@ use crate::bench::{self, BenchReport, BenchSize};
 use crate::failure::Outcome;
 use crate::files;
 use crate::output::json;
-use crate::simulate;
 use flashraid_report::sheet::Sheet;
 use flashraid_report::{number, text};
 
@@ -20,7 +19,7 @@ pub fn run(arguments: &BenchArgs) -> Outcome {
     bar.enable_steady_tick(Duration::from_millis(250));
     let report = bench::run(size, |step| bar.set_message(step.to_owned()));
     bar.finish_and_clear();
-    let report = report.map_err(simulate::failure)?;
+    let report = report.map_err(flashraid::Error::from)?;
     match arguments.json {
         true => json::print(&json::document(&report)?),
         false => files::print(&text::render(&[sheet(&report, arguments.quick)])),

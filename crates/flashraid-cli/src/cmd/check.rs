@@ -1,7 +1,5 @@
 //! `flashraid check`: explains a configuration without running it.
 
-use flashraid::check::check;
-
 use crate::args::CheckArgs;
 use crate::failure::Outcome;
 use crate::files;
@@ -10,7 +8,7 @@ use crate::scenario;
 
 /// Runs the command.
 pub fn run(arguments: &CheckArgs) -> Outcome {
-    let report = check(&scenario::load(&arguments.scenario, &[], None)?);
+    let report = scenario::simulation(&arguments.scenario, &[])?.check()?;
     match arguments.json {
         true => json::print(&json::document(&report)?),
         false => files::print(&format!("{}\n", report.to_string().trim_end())),

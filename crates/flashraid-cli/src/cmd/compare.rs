@@ -2,32 +2,85 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::args::{CompareArgs, DEFAULT_OUT};
-use crate::failure::Outcome;
-use crate::files;
-use crate::grid::{Grid, Plan, Store};
-use crate::machine::Machine;
-use crate::output::json;
-use crate::scenario;
+use flashraid::study::{Study, StudyPlan};
+use flashraid::{Error, StudyResult};
+use flashraid_report::grid::Grid;
 use flashraid_report::page::Page;
 use flashraid_report::{chart, picture, text};
 
+use crate::args::{CompareArgs, DEFAULT_OUT};
+use crate::failure::{Failure, Outcome};
+use crate::machine::Machine;
+use crate::output::json;
+use crate::progress::Board;
+use crate::{files, interrupt};
+
 /// Runs the command.
 pub fn run(arguments: &CompareArgs) -> Outcome {
-    let load = |settings: &[_], seed| scenario::load(&arguments.scenario, settings, seed);
-    let plan = Plan::new(&arguments.vary, arguments.baseline.as_deref(), arguments.seed, arguments.seeds, load)?;
-
-    let machine = Machine::new(arguments.machine, &plan.simulations(), arguments.jobs)?;
+    let plan = study(arguments)?.plan()?;
+    let means = Machine::new(arguments.machine, &plan.scenarios(), arguments.jobs)?.means();
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(format!("compare-{}", plan.hash())));
-    let store = Store::open(&out)?;
     let how_to_go_on = format!("The same command goes on from here; finished simulations are in {}.", out.display());
-    let grid = plan.run(&machine, Some(&store), &how_to_go_on)?;
+    let result = run_plan(plan.folder(&out).by(means), &how_to_go_on)?;
+    if let Some(shard) = arguments.shard {
+        return report_shard(shard, &result, &out, arguments.json);
+    }
+    let grid = Grid::of(result)?;
 
     write_reports(&grid, &format!("flashraid compare {}", arguments.scenario.file.display()), &out)?;
     match arguments.json {
         true => json::print(&grid.document()),
         false => files::print(&tables(&grid, &out)),
     }
+}
+
+fn study(arguments: &CompareArgs) -> Outcome<Study> {
+    let mut study = Study::from_file(&arguments.scenario.file)?.seeds(arguments.seeds);
+    for setting in &arguments.scenario.set {
+        study = study.set(&setting.key, &setting.value)?;
+    }
+    for axis in &arguments.vary {
+        study = study.vary_axis(axis.clone())?;
+    }
+    if let Some(baseline) = &arguments.baseline {
+        study = study.baseline(baseline);
+    }
+    if let Some(seed) = arguments.seed {
+        study = study.seed(seed);
+    }
+    if let Some((index, count)) = arguments.shard {
+        study = study.shard(index, count)?;
+    }
+    Ok(study)
+}
+
+/// A part of a comparison has nothing to compare; its simulations are in the folder.
+fn report_shard((index, count): (usize, usize), result: &StudyResult, out: &Path, as_json: bool) -> Outcome {
+    let simulations = result.rows.len();
+    match as_json {
+        true => json::print(&serde_json::json!({
+            "schema": "flashraid.shard/1",
+            "shard": [index, count],
+            "simulations": simulations,
+            "folder": out.display().to_string(),
+        })),
+        false => files::print(&format!(
+            "shard {index}/{count}: {simulations} simulations are done and kept in {0}\nflashraid merge {0} … puts all shards together\n",
+            out.display()
+        )),
+    }
+}
+
+/// Runs a plan with a progress bar and Ctrl-C.
+pub fn run_plan(plan: StudyPlan, how_to_go_on: &str) -> Outcome<StudyResult> {
+    interrupt::stop_at_next_step()?;
+    let board = Board::new(plan.len());
+    let result = plan.run(&board);
+    board.clear();
+    result.map_err(|error| match error {
+        Error::StudyInterrupted { .. } => Failure::Interrupted(format!("{error}. {how_to_go_on}")),
+        error => error.into(),
+    })
 }
 
 /// Writes report.json, report.html, the points and what the charts show as data, and the pictures.

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use flashraid::Study;
+use flashraid_report::grid::Grid;
+
 use crate::args::{DEFAULT_OUT, MachineArgs};
 use crate::failure::Outcome;
 use crate::files;
-use crate::grid::{Axis, Plan};
 use crate::machine::Machine;
-use crate::scenario;
 
-use super::compare::{tables, write_reports};
+use super::compare::{run_plan, tables, write_reports};
 
 /// 8 SSDs of the GGC paper under its write-dominated HPC workload, at full size.
 const CONFIGURATION: &str = include_str!("main_job.toml");
@@ -19,11 +20,9 @@ const SCHEMES: &[&str] = &["local", "reactive-inclusive", "reactive-selective", 
 
 /// Runs the main job.
 pub fn run() -> Outcome {
-    let schemes = Axis { key: "coordination.scheme".to_owned(), values: SCHEMES.iter().map(|name| (*name).to_owned()).collect() };
-    let load = |settings: &[_], seed| scenario::from_text("built-in configuration", CONFIGURATION, settings, seed);
-    let plan = Plan::new(&[schemes], None, None, 1, load)?;
-    let machine = Machine::new(MachineArgs::default(), &plan.simulations(), None)?;
-    let grid = plan.run(&machine, None, "Nothing was written.")?;
+    let plan = Study::from_toml(CONFIGURATION)?.vary("coordination.scheme", SCHEMES)?.plan()?;
+    let means = Machine::new(MachineArgs::default(), &plan.scenarios(), None)?.means();
+    let grid = Grid::of(run_plan(plan.by(means), "Nothing was written.")?)?;
 
     let out = Path::new(DEFAULT_OUT);
     write_reports(&grid, "Garbage collection of 8 SSDs under hpc-w", out)?;

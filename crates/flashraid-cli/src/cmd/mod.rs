@@ -5,6 +5,7 @@ mod cache;
 mod check;
 mod compare;
 pub mod main_job;
+mod merge;
 mod migrate;
 mod preset;
 mod reproduce;
@@ -20,6 +21,7 @@ pub fn run(command: Command) -> Outcome {
     match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Trace(command) => trace::run(&command),
         Command::Preset { command } => preset::run(command.as_ref()),

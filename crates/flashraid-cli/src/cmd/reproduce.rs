@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use flashraid::config;
+use flashraid::study::{Setting, Simulated, Store, run_all};
 use flashraid_experiments::ledger::{self, Origin};
 use flashraid_experiments::{Evaluation, Figure, Point, Results, Size, Variation, figures};
 use flashraid_workload::catalogue;
@@ -10,9 +12,9 @@ use serde_json::Value;
 
 use crate::args::{DEFAULT_OUT, ReproduceArgs};
 use crate::failure::{Failure, Outcome};
-use crate::grid::{Setting, Store, Task, run_all};
 use crate::machine::Machine;
 use crate::output::{json, reproduction};
+use crate::progress::Board;
 use crate::{files, interrupt, scenario};
 use flashraid_report::chart::{self, Chart};
 use flashraid_report::page::Page;
@@ -33,13 +35,17 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
     let store = Store::open(&out)?;
     interrupt::stop_at_next_step()?;
-    let reports = run_all(&plan.tasks, &machine, Some(&store))?;
+    let board = Board::new(plan.tasks.len());
+    let tasks: Vec<&Simulated> = plan.tasks.iter().collect();
+    let reports = run_all(&tasks, &machine.means(), Some(&store), &board);
+    board.clear();
+    let reports = reports?;
     let (done, all) = (reports.iter().flatten().count(), reports.len());
     if done < all {
         let kept = format!("The same command goes on from here; finished simulations are in {}.", out.display());
         return Err(Failure::Interrupted(format!("stopped: {done} of {all} simulations are done. {kept}")));
     }
-    let reports: Vec<Value> = reports.into_iter().flatten().collect();
+    let reports = reports.iter().flatten().map(json::document).collect::<Result<Vec<Value>, _>>()?;
     let curves = plan.curves(&reports);
     let evaluated = plan.evaluate(&reports);
     let origin = Origin { date: today(), version: env!("CARGO_PKG_VERSION").to_owned(), size, first_seed: arguments.seed };
@@ -83,7 +89,7 @@ fn traces(settings: &[Setting]) -> Outcome<Vec<(String, String)>> {
 
 /// The simulations of the chosen figures; one that several figures share is there once.
 struct Plan {
-    tasks: Vec<Task>,
+    tasks: Vec<Simulated>,
     figures: Vec<Planned>,
 }
 
@@ -101,11 +107,11 @@ type PlannedPoint = (String, Vec<usize>);
 impl Plan {
     /// The quick size leaves other settings than the figures' own out.
     fn new(chosen: Vec<Figure>, size: Size, first_seed: u64, traces: &[(String, String)]) -> Outcome<Plan> {
-        let mut tasks: Vec<Task> = Vec::new();
+        let mut tasks: Vec<Simulated> = Vec::new();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         let mut position = |point: &Point, seed: u64| -> Outcome<usize> {
-            let settings: Vec<Setting> = point.settings(size, traces).into_iter().map(|(key, value)| Setting { key, value }).collect();
-            let task = Task::new(scenario::from_text(&point.name, point.text, &settings, Some(seed))?);
+            let scenario = config::from_str(&point.name, point.text, &point.settings(size, traces), Some(seed));
+            let task = Simulated::new(scenario.map_err(|problems| scenario::refuse(&problems))?);
             let next = tasks.len();
             let index = *known.entry(task.id.clone()).or_insert(next);
             if index == next {

@@ -3,19 +3,19 @@
 use std::ops::Range;
 use std::path::Path;
 
-use flashraid::report::Report;
-use flashraid::warm_up::SharedWarmUps;
+use flashraid::Report;
+use flashraid::study::Setting;
 use flashraid_workload::units::Duration;
 use serde_json::Value;
 
 use crate::args::RunArgs;
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use crate::grid::Setting;
 use crate::machine::Machine;
 use crate::output::json;
 use crate::progress::Board;
-use crate::{interrupt, scenario, simulate};
+use crate::watch::Watcher;
+use crate::{interrupt, scenario};
 use flashraid_report::page::Page;
 use flashraid_report::parquet::Metadata;
 use flashraid_report::requests::RequestFiles;
@@ -23,21 +23,34 @@ use flashraid_report::{chart, picture, run as tables, text};
 
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
-    let scenario = scenario::load(&arguments.scenario, &window(arguments.timeline.as_ref()), arguments.seed)?;
     if arguments.timeline.is_some() && arguments.out.is_none() && !arguments.json {
         return Err(Failure::Input(
             "--timeline: add --out DIR for the picture of the window, or --json for its entries; tables have no place for it".to_owned(),
         ));
     }
-    let warm_ups = Machine::new(arguments.machine, &[&scenario], None)?.equip(SharedWarmUps::default());
+    let mut simulation = scenario::simulation(&arguments.scenario, &window(arguments.timeline.as_ref()))?;
+    if let Some(seed) = arguments.seed {
+        simulation = simulation.seed(seed);
+    }
+    if arguments.check {
+        simulation = simulation.verify();
+    }
+    // What is wrong is said before there are files.
+    let scenario = simulation.scenario()?;
+    let machine = Machine::new(arguments.machine, &[&scenario], None)?;
+    simulation = simulation.threads(machine.threads).warm_cache(machine.cache);
     let config = json::document(&scenario.config)?;
     let mut requests = arguments.out.as_deref().map(|out| RequestFiles::begin(out, &Metadata::of(&config))).transpose()?;
 
     interrupt::stop_at_next_step()?;
     let board = Board::new(1);
-    let report = simulate::run(&scenario, &warm_ups, arguments.check, &board, 0, requests.as_mut());
+    let mut watcher = Watcher::new(&board, requests.as_mut());
+    let result = simulation.observe(&mut watcher).run();
     board.clear();
-    let report = report?;
+    let report = match watcher.failure {
+        Some(failure) => return Err(failure),
+        None => result?,
+    };
     let document = json::document(&report)?;
 
     if let (Some(out), Some(requests)) = (&arguments.out, requests) {

@@ -159,3 +159,25 @@ fn points_and_charts_are_kept_as_tables() {
         assert!(charts.iter().any(|row| row[0] == name), "no data of the picture {name}");
     }
 }
+
+#[test]
+fn shards_merged_are_the_whole_comparison() {
+    let place = Place::new();
+    let whole = without_wall_clock(place.run_json(&grid(&["--json", "--baseline", "ideal"])));
+    let mut simulations = 0;
+    for (shard, out) in [("1/2", "one"), ("2/2", "two")] {
+        let document = place.run_json(&grid(&["--json", "--baseline", "ideal", "--shard", shard, "--out", out]));
+        simulations += document["simulations"].as_u64().unwrap();
+    }
+    assert_eq!(simulations, 4);
+    let merged = place.run_json(&["merge", "one", "two", "--json", "--out", "all"]);
+    assert_eq!(without_wall_clock(merged.clone()).to_string(), whole.to_string());
+    assert_eq!(place.json("all/report.json"), merged);
+
+    let ended = place.run(&["merge", "two"]);
+    assert_eq!(ended.status, 2);
+    assert!(ended.stderr.contains("2 of 4 simulations are in none of the folders") && ended.stderr.contains("2/2"), "{}", ended.stderr);
+    let ended = place.run(&grid(&["--shard", "3/2"]));
+    assert_eq!(ended.status, 2);
+    assert!(ended.stderr.contains("1/2 to 2/2"), "{}", ended.stderr);
+}

@@ -9,6 +9,7 @@ fn help_texts() {
         vec!["--help"],
         vec!["run", "--help"],
         vec!["compare", "--help"],
+        vec!["merge", "--help"],
         vec!["check", "--help"],
         vec!["trace", "info", "--help"],
         vec!["trace", "convert", "--help"],

@@ -56,7 +56,7 @@ fn split(grid: &Grid, axes: &[usize]) -> (usize, Vec<String>) {
 
 /// A figure over the varied quantity with the most values, with a line for each combination of the other keys; as bars without one.
 fn figure(grid: &Grid, id: &str, title: &str, pointer: &str, duration: Option<&str>) -> Vec<Chart> {
-    let quantities = grid.axes.iter().enumerate().filter_map(|(index, axis)| Some((index, axis.numbers()?)));
+    let quantities = grid.axes.iter().enumerate().filter_map(|(index, axis)| Some((index, crate::grid::numbers(axis)?)));
     let quantities = quantities.filter(|(_, (_, numbers))| numbers.len() > 1);
     match quantities.max_by_key(|(index, (_, numbers))| (numbers.len(), Reverse(*index))) {
         Some((across, (unit, numbers))) => {
@@ -195,7 +195,8 @@ fn percentiles(grid: &Grid) -> Option<Chart> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::{Axis as Key, combinations};
+    use crate::grid::Axis as Key;
+    use flashraid::study::combinations;
     use serde_json::{Value, json};
 
     fn grid(keys: &[&str], means: &[&[f64]]) -> Grid {

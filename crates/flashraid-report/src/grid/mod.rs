@@ -1,16 +1,16 @@
 //! The results of a grid of simulations: every combination of the varied keys, each with every seed.
 
-mod axis;
 mod numeric;
-mod summary;
 mod tables;
 
-pub use axis::{Axis, Setting, combinations};
-pub use numeric::Unit as AxisUnit;
-pub use summary::{Estimate, estimate, ratio};
-
 use flashraid::report::PERCENTILES;
+use flashraid::study::StudyResult;
+pub use flashraid::study::{Axis, Estimate, Setting, estimate, ratio};
+pub use numeric::{Unit as AxisUnit, numbers};
 use serde_json::Value;
+
+use crate::error::Outcome;
+use crate::json;
 
 /// A finished grid.
 pub struct Grid {
@@ -37,6 +37,16 @@ impl Grid {
         let is_alone = |axis: &Axis| self.axes.iter().filter(|other| last(&other.key) == last(&axis.key)).count() == 1;
         let name = |axis: &Axis| if is_alone(axis) { axis.key.len() - last(&axis.key).len() } else { 0 };
         self.axes.iter().map(|axis| &axis.key[name(axis)..]).collect()
+    }
+
+    /// The results of a whole study.
+    pub fn of(result: StudyResult) -> Outcome<Grid> {
+        let StudyResult { axes, points, baselines, rows, .. } = result;
+        let mut points: Vec<Point> = points.into_iter().map(|settings| Point { settings, reports: Vec::new() }).collect();
+        for row in rows {
+            points[row.point].reports.push(json::document(&row.report)?);
+        }
+        Ok(Grid { axes, points, baselines })
     }
 }
 

@@ -42,27 +42,25 @@ impl Unit {
     }
 }
 
-impl Axis {
-    /// The values as numbers of one unit, if they are such. Seeds are names rather than quantities.
-    pub fn numbers(&self) -> Option<(Unit, Vec<f64>)> {
-        let texts: Vec<String> = self
-            .values
-            .iter()
-            .map(|value| Setting { key: String::new(), value: value.clone() }.json())
-            .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-            .collect();
-        let units = [Unit::Plain, Unit::Percent, Unit::Nanoseconds, Unit::Bytes, Unit::BytesPerSecond];
-        let read = |unit: Unit| Some((unit, texts.iter().map(|text| unit.parse(text.trim())).collect::<Option<Vec<f64>>>()?));
-        units.into_iter().filter(|_| self.key != "seed").find_map(read)
-    }
+/// The values of an axis as numbers of one unit, if they are such. Seeds are names rather than quantities.
+pub fn numbers(axis: &Axis) -> Option<(Unit, Vec<f64>)> {
+    let texts: Vec<String> = axis
+        .values
+        .iter()
+        .map(|value| Setting { key: String::new(), value: value.clone() }.json())
+        .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        .collect();
+    let units = [Unit::Plain, Unit::Percent, Unit::Nanoseconds, Unit::Bytes, Unit::BytesPerSecond];
+    let read = |unit: Unit| Some((unit, texts.iter().map(|text| unit.parse(text.trim())).collect::<Option<Vec<f64>>>()?));
+    units.into_iter().filter(|_| axis.key != "seed").find_map(read)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Axis, Unit};
 
     fn numbers(text: &str) -> Option<(Unit, Vec<f64>)> {
-        text.parse::<Axis>().unwrap().numbers()
+        super::numbers(&text.parse::<Axis>().unwrap())
     }
 
     #[test]

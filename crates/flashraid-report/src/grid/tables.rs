@@ -86,7 +86,7 @@ impl Grid {
         let mut table = Table::default();
         for (axis, of) in self.axes.iter().enumerate() {
             let values = || rows.iter().map(|(point, _)| point.settings.get(axis).map(|setting| setting.value.clone()));
-            let numbers = of.numbers();
+            let numbers = super::numbers(of);
             if numbers.as_ref().is_none_or(|(unit, _)| *unit != AxisUnit::Plain) {
                 table.text(of.key.clone(), values());
             }
@@ -310,7 +310,9 @@ fn ratio_cell(ratio: Option<Estimate>, better: Better) -> Cell {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, combinations};
+    use flashraid::study::combinations;
+
+    use super::super::Axis;
     use super::*;
 
     fn grid(means: &[&[f64]]) -> Grid {

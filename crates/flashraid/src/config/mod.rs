@@ -136,17 +136,41 @@ pub struct WarmState {
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load(path: &Path, sets: &[(String, String)], seed: Option<u64>) -> Result<Scenario, Problems> {
-    let name = path.display().to_string();
-    match std::fs::read_to_string(path) {
-        Ok(text) => from_str(&name, &text, sets, seed),
-        Err(error) => {
-            let message = match error.kind() {
-                std::io::ErrorKind::InvalidData => format!("{name} is not a text file: a configuration is TOML in UTF-8"),
-                _ => format!("{name} can't be read: {error}"),
-            };
-            let unreadable = error.kind() != std::io::ErrorKind::InvalidData && error.kind() != std::io::ErrorKind::NotFound;
-            Err(Problems { sources: Vec::new(), list: vec![Problem { key: String::new(), message, help: None, place: None }], unreadable })
+    from_str(&path.display().to_string(), &read(path)?, sets, seed)
+}
+
+/// The text of a configuration file.
+pub(crate) fn read(path: &Path) -> Result<String, Problems> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let name = path.display();
+        let message = match error.kind() {
+            std::io::ErrorKind::InvalidData => format!("{name} is not a text file: a configuration is TOML in UTF-8"),
+            _ => format!("{name} can't be read: {error}"),
+        };
+        let unreadable = error.kind() != std::io::ErrorKind::InvalidData && error.kind() != std::io::ErrorKind::NotFound;
+        Problems { sources: Vec::new(), list: vec![Problem { key: String::new(), message, help: None, place: None }], unreadable }
+    })
+}
+
+/// Refuses what is not TOML.
+pub(crate) fn check_syntax(name: &str, text: &str) -> Result<(), Problems> {
+    let mut composer = compose::Composer::read(name, text, &[]);
+    match composer.has_syntax_errors {
+        false => Ok(()),
+        true => {
+            composer.problems.sort();
+            Err(composer.problems)
         }
+    }
+}
+
+/// Refuses a key and a value that can't be told apart from others.
+pub(crate) fn check_setting(key: &str, value: &str) -> Result<(), Problems> {
+    let source = SourceText { name: "--set".to_owned(), text: format!("{key}={value}") };
+    let mut problems = Problems { sources: vec![source], ..Problems::default() };
+    match tree::Tree::parse_set(0, key, value, &mut problems.list) {
+        Some(_) => Ok(()),
+        None => Err(problems),
     }
 }
 

@@ -1,9 +1,7 @@
 //! Every remedy runs on every drive: all schemes, modes of preemption, idle collection, blocking scopes, allocations, kinds of
 //! transfer and caches with each other, on tiny devices, with the check of the whole state at the end.
 
-use flashraid::config;
-use flashraid::run::run_verified;
-use flashraid::warm_up::SharedWarmUps;
+use flashraid::{Error, Simulation};
 
 /// A tiny device that both presets can be made into: the reserve is enough for whatever keeps blocks open.
 const BASE: &str = r#"
@@ -94,10 +92,11 @@ fn run_all_on(device: &str) {
 
 /// Cleans of a run, or why there is none.
 fn run(settings: &[(&str, &str)]) -> Result<u64, String> {
-    let sets: Vec<_> = settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
-    let scenario = config::from_str("test.toml", BASE, &sets, None).map_err(|problems| problems.to_string())?;
-    let report = std::panic::catch_unwind(|| run_verified(&scenario, &SharedWarmUps::default(), &mut ()))
-        .map_err(|_| "the model panicked".to_owned())?;
+    let verified = || -> Result<_, Error> {
+        let simulation = Simulation::from_toml(BASE)?;
+        settings.iter().try_fold(simulation, |simulation, (key, value)| simulation.set(key, value))?.verify().run()
+    };
+    let report = std::panic::catch_unwind(verified).map_err(|_| "the model panicked".to_owned())?;
     let report = report.map_err(|error| error.to_string())?;
     Ok(report.flash.erases)
 }

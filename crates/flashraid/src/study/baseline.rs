@@ -1,12 +1,11 @@
 //! Which point every point is compared with.
 
-use super::{Axis, Setting};
-use crate::failure::{Failure, Outcome};
+use super::{Axis, Setting, StudyProblem};
 
 /// For each combination the position of its baseline: the one that differs only in the varied key of which `wanted` is a value.
 ///
 /// `wanted` is a value or `KEY=VALUE`; without it the first value of the first varied key is taken.
-pub fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Option<&str>) -> Outcome<Vec<usize>> {
+pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Option<&str>) -> Result<Vec<usize>, StudyProblem> {
     let (key, value) = match (wanted, axes.first()) {
         (Some(text), _) => find(axes, text)?,
         (None, Some(first)) => (first.key.as_str(), first.values[0].as_str()),
@@ -22,12 +21,10 @@ pub fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Option<&s
     Ok(combinations.iter().map(baseline_of).collect())
 }
 
-fn find<'a>(axes: &'a [Axis], text: &str) -> Outcome<(&'a str, &'a str)> {
+fn find<'a>(axes: &'a [Axis], text: &str) -> Result<(&'a str, &'a str), StudyProblem> {
     let pairs = || axes.iter().flat_map(|axis| axis.values.iter().map(|value| (axis.key.as_str(), value.as_str())));
     let matches: Vec<(&str, &str)> = pairs().filter(|(key, value)| *value == text || format!("{key}={value}") == text).collect();
-    let refuse = |reason: &str, choices: Vec<String>| {
-        Err(Failure::Input(format!("--baseline {text}: {reason}; choose one of {}", choices.join(", "))))
-    };
+    let refuse = |reason: &'static str, choices: Vec<String>| Err(StudyProblem::Baseline { wanted: text.to_owned(), reason, choices });
     match matches.as_slice() {
         [only] => Ok(*only),
         [] => refuse("not among the varied values", pairs().map(|(_, value)| value.to_owned()).collect()),
@@ -42,7 +39,7 @@ mod tests {
 
     fn grid(texts: &[&str], wanted: Option<&str>) -> Result<Vec<usize>, String> {
         let axes: Vec<Axis> = texts.iter().map(|text| text.parse().unwrap()).collect();
-        baselines(&axes, &combinations(&axes), wanted).map_err(|failure| failure.message().unwrap())
+        baselines(&axes, &combinations(&axes), wanted).map_err(|problem| problem.to_string())
     }
 
     #[test]

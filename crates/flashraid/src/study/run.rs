@@ -1,4 +1,4 @@
-//! Runs the simulations of a grid on worker threads.
+//! Runs the simulations of a study on worker threads.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -6,33 +6,44 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use flashraid::config::Scenario;
-use flashraid::warm_up::{SharedWarmUps, warm_up_key};
 use flashraid_workload::{SourceSpec, WorkloadSpec};
-use serde_json::Value;
 
-use super::{Store, short_hash};
-use crate::failure::{Failure, Outcome};
-use crate::interrupt;
-use crate::machine::Machine;
-use crate::output::json;
-use crate::progress::Board;
-use crate::simulate;
+use super::StudyObserver;
+use super::store::{Store, short_hash};
+use crate::Error;
+use crate::config::Scenario;
+use crate::observer::{Observer, Progress};
+use crate::report::Report;
+use crate::run::{RunError, run_sharing};
+use crate::warm_cache::WarmCache;
+use crate::warm_up::{SharedWarmUps, warm_up_key};
 
-/// One simulation of a grid.
-pub struct Task {
+/// What of the machine a study uses; changes no result.
+#[derive(Debug, Clone)]
+pub struct Means {
+    /// Simulations at a time; 0 counts as 1.
+    pub workers: usize,
+    /// Threads of each; 0 counts as 1.
+    pub threads: usize,
+    /// Where states after long warm-ups are kept.
+    pub cache: Option<WarmCache>,
+}
+
+/// One simulation of a study.
+#[derive(Debug)]
+pub struct Simulated {
     /// What to simulate.
     pub scenario: Scenario,
     /// Name of its saved point: the same for the same inputs.
     pub id: String,
 }
 
-impl Task {
+impl Simulated {
     /// Names a simulation by what it computes.
-    pub fn new(scenario: Scenario) -> Task {
+    pub fn new(scenario: Scenario) -> Self {
         let mut inputs = format!("{} {}", scenario.hash, scenario.seed);
         add_traces(&scenario.workload, &mut inputs);
-        Task { id: short_hash(&inputs), scenario }
+        Self { id: short_hash(&inputs), scenario }
     }
 }
 
@@ -49,37 +60,43 @@ fn add_traces(workload: &WorkloadSpec, inputs: &mut String) {
     }
 }
 
-/// Runs what the store does not hold yet, as many at a time as the machine is to run, and saves each report as it ends.
+/// Runs what the store does not hold yet, as many at a time as `means` say, and saves each report as it ends.
 ///
-/// The reports come in the order of the tasks, whatever the number of workers; `None` where an interruption came first.
+/// The reports come in the order of the tasks, whatever the number of threads; `None` where the observer stopped it first.
+///
+/// # Errors
 /// After a failure no further task is begun.
-pub fn run_all(tasks: &[Task], machine: &Machine, store: Option<&Store>) -> Outcome<Vec<Option<Value>>> {
-    let board = Board::new(tasks.len());
-    let mut reports: Vec<Option<Value>> = tasks.iter().map(|task| store?.load(&task.id)).collect();
+pub fn run_all(
+    tasks: &[&Simulated],
+    means: &Means,
+    store: Option<&Store>,
+    observer: &dyn StudyObserver,
+) -> Result<Vec<Option<Report>>, Error> {
+    let mut reports: Vec<Option<Report>> = tasks.iter().map(|task| store?.load(&task.id)).collect();
     let (done, open): (Vec<usize>, Vec<usize>) = (0..tasks.len()).partition(|index| reports[*index].is_some());
-    done.into_iter().for_each(|index| board.done(index));
+    done.into_iter().for_each(|index| observer.done(index));
 
-    let warm_ups = machine.equip(SharedWarmUps::of(open.iter().map(|index| &tasks[*index].scenario)));
+    let warm_ups =
+        SharedWarmUps::of(open.iter().map(|index| &tasks[*index].scenario)).kept_in(means.cache.clone()).on_threads(means.threads);
     let queue = Mutex::new(by_warm_up(tasks, &open));
     let failed = AtomicBool::new(false);
     let results = Mutex::new(Vec::new());
     let work = || {
-        while !interrupt::requested() && !failed.load(Ordering::Relaxed) {
+        while observer.go_on() && !failed.load(Ordering::Relaxed) {
             let Some(index) = take(&queue, &warm_ups) else { break };
-            let result = run_one(&tasks[index], &warm_ups, &board, index, store);
+            let result = run_one(tasks[index], &warm_ups, observer, index, store);
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
             results.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
         }
     };
     thread::scope(|scope| {
-        let workers = machine.workers.min(open.len());
+        let workers = means.workers.max(1).min(open.len());
         // Where the system gives fewer threads, fewer do all the work.
         let spawned = (0..workers).take_while(|_| thread::Builder::new().spawn_scoped(scope, work).is_ok()).count();
         if spawned == 0 {
             work();
         }
     });
-    board.clear();
 
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     // Of several failures the first in the order of the grid is reported, so that the message depends less on timing.
@@ -94,7 +111,7 @@ pub fn run_all(tasks: &[Task], machine: &Machine, store: Option<&Store>) -> Outc
 type Waiting = (usize, String);
 
 /// Tasks that share a warm-up come one after the other, so that few states are kept at a time.
-fn by_warm_up(tasks: &[Task], open: &[usize]) -> VecDeque<Waiting> {
+fn by_warm_up(tasks: &[&Simulated], open: &[usize]) -> VecDeque<Waiting> {
     let mut first_with: HashMap<String, usize> = HashMap::new();
     let mut waiting: Vec<(usize, Waiting)> = Vec::new();
     for &index in open {
@@ -113,17 +130,43 @@ fn take(queue: &Mutex<VecDeque<Waiting>>, warm_ups: &SharedWarmUps) -> Option<us
     queue.remove(free).map(|(index, _)| index)
 }
 
-/// The report, or `None` if an interruption cut it short.
-fn run_one(task: &Task, warm_ups: &SharedWarmUps, board: &Board, index: usize, store: Option<&Store>) -> Outcome<Option<Value>> {
-    let report = match simulate::run_sharing(&task.scenario, warm_ups, board, index) {
+/// The report, or `None` if the observer cut it short.
+fn run_one(
+    task: &Simulated,
+    warm_ups: &SharedWarmUps,
+    observer: &dyn StudyObserver,
+    index: usize,
+    store: Option<&Store>,
+) -> Result<Option<Report>, Error> {
+    let report = match run_sharing(&task.scenario, warm_ups, &mut OfOne { observer, index }) {
         Ok(report) if report.partial => return Ok(None),
-        Err(Failure::Interrupted(_)) => return Ok(None),
+        Err(RunError::Interrupted) => return Ok(None),
         result => result?,
     };
-    let report = json::document(&report)?;
     if let Some(store) = store {
         store.save(&task.id, &report)?;
     }
-    board.done(index);
+    observer.done(index);
     Ok(Some(report))
+}
+
+/// Tells the observer of a study of one simulation.
+struct OfOne<'a> {
+    observer: &'a dyn StudyObserver,
+    index: usize,
+}
+
+impl Observer for OfOne<'_> {
+    fn note(&mut self, text: &str) {
+        self.observer.note(text);
+    }
+
+    fn progress(&mut self, progress: &Progress) -> bool {
+        self.observer.progress(self.index, progress)
+    }
+}
+
+/// How many workers a study has unless it is told: one for each processor.
+pub fn default_workers() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,0 +1,25 @@
+//! `flashraid merge`: one comparison of the shards that `flashraid compare --shard` ran.
+
+use std::path::{Path, PathBuf};
+
+use flashraid::Study;
+use flashraid_report::grid::Grid;
+
+use crate::args::{DEFAULT_OUT, MergeArgs};
+use crate::failure::Outcome;
+use crate::files;
+use crate::output::json;
+
+use super::compare::{tables, write_reports};
+
+/// Runs the command.
+pub fn run(arguments: &MergeArgs) -> Outcome {
+    let grid = Grid::of(Study::merge(&arguments.folders)?)?;
+    let out = arguments.out.clone().unwrap_or_else(|| Path::new(DEFAULT_OUT).join("merge"));
+    let folders: Vec<String> = arguments.folders.iter().map(|folder: &PathBuf| folder.display().to_string()).collect();
+    write_reports(&grid, &format!("flashraid merge {}", folders.join(" ")), &out)?;
+    match arguments.json {
+        true => json::print(&grid.document()),
+        false => files::print(&tables(&grid, &out)),
+    }
+}

@@ -1,0 +1,61 @@
+//! Shows simulations on the progress bar, stops them at Ctrl-C and, if wanted, writes files of requests.
+
+use flashraid::study::StudyObserver;
+use flashraid::{CompletedRequest, Observer, Progress};
+use flashraid_report::requests::RequestFiles;
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::progress::Board;
+
+/// Watches one simulation.
+pub struct Watcher<'a> {
+    board: &'a Board,
+    requests: Option<&'a mut RequestFiles>,
+    /// Why requests can't be written; an observer can't fail, so that the run is stopped and this reported instead.
+    pub failure: Option<Failure>,
+}
+
+impl<'a> Watcher<'a> {
+    /// On a board of one simulation.
+    pub fn new(board: &'a Board, requests: Option<&'a mut RequestFiles>) -> Watcher<'a> {
+        Watcher { board, requests, failure: None }
+    }
+}
+
+impl Observer for Watcher<'_> {
+    fn note(&mut self, text: &str) {
+        self.board.note(text);
+    }
+
+    fn progress(&mut self, progress: &Progress) -> bool {
+        self.board.update(0, progress);
+        self.failure.is_none() && !interrupt::requested()
+    }
+
+    fn request(&mut self, request: &CompletedRequest) {
+        if let (Some(file), None) = (&mut self.requests, &self.failure) {
+            self.failure = file.add(request).err().map(Failure::from);
+        }
+    }
+}
+
+/// The simulations of a study.
+impl StudyObserver for Board {
+    fn progress(&self, simulation: usize, progress: &Progress) -> bool {
+        self.update(simulation, progress);
+        self.go_on()
+    }
+
+    fn note(&self, text: &str) {
+        Board::note(self, text);
+    }
+
+    fn done(&self, simulation: usize) {
+        self.end(simulation);
+    }
+
+    fn go_on(&self) -> bool {
+        !interrupt::requested()
+    }
+}

@@ -1,0 +1,293 @@
+//! The door of the library: a configuration, perhaps a source of requests and an observer of one's own, and the report.
+
+use std::borrow::Borrow;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::Error;
+use crate::check::{CheckReport, check};
+use crate::config::{Config, Problem, Problems, Scenario, address_space};
+use crate::observer::Observer;
+use crate::report::Report;
+use crate::run;
+use crate::template::Template;
+use crate::warm_cache::WarmCache;
+use crate::warm_up::SharedWarmUps;
+use flashraid_model::array::WarmUpPattern;
+use flashraid_workload::Source;
+
+/// One simulation: from a configuration to a [`Report`].
+///
+/// ```
+/// # fn main() -> Result<(), flashraid::Error> {
+/// let report = flashraid::Simulation::from_toml("[array]\nmembers = 2")?
+///     .set("ssd.geometry.dies", 1)?
+///     .set("ssd.geometry.blocks", 64)?
+///     .set("workload.requests", 100)?
+///     .seed(7)
+///     .run()?;
+/// assert_eq!((report.seed, report.requests.all, report.members.len()), (7, 100, 2));
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a simulation does nothing before `run`"]
+pub struct Simulation<'a> {
+    template: Template,
+    source: Option<Box<dyn Source>>,
+    observer: Option<Box<dyn Observer + 'a>>,
+    verify: bool,
+    threads: usize,
+    cache: Option<WarmCache>,
+}
+
+impl<'a> Simulation<'a> {
+    /// Of a configuration that was put together in Rust.
+    pub fn new(config: impl Borrow<Config>) -> Self {
+        Self::of(Template::new(config.borrow()))
+    }
+
+    /// Of a configuration's text. What is left out has its default ([`config::schema`](crate::config::schema)); paths are relative to the working
+    /// folder.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the text is not TOML.
+    pub fn from_toml(text: &str) -> Result<Self, Error> {
+        Ok(Self::of(Template::from_toml(text)?))
+    }
+
+    /// Of a configuration file. Paths in it are relative to its folder.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it can't be read or is not TOML.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Ok(Self::of(Template::from_file(path.as_ref())?))
+    }
+
+    /// Of a configuration as a tree of values, as from JSON or from a map of another language. A `null` counts as left out.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it is not a table.
+    pub fn from_value(value: &Value) -> Result<Self, Error> {
+        Ok(Self::of(Template::from_value(value)?))
+    }
+
+    fn of(template: Template) -> Self {
+        Self { template, source: None, observer: None, verify: false, threads: 1, cache: None }
+    }
+
+    /// Replaces a key of the configuration, as `--set` does: a text is read as TOML or, failing that, taken as it is.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the key is none, or what opens a table, a list or a quoted text does not close it. Whether the value fits the key is
+    /// found out by [`Simulation::run`], which tells of everything at once.
+    pub fn set(mut self, key: &str, value: impl ToString) -> Result<Self, Error> {
+        self.template.set(key, value.to_string())?;
+        Ok(self)
+    }
+
+    /// Replaces the seed, from which every random choice follows.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.template.seed = Some(seed);
+        self
+    }
+
+    /// Takes requests from here instead of the configuration's `[workload]`, of which only `requests` and `duration` count: they end the run, if the source does
+    /// not end before.
+    pub fn source(mut self, source: impl Source + 'static) -> Self {
+        self.source = Some(Box::new(source));
+        self
+    }
+
+    /// Lets an observer watch. Given as `&mut observer` it can be asked after the run what it has seen.
+    pub fn observe(mut self, observer: impl Observer + 'a) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// Verifies the whole state of every member at the end of the run.
+    pub fn verify(mut self) -> Self {
+        self.verify = true;
+        self
+    }
+
+    /// Lets it use so many threads, for the members' warm-ups and for requests that depend on no answer; 0 counts as 1. Changes no result.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Keeps the states after long warm-ups here, and takes from here what an earlier run left; without one they are made anew. Changes no
+    /// result.
+    pub fn warm_cache(mut self, cache: impl Into<Option<WarmCache>>) -> Self {
+        self.cache = cache.into();
+        self
+    }
+
+    /// The bytes that the array offers to its host: what a [`Source`] of one's own may address.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with everything that is wrong with the configuration.
+    pub fn capacity_bytes(&self) -> Result<u64, Error> {
+        Ok(address_space(&self.scenario()?.array).capacity_bytes)
+    }
+
+    /// Explains the configuration without running it.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with everything that is wrong with it.
+    pub fn check(&self) -> Result<CheckReport, Error> {
+        Ok(check(&self.scenario()?))
+    }
+
+    /// Finds out whether the configuration can be run, which [`Simulation::run`] does by itself before anything else.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with everything that is wrong with it.
+    pub fn validate(&self) -> Result<(), Error> {
+        self.scenario().map(drop)
+    }
+
+    /// Runs it. The same configuration, seed and source give the same report on every machine, but for what the wall clock decides.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with everything that is wrong with the configuration; [`Error::Source`] if the requests can't be read on;
+    /// [`Error::Interrupted`] if the observer stops it before the first request; and what files do.
+    pub fn run(self) -> Result<Report, Error> {
+        let scenario = self.scenario()?;
+        let mut observer = self.observer.unwrap_or_else(|| Box::new(()));
+        let warm_ups = SharedWarmUps::default().kept_in(self.cache).on_threads(self.threads);
+        let request = run::Order { warm_ups: &warm_ups, source: self.source, verify: self.verify };
+        Ok(run::carry_out(&scenario, request, &mut *observer)?)
+    }
+
+    /// What is to be run.
+    ///
+    /// # Errors
+    /// As [`Simulation::validate`].
+    #[doc(hidden)]
+    pub fn scenario(&self) -> Result<Scenario, Error> {
+        let scenario = self.template.scenario([], None)?;
+        if self.source.is_some() && scenario.warm_up.pattern == WarmUpPattern::Workload {
+            let key = "ssd.warm_up.pattern".to_owned();
+            let message = format!("`{key}` is \"workload\", but the requests come from a source that can be read only once");
+            let help = Some("use \"random\"".to_owned());
+            return Err(Error::Config(Problems { list: vec![Problem { key, message, help, place: None }], ..Problems::default() }));
+        }
+        Ok(scenario)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CompletedRequest, GcInterval, OpKind, Progress, Request, SourceError};
+
+    const SMALL: &str =
+        "array.members = 2\nssd.geometry = { dies = 1, blocks = 64, pages = 16 }\nworkload = { preset = \"hpc-w\", requests = 2000 }";
+
+    fn document(simulation: Simulation<'_>) -> String {
+        simulation.run().unwrap().without_wall_clock().to_json()
+    }
+
+    #[test]
+    fn a_configuration_runs_alike_as_text_as_values_and_as_types() {
+        let of_text = Simulation::from_toml(SMALL).unwrap().seed(u64::MAX);
+        let scenario = of_text.scenario().unwrap();
+        let mut value = serde_json::to_value(&scenario.config).unwrap();
+        value.as_object_mut().unwrap().insert("cache".to_owned(), Value::Null);
+        value.as_object_mut().unwrap().remove("seed");
+        let document_of_text = document(of_text);
+        assert_eq!(document(Simulation::new(&scenario.config)), document_of_text);
+        assert_eq!(document(Simulation::from_value(&value).unwrap().seed(u64::MAX)), document_of_text);
+    }
+
+    #[derive(Default)]
+    struct Counts {
+        requests: u64,
+        cleans: u64,
+        stop: bool,
+    }
+
+    impl Observer for Counts {
+        fn progress(&mut self, progress: &Progress) -> bool {
+            !self.stop || progress.requests == 0
+        }
+
+        fn request(&mut self, _: &CompletedRequest) {
+            self.requests += 1;
+        }
+
+        fn collection(&mut self, clean: &GcInterval) {
+            assert!(clean.end_ns > clean.start_ns && clean.member < 2);
+            self.cleans += 1;
+        }
+    }
+
+    #[test]
+    fn an_observer_sees_everything_and_changes_nothing() {
+        let mut counts = Counts::default();
+        let report = Simulation::from_toml(SMALL).unwrap().observe(&mut counts).verify().run().unwrap();
+        assert_eq!((counts.requests, counts.cleans), (2000, report.gc.cleans));
+        assert!(counts.cleans > 0);
+        assert_eq!(report.without_wall_clock().to_json(), document(Simulation::from_toml(SMALL).unwrap()));
+    }
+
+    #[test]
+    fn an_observer_that_stops_gets_a_partial_report() {
+        let mut counts = Counts { stop: true, ..Counts::default() };
+        let simulation = Simulation::from_toml(SMALL).unwrap().set("workload.requests", 100_000).unwrap();
+        let report = simulation.observe(&mut counts).run().unwrap();
+        assert!(report.partial && report.requests.all < 100_000);
+
+        struct Never;
+        impl Observer for Never {
+            fn progress(&mut self, _: &Progress) -> bool {
+                false
+            }
+        }
+        let error = Simulation::from_toml(SMALL).unwrap().observe(Never).run().unwrap_err();
+        assert!(matches!(error, Error::Interrupted));
+    }
+
+    /// Reads beyond the end of every array after `good` requests.
+    struct Faulty {
+        good: u64,
+    }
+
+    impl Source for Faulty {
+        fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+            let offset_bytes = if self.good == 0 { u64::MAX - 4096 } else { 0 };
+            self.good = self.good.saturating_sub(1);
+            Ok(Some(Request::new(OpKind::Read, 0, offset_bytes, 4096)))
+        }
+    }
+
+    #[test]
+    fn what_a_caller_gets_wrong_is_an_error_that_says_so() {
+        let simulation = || Simulation::from_toml(SMALL).unwrap();
+        let error = simulation().source(Faulty { good: 100 }).run().unwrap_err();
+        assert!(matches!(error, Error::Source(_)) && error.is_input() && error.to_string().contains("does not fit"), "{error}");
+
+        let error = simulation().set("ssd.warm_up.pattern", "workload").unwrap().source(Faulty { good: 1 }).run().unwrap_err();
+        assert!(matches!(&error, Error::Config(problems) if problems.list[0].key == "ssd.warm_up.pattern"), "{error}");
+
+        let error = simulation().set("array.members", "many").unwrap().set("ssd.gc.victim", "gredy").unwrap().validate().unwrap_err();
+        assert!(matches!(&error, Error::Config(problems) if problems.list.len() == 2), "{error}");
+        assert!(error.to_string().contains("did you mean"), "{error}");
+
+        for (key, value) in [("array..members", "2"), ("array.members", "[2")] {
+            assert!(matches!(simulation().set(key, value), Err(Error::Config(_))), "{key} = {value}");
+        }
+        assert!(matches!(Simulation::from_toml("array = ["), Err(Error::Config(_))));
+        assert!(matches!(Simulation::from_value(&Value::from(3)), Err(Error::Config(_))));
+        assert!(Simulation::from_file("there/is/no/such.toml").is_err_and(|error| error.is_input()));
+    }
+
+    #[test]
+    fn a_report_of_own_requests_says_so() {
+        let report = Simulation::from_toml(SMALL).unwrap().source(Faulty { good: 5000 }).run().unwrap();
+        assert_eq!((report.requests.read, report.requests.write), (2000, 0));
+        assert!(report.workload_note.unwrap().contains("caller's own"));
+    }
+}

@@ -1,0 +1,289 @@
+//! Studies: every combination of varied keys, each with every seed.
+
+mod axis;
+mod baseline;
+mod estimate;
+mod plan;
+mod problem;
+mod run;
+mod shard;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Borrow;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::Error;
+use crate::config::Config;
+use crate::observer::Progress;
+use crate::report::Report;
+use crate::template::Template;
+use crate::warm_cache::WarmCache;
+
+#[doc(hidden)]
+pub use axis::combinations;
+pub use axis::{Axis, Setting};
+pub use estimate::{Estimate, estimate, ratio};
+pub use plan::StudyPlan;
+pub use problem::StudyProblem;
+pub use run::default_workers;
+#[doc(hidden)]
+pub use run::{Means, Simulated, run_all};
+#[doc(hidden)]
+pub use store::Store;
+
+/// A grid of simulations: every combination of the varied keys, each with every seed.
+///
+/// All points see the same workload and the same seeds, and simulations that begin alike share their warm-up. With a [`folder`](Study::folder)
+/// each simulation is saved as it ends, and the same study goes on where it stopped.
+///
+/// ```
+/// # fn main() -> Result<(), flashraid::Error> {
+/// let result = flashraid::Study::from_toml("ssd.geometry = { dies = 1, blocks = 64 }\nworkload.requests = 100")?
+///     .vary("array.members", [2, 4])?
+///     .vary("coordination.scheme", ["local", "ideal"])?
+///     .seeds(2)
+///     .workers(2)
+///     .run(&())?;
+///
+/// assert_eq!(result.rows.len(), 4 * 2);
+/// for (point, settings) in result.points.iter().enumerate() {
+///     let mean = result.estimate(point, |report| report.response_us.all.mean).expect("requests were served");
+///     println!("{} {}: {:.0} µs ± {:.0}", settings[0], settings[1], mean.mean, mean.half_width.unwrap_or(0.0));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "a study does nothing before `run`"]
+pub struct Study {
+    template: Template,
+    axes: Vec<Axis>,
+    baseline: Option<String>,
+    seeds: u64,
+    folder: Option<PathBuf>,
+    shard: Option<(usize, usize)>,
+    workers: Option<usize>,
+    threads: usize,
+    cache: Option<WarmCache>,
+}
+
+impl Study {
+    /// Of a configuration that was put together in Rust.
+    pub fn new(config: impl Borrow<Config>) -> Self {
+        Self::of(Template::new(config.borrow()))
+    }
+
+    /// Of a configuration's text, as [`Simulation::from_toml`](crate::Simulation::from_toml).
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the text is not TOML.
+    pub fn from_toml(text: &str) -> Result<Self, Error> {
+        Ok(Self::of(Template::from_toml(text)?))
+    }
+
+    /// Of a configuration file, as [`Simulation::from_file`](crate::Simulation::from_file).
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it can't be read or is not TOML.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Ok(Self::of(Template::from_file(path.as_ref())?))
+    }
+
+    /// Of a tree of values, as [`Simulation::from_value`](crate::Simulation::from_value).
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it is not a table.
+    pub fn from_value(value: &Value) -> Result<Self, Error> {
+        Ok(Self::of(Template::from_value(value)?))
+    }
+
+    fn of(template: Template) -> Self {
+        Self { template, axes: Vec::new(), baseline: None, seeds: 1, folder: None, shard: None, workers: None, threads: 1, cache: None }
+    }
+
+    /// Replaces a key of the configuration for all points, as [`Simulation::set`](crate::Simulation::set).
+    ///
+    /// # Errors
+    /// [`Error::Config`] if key or value can't be read.
+    pub fn set(mut self, key: &str, value: impl ToString) -> Result<Self, Error> {
+        self.template.set(key, value.to_string())?;
+        Ok(self)
+    }
+
+    /// Varies a key; of several, the last varies fastest.
+    ///
+    /// # Errors
+    /// [`Error::Study`] if there is no value, one is there twice, or the key is varied already.
+    pub fn vary<V: ToString>(self, key: &str, values: impl IntoIterator<Item = V>) -> Result<Self, Error> {
+        self.vary_axis(Axis { key: key.to_owned(), values: values.into_iter().map(|value| value.to_string()).collect() })
+    }
+
+    /// Varies a key of which the values were read from a text, as in `"array.members=2,4".parse::<Axis>()`.
+    ///
+    /// # Errors
+    /// As [`Study::vary`].
+    pub fn vary_axis(mut self, axis: Axis) -> Result<Self, Error> {
+        let Axis { key, values } = &axis;
+        if values.is_empty() {
+            return Err(StudyProblem::NoValue { key: key.clone() }.into());
+        }
+        if let Some((_, twice)) = values.iter().enumerate().find(|(index, value)| values[..*index].contains(value)) {
+            return Err(StudyProblem::RepeatedValue { key: key.clone(), value: twice.clone() }.into());
+        }
+        if self.axes.iter().any(|earlier| earlier.key == *key) {
+            return Err(StudyProblem::RepeatedKey { key: key.clone() }.into());
+        }
+        self.axes.push(axis);
+        Ok(self)
+    }
+
+    /// The value, or `KEY=VALUE`, that the others are compared with; by default the first value of the first varied key.
+    pub fn baseline(mut self, value: impl ToString) -> Self {
+        self.baseline = Some(value.to_string());
+        self
+    }
+
+    /// The first seed, in place of the configuration's.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.template.seed = Some(seed);
+        self
+    }
+
+    /// Runs every point with so many consecutive seeds; 0 counts as 1.
+    pub fn seeds(mut self, seeds: u64) -> Self {
+        self.seeds = seeds.max(1);
+        self
+    }
+
+    /// Keeps every finished simulation in `FOLDER/points`, and takes from there what this build of the program has finished before.
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// Runs only part `index` of `count`, counted from 1. Simulations that share a warm-up stay together unless there are fewer such groups than
+    /// parts. Every part of the same study is the same wherever it runs; [`Study::merge`] puts their folders together.
+    ///
+    /// # Errors
+    /// [`Error::Study`] if there is no such part.
+    pub fn shard(mut self, index: usize, count: usize) -> Result<Self, Error> {
+        if index == 0 || index > count {
+            return Err(StudyProblem::Shard { index, count }.into());
+        }
+        self.shard = Some((index, count));
+        Ok(self)
+    }
+
+    /// How many simulations run at a time, by default one for each processor; 0 counts as 1. Changes no result.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers.max(1));
+        self
+    }
+
+    /// Threads of each of them, by default 1, as [`Simulation::threads`](crate::Simulation::threads).
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Keeps the states after long warm-ups, as [`Simulation::warm_cache`](crate::Simulation::warm_cache).
+    pub fn warm_cache(mut self, cache: impl Into<Option<WarmCache>>) -> Self {
+        self.cache = cache.into();
+        self
+    }
+
+    /// Checks every point before the first one runs.
+    ///
+    /// # Errors
+    /// [`Error::Config`] of the first point that can't run, [`Error::Study`] if baseline or seeds don't fit.
+    pub fn plan(&self) -> Result<StudyPlan, Error> {
+        StudyPlan::new(self)
+    }
+
+    /// Checks everything and runs what its folder does not hold yet. `&()` is an observer that looks on.
+    ///
+    /// # Errors
+    /// As [`Study::plan`] and [`StudyPlan::run`].
+    pub fn run(&self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
+        self.plan()?.run(observer)
+    }
+
+    /// Puts the folders of all shards of one study together.
+    ///
+    /// # Errors
+    /// [`Error::Study`] if they are not of one study or of one build of the program, or if something is missing; [`Error::Io`].
+    pub fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> {
+        shard::merge(folders)
+    }
+}
+
+/// Watches a study from all of its workers, and may stop it. Every method does nothing by default.
+pub trait StudyObserver: Sync {
+    /// Called now and then for every running simulation, by its number in the order of points and seeds. Returning false stops it; what is not
+    /// finished is lost.
+    fn progress(&self, _simulation: usize, _progress: &Progress) -> bool {
+        true
+    }
+
+    /// Something that a person should know and no report says; several simulations may say the same.
+    fn note(&self, _text: &str) {}
+
+    /// A simulation is done, now or earlier.
+    fn done(&self, _simulation: usize) {}
+
+    /// Asked before each simulation.
+    fn go_on(&self) -> bool {
+        true
+    }
+}
+
+/// An observer that looks on.
+impl StudyObserver for () {}
+
+/// What a study leaves.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct StudyResult {
+    /// The varied keys.
+    pub axes: Vec<Axis>,
+    /// Every combination of their values; the last key varies fastest.
+    pub points: Vec<Vec<Setting>>,
+    /// For each point the position of the one it is compared with.
+    pub baselines: Vec<usize>,
+    /// One for each point and seed that was simulated: all of them, or those of the shard. In the order of points and seeds.
+    pub rows: Vec<StudyRow>,
+}
+
+/// One simulation of a study.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct StudyRow {
+    /// Position of its point.
+    pub point: usize,
+    /// What was measured.
+    pub report: Report,
+}
+
+impl StudyResult {
+    /// The reports of a point, one for each seed.
+    pub fn reports(&self, point: usize) -> impl Iterator<Item = &Report> {
+        self.rows.iter().filter(move |row| row.point == point).map(|row| &row.report)
+    }
+
+    /// A figure's mean over the seeds of a point, with its 95 % confidence interval; `None` where a report lacks it.
+    pub fn estimate(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
+        estimate(&self.reports(point).map(figure).collect::<Option<Vec<f64>>>()?)
+    }
+
+    /// A figure's ratio to that of the point's baseline, paired by seed; `None` where a report lacks it or the baseline is zero.
+    pub fn ratio(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
+        let values = |point: usize| self.reports(point).map(&figure).collect::<Option<Vec<f64>>>();
+        let (own, baseline) = (values(point)?, values(self.baselines[point])?);
+        if own.len() == baseline.len() { ratio(&own, &baseline) } else { None }
+    }
+}

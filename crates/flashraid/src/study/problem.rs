@@ -1,0 +1,86 @@
+//! What is wrong with the settings of a study.
+
+use std::path::PathBuf;
+
+/// What is wrong with the settings of a study.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StudyProblem {
+    /// A key is varied without a value.
+    #[error("{key} is varied, but without a value")]
+    #[non_exhaustive]
+    NoValue {
+        /// The key.
+        key: String,
+    },
+    /// A key has the same value twice.
+    #[error("{key}: the value {value} is there twice")]
+    #[non_exhaustive]
+    RepeatedValue {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+    },
+    /// A key is varied twice.
+    #[error("{key} is varied twice; give all values at once")]
+    #[non_exhaustive]
+    RepeatedKey {
+        /// The key.
+        key: String,
+    },
+    /// The seed is varied, and given in another way, too.
+    #[error("the seed is varied and given in another way, too; leave out one of them")]
+    SeedTwice,
+    /// The last seed is no number that a seed can be.
+    #[error("seed {first} + {offset} is too large")]
+    #[non_exhaustive]
+    SeedTooLarge {
+        /// The first seed.
+        first: u64,
+        /// What is added to it.
+        offset: u64,
+    },
+    /// The baseline is none, or more than one, of the varied values.
+    #[error("baseline {wanted}: {reason}; choose one of {}", choices.join(", "))]
+    #[non_exhaustive]
+    Baseline {
+        /// What was wanted.
+        wanted: String,
+        /// Why it can't be had.
+        reason: &'static str,
+        /// What can be had.
+        choices: Vec<String>,
+    },
+    /// There is no such shard.
+    #[error("there is no shard {index} of {count}; shards are 1 of N to N of N")]
+    #[non_exhaustive]
+    Shard {
+        /// Its number.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A folder holds no shard of a study.
+    #[error("{}: {reason}", folder.display())]
+    #[non_exhaustive]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Shards do not add up to the whole study.
+    #[error(
+        "{missing} of {all} simulations are in none of the folders; a missing shard, or one that was stopped? shards that are there: {shards}"
+    )]
+    #[non_exhaustive]
+    Missing {
+        /// Simulations that are missing.
+        missing: usize,
+        /// Simulations of the study.
+        all: usize,
+        /// The shards that were given.
+        shards: String,
+    },
+}

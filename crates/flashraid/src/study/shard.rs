@@ -1,0 +1,144 @@
+//! A study in parts: which simulations belong to which, and how their folders become one result.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::plan::StudyPlan;
+use super::run::Simulated;
+use super::store::{Store, write};
+use super::{Axis, Setting, StudyProblem, StudyResult, StudyRow};
+use crate::Error;
+use crate::report::Report;
+use crate::warm_up::warm_up_key;
+
+/// What lies beside the points of a shard.
+const FILE: &str = "study.json";
+const SCHEMA: &str = "flashraid.study/1";
+
+/// What a shard is part of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Description {
+    schema: String,
+    build: String,
+    axes: Vec<(String, Vec<String>)>,
+    baselines: Vec<usize>,
+    seeds: u64,
+    simulations: Vec<Entry>,
+    shards: Vec<(usize, usize)>,
+}
+
+/// A simulation of the whole study. Its seed and the hash of its configuration say which it is, its id where this shard keeps it: an id tells
+/// one copy of a trace from another, too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    seed: u64,
+    config_hash: String,
+    id: String,
+}
+
+/// The positions of the simulations of part `index` of `count`: every `count`-th group of those that share a warm-up, or, if there are fewer
+/// groups than parts, every `count`-th simulation.
+pub(super) fn of(tasks: &[Simulated], (index, count): (usize, usize)) -> Vec<usize> {
+    let mut groups: HashMap<String, usize> = HashMap::new();
+    let group_of: Vec<usize> = tasks
+        .iter()
+        .map(|task| {
+            let next = groups.len();
+            *groups.entry(warm_up_key(&task.scenario)).or_insert(next)
+        })
+        .collect();
+    let part = |task: usize| if groups.len() >= count { group_of[task] % count } else { task % count };
+    (0..tasks.len()).filter(|task| part(*task) == index - 1).collect()
+}
+
+/// Says in the folder of a shard what it is part of.
+pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &Store) -> Result<(), Error> {
+    let entry = |task: &Simulated| Entry { seed: task.scenario.seed, config_hash: task.scenario.hash.clone(), id: task.id.clone() };
+    let mut description = Description {
+        schema: SCHEMA.to_owned(),
+        build: store.build().to_owned(),
+        axes: plan.axes.iter().map(|axis| (axis.key.clone(), axis.values.clone())).collect(),
+        baselines: plan.baselines.clone(),
+        seeds: plan.seeds,
+        simulations: plan.tasks.iter().map(entry).collect(),
+        shards: Vec::new(),
+    };
+    // Several shards may use one folder, one after the other.
+    if let Ok(earlier) = read(folder)
+        && same_study(&earlier, &description)
+    {
+        description.shards = earlier.shards;
+    }
+    description.shards.extend(plan.shard.filter(|shard| !description.shards.contains(shard)));
+    let text = serde_json::to_string(&description).expect("a description is plain data");
+    write(&folder.join(FILE), format!("{text}\n").as_bytes())
+}
+
+fn read(folder: &Path) -> Result<Description, Error> {
+    let path = folder.join(FILE);
+    let refuse = |reason: String| StudyProblem::Folder { folder: folder.to_owned(), reason };
+    let text = fs::read(&path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => refuse(format!("there is no {FILE}, which every shard of a study writes")).into(),
+        _ => Error::file("read", &path, &error),
+    })?;
+    let description: Description =
+        serde_json::from_slice(&text).map_err(|error| refuse(format!("{FILE} can't be understood: {error}; run the shard again")))?;
+    let points = description.axes.iter().map(|(_, values)| values.len()).product::<usize>();
+    let fits = description.schema == SCHEMA
+        && description.baselines.len() == points
+        && description.baselines.iter().all(|point| *point < points)
+        && points.checked_mul(description.seeds as usize) == Some(description.simulations.len());
+    match fits {
+        true => Ok(description),
+        false => Err(refuse(format!("{FILE} contradicts itself; run the shard again")).into()),
+    }
+}
+
+fn same_study(one: &Description, other: &Description) -> bool {
+    let names = |description: &Description| -> Vec<(u64, String)> {
+        description.simulations.iter().map(|entry| (entry.seed, entry.config_hash.clone())).collect()
+    };
+    (&one.axes, &one.baselines, one.seeds) == (&other.axes, &other.baselines, other.seeds)
+        && one.build == other.build
+        && names(one) == names(other)
+}
+
+/// Puts the folders of all shards together.
+pub(super) fn merge(folders: &[impl AsRef<Path>]) -> Result<StudyResult, Error> {
+    let folders: Vec<&Path> = folders.iter().map(AsRef::as_ref).collect();
+    let descriptions = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<Description>, Error>>()?;
+    let Some(first) = descriptions.first() else {
+        return Ok(StudyResult { axes: Vec::new(), points: Vec::new(), baselines: Vec::new(), rows: Vec::new() });
+    };
+    for (folder, other) in folders.iter().zip(&descriptions) {
+        if !same_study(first, other) {
+            let reason = match first.build == other.build {
+                true => format!("is a shard of another study than {}", folders[0].display()),
+                false => format!("comes from another build of flashraid than {}", folders[0].display()),
+            };
+            return Err(StudyProblem::Folder { folder: (*folder).to_owned(), reason }.into());
+        }
+    }
+    let stores: Vec<Store> = folders.iter().zip(&descriptions).map(|(folder, of)| Store::of_build(folder, &of.build)).collect();
+    let load = |task: usize| -> Option<Report> {
+        stores.iter().zip(&descriptions).find_map(|(store, description)| store.load(&description.simulations[task].id))
+    };
+    let all = first.simulations.len();
+    let reports: Vec<Option<Report>> = (0..all).map(load).collect();
+    let missing = reports.iter().filter(|report| report.is_none()).count();
+    if missing > 0 {
+        let mut shards: Vec<(usize, usize)> = descriptions.iter().flat_map(|description| description.shards.clone()).collect();
+        shards.sort_unstable();
+        shards.dedup();
+        let shards = shards.iter().map(|(index, count)| format!("{index}/{count}")).collect::<Vec<_>>().join(", ");
+        return Err(StudyProblem::Missing { missing, all, shards }.into());
+    }
+    let axes: Vec<Axis> = first.axes.iter().map(|(key, values)| Axis { key: key.clone(), values: values.clone() }).collect();
+    let points: Vec<Vec<Setting>> = super::combinations(&axes);
+    let row = |(task, report): (usize, Report)| StudyRow { point: task / first.seeds as usize, report };
+    let rows = reports.into_iter().flatten().enumerate().map(row).collect();
+    Ok(StudyResult { axes, points, baselines: first.baselines.clone(), rows })
+}

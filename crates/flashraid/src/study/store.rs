@@ -1,0 +1,132 @@
+//! Finished simulations on disk, so that an interrupted study goes on where it stopped.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::Error;
+use crate::files;
+use crate::report::Report;
+
+/// A folder of finished simulations.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    /// Which build of the program computed a point: another build may compute another result.
+    build: String,
+}
+
+/// A file of the folder.
+#[derive(Serialize, Deserialize)]
+struct Saved<R> {
+    schema: String,
+    build: String,
+    id: String,
+    report: R,
+}
+
+impl Store {
+    /// Opens `DIR/points`, making it if need be.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it can't be made, or the program's own file can't be read.
+    pub fn open(out: &Path) -> Result<Store, Error> {
+        let folder = out.join("points");
+        fs::create_dir_all(&folder).map_err(|error| Error::file("make the folder", &folder, &error))?;
+        Ok(Store { folder, build: build_id()? })
+    }
+
+    /// What a given build left in `DIR/points`, for reading only.
+    pub(super) fn of_build(out: &Path, build: &str) -> Store {
+        Store { folder: out.join("points"), build: build.to_owned() }
+    }
+
+    pub(super) fn build(&self) -> &str {
+        &self.build
+    }
+
+    /// The report of a simulation that is finished. A file that is damaged or of another build counts as not there.
+    pub fn load(&self, id: &str) -> Option<Report> {
+        let saved: Saved<Report> = serde_json::from_slice(&fs::read(self.path(id)).ok()?).ok()?;
+        (saved.id == id && saved.build == self.build).then_some(saved.report)
+    }
+
+    /// Keeps the report of a finished simulation.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn save(&self, id: &str, report: &Report) -> Result<(), Error> {
+        let saved = Saved { schema: "flashraid.point/1".to_owned(), build: self.build.clone(), id: id.to_owned(), report };
+        let text = serde_json::to_string(&saved).expect("a report is plain data");
+        write(&self.path(id), format!("{text}\n").as_bytes())
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.json"))
+    }
+}
+
+/// Writes a file that appears whole or not at all.
+pub(super) fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
+    files::write(path, contents).map_err(|error| Error::file("write", path, &error))
+}
+
+/// Hash of the program file, and the version of this library, which need not be in it.
+fn build_id() -> Result<String, Error> {
+    let program = std::env::current_exe().and_then(File::open).and_then(|mut file| {
+        let mut hasher = Sha256::new();
+        io::copy(&mut file, &mut hasher)?;
+        hasher.update(env!("CARGO_PKG_VERSION"));
+        Ok(short_hex(&hasher.finalize()))
+    });
+    program.map_err(|error| Error::Io {
+        path: None,
+        message: format!("can't read the program's own file, needed to tell its saved points from others': {error}"),
+    })
+}
+
+/// The first 16 hexadecimal digits of the SHA-256 of a text.
+pub fn short_hash(text: &str) -> String {
+    short_hex(&Sha256::digest(text.as_bytes()))
+}
+
+fn short_hex(bytes: &[u8]) -> String {
+    bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Simulation;
+
+    fn report() -> Report {
+        let text = "array.members = 2\nssd.geometry = { dies = 1, blocks = 64 }\nworkload.requests = 200";
+        Simulation::from_toml(text).unwrap().run().unwrap()
+    }
+
+    #[test]
+    fn a_saved_point_comes_back_bit_for_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let report = report();
+        assert_eq!(store.load("x"), None);
+        store.save("x", &report).unwrap();
+        assert_eq!(store.load("x").unwrap().to_json(), report.to_json());
+        assert_eq!(fs::read_dir(folder.path().join("points")).unwrap().count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn damaged_and_foreign_points_are_computed_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        store.save("x", &report()).unwrap();
+        assert_eq!(Store::of_build(folder.path(), "another").load("x"), None);
+        fs::copy(store.path("x"), store.path("y")).unwrap();
+        assert_eq!(store.load("y"), None, "a file under another point's name");
+        fs::write(store.path("x"), "{\"build\":").unwrap();
+        assert_eq!(store.load("x"), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! Shards and folders.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+
+const SMALL: &str = "ssd.geometry = { dies = 1, blocks = 64, pages = 16 }\nworkload.requests = 200";
+
+fn study() -> Study {
+    let study = Study::from_toml(SMALL).unwrap().workers(2).seeds(2);
+    study.vary("array.members", [2, 3, 4]).unwrap().vary("coordination.scheme", ["local", "ideal"]).unwrap()
+}
+
+fn documents(result: &StudyResult) -> Vec<String> {
+    result.rows.iter().map(|row| format!("{} {}", row.point, row.report.without_wall_clock().to_json())).collect()
+}
+
+/// Counts what runs, and stops before the simulation after `limit`.
+struct Counter {
+    begun: AtomicUsize,
+    limit: usize,
+}
+
+impl Counter {
+    fn new(limit: usize) -> Self {
+        Self { begun: AtomicUsize::new(0), limit }
+    }
+}
+
+impl StudyObserver for Counter {
+    fn go_on(&self) -> bool {
+        self.begun.fetch_add(1, Ordering::Relaxed) < self.limit
+    }
+}
+
+#[test]
+fn every_simulation_belongs_to_one_shard_and_warm_ups_stay_together() {
+    for count in 1..=14 {
+        let plans = (1..=count).map(|index| study().shard(index, count).unwrap().plan().unwrap());
+        let shards: Vec<Vec<usize>> = plans.map(|plan| shard::of(&plan.tasks, plan.shard.unwrap())).collect();
+        let all: BTreeSet<usize> = shards.iter().flatten().copied().collect();
+        assert_eq!((all.len(), shards.iter().map(Vec::len).sum::<usize>()), (12, 12), "{count}");
+        // Six warm-ups, of three sizes and two seeds, each for two schemes.
+        if count == 3 {
+            assert!(shards.iter().all(|shard| shard.len() == 4), "{shards:?}");
+            assert!(shards.iter().all(|shard| shard.contains(&(shard[0] + 2))), "the schemes of one size and seed: {shards:?}");
+        }
+    }
+    assert!(study().shard(0, 3).is_err() && study().shard(4, 3).is_err());
+}
+
+#[test]
+fn merged_shards_are_the_whole_study() {
+    let whole = study().run(&()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let folders: Vec<_> = (1..=2).map(|index| folder.path().join(index.to_string())).collect();
+    let mut rows = 0;
+    for (index, folder) in folders.iter().enumerate() {
+        let part = study().shard(index + 1, 2).unwrap().folder(folder).run(&()).unwrap();
+        rows += part.rows.len();
+    }
+    let merged = Study::merge(&folders).unwrap();
+    assert_eq!((rows, documents(&merged)), (12, documents(&whole)));
+    assert_eq!((merged.axes, merged.points, merged.baselines), (whole.axes, whole.points, whole.baselines));
+
+    let problem = |folders: &[PathBuf]| match Study::merge(folders) {
+        Err(Error::Study(problem)) => problem.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert!(problem(&folders[..1]).contains("6 of 12 simulations are in none of the folders"), "{}", problem(&folders[..1]));
+    let other = folder.path().join("other");
+    study().seed(5).shard(2, 2).unwrap().folder(&other).run(&()).unwrap();
+    assert!(problem(&[folders[0].clone(), other]).contains("of another study"));
+    assert!(problem(&[folder.path().to_owned()]).contains("there is no study.json"));
+    std::fs::write(folders[0].join("study.json"), "{}").unwrap();
+    assert!(problem(&folders).contains("can't be understood"));
+}
+
+#[test]
+fn a_study_that_was_stopped_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = study().workers(1).folder(folder.path());
+    match study.run(&Counter::new(5)) {
+        Err(Error::StudyInterrupted { done: 5, all: 12 }) => {}
+        other => panic!("{other:?}"),
+    }
+    let rest = Counter::new(usize::MAX);
+    let result = study.run(&rest).unwrap();
+    // Asked once more when nothing is left.
+    assert_eq!((rest.begun.into_inner(), result.rows.len()), (7 + 1, 12));
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused_before_anything_runs() {
+    let problem = |study: Result<Study, Error>| match study.and_then(|study| study.plan().map(drop)) {
+        Err(Error::Study(problem)) => problem,
+        other => panic!("{other:?}"),
+    };
+    let axis = |key: &str, values: &[&str]| Study::from_toml(SMALL).unwrap().vary(key, values);
+    assert!(matches!(problem(axis("array.members", &[])), StudyProblem::NoValue { .. }));
+    assert!(matches!(problem(axis("array.members", &["2", "2"])), StudyProblem::RepeatedValue { .. }));
+    assert!(matches!(problem(study().vary("array.members", [8])), StudyProblem::RepeatedKey { .. }));
+    assert!(matches!(problem(axis("seed", &["1", "2"]).map(|study| study.seeds(2))), StudyProblem::SeedTwice));
+    assert!(matches!(problem(Ok(study().seed(u64::MAX))), StudyProblem::SeedTooLarge { .. }));
+    assert!(matches!(problem(Ok(study().baseline("lokal"))), StudyProblem::Baseline { .. }));
+    let error = study().vary("ssd.gc.victim", ["greedy", "gredy"]).unwrap().plan().unwrap_err();
+    assert!(matches!(error, Error::Config(_)));
+}
+
+#[test]
+fn figures_are_estimated_over_seeds() {
+    let result = study().run(&()).unwrap();
+    let mean = |report: &Report| report.response_us.all.mean;
+    let values: Vec<f64> = result.reports(1).filter_map(mean).collect();
+    let estimate = result.estimate(1, mean).unwrap();
+    assert_eq!(estimate.mean, (values[0] + values[1]) / 2.0);
+    assert!(estimate.half_width.unwrap() > 0.0);
+    assert_eq!(result.ratio(0, mean).unwrap(), Estimate { mean: 1.0, half_width: Some(0.0) });
+    assert_eq!(result.estimate(0, |report| report.failure.as_ref()?.failed_ms), None);
+}

@@ -1,0 +1,96 @@
+//! A configuration that is still being put together: a text, and settings over it.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::config::{self, Config, Problem, Problems, Scenario};
+
+/// The name of a configuration that is no file.
+const NAMELESS: &str = "configuration";
+
+/// A configuration text with settings over it.
+#[derive(Debug, Clone)]
+pub(crate) struct Template {
+    name: String,
+    text: String,
+    sets: Vec<(String, String)>,
+    pub seed: Option<u64>,
+    /// Why there is no text.
+    refused: Option<Problems>,
+}
+
+impl Template {
+    pub fn from_toml(text: &str) -> Result<Self, Problems> {
+        Self::named(NAMELESS, text)
+    }
+
+    pub fn named(name: &str, text: &str) -> Result<Self, Problems> {
+        config::check_syntax(name, text)?;
+        Ok(Self { name: name.to_owned(), text: text.to_owned(), sets: Vec::new(), seed: None, refused: None })
+    }
+
+    pub fn from_file(path: &Path) -> Result<Self, Problems> {
+        let text = config::read(path)?;
+        Self::named(&path.display().to_string(), &text)
+    }
+
+    /// By way of TOML, so that problems point at lines that a reader can look at. What is `null` counts as left out.
+    pub fn from_value(value: &Value) -> Result<Self, Problems> {
+        let mut value = value.clone();
+        leave_out_nulls(&mut value);
+        let refused = |message: String| {
+            let help = Some("a configuration is a table of tables, as in {\"array\": {\"members\": 4}}".to_owned());
+            Problems { list: vec![Problem { key: String::new(), message, help, place: None }], ..Problems::default() }
+        };
+        if !value.is_object() {
+            return Err(refused("the configuration is not a table".to_owned()));
+        }
+        let text = toml::to_string(&value).map_err(|error| refused(format!("the configuration can't be written as TOML: {error}")))?;
+        Self::from_toml(&text)
+    }
+
+    /// What can't be written as TOML is refused with everything else that is wrong.
+    pub fn new(config: &Config) -> Self {
+        let mut value = serde_json::to_value(config).expect("a configuration is plain data");
+        // TOML's numbers end before those of a seed do.
+        let large_seed = Some(config.seed).filter(|seed| i64::try_from(*seed).is_err());
+        if large_seed.is_some() {
+            value.as_object_mut().map(|entries| entries.remove("seed"));
+        }
+        let template = Self::from_value(&value).unwrap_or_else(|problems| Self {
+            name: NAMELESS.to_owned(),
+            text: String::new(),
+            sets: Vec::new(),
+            seed: None,
+            refused: Some(problems),
+        });
+        Self { seed: large_seed, ..template }
+    }
+
+    pub fn set(&mut self, key: &str, value: String) -> Result<(), Problems> {
+        config::check_setting(key, &value)?;
+        self.sets.push((key.to_owned(), value));
+        Ok(())
+    }
+
+    /// Checks everything, with more settings over it and another seed in place of its own.
+    pub fn scenario(&self, more: impl IntoIterator<Item = (String, String)>, seed: Option<u64>) -> Result<Scenario, Problems> {
+        if let Some(problems) = &self.refused {
+            return Err(problems.clone());
+        }
+        let sets: Vec<(String, String)> = self.sets.iter().cloned().chain(more).collect();
+        config::from_str(&self.name, &self.text, &sets, seed.or(self.seed))
+    }
+}
+
+fn leave_out_nulls(value: &mut Value) {
+    match value {
+        Value::Object(entries) => {
+            entries.retain(|_, child| !child.is_null());
+            entries.values_mut().for_each(leave_out_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(leave_out_nulls),
+        _ => {}
+    }
+}
