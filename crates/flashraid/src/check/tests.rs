@@ -22,7 +22,7 @@ fn the_main_job() {
 
 #[test]
 fn memory_is_what_the_members_take() {
-    let scenario = config::from_str("test.toml", "[ssd.geometry]\nelements = 2\nblocks = 64\npages = 48\n", &[], None).unwrap();
+    let scenario = config::from_str("test.toml", "[ssd.geometry]\ndies = 2\nblocks = 64\npages = 48\n", &[], None).unwrap();
     let ssd = flashraid_model::ssd::SsdParams { ..scenario.array.ssd.clone() };
     let resident = flashraid_model::ftl::Ftl::filled(&ssd.ftl(), 1, 0).resident_bytes();
     let expected = memory_bytes(&ssd);
