@@ -77,6 +77,7 @@ impl Ssd {
         }
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what begins, where and when; a structure would only name them twice")]
     pub(super) fn begin_clean<W>(
         &mut self,
         at: TimeNs,
@@ -197,6 +198,7 @@ impl Ssd {
     }
 
     /// A phase of a preemptive clean that is one wait, or several steps where these need events.
+    #[expect(clippy::too_many_arguments, reason = "what begins, where and when; a structure would only name them twice")]
     pub(super) fn begin_phase<W>(
         &mut self,
         at: TimeNs,

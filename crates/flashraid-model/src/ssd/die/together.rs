@@ -81,6 +81,7 @@ impl Ssd {
     }
 
     /// Begins both, the host's first; neither can be interrupted.
+    #[expect(clippy::too_many_arguments, reason = "what begins, where and when; a structure would only name them twice")]
     fn begin_both<W>(
         &mut self,
         at: TimeNs,
