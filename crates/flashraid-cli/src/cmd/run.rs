@@ -23,11 +23,6 @@ use flashraid_report::{chart, picture, run as tables, text};
 
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
-    if arguments.timeline.is_some() && arguments.out.is_none() && !arguments.json {
-        return Err(Failure::Input(
-            "--timeline: add --out DIR for the picture of the window, or --json for its entries; tables have no place for it".to_owned(),
-        ));
-    }
     let mut simulation = scenario::simulation(&arguments.scenario, &window(arguments.timeline.as_ref()))?;
     if let Some(seed) = arguments.seed {
         simulation = simulation.seed(seed);
@@ -37,6 +32,11 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     }
     // What is wrong is said before there are files.
     let scenario = simulation.scenario()?;
+    if arguments.timeline.is_some() && arguments.out.is_none() && !arguments.json {
+        return Err(Failure::Input(
+            "--timeline: add --out DIR for the picture of the window, or --json for its entries; tables have no place for it".to_owned(),
+        ));
+    }
     let machine = Machine::new(arguments.machine, &[&scenario], None)?;
     simulation = simulation.threads(machine.threads).warm_cache(machine.cache);
     let config = json::document(&scenario.config)?;

@@ -4,8 +4,8 @@
 //!  submit ─▶ (link) ─▶ (placement) ─▶ die: queue ─▶ command, clean ─▶ (link) ─▶ end
 //! ```
 //!
-//! There is one engine, [`die`]: commands and cleans are steps of workers, and one scheduler says what a die does next. Two shortcuts
-//! compute the same sooner: [`immediate`], where the end of an operation follows from its arrival, and *collapsed* (`die/lazy.rs`),
+//! There is one engine, `die`: commands and cleans are steps of workers, and one scheduler says what a die does next. Two shortcuts
+//! compute the same sooner: `immediate`, where the end of an operation follows from its arrival, and *collapsed* (`die/lazy.rs`),
 //! where nothing can interrupt what a die does.
 
 mod counters;
@@ -326,7 +326,7 @@ impl Ssd {
         (die, self.ftl.lpn(die, page_of_die))
     }
 
-    /// Every operation is served when it comes, see [`immediate`].
+    /// Every operation is served when it comes, see `immediate`.
     pub fn is_immediate(&self) -> bool {
         !self.immediate.is_empty()
     }
