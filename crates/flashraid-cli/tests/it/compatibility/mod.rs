@@ -180,7 +180,7 @@ fn hash(report: &Value, fields: &BTreeSet<&str>) -> String {
 }
 
 fn is_compared(path: &str, key: &str) -> bool {
-    !REMOVED.contains(&key) && !(path.is_empty() && LEFT_OUT.contains(&key))
+    !(REMOVED.contains(&key) || path.is_empty() && LEFT_OUT.contains(&key))
 }
 
 fn compared(value: &Value, path: &str, fields: &BTreeSet<&str>) -> Value {
