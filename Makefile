@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: all build test setup setup-tests format lint unit doc pages book bench reproduce validate
+.PHONY: all build test setup setup-tests format lint unit doc pages book bench reproduce validate soak fuzz
 
 all: build
 
@@ -19,8 +19,12 @@ setup:
 setup-tests:
 	@scripts/setup browser
 
+# Files that a list of policies declares, where `cargo fmt` does not see them.
+POLICIES = $(wildcard crates/flashraid-model/src/ftl/victim/*.rs crates/flashraid-model/src/coordination/*.rs)
+
 format:
 	$(CARGO) fmt --all --check
+	rustfmt --check --edition 2024 $(POLICIES)
 
 lint:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
@@ -45,11 +49,26 @@ book:
 bench:
 	$(CARGO) run --release --locked -- bench
 
-# The papers' figures and claims, in under an hour on two cores; docs/reproduction.md is this ledger.
+# The papers' figures and claims, in under half an hour on two cores, and what the book and the README show of them: docs/reproduction.md (the ledger),
+# docs/pictures, the tables between marks in README.md. Pages that have to be checked by hand are named at the end. Needs Python 3.
 reproduce: build
-	target/release/flashraid reproduce all --out target/reproduce
-	cp target/reproduce/reproduction.md target/reproduce/reproduction.json docs/
+	python3 scripts/figures target/release/flashraid
 
 # Agreement with the simulator that the papers extended; needs Python 3.
 validate: build
 	python3 scripts/validate_reference.py target/release/flashraid
+
+# Random configurations, damaged inputs and killed comparisons for as long as wanted; `make test` has a short form of it.
+SECONDS ?= 3600
+SEED ?= 1
+soak:
+	FLASHRAID_SOAK_SECONDS=$(SECONDS) FLASHRAID_SOAK_SEED=$(SEED) $(CARGO) test -p flashraid-cli --locked --test it -- --ignored --nocapture hostile::soak::soak
+
+# Every fuzz target for a minute; the corpora are read by `make test`, too.
+FUZZ_SECONDS ?= 60
+fuzz:
+	@$(CARGO) +nightly --version >/dev/null 2>&1 || { echo "fuzzing needs a nightly toolchain: rustup toolchain install nightly" >&2; exit 1; }
+	@$(CARGO) fuzz --version >/dev/null 2>&1 || { echo "cargo-fuzz is missing: cargo install cargo-fuzz --locked" >&2; exit 1; }
+	@for target in $$($(CARGO) +nightly fuzz list); do echo "== $$target"; seed=fuzz/seeds/$${target#trace_}; \
+	  mkdir -p fuzz/corpus/$$target; if [ -f $$seed ]; then cp $$seed fuzz/corpus/$$target/; fi; \
+	  $(CARGO) +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use flashraid::study::{Axis, Setting};
 use flashraid_workload::trace::write::WRITABLE;
-use flashraid_workload::trace::{Devices, Format, Reorder, TimeUnit, TraceSpec};
+use flashraid_workload::trace::{Devices, Discards, Format, Reorder, TimeUnit, TraceSpec};
 use flashraid_workload::units::Duration;
 
 /// Where results go unless the user says otherwise.
@@ -235,7 +235,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 62))]
     pub seed: u64,
     /// Use a real trace in place of a named workload, for instance --trace financial=Financial1.spc (repeatable)
-    #[arg(long, value_name = "NAME=FILE")]
+    #[arg(long, value_name = "NAME=FILE", value_parser = parse_named_trace)]
     pub trace: Vec<Setting>,
     /// Simulations at a time; changes no result [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -248,6 +248,11 @@ pub struct ReproduceArgs {
     /// Folder of the results [default: flashraid-out/reproduce, with --quick flashraid-out/reproduce-quick]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+/// `NAME=FILE`.
+fn parse_named_trace(text: &str) -> Result<Setting, String> {
+    text.parse().map_err(|_| "write NAME=FILE, for instance financial=Financial1.spc".to_owned())
 }
 
 /// Arguments of `check`.
@@ -287,6 +292,9 @@ pub struct TraceInputArgs {
     /// Leave out lines that can't be read, and count them
     #[arg(long)]
     pub skip_bad_lines: bool,
+    /// Leave out discards, and count them
+    #[arg(long)]
+    pub ignore_discards: bool,
     /// Leave out a request that repeats another at most so many microseconds later, and count them
     #[arg(long, value_name = "US")]
     pub drop_repeats_within_us: Option<u64>,
@@ -302,6 +310,7 @@ impl TraceInputArgs {
             sector_bytes: self.sector_bytes,
             devices,
             skip_bad_lines: self.skip_bad_lines,
+            discards: if self.ignore_discards { Discards::Ignore } else { Discards::Trim },
             drop_repeats_within_ns: self.drop_repeats_within_us.map(|us| us.saturating_mul(1000)),
             ..TraceSpec::new(file)
         }

@@ -41,8 +41,8 @@ impl Failure {
             Failure::ReaderGone => None,
             // A rendered configuration problem brings its own headline.
             Failure::Input(text) if text.starts_with("error:") => Some(text.trim_end().to_owned()),
-            Failure::Input(text) | Failure::Run(text) => Some(format!("error: {text}")),
-            Failure::Interrupted(text) => Some(text.clone()),
+            Failure::Input(text) | Failure::Run(text) => Some(format!("error: {}", shown(text))),
+            Failure::Interrupted(text) => Some(shown(text)),
         }
     }
 
@@ -53,6 +53,16 @@ impl Failure {
             _ => Failure::Run(format!("can't write to standard output: {error}")),
         }
     }
+}
+
+/// A text that is written to a terminal, where control characters would do things.
+fn shown(text: &str) -> String {
+    let escaped = |character: char| match character {
+        '\n' | '\t' => character.to_string(),
+        _ if character.is_control() => character.escape_default().to_string(),
+        _ => character.to_string(),
+    };
+    text.chars().map(escaped).collect()
 }
 
 impl From<WriteError> for Failure {

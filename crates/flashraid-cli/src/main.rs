@@ -7,6 +7,7 @@ mod failure;
 mod files;
 mod interrupt;
 mod machine;
+mod out_of_memory;
 mod output;
 mod progress;
 mod scenario;
@@ -20,6 +21,9 @@ use clap::Parser;
 
 use args::Arguments;
 use failure::Outcome;
+
+#[global_allocator]
+static ALLOCATOR: out_of_memory::OrEnd = out_of_memory::OrEnd;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();

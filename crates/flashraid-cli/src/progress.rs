@@ -37,7 +37,10 @@ impl Board {
     pub fn new(simulations: usize) -> Board {
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::stderr_with_hz(8));
         bar.set_style(ProgressStyle::with_template("{spinner} {wide_bar} {msg}").expect("the template is constant"));
-        bar.enable_steady_tick(Duration::from_millis(250));
+        // The ticks need a thread, and without one the bar would end the program.
+        if !bar.is_hidden() && std::thread::Builder::new().spawn(|| {}).is_ok() {
+            bar.enable_steady_tick(Duration::from_millis(250));
+        }
         Board { bar, started: Instant::now(), simulations: Mutex::new(vec![Simulation::default(); simulations]), notes: Mutex::default() }
     }
 

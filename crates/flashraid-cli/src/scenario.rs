@@ -1,5 +1,7 @@
 //! Configurations from files and options, and what is wrong with them.
 
+use std::ops::Range;
+
 use flashraid::Simulation;
 use flashraid::config::{self, Migrated, Problems};
 use flashraid::study::Setting;
@@ -45,13 +47,62 @@ fn render(problems: &Problems) -> String {
             None => miette::Report::new(diagnostic),
             Some(place) => {
                 let source = &problems.sources[place.source];
-                diagnostic.labels = Some(vec![LabeledSpan::new_with_span(None, place.span.clone())]);
-                miette::Report::new(diagnostic).with_source_code(NamedSource::new(&source.name, source.text.clone()))
+                let (text, span) = excerpt(&source.text, &place.span);
+                diagnostic.labels = Some(vec![LabeledSpan::new_with_span(None, span)]);
+                miette::Report::new(diagnostic).with_source_code(NamedSource::new(without_control(&source.name), text))
             }
         };
         handler.render_report(&mut text, report.as_ref()).expect("writing to a string can't fail");
     }
     text
+}
+
+/// The text around `span` as a terminal can show it: the lines before it, its own and one more, the long ones cut, control characters replaced.
+fn excerpt(text: &str, span: &Range<usize>) -> (String, Range<usize>) {
+    /// Bytes of a line, or of a span and what stands on either side of it, that are shown.
+    const WIDTH: usize = 120;
+    let near = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let (start, end) = (near(span.start), near(span.end));
+    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let mut shown = String::new();
+    for line in text[..line_start].split_inclusive('\n') {
+        shown += if line.len() > 2 * WIDTH { "…\n" } else { line };
+    }
+    let from = if start - line_start > WIDTH { near(start - WIDTH) } else { line_start };
+    shown += &text[from..start];
+    let begin = shown.len();
+    let cut = near(end.min(start + WIDTH));
+    shown += &text[start..cut];
+    let span = begin..shown.len();
+    // Nothing behind a span that was cut, else the rest of its line and the next.
+    if cut == end {
+        for line in text[end..].split_inclusive('\n').take(2) {
+            shown += if line.len() > 2 * WIDTH { "…\n" } else { line };
+        }
+    }
+    (without_control(&shown), span)
+}
+
+/// With another character of the same length in place of each control character, so that places stay.
+fn without_control(text: &str) -> String {
+    let replaced = |character: char| match character {
+        '\n' | '\t' => character,
+        _ if character.is_control() => {
+            if character.len_utf8() == 1 {
+                '?'
+            } else {
+                '¿'
+            }
+        }
+        _ => character,
+    };
+    text.chars().map(replaced).collect()
 }
 
 fn theme() -> GraphicalTheme {

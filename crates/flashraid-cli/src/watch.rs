@@ -1,7 +1,7 @@
 //! Shows simulations on the progress bar, stops them at Ctrl-C and, if wanted, writes files of requests.
 
 use flashraid::study::StudyObserver;
-use flashraid::{CompletedRequest, Observer, Progress};
+use flashraid::{CompletedRequest, Observer, Progress, Stop};
 use flashraid_report::requests::RequestFiles;
 
 use crate::failure::Failure;
@@ -28,6 +28,10 @@ impl Observer for Watcher<'_> {
         self.board.note(text);
     }
 
+    fn stop(&self) -> Stop {
+        Stop::when(interrupt::requested)
+    }
+
     fn progress(&mut self, progress: &Progress) -> bool {
         self.board.update(0, progress);
         self.failure.is_none() && !interrupt::requested()
@@ -45,6 +49,10 @@ impl StudyObserver for Board {
     fn progress(&self, simulation: usize, progress: &Progress) -> bool {
         self.update(simulation, progress);
         self.go_on()
+    }
+
+    fn stop(&self) -> Stop {
+        Stop::when(interrupt::requested)
     }
 
     fn note(&self, text: &str) {

@@ -21,6 +21,12 @@ pub struct Fact {
     /// A number, a table of named numbers, or nothing for a statement.
     #[serde(default)]
     paper: Option<toml::Value>,
+    /// How a number that the paper does not print follows from numbers that it prints.
+    #[serde(default)]
+    pub derived: String,
+    /// What to know before judging.
+    #[serde(default)]
+    pub note: String,
     /// Why the model may differ.
     #[serde(default)]
     pub reason: String,
@@ -94,7 +100,7 @@ mod tests {
         assert_eq!(ids.len(), facts.len());
         for fact in &facts {
             assert_eq!(fact.numbers().is_empty(), fact.unit.is_empty(), "{}", fact.id);
-            assert!(["", "fraction", "ratio", "MB/s", "ms"].contains(&fact.unit.as_str()), "{}", fact.unit);
+            assert!(["", "reduction", "fraction", "ratio", "MB/s", "ms", "strips"].contains(&fact.unit.as_str()), "{}", fact.unit);
         }
     }
 
@@ -110,6 +116,14 @@ mod tests {
                     assert!(loaded.is_ok(), "{} {}: {}", fact.id, variation.set, loaded.unwrap_err());
                 }
             }
+        }
+    }
+
+    /// A reason without a run beside it would be an assertion.
+    #[test]
+    fn every_reason_has_runs_beside_it() {
+        for fact in facts() {
+            assert_eq!(fact.reason.is_empty(), fact.vary.is_empty(), "{}", fact.id);
         }
     }
 

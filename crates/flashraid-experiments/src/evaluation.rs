@@ -4,8 +4,8 @@ use flashraid_model::metrics::Estimate;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::results::Values;
-use crate::verdict::{Verdict, is_close, same_direction};
+use crate::results::{Used, Values};
+use crate::verdict::{Kind, Verdict};
 use crate::{Fact, Figure, Results};
 
 /// One point of a figure with its measured values.
@@ -39,12 +39,20 @@ pub struct Claim {
     pub direction_holds: bool,
     /// The verdict.
     pub verdict: Verdict,
+    /// How a number that the paper does not print follows from such as it prints.
+    pub derived: String,
+    /// What to know before judging.
+    pub about: String,
     /// Why, where the verdict is not that it agrees.
     pub note: String,
     /// Every value by itself.
     pub parts: Vec<Part>,
+    /// The runs whose requests pile up without bound; with any of them the verdict is that it is unstable.
+    pub unstable: Vec<String>,
     /// What it comes to with other settings, if the verdict is not that it agrees.
     pub sensitivity: Vec<Sensitivity>,
+    /// Where it does not agree: whether a run with other settings bears the reason out, that is, whether a value that does not hold does with them.
+    pub established: bool,
 }
 
 /// A claim measured with another setting.
@@ -54,6 +62,8 @@ pub struct Sensitivity {
     pub setting: String,
     /// The values that were measured.
     pub parts: Vec<Part>,
+    /// One that does not hold otherwise holds with it.
+    pub bears_out: bool,
 }
 
 /// One value of a claim, or one half-sentence of a statement.
@@ -75,6 +85,7 @@ pub struct Part {
 #[derive(Debug)]
 pub struct Evaluation {
     facts: Vec<Fact>,
+    used: Used,
     /// The points.
     pub rows: Vec<Row>,
     /// The claims.
@@ -84,7 +95,8 @@ pub struct Evaluation {
 impl Evaluation {
     /// Judges a figure. A claim that its evaluation leaves out is a mistake in this crate.
     pub fn of(figure: &Figure, results: &Results) -> Evaluation {
-        let mut evaluation = Evaluation { facts: figure.facts(), rows: rows(figure, results), claims: Vec::new() };
+        let mut evaluation = Evaluation { facts: figure.facts(), used: results.used(), rows: rows(figure, results), claims: Vec::new() };
+        evaluation.used.take();
         (figure.evaluate)(results, &mut evaluation);
         let missing: Vec<&str> = evaluation
             .facts
@@ -101,8 +113,14 @@ impl Evaluation {
         let varied = Evaluation::of(figure, results).claims.into_iter().find(|varied| varied.id == claim);
         let own = self.claims.iter_mut().find(|own| own.id == claim && own.verdict != Verdict::Agrees);
         if let (Some(own), Some(varied)) = (own, varied) {
-            let parts = varied.parts.into_iter().filter(|part| part.measured.is_some()).collect();
-            own.sensitivity.push(Sensitivity { setting: setting.to_owned(), parts });
+            let parts: Vec<Part> = varied.parts.into_iter().filter(|part| part.measured.is_some()).collect();
+            let failed = |part: &&Part| own.parts.iter().any(|own| own.name == part.name && !own.holds);
+            // Of a claim with unstable runs nothing is concluded, so that a run that is stable says more than it.
+            let stable_at_last = own.verdict == Verdict::Unstable && varied.unstable.is_empty();
+            let bears_out =
+                !parts.is_empty() && (stable_at_last || varied.unstable.is_empty() && parts.iter().filter(failed).any(|part| part.holds));
+            own.established |= bears_out;
+            own.sensitivity.push(Sensitivity { setting: setting.to_owned(), parts, bears_out });
         }
     }
 
@@ -117,43 +135,46 @@ impl Evaluation {
 
     /// Judges a claim of several numbers, named as in `claims.toml`.
     pub fn numbers(&mut self, id: &str, measured: Vec<(&str, Values)>) {
+        self.numbers_and(id, measured, Vec::new());
+    }
+
+    /// Judges a claim of several numbers and of what is said about them: name, measured value, whether it holds.
+    ///
+    /// The direction is that of the numbers.
+    pub fn numbers_and(&mut self, id: &str, measured: Vec<(&str, Values)>, statements: Vec<(&str, f64, bool)>) {
         let fact = self.fact(id);
-        let parts: Vec<Part> = fact
+        let kind = Kind::of_unit(&fact.unit);
+        let mut parts: Vec<Part> = fact
             .numbers()
             .into_iter()
             .map(|(name, paper)| {
                 let values = measured.iter().find(|(own, _)| *own == name).unwrap_or_else(|| panic!("{id} does not measure {name:?}"));
                 let estimate = Estimate::of(&values.1);
                 let measured = estimate.map(|estimate| estimate.mean);
-                let holds = measured.is_some_and(|measured| is_close(paper, measured, &fact.unit));
+                let holds = measured.is_some_and(|measured| kind.is_close(paper, measured));
                 Part { name, paper: Some(paper), measured, ci95: estimate.and_then(|estimate| estimate.half_width), holds }
             })
             .collect();
         let pairs: Vec<(&str, f64, f64)> =
             parts.iter().map(|part| (part.name.as_str(), part.paper.unwrap_or(f64::NAN), part.measured.unwrap_or(f64::NAN))).collect();
         let complete = parts.iter().all(|part| part.measured.is_some());
-        let direction_holds = complete && same_direction(&fact.unit, &pairs);
+        let direction_holds = complete && kind.same_direction(&pairs);
+        parts.extend(statements.into_iter().map(statement));
         self.judge(fact, parts, direction_holds);
     }
 
     /// Judges a statement that consists of several: name, measured value, whether it holds.
     ///
-    /// The direction holds if the first does.
+    /// The first is the core, which decides: if it fails, the statement differs, whatever else holds; if it alone holds, the direction does.
     pub fn statement(&mut self, id: &str, statements: Vec<(&str, f64, bool)>) {
         let direction_holds = statements.first().is_some_and(|(_, _, holds)| *holds);
-        let part = |(name, measured, holds): (&str, f64, bool)| Part {
-            name: name.to_owned(),
-            paper: None,
-            measured: Some(measured).filter(|value| value.is_finite()),
-            ci95: None,
-            holds,
-        };
-        self.judge(self.fact(id), statements.into_iter().map(part).collect(), direction_holds);
+        self.judge(self.fact(id), statements.into_iter().map(statement).collect(), direction_holds);
     }
 
     fn judge(&mut self, fact: Fact, parts: Vec<Part>, direction_holds: bool) {
         let close = !parts.is_empty() && parts.iter().all(|part| part.holds);
-        let verdict = Verdict::of(close, direction_holds);
+        let unstable = self.used.take();
+        let verdict = if unstable.is_empty() { Verdict::of(close, direction_holds) } else { Verdict::Unstable };
         let values = |value: fn(&Part) -> Option<f64>| match parts.as_slice() {
             [only] if only.name.is_empty() => json!(value(only)),
             _ => parts.iter().map(|part| (part.name.clone(), json!(value(part)))).collect::<Map<_, _>>().into(),
@@ -169,11 +190,20 @@ impl Evaluation {
             unit: fact.unit,
             direction_holds: close || direction_holds,
             verdict,
+            derived: fact.derived,
+            about: fact.note,
             note: if verdict == Verdict::Agrees { String::new() } else { fact.reason },
             parts,
+            unstable,
             sensitivity: Vec::new(),
+            established: false,
         });
     }
+}
+
+fn statement((name, measured, holds): (&str, f64, bool)) -> Part {
+    let measured = Some(measured).filter(|value| value.is_finite());
+    Part { name: name.to_owned(), paper: None, measured, ci95: None, holds }
 }
 
 /// What rows show: name, place in a report, divisor.
@@ -208,7 +238,7 @@ mod tests {
     use crate::facts;
 
     fn evaluation() -> Evaluation {
-        Evaluation { facts: facts(), rows: Vec::new(), claims: Vec::new() }
+        Evaluation { facts: facts(), used: Used::default(), rows: Vec::new(), claims: Vec::new() }
     }
 
     #[test]

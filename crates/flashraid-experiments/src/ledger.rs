@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::settings::CHOICES;
-use crate::{Claim, Evaluation, Figure, Part, Size, Verdict};
+use crate::{Claim, Evaluation, FACTOR, Figure, Part, SHARE, Size, Verdict};
 
 /// When and how the ledger was made.
 #[derive(Debug, Clone)]
@@ -18,23 +18,17 @@ pub struct Origin {
     pub first_seed: u64,
 }
 
-/// How many claims have each verdict: agrees, direction, differs.
-pub fn tally<'a>(claims: impl Iterator<Item = &'a Claim>) -> [usize; 3] {
-    let mut counts = [0; 3];
-    for claim in claims {
-        counts[match claim.verdict {
-            Verdict::Agrees => 0,
-            Verdict::Direction => 1,
-            Verdict::Differs => 2,
-        }] += 1;
-    }
-    counts
+/// How many claims have each verdict: `Of 95 claims 40 agree, …`. All of them are counted, unstable ones as well.
+pub fn tally<'a>(claims: impl Iterator<Item = &'a Claim>) -> String {
+    let verdicts: Vec<Verdict> = claims.map(|claim| claim.verdict).collect();
+    let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+    let [agrees, direction, differs, unstable] = Verdict::ALL.map(count);
+    format!("Of {} claims {agrees} agree, {direction} hold in direction, {differs} differ, {unstable} are unstable", verdicts.len())
 }
 
 /// The whole ledger.
 pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin) -> String {
     let claims = || figures.iter().flat_map(|(_, evaluation)| &evaluation.claims);
-    let [agrees, direction, differs] = tally(claims());
     let size = match origin.size {
         Size::Quick => "quick (smaller devices, fewer requests)",
         Size::Full => "full",
@@ -43,16 +37,23 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin) -> String {
         "# Reproduction\n\n\
          What the papers report, and what flashraid measures. Written by `flashraid reproduce`; do not edit.\n\n\
          {date}, flashraid {version}, size {size}, seeds {first} to {last}.\n\
-         Of {all} claims {agrees} agree, {direction} hold in direction, {differs} differ.\n\n\
-         A value *agrees* when it is within 25 % of the paper's, or within 0.05 for fractions; a statement when it holds.\n\
-         *direction*: only the sign or the order holds. A claim of several values agrees when all of them do.\n\
+         {tally}.\n\n\
+         A value *agrees* when it is within a factor of {FACTOR} of the paper's; a reduction r when what is left, 1 − r, is, and r itself is within {share:.0} % of \
+         the paper's. There is no absolute tolerance. A claim of several values agrees when all of them do, a statement when all of it holds.\n\
+         *direction*: only the sign, the side of 1 or the order of the values is the paper's; of a statement only its core holds, which stands first. \
+         *differs*: not even that.\n\
+         *unstable*: in one of the claim's runs more than 1 % of the requests were outstanding when the last one arrived, and the second half's mean response \
+         time was more than 1.5 times the first half's. Nothing is concluded then.\n\
+         The reason for a verdict other than *agrees* is *established* if a value that does not hold does with one of the settings beside it, where no run is \
+         unstable; else it is not, and says so.\n\
          ± is half the 95 % confidence interval over the seeds. Other settings (columns *with* …) are measured with the first seed{sensitivity}.\n",
         sensitivity = if origin.size == Size::Quick { ", in the full size only" } else { "" },
         date = origin.date,
         version = origin.version,
         first = origin.first_seed,
         last = origin.first_seed + origin.size.seeds() - 1,
-        all = agrees + direction + differs,
+        tally = tally(claims()),
+        share = 100.0 * SHARE,
     );
     for (figure, evaluation) in figures.iter().filter(|(_, evaluation)| !evaluation.claims.is_empty()) {
         let _ = write!(text, "\n## {}: {}\n\n| claim | paper | measured | verdict |\n|---|---:|---:|---|\n", figure.id, figure.title);
@@ -63,9 +64,8 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin) -> String {
                 let _ = writeln!(text, "| {name} | {} | {} | {} |", number(part.paper), measured(part), if part.holds { "✓" } else { "" });
             }
         }
-        for claim in evaluation.claims.iter().filter(|claim| !claim.note.is_empty()) {
-            let _ = write!(text, "\n**{}**: {}.\n", claim.id, claim.note);
-            text += &sensitivities(claim);
+        for claim in &evaluation.claims {
+            text += &remarks(claim, origin.size);
         }
     }
     text += "\n## What the papers leave open\n\nChosen once, for all figures:\n\n| setting | value | why |\n|---|---|---|\n";
@@ -75,12 +75,42 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin) -> String {
     text
 }
 
+/// What there is to say about a claim: where its numbers come from, why it does not agree, what other settings give.
+fn remarks(claim: &Claim, size: Size) -> String {
+    let mut remarks = Vec::new();
+    if !claim.derived.is_empty() {
+        remarks.push(format!("Derived: {}.", claim.derived));
+    }
+    if !claim.about.is_empty() {
+        remarks.push(format!("To know: {}.", claim.about));
+    }
+    if !claim.unstable.is_empty() {
+        remarks.push(format!("Requests pile up without bound in: {}.", claim.unstable.join(", ")));
+    }
+    if claim.verdict != Verdict::Agrees {
+        let reason = match (claim.note.as_str(), claim.established, size) {
+            ("", ..) => "Why is not established.".to_owned(),
+            (reason, true, _) => format!("Reason, established by the runs beside: {reason}."),
+            (reason, false, Size::Full) => format!("Not established: {reason}."),
+            (reason, false, Size::Quick) => format!("Not examined in the quick size: {reason}."),
+        };
+        remarks.push(reason);
+    }
+    if remarks.is_empty() {
+        return String::new();
+    }
+    format!("\n**{}**: {}\n{}", claim.id, remarks.join(" "), sensitivities(claim))
+}
+
 /// A row for each value, a column for each setting.
 fn sensitivities(claim: &Claim) -> String {
     if claim.sensitivity.is_empty() {
         return String::new();
     }
-    let settings = claim.sensitivity.iter().map(|varied| format!(" with `{}` |", varied.setting.replace("; ", "`, `")));
+    let settings = claim
+        .sensitivity
+        .iter()
+        .map(|varied| format!(" with `{}`{} |", varied.setting.replace("; ", "`, `"), if varied.bears_out { " ✓" } else { "" }));
     let mut text =
         format!("\n| | paper | measured |{}\n|---|---:|---:|{}\n", settings.collect::<String>(), "---:|".repeat(claim.sensitivity.len()));
     for part in &claim.parts {

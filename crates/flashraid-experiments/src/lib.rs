@@ -5,7 +5,7 @@
 //!                                          claims.toml ─▶ paper's numbers ─▶ verdict ─┘
 //! ```
 //!
-//! This crate describes and judges; it runs nothing, reads no files and knows no threads.
+//! This crate describes and judges; it runs nothing but the three requests of [`overlap`], reads no files and knows no threads.
 //! Nothing is tuned for a figure: what the papers leave open is chosen once, in [`settings`].
 
 mod claims;
@@ -14,6 +14,7 @@ mod figure;
 mod ggc;
 mod lawc;
 pub mod ledger;
+mod overlap;
 mod pgc;
 mod poster;
 mod results;
@@ -24,7 +25,7 @@ pub use claims::{Fact, Variation, facts};
 pub use evaluation::{Claim, Evaluation, Part, Row, Sensitivity};
 pub use figure::{Curves, Figure, Point, Size};
 pub use results::Results;
-pub use verdict::Verdict;
+pub use verdict::{FACTOR, SHARE, Verdict};
 
 /// Every figure and table, in the order of the papers.
 pub fn figures() -> Vec<Figure> {

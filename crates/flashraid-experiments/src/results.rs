@@ -1,6 +1,8 @@
 //! The reports of a figure's points, and figures taken from them seed by seed.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -24,10 +26,22 @@ pub const ERASES: &str = "/flash/erases";
 /// One value for each seed; empty if a report lacks the figure.
 pub type Values = Vec<f64>;
 
+/// The runs that were read since the last claim was judged, as far as their requests piled up without bound: points by name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Used(Rc<RefCell<BTreeSet<String>>>);
+
+impl Used {
+    /// These runs; from now on others are noted.
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.borrow_mut()).into_iter().collect()
+    }
+}
+
 /// The reports of a figure, by point, one for each seed.
 #[derive(Debug, Default)]
 pub struct Results {
     reports: BTreeMap<String, Vec<Value>>,
+    used: Used,
 }
 
 impl Results {
@@ -38,7 +52,16 @@ impl Results {
 
     /// The reports of a point.
     pub fn reports(&self, point: &str) -> &[Value] {
-        self.reports.get(point).map_or(&[], Vec::as_slice)
+        let reports = self.reports.get(point).map_or(&[][..], Vec::as_slice);
+        if reports.iter().any(|report| report["verdict"]["load"] == "unstable") {
+            self.used.0.borrow_mut().insert(point.to_owned());
+        }
+        reports
+    }
+
+    /// Where the runs that were read are noted.
+    pub(crate) fn used(&self) -> Used {
+        self.used.clone()
     }
 
     /// A figure of a point.
@@ -66,6 +89,29 @@ impl Results {
         combine(&[self.values(over, pointer), self.values(under, pointer)], |values| values[0] / values[1])
     }
 }
+
+/// The least interval of bandwidth over its mean.
+pub fn least_over_mean(results: &Results, point: &str) -> Values {
+    results.each(point, |report| {
+        let series = report.pointer("/bandwidth_mb_s/series")?.as_array()?;
+        // The last interval is cut off by the end of the run.
+        let whole = series.len().checked_sub(1)?;
+        let least = series[..whole].iter().map(Value::as_f64).try_fold(f64::INFINITY, |least, value| Some(least.min(value?)))?;
+        Some(least / report.pointer(BANDWIDTH)?.as_f64()?)
+    })
+}
+
+/// A moment of the Z-scores of bandwidth: the third is the skewness, the fourth the kurtosis.
+pub fn z_moment(results: &Results, point: &str, power: i32) -> Values {
+    results.each(point, |report| {
+        let density = report.pointer("/bandwidth_mb_s/z_density")?.as_array()?;
+        let bins = density.iter().map(|bin| Some(bin[0].as_f64()?.powi(power) * bin[1].as_f64()? * Z_BIN));
+        bins.sum()
+    })
+}
+
+/// Width of a bin of the density over Z-scores.
+pub const Z_BIN: f64 = 0.25;
 
 /// Mean of the seeds.
 pub fn mean(values: &[f64]) -> f64 {

@@ -1,4 +1,4 @@
-//! How a measured value compares with the paper's.
+//! How a measured value compares with the paper's. These rules came before the first full run by them, and know nothing of its results.
 
 use serde::Serialize;
 
@@ -6,25 +6,31 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
+    /// A run of the claim piles requests up without bound, so that its figures are those of its length. Nothing is concluded.
+    Unstable,
     /// Neither.
     Differs,
-    /// Only the sign or the order is the paper's.
+    /// Only the sign, the side of 1 or the order is the paper's; of a statement only its core holds.
     Direction,
-    /// Within a quarter of the paper's value, or within 0.05 for fractions; a statement that holds.
+    /// All values are close to the paper's; all of the statement holds.
     Agrees,
 }
 
 impl Verdict {
+    /// All of them, the best first.
+    pub const ALL: [Verdict; 4] = [Verdict::Agrees, Verdict::Direction, Verdict::Differs, Verdict::Unstable];
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
+            Verdict::Unstable => "unstable",
             Verdict::Differs => "differs",
             Verdict::Direction => "direction",
             Verdict::Agrees => "agrees",
         }
     }
 
-    /// From whether the value is close and whether the direction holds.
+    /// From whether the values are close and whether the direction holds.
     pub fn of(close: bool, direction_holds: bool) -> Verdict {
         match (close, direction_holds) {
             (true, _) => Verdict::Agrees,
@@ -34,26 +40,68 @@ impl Verdict {
     }
 }
 
-/// Within 25 % of the paper's value, or within 0.05 for a fraction.
-pub fn is_close(paper: f64, measured: f64, unit: &str) -> bool {
-    let difference = (measured - paper).abs();
-    difference <= 0.25 * paper.abs() || (unit == "fraction" && difference <= 0.05)
+/// What is left of a baseline after a reduction, and every other positive value, may differ by this factor either way.
+pub const FACTOR: f64 = 1.33;
+/// A reduction differs by no more than this share of the paper's.
+pub const SHARE: f64 = 0.25;
+
+/// What a number is, which decides how it is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// By how much less than a baseline something is, as a fraction of it; negative if it is more.
+    Reduction,
+    /// Another signed fraction: a rise, a share.
+    Fraction,
+    /// One quantity over another of its kind.
+    Ratio,
+    /// A quantity with a unit.
+    Quantity,
 }
 
-/// The values of a claim go the paper's way: reductions have its sign, ratios lie on its side of 1, quantities come in its order.
-///
-/// Only quantities of the same kind are put in order: those whose names begin alike, up to the last word.
-pub fn same_direction(unit: &str, pairs: &[(&str, f64, f64)]) -> bool {
-    let kind = |name: &str| {
-        name.rsplit_once(' ').map_or("", |(kind, _)| kind).trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ').to_owned()
-    };
-    let sorted_alike = |(a_name, a_paper, a): &(&str, f64, f64), (b_name, b_paper, b): &(&str, f64, f64)| {
-        kind(a_name) != kind(b_name) || a_paper == b_paper || (a < b) == (a_paper < b_paper)
-    };
-    match unit {
-        "fraction" => pairs.iter().all(|(_, paper, measured)| measured * paper > 0.0),
-        "ratio" => pairs.iter().all(|(_, paper, measured)| (measured - 1.0) * (paper - 1.0) > 0.0),
-        _ => pairs.iter().enumerate().all(|(index, first)| pairs[index + 1..].iter().all(|second| sorted_alike(first, second))),
+impl Kind {
+    /// From the unit of `claims.toml`.
+    pub fn of_unit(unit: &str) -> Kind {
+        match unit {
+            "reduction" => Kind::Reduction,
+            "fraction" => Kind::Fraction,
+            "ratio" => Kind::Ratio,
+            _ => Kind::Quantity,
+        }
+    }
+
+    /// Whether a value is close to the paper's. There is no absolute tolerance: where the paper says 0.0053, 0.03 is something else.
+    ///
+    /// A reduction has to pass two tests, since each alone is lenient at one end: what is left of the baseline is within [`FACTOR`] (alone it would let
+    /// 0.10 agree with −0.15), and the reduction itself within [`SHARE`] (alone it would let 0.82 agree with 1.00).
+    pub fn is_close(self, paper: f64, measured: f64) -> bool {
+        let within = |paper: f64, measured: f64| {
+            paper == measured || (measured / paper > 0.0 && libm::fabs(libm::log(measured / paper)) <= libm::log(FACTOR))
+        };
+        match self {
+            Kind::Reduction => within(1.0 - paper, 1.0 - measured) && (measured - paper).abs() <= SHARE * paper.abs(),
+            Kind::Fraction | Kind::Ratio | Kind::Quantity => within(paper, measured),
+        }
+    }
+
+    /// The values of a claim go the paper's way: fractions have its sign, ratios lie on its side of 1, quantities come in its order.
+    ///
+    /// Only quantities of the same kind are put in order: those whose names begin alike, up to the last word.
+    pub fn same_direction(self, pairs: &[(&str, f64, f64)]) -> bool {
+        let stem = |name: &str| {
+            name.rsplit_once(' ').map_or("", |(stem, _)| stem).trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ').to_owned()
+        };
+        let sorted_alike = |(a_name, a_paper, a): &(&str, f64, f64), (b_name, b_paper, b): &(&str, f64, f64)| {
+            stem(a_name) != stem(b_name) || a_paper == b_paper || (a < b) == (a_paper < b_paper)
+        };
+        match self {
+            Kind::Reduction | Kind::Fraction => pairs.iter().all(|(_, paper, measured)| measured * paper > 0.0),
+            Kind::Ratio => pairs.iter().all(|(_, paper, measured)| (measured - 1.0) * (paper - 1.0) > 0.0),
+            // One quantity alone has no direction.
+            Kind::Quantity => {
+                pairs.len() > 1
+                    && pairs.iter().enumerate().all(|(index, first)| pairs[index + 1..].iter().all(|second| sorted_alike(first, second)))
+            }
+        }
     }
 }
 
@@ -62,25 +110,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quarter_is_close() {
-        assert!(is_close(2.0, 2.5, "ratio") && !is_close(2.0, 2.51, "ratio"));
-        assert!(is_close(0.06, 0.11, "fraction") && !is_close(0.06, 0.12, "fraction"));
-        assert!(!is_close(0.06, 0.11, "ratio") && !is_close(1.0, f64::NAN, "ratio"));
+    fn values_are_close_by_a_factor_and_reductions_by_their_share_as_well() {
+        assert!(Kind::Ratio.is_close(3.0, 3.98) && Kind::Ratio.is_close(3.0, 2.26));
+        assert!(!Kind::Ratio.is_close(3.0, 4.0) && !Kind::Ratio.is_close(3.0, 2.25));
+        // The two ends at which one test alone is lenient.
+        assert!(!Kind::Reduction.is_close(0.10, -0.15) && !Kind::Reduction.is_close(0.82, 1.00));
+        assert!(Kind::Reduction.is_close(0.71, 0.65) && !Kind::Reduction.is_close(0.71, 0.55));
+        // No absolute tolerance: small values are compared like others.
+        assert!(!Kind::Fraction.is_close(0.06, 0.10) && !Kind::Reduction.is_close(0.0605, 0.10));
+        assert!(Kind::Quantity.is_close(0.0, 0.0) && !Kind::Quantity.is_close(0.0, 0.01));
+        assert!(!Kind::Ratio.is_close(1.0, f64::NAN) && !Kind::Reduction.is_close(0.5, f64::NAN) && !Kind::Fraction.is_close(0.5, -0.5));
     }
 
     #[test]
     fn directions_are_signs_sides_and_orders() {
-        assert!(same_direction("fraction", &[("", 0.7, 0.01)]) && !same_direction("fraction", &[("", 0.7, -0.01)]));
-        assert!(same_direction("ratio", &[("", 3.0, 1.1)]) && !same_direction("ratio", &[("", 3.0, 0.9)]));
-        assert!(same_direction("MB/s", &[("mlc 1", 100.0, 50.0), ("mlc 4", 400.0, 60.0)]));
-        assert!(!same_direction("MB/s", &[("mlc 1", 100.0, 50.0), ("mlc 4", 400.0, 40.0)]));
-        // Means and deviations are not put in one order.
-        assert!(same_direction("MB/s", &[("mlc mean a", 100.0, 1.0), ("mlc stddev a", 5.0, 7.0)]));
+        assert!(Kind::Reduction.same_direction(&[("", 0.7, 0.01)]) && !Kind::Reduction.same_direction(&[("", 0.7, -0.01)]));
+        assert!(Kind::Ratio.same_direction(&[("", 3.0, 1.1)]) && !Kind::Ratio.same_direction(&[("", 3.0, 0.9)]));
+        assert!(Kind::Quantity.same_direction(&[("mlc 1", 100.0, 50.0), ("mlc 4", 400.0, 60.0)]));
+        assert!(!Kind::Quantity.same_direction(&[("mlc 1", 100.0, 50.0), ("mlc 4", 400.0, 40.0)]));
+        // Means and deviations are not put in one order; a single quantity has none.
+        assert!(Kind::Quantity.same_direction(&[("mlc mean a", 100.0, 1.0), ("mlc stddev a", 5.0, 7.0)]));
+        assert!(!Kind::Quantity.same_direction(&[("", 100.0, 1.0)]));
     }
 
     #[test]
     fn a_missing_value_has_no_direction() {
-        assert!(!same_direction("fraction", &[("", 0.7, f64::NAN)]) && !same_direction("ratio", &[("", 3.0, f64::NAN)]));
-        assert_eq!(Verdict::of(is_close(1.0, f64::NAN, "ms"), same_direction("ratio", &[("", 2.0, f64::NAN)])), Verdict::Differs);
+        assert!(!Kind::Reduction.same_direction(&[("", 0.7, f64::NAN)]) && !Kind::Ratio.same_direction(&[("", 3.0, f64::NAN)]));
     }
 }

@@ -19,8 +19,10 @@ pub mod ftl;
 pub mod ids;
 pub mod metrics;
 pub mod placement;
+pub mod policy;
 pub mod request;
 pub mod rng;
 pub mod ssd;
+pub mod units;
 
 pub use events::TimeNs;

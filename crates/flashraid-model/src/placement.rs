@@ -1,6 +1,9 @@
 //! RAID arithmetic: where a page of the array lies, and what belongs together (rules 2 and 50). Pure.
 
+mod lost;
+
 use crate::request::OpKind;
+pub use lost::{LostRoles, LostStrips};
 use std::ops::Range;
 
 /// How addresses spread over the members.
@@ -170,12 +173,10 @@ pub struct Location {
 /// Consecutive pages of a request that lie on one member (and its mirrors) one behind the other, all in one stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// Where writes go: `members[..copies]`; reads go to `members[read_copy]`.
+    /// The first member that holds them.
     pub first_member: u32,
     /// Members from `first_member` on that hold the same.
     pub copies: u32,
-    /// The copy that reads use.
-    pub read_copy: u32,
     /// First logical page on the member.
     pub first_page: u32,
     /// Pages.
@@ -183,14 +184,10 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Members that a write goes to or a read comes from.
+    /// Members that hold them.
     #[inline]
-    pub fn members(&self, write: bool) -> Range<u32> {
-        if write {
-            self.first_member..self.first_member + self.copies
-        } else {
-            self.first_member + self.read_copy..self.first_member + self.read_copy + 1
-        }
+    pub fn members(&self) -> Range<u32> {
+        self.first_member..self.first_member + self.copies
     }
 }
 
@@ -285,13 +282,13 @@ impl Layout {
         (stripe * u64::from(self.strip_pages)) as u32
     }
 
-    /// Members that hold the same, and which of them reads of `stripe` use.
+    /// Members that hold the same.
     #[inline]
-    pub fn copies(&self, stripe: u64) -> (u32, u32) {
+    pub fn copies(&self) -> u32 {
         match self.level {
-            Level::Raid1 => (self.members, (stripe % u64::from(self.members)) as u32),
-            Level::Raid10 => (2, (stripe % 2) as u32),
-            _ => (1, 0),
+            Level::Raid1 => self.members,
+            Level::Raid10 => 2,
+            _ => 1,
         }
     }
 
@@ -312,13 +309,13 @@ impl Layout {
                 return None;
             }
             let pages = left.min(layout.strip_pages - within);
-            let (first_member, copies, read_copy) = match layout.level {
-                Level::Single | Level::Raid0 | Level::Raid4 => (column, 1, 0),
-                Level::Raid1 => (0, layout.members, (stripe % u64::from(layout.members)) as u32),
-                Level::Raid10 => (2 * column, 2, (stripe % 2) as u32),
-                Level::Raid5 | Level::Raid6 => (layout.shape.member(stripe, column), 1, 0),
+            let (first_member, copies) = match layout.level {
+                Level::Single | Level::Raid0 | Level::Raid4 => (column, 1),
+                Level::Raid1 => (0, layout.members),
+                Level::Raid10 => (2 * column, 2),
+                Level::Raid5 | Level::Raid6 => (layout.shape.member(stripe, column), 1),
             };
-            let extent = Extent { first_member, copies, read_copy, first_page: (stripe * strip_pages) as u32 + within, pages };
+            let extent = Extent { first_member, copies, first_page: (stripe * strip_pages) as u32 + within, pages };
             left -= pages;
             within = 0;
             if one_member {
@@ -415,7 +412,7 @@ mod tests {
                 let location = layout.locate(page);
                 prop_assert!(location.stripe < layout.stripes() && location.column < layout.columns());
                 prop_assert_eq!(layout.array_page(location.stripe, location.column, location.member_page - layout.first_page(location.stripe)), page);
-                for member in location.member..location.member + layout.copies(location.stripe).0 {
+                for member in location.member..location.member + layout.copies() {
                     prop_assert_eq!(layout.role(location.stripe, member), location.column);
                     prop_assert!(taken.insert((member, location.member_page)), "{:?} twice", location);
                 }

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use flashraid::files::discard_unfinished;
 use flashraid::files::{self, folder_of};
+pub use flashraid::files::{discard_unfinished, try_discard_unfinished};
 
 use crate::error::{Outcome, WriteError};
 

@@ -8,11 +8,12 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
 /// Begin and end of temporary names.
-pub const TEMPORARY: (&str, &str) = (".flashraid-", ".part");
+const TEMPORARY: (&str, &str) = (".flashraid-", ".part");
 
 /// Temporary files that an end of the process which asks nobody has to remove.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -25,6 +26,15 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 pub fn discard_unfinished() {
     for path in unfinished().drain(..) {
         let _ = fs::remove_file(path);
+    }
+}
+
+/// The same for an end that may have come in the middle of anything, memory that has run out among it: nothing is waited for.
+pub fn try_discard_unfinished() {
+    if let Ok(mut paths) = UNFINISHED.try_lock() {
+        for path in paths.drain(..) {
+            let _ = fs::remove_file(path);
+        }
     }
 }
 
@@ -138,6 +148,40 @@ pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     let file = NewFile::begin(path)?;
     file.handle()?.write_all(contents)?;
     file.finish()
+}
+
+/// Whether it is the path that is wrong, which is its author's mistake, rather than the disk.
+pub fn is_wrong_path(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    #[cfg(unix)]
+    let is_loop = error.raw_os_error() == Some(libc::ELOOP);
+    #[cfg(not(unix))]
+    let is_loop = false;
+    is_loop || matches!(error.kind(), NotFound | PermissionDenied | NotADirectory | IsADirectory | InvalidFilename | InvalidInput)
+}
+
+/// The age from which on a file under a temporary name belongs to nobody.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
+/// Whether `name` is a temporary name of this program.
+pub fn is_temporary(name: &str) -> bool {
+    name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
+}
+
+/// Whether what has not been changed since `changed` belongs to nobody: its writer was killed.
+pub fn is_abandoned(changed: SystemTime) -> bool {
+    changed.elapsed().is_ok_and(|age| age > ABANDONED)
+}
+
+/// Removes from `folder` what writers that were killed have left there, as far as it may be done.
+pub fn remove_abandoned(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_left = entry.file_name().to_str().is_some_and(is_temporary)
+            && entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(is_abandoned);
+        if is_left {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The folder that holds `path`.

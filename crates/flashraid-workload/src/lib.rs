@@ -10,12 +10,17 @@ mod spec;
 pub mod synthetic;
 pub mod trace;
 mod transform;
-pub mod units;
 
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+pub use flashraid_model::quantity_impls;
 pub use flashraid_model::request::{OpKind, Request};
+pub use flashraid_model::units;
 pub use mix::Mix;
 pub use space::{AddressSpace, Grain};
-pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open};
+pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open, open_until};
 pub use transform::{AddressFit, Transform, TransformSpec};
 
 /// When requests arrive.
@@ -101,8 +106,39 @@ impl<S: Source + ?Sized> Source for Box<S> {
     }
 }
 
+/// Asked now and then by whatever reads or skips for long: whether it is to stop. By default it never is.
+#[derive(Clone, Default)]
+pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl Stop {
+    /// Stops as soon as `asked` says so.
+    pub fn when(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(asked)))
+    }
+
+    /// Whether to stop.
+    pub fn is_asked(&self) -> bool {
+        self.0.as_ref().is_some_and(|asked| asked())
+    }
+
+    /// Goes on, or not.
+    ///
+    /// # Errors
+    /// [`SourceError::Stopped`].
+    pub fn check(&self) -> Result<(), SourceError> {
+        if self.is_asked() { Err(SourceError::Stopped) } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Stop").field(&self.0.is_some()).finish()
+    }
+}
+
 /// A source that can't go on.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SourceError {
     /// The input is not what it should be: exit status 2.
     #[error("{0}")]
@@ -115,4 +151,17 @@ pub enum SourceError {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// It was stopped by its [`Stop`].
+    #[error("stopped")]
+    Stopped,
+}
+
+impl SourceError {
+    /// `what` can't be read: a mistake of whoever named it, or of the disk.
+    pub fn reading(what: &str, error: io::Error) -> Self {
+        match files::is_wrong_path(&error) {
+            true => Self::Input(format!("can't read {what}: {error}")),
+            false => Self::Io { context: format!("can't read {what}"), source: error },
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::synthetic::{Synthetic, SyntheticSpec};
 use super::trace::{self, TraceSpec};
-use super::{AddressSpace, Mix, Source, SourceError, Transform, TransformSpec};
+use super::{AddressSpace, Mix, Source, SourceError, Stop, Transform, TransformSpec};
 
 /// Where requests come from and what is done to them on the way.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,21 +95,29 @@ impl SpecProblem {
 /// # Errors
 /// [`SourceError::Input`] if the specification has problems (all of them are named) or a trace can't be read.
 pub fn open(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
+    open_until(spec, seed, space, &Stop::default())
+}
+
+/// Like [`open`]; whatever takes long, here and later, ends soon after `stop` is asked for.
+///
+/// # Errors
+/// As for [`open`], and [`SourceError::Stopped`].
+pub fn open_until(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     let problems = spec.problems(space);
     if !problems.is_empty() {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
         return Err(SourceError::Input(format!("workload: {}", lines.join("; "))));
     }
-    open_checked(spec, seed, space)
+    open_checked(spec, seed, space, stop)
 }
 
 /// Opens a specification without problems.
-fn open_checked(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
-    let open_source = || open_source(&spec.source, seed, space);
+fn open_checked(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
+    let open_source = || open_source(&spec.source, seed, space, stop);
     if spec.transform.is_identity() && spec.source.stays_inside() {
         return open_source();
     }
-    Ok(Box::new(Transform::open(&spec.transform, seed, space, open_source)?))
+    Ok(Box::new(Transform::open(&spec.transform, seed, space, stop, open_source)?))
 }
 
 impl SourceSpec {
@@ -119,13 +127,13 @@ impl SourceSpec {
     }
 }
 
-fn open_source(source: &SourceSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
+fn open_source(source: &SourceSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     match source {
         SourceSpec::Synthetic(spec) => Ok(Box::new(Synthetic::new(spec, seed, space))),
-        SourceSpec::Trace(spec) => Ok(Box::new(trace::open(spec)?)),
+        SourceSpec::Trace(spec) => Ok(Box::new(trace::open_until(spec, stop)?)),
         SourceSpec::Mix(streams) => {
             let open_stream =
-                |(index, stream)| open_checked(stream, flashraid_model::rng::seed_of(seed, "workload.mix", index as u64), space);
+                |(index, stream)| open_checked(stream, flashraid_model::rng::seed_of(seed, "workload.mix", index as u64), space, stop);
             Ok(Box::new(Mix::new(streams.iter().enumerate().map(open_stream).collect::<Result<_, _>>()?)?))
         }
     }

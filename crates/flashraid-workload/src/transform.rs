@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::space::SECTOR_BYTES;
-use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem};
+use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem, Stop};
+use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::rng::{self, Stream};
 
 /// What is done to a stream. The default leaves it as it is and refuses addresses beyond the array.
@@ -88,6 +89,9 @@ impl TransformSpec {
     }
 }
 
+/// Requests that are passed over between two questions whether to stop: a millisecond or so.
+const REQUESTS_PER_QUESTION: u64 = 1 << 14;
+
 /// A stream after its transformation.
 pub struct Transform {
     source: Box<dyn Source>,
@@ -103,6 +107,8 @@ pub struct Transform {
     zero_ns: Option<u64>,
     /// Chooses the high-priority writes.
     priorities: Stream,
+    /// Asked while requests are passed over.
+    stop: Stop,
 }
 
 impl Transform {
@@ -114,11 +120,12 @@ impl Transform {
         spec: &TransformSpec,
         seed: u64,
         space: &AddressSpace,
+        stop: &Stop,
         open: impl Fn() -> Result<Box<dyn Source>, SourceError>,
     ) -> Result<Self, SourceError> {
         let extent_bytes = match spec.address_fit {
             AddressFit::Scale { extent_bytes: Some(bytes) } => bytes,
-            AddressFit::Scale { extent_bytes: None } => extent_of(&mut *open()?, spec)?,
+            AddressFit::Scale { extent_bytes: None } => extent_of(&mut *open()?, spec, stop)?,
             AddressFit::Error | AddressFit::Wrap => space.capacity_bytes,
         };
         let extent_pages = extent_bytes.div_ceil(space.page_bytes).max(1);
@@ -128,7 +135,17 @@ impl Transform {
             return Err(SourceError::Input(format!("workload: transform.{problem}")));
         }
         let priorities = rng::stream(seed, "workload.transform.priority", 0);
-        Ok(Self { source, spec: spec.clone(), space: *space, extent_pages, read: 0, given: 0, zero_ns: None, priorities })
+        Ok(Self {
+            source,
+            spec: spec.clone(),
+            space: *space,
+            extent_pages,
+            read: 0,
+            given: 0,
+            zero_ns: None,
+            priorities,
+            stop: stop.clone(),
+        })
     }
 
     /// The next request of the window, its time counted from the window's start.
@@ -136,6 +153,9 @@ impl Transform {
         while let Some(mut request) = self.source.next_request()? {
             self.read += 1;
             if self.read <= self.spec.start_requests || request.arrival_ns < self.spec.start_ns {
+                if self.read.is_multiple_of(REQUESTS_PER_QUESTION) {
+                    self.stop.check()?;
+                }
                 continue;
             }
             // A window by time starts at its time; one by number starts at its first request.
@@ -149,6 +169,10 @@ impl Transform {
 
     fn fit(&self, request: &mut Request) -> Result<(), SourceError> {
         let capacity = self.space.capacity_bytes;
+        if request.kind == OpKind::Trim && self.spec.address_fit != AddressFit::Error {
+            // A discard may be as long as the device.
+            request.length_bytes = request.length_bytes.min(capacity);
+        }
         if request.length_bytes > capacity {
             return Err(self.too_far(request, "make the array larger or scale sizes down with `size_scale`"));
         }
@@ -164,7 +188,7 @@ impl Transform {
                 let page_bytes = self.space.page_bytes;
                 let (page, within) = (request.offset_bytes / page_bytes, request.offset_bytes % page_bytes);
                 if page >= self.extent_pages {
-                    return Err(self.too_far(request, "`extent_bytes` of `address_fit` is smaller than what the stream addresses"));
+                    return Err(self.too_far(request, "`address_extent` is smaller than what the stream addresses"));
                 }
                 let scaled = u128::from(page) * u128::from(capacity / page_bytes) / u128::from(self.extent_pages);
                 request.offset_bytes = scaled as u64 * page_bytes + within;
@@ -174,8 +198,12 @@ impl Transform {
         Ok(())
     }
 
+    fn place_of_last(&self) -> String {
+        self.source.place().unwrap_or_else(|| format!("request {}", self.read))
+    }
+
     fn too_far(&self, request: &Request, fix: &str) -> SourceError {
-        let place = self.source.place().unwrap_or_else(|| format!("request {}", self.read));
+        let place = self.place_of_last();
         let Request { offset_bytes: offset, length_bytes: length, .. } = request;
         let capacity = self.space.capacity_bytes;
         SourceError::Input(format!("{place}: {length} bytes at byte {offset} reach beyond the {capacity} bytes of the array; {fix}"))
@@ -189,7 +217,17 @@ impl Source for Transform {
         }
         let Some(mut request) = self.next_in_window()? else { return Ok(None) };
         if self.spec.rate_scale != 1.0 {
-            request.arrival_ns = (request.arrival_ns as f64 / self.spec.rate_scale) as u64;
+            let arrival_ns = request.arrival_ns as f64 / self.spec.rate_scale;
+            if arrival_ns > TIME_MAX_NS as f64 && self.spec.limit_ns.is_none() {
+                return Err(SourceError::Input(format!(
+                    "{}: with workload.rate_scale = {} this request arrives after the end of simulated time (2^62 ns, 146 years); \
+                     use a greater rate_scale, or set a limit",
+                    self.place_of_last(),
+                    self.spec.rate_scale
+                )));
+            }
+            // What the limit ends may be too large for an integer, and becomes the greatest one.
+            request.arrival_ns = arrival_ns as u64;
         }
         if self.spec.limit_ns.is_some_and(|limit| request.arrival_ns >= limit) {
             return Ok(None);
@@ -230,13 +268,16 @@ fn scaled_length(length_bytes: u64, scale: f64) -> u64 {
 }
 
 /// The end of the last byte that the part of `source` up to the limit by number addresses.
-fn extent_of(source: &mut dyn Source, spec: &TransformSpec) -> Result<u64, SourceError> {
+fn extent_of(source: &mut dyn Source, spec: &TransformSpec, stop: &Stop) -> Result<u64, SourceError> {
     let last = spec.limit_requests.map_or(u64::MAX, |limit| limit.saturating_add(spec.start_requests));
     let mut extent = 0;
     // A window that starts at a time may end later than that number; such a trace is read to its end.
     let last = if spec.start_ns > 0 { u64::MAX } else { last };
-    for _ in 0..last {
+    for read in 0..last {
         let Some(request) = source.next_request()? else { break };
+        if read.is_multiple_of(REQUESTS_PER_QUESTION) {
+            stop.check()?;
+        }
         extent = extent.max(request.offset_bytes.saturating_add(request.length_bytes));
     }
     Ok(extent)
@@ -272,7 +313,7 @@ mod tests {
     }
 
     fn all(spec: TransformSpec) -> Result<Vec<Request>, SourceError> {
-        let mut transform = Transform::open(&spec, 1, &SPACE, || Ok(Box::new(Ten(0))))?;
+        let mut transform = Transform::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(Ten(0))))?;
         let mut out = Vec::new();
         transform.fill(&mut out, 100)?;
         Ok(out)
@@ -303,7 +344,7 @@ mod tests {
         assert_eq!(requests.iter().map(|r| r.offset_bytes).collect::<Vec<_>>(), expected);
         let given = AddressFit::Scale { extent_bytes: Some(1 << 20) };
         let message = all(TransformSpec { address_fit: given, ..TransformSpec::default() }).unwrap_err().to_string();
-        assert!(message.contains("request 5") && message.contains("extent_bytes"), "{message}");
+        assert!(message.contains("request 5") && message.contains("address_extent"), "{message}");
     }
 
     #[test]

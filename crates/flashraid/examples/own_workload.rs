@@ -21,7 +21,6 @@ dies = 2
 blocks = 128
 "#;
 
-// ANCHOR: source
 /// A log in the first `log_bytes` of the array.
 struct Log {
     log_bytes: u64,
@@ -51,9 +50,7 @@ impl Source for Log {
         Ok(Some(Request::new(kind, self.now_ns, offset_bytes, length_bytes)))
     }
 }
-// ANCHOR_END: source
 
-// ANCHOR: observer
 /// Counts reads that waited for a collection; whatever a report lacks can be measured in this way.
 #[derive(Default)]
 struct DelayedReads(u64);
@@ -63,9 +60,7 @@ impl Observer for DelayedReads {
         self.0 += u64::from(done.request.kind == OpKind::Read && done.gc_members_met > 0);
     }
 }
-// ANCHOR_END: observer
 
-// ANCHOR: main
 /// What the run reports, and how many reads waited for a collection.
 fn measure(requests: u64) -> Result<(Report, u64), Error> {
     let seed = 1;
@@ -80,7 +75,6 @@ fn measure(requests: u64) -> Result<(Report, u64), Error> {
     let report = simulation.source(log).observe(&mut delayed).run()?;
     Ok((report, delayed.0))
 }
-// ANCHOR_END: main
 
 fn main() -> Result<(), Error> {
     let (report, delayed) = measure(50_000)?;

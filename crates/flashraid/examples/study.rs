@@ -6,7 +6,6 @@
 use flashraid::study::Setting;
 use flashraid::{Error, Report, Study, StudyResult};
 
-// ANCHOR: study
 const ARRAY: &str = r#"
 ssd.geometry = { dies = 1, blocks = 64 }
 workload.preset = "hpc-w"
@@ -31,7 +30,6 @@ fn show(result: &StudyResult) {
         }
     }
 }
-// ANCHOR_END: study
 
 fn main() -> Result<(), Error> {
     show(&study(2_000)?);

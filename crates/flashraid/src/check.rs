@@ -11,9 +11,18 @@ use serde::Serialize;
 
 pub use sample::WorkloadSample;
 
-use crate::config::{Scenario, address_space};
-use flashraid_model::array::{ArrayParams, Spare};
-use flashraid_model::ssd::{PlaneChoice, Pool, SsdParams, VictimPolicy};
+use std::fs::File;
+use std::path::Path;
+
+use crate::config::{Scenario, WorkloadConfig, address_space};
+use crate::content::traces;
+use crate::run::RunError;
+use crate::warm_state;
+use flashraid_model::array::ArrayParams;
+use flashraid_model::ftl::victim::Theory;
+use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, SsdParams};
+use flashraid_workload::files::is_wrong_path;
+use flashraid_workload::{SourceError, Stop};
 
 /// What can be said of a scenario without running it. `Display` is the text for people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -101,7 +110,9 @@ pub struct LoadCheck {
     pub link: Option<f64>,
     /// Busy share of the channels of the busiest member, if there are any.
     pub channels: Option<f64>,
-    /// Requests per second beyond which dies, link or channels fall behind; `None` for a workload without requests.
+    /// Busy share of the controller's bandwidth, if it has a limit.
+    pub controller: Option<f64>,
+    /// Requests per second beyond which dies, link, channels or controller fall behind; `None` for a workload without requests.
     pub requests_per_s_max: Option<f64>,
     /// The workload asks for more than that.
     pub is_saturated: bool,
@@ -129,12 +140,60 @@ pub enum FirstCollection {
     Unknown,
 }
 
-/// Explains `scenario`.
+/// Explains `scenario`; a workload that can't be read is a warning.
 pub fn check(scenario: &Scenario) -> CheckReport {
+    explain(scenario, draw(scenario, &Stop::default()))
+}
+
+/// Finds out whether all that a run of `scenario` reads and writes is there and fits, as far as that can be known before, and explains it.
+///
+/// # Errors
+/// What the run would end with.
+pub fn preflight(scenario: &Scenario, stop: &Stop) -> Result<CheckReport, RunError> {
+    trace_files(&scenario.config.workload, "workload")?;
+    if let Some(path) = &scenario.warm_state.load {
+        warm_state::preflight_load(path, &scenario.array)?;
+    }
+    if let Some(path) = &scenario.warm_state.save {
+        warm_state::preflight_save(path)?;
+    }
+    Ok(explain(scenario, Ok(draw(scenario, stop)?)))
+}
+
+/// The files of traces must be there.
+fn trace_files(workload: &WorkloadConfig, section: &str) -> Result<(), RunError> {
+    if let Some(path) = &workload.path {
+        // Opening a pipe would wait for whoever writes it.
+        let found = std::fs::metadata(path).and_then(|metadata| if metadata.is_file() { File::open(path).map(drop) } else { Ok(()) });
+        found.map_err(|error| {
+            let text = format!("`{section}.path`: can't read {path}: {error}; the path is relative to the folder of the configuration");
+            if is_wrong_path(&error) { RunError::Input(text) } else { RunError::Io(text) }
+        })?;
+    }
+    let streams = workload.streams.iter().flatten().enumerate();
+    streams.into_iter().try_for_each(|(index, stream)| trace_files(stream, &format!("{section}.streams[{index}]")))
+}
+
+/// The first requests; `None` if they could be read only once.
+fn draw(scenario: &Scenario, stop: &Stop) -> Result<Option<WorkloadSample>, SourceError> {
+    let mut paths = Vec::new();
+    traces(&scenario.workload, &mut paths);
+    let is_stream = |path: &&Path| path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+    match paths.iter().any(is_stream) {
+        true => Ok(None),
+        false => sample::draw(&scenario.workload, &scenario.limit, scenario.seed, &scenario.array, stop).map(Some),
+    }
+}
+
+fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceError>) -> CheckReport {
     let array = &scenario.array;
     let mut warnings = scenario.warnings.clone();
-    let workload = match sample::draw(&scenario.workload, scenario.seed, array) {
-        Ok(sample) => Some(sample),
+    let workload = match sample {
+        Ok(Some(sample)) => Some(sample),
+        Ok(None) => {
+            warnings.push("the workload was not looked at beforehand: a pipe can be read only once".to_owned());
+            None
+        }
         Err(error) => {
             warnings.push(format!("the workload can't be read: {error}"));
             None
@@ -148,8 +207,8 @@ pub fn check(scenario: &Scenario) -> CheckReport {
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
     let dies = u64::from(array.ssd.geometry.dies);
     let per_die = f64::from(array.ssd.geometry.exported_pages_per_die());
-    let spare = array.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
-    let warmed_up = u64::from(array.members) + u64::from(spare == Some(Spare::Warm));
+    let (spares, _) = array.spares();
+    let warmed_up = u64::from(array.members + array.warm_spares());
     CheckReport {
         array_bytes: address_space(array).capacity_bytes,
         cache: array.cache.map(|cache| CacheCheck {
@@ -174,7 +233,7 @@ pub fn check(scenario: &Scenario) -> CheckReport {
         } else {
             (scenario.warm_up.overwrites * per_die) as u64 * dies * warmed_up
         },
-        memory_bytes: memory_bytes(&array.ssd) * (u64::from(array.members) + u64::from(spare.is_some())),
+        memory_bytes: memory_bytes(&array.ssd) * (u64::from(array.members + spares)),
         warnings,
     }
 }
@@ -217,11 +276,11 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
     let alpha = alpha(ssd).max(1.000_001);
     let greedy = theory::greedy(data_pages, alpha);
     let oldest_first = theory::oldest_first(alpha);
-    let (write_amplification, write_amplification_is) = match ssd.gc.victim {
-        VictimPolicy::Greedy => (greedy, "exact"),
-        VictimPolicy::Fifo => (oldest_first, "exact"),
-        VictimPolicy::Random | VictimPolicy::DChoices { d: 1 } => (theory::random(data_pages, alpha), "exact"),
-        VictimPolicy::GreedyWearAware { .. } | VictimPolicy::CostBenefit | VictimPolicy::DChoices { .. } => (greedy, "at least"),
+    let (write_amplification, write_amplification_is) = match ssd.gc.victim.theory() {
+        Theory::Greedy => (greedy, "exact"),
+        Theory::OldestFirst => (oldest_first, "exact"),
+        Theory::Random => (theory::random(data_pages, alpha), "exact"),
+        Theory::AtLeastGreedy => (greedy, "at least"),
     };
     let pages_moved_per_clean = f64::from(data_pages) * (1.0 - 1.0 / write_amplification);
     GcCheck {
@@ -239,8 +298,17 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
 /// Duration of a clean that moves `pages` (rule 14).
 fn clean_ns(ssd: &SsdParams, pages: f64) -> f64 {
     let t = &ssd.timing;
-    let transfers = if ssd.gc.copy_back { 0 } else { 2 * t.page_transfer_ns };
-    pages * ((t.page_read_ns + t.page_program_ns + transfers) as f64 + summary_ns_per_page(ssd)) + t.block_erase_ns as f64
+    let transfers_ns = transfers_per_move(ssd) * t.page_transfer_ns as f64;
+    pages * ((t.page_read_ns + t.page_program_ns) as f64 + transfers_ns + summary_ns_per_page(ssd)) + t.block_erase_ns as f64
+}
+
+/// Transfers of a page that a clean moves, on average: without copy-back out and in, by the reference's procedure only to another plane.
+fn transfers_per_move(ssd: &SsdParams) -> f64 {
+    match ssd.gc.procedure {
+        _ if ssd.gc.copy_back => 0.0,
+        Procedure::AsSet => 2.0,
+        Procedure::ReferenceNoCopyBack => 2.0 * (1.0 - 1.0 / f64::from(ssd.geometry.planes)),
+    }
 }
 
 /// The summary page's part in every page that is programmed (rule 18).
@@ -268,17 +336,23 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
         pages * link.page_ns as f64
     });
     let channel_ns = ssd.channel.map(|channel| {
-        let moved = if ssd.gc.copy_back || ssd.gc.instantaneous { 0.0 } else { 2.0 * cleans * gc.pages_moved_per_clean };
+        let moved = if ssd.gc.instantaneous { 0.0 } else { transfers_per_move(ssd) * cleans * gc.pages_moved_per_clean };
         let channels = (dies / f64::from(channel.dies_per_channel)).max(1.0);
         (read + written * (1.0 + moved)) * t.page_transfer_ns as f64 / channels
     });
-    let slowest_ns = with_gc_ns.max(link_ns.unwrap_or(0.0)).max(channel_ns.unwrap_or(0.0));
+    let host_pages = sample.host_pages_per_request;
+    let controller_ns = array.host_port.filter(|port| port.bytes_per_s.is_some()).map(|port| {
+        // A thousand pages, since one may take a fraction of a nanosecond more than an even number.
+        port.passing_ns(1000 * u64::from(ssd.geometry.page_bytes)) as f64 / 1000.0 * host_pages
+    });
+    let slowest_ns = [link_ns, channel_ns, controller_ns].into_iter().flatten().fold(with_gc_ns, f64::max);
     let busy = |ns: f64| sample.requests_per_s.map(|rate| ns * rate / 1e9);
     LoadCheck {
         dies_without_gc: busy(plain_ns),
         dies_with_gc: busy(with_gc_ns),
         link: link_ns.and_then(busy),
         channels: channel_ns.and_then(busy),
+        controller: controller_ns.and_then(busy),
         requests_per_s_max: (slowest_ns > 0.0).then(|| 1e9 / slowest_ns),
         is_saturated: busy(slowest_ns).is_some_and(|share| share > 1.0),
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::Error;
-use crate::check::{CheckReport, check};
+use crate::check::{CheckReport, preflight};
 use crate::config::{Config, Problem, Problems, Scenario, address_space};
 use crate::observer::Observer;
 use crate::report::Report;
@@ -15,7 +15,7 @@ use crate::template::Template;
 use crate::warm_cache::WarmCache;
 use crate::warm_up::SharedWarmUps;
 use flashraid_model::array::WarmUpPattern;
-use flashraid_workload::Source;
+use flashraid_workload::{Source, Stop};
 
 /// One simulation: from a configuration to a [`Report`].
 ///
@@ -132,12 +132,12 @@ impl<'a> Simulation<'a> {
         Ok(address_space(&self.scenario()?.array).capacity_bytes)
     }
 
-    /// Explains the configuration without running it.
+    /// Explains the configuration without running it; files that a run would read or write are looked at, too.
     ///
     /// # Errors
-    /// [`Error::Config`] with everything that is wrong with it.
+    /// [`Error::Config`] with everything that is wrong with it; what [`Simulation::run`] would end with before its first request.
     pub fn check(&self) -> Result<CheckReport, Error> {
-        Ok(check(&self.scenario()?))
+        Ok(preflight(&self.scenario()?, &Stop::default())?)
     }
 
     /// Finds out whether the configuration can be run, which [`Simulation::run`] does by itself before anything else.

@@ -34,6 +34,9 @@ pub enum Error {
         /// What failed and why.
         message: String,
     },
+    /// Simulated time would pass its last moment; the text says what to do.
+    #[error("{0}")]
+    ClockEnds(String),
     /// An observer stopped the run before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     Interrupted,
@@ -58,10 +61,8 @@ impl Error {
         match self {
             Self::Config(problems) => !problems.unreadable,
             Self::Study(_) | Self::Input(_) => true,
-            // A path that leads nowhere is a mistake; a disk that fails is not.
-            Self::Source(SourceError::Io { source, .. }) => source.kind() == io::ErrorKind::NotFound,
-            Self::Source(SourceError::Input(_)) => true,
-            Self::Io { .. } | Self::Interrupted | Self::StudyInterrupted { .. } | Self::Inconsistent(_) => false,
+            Self::Source(error) => matches!(error, SourceError::Input(_)),
+            Self::Io { .. } | Self::ClockEnds(_) | Self::Interrupted | Self::StudyInterrupted { .. } | Self::Inconsistent(_) => false,
         }
     }
 
@@ -80,9 +81,11 @@ impl From<Problems> for Error {
 impl From<RunError> for Error {
     fn from(error: RunError) -> Self {
         match error {
+            RunError::Source(SourceError::Stopped) => Self::Interrupted,
             RunError::Source(error) => Self::Source(error),
             RunError::Input(text) => Self::Input(text),
             RunError::Io(message) => Self::Io { path: None, message },
+            RunError::ClockEnds => Self::ClockEnds(error.to_string()),
             RunError::Interrupted => Self::Interrupted,
             RunError::Inconsistent(text) => Self::Inconsistent(text),
         }

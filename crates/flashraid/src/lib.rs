@@ -87,6 +87,8 @@
 //!
 //! The model itself is [`model`], the generators and traces [`workload`]: parts that change more often than what this page names.
 
+#[doc(hidden)]
+pub mod content;
 mod embed;
 mod error;
 mod observer;
@@ -119,5 +121,6 @@ pub use flashraid_model as model;
 pub use flashraid_model::events::GcInterval;
 pub use flashraid_model::metrics::CompletedRequest;
 pub use flashraid_workload as workload;
+pub use flashraid_workload::Stop;
 pub use flashraid_workload::files;
 pub use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};

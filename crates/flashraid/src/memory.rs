@@ -10,8 +10,8 @@ const BASE_BYTES: u64 = 64 << 20;
 
 /// Memory that a run of `scenario` needs, about.
 pub fn needed_bytes(scenario: &Scenario) -> u64 {
-    let spare = scenario.array.failure.is_some_and(|failure| failure.rebuild.is_some());
-    check::memory_bytes(&scenario.array.ssd).saturating_mul(u64::from(scenario.array.members) + u64::from(spare))
+    let (spares, _) = scenario.array.spares();
+    check::memory_bytes(&scenario.array.ssd).saturating_mul(u64::from(scenario.array.members + spares))
 }
 
 /// Memory that `workers` of these simulations need at a time, each with the state that its warm-up may share with others.

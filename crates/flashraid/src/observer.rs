@@ -2,6 +2,7 @@
 
 use flashraid_model::events::GcInterval;
 use flashraid_model::metrics::CompletedRequest;
+use flashraid_workload::Stop;
 
 /// Watches a simulation, and may stop it. Every method does nothing by default.
 ///
@@ -14,6 +15,11 @@ pub trait Observer {
     /// partial.
     fn progress(&mut self, _progress: &Progress) -> bool {
         true
+    }
+
+    /// What is asked where [`Observer::progress`] can't be called, while a trace is read, skipped or sorted: whether to stop.
+    fn stop(&self) -> Stop {
+        Stop::default()
     }
 
     /// Called for every request when it is done, in the order of ends; also for those that the statistics skip.
@@ -34,6 +40,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 
     fn progress(&mut self, progress: &Progress) -> bool {
         (**self).progress(progress)
+    }
+
+    fn stop(&self) -> Stop {
+        (**self).stop()
     }
 
     fn request(&mut self, request: &CompletedRequest) {

@@ -56,13 +56,19 @@ pub struct Report {
     pub gc: Gc,
     /// Write cache: its policy and counts; empty without a cache.
     pub cache: serde_json::Map<String, Value>,
+    /// What the limits of the array's controller cost; `None` without limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controller: Option<Controller>,
     /// Parity; `None` for levels without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parity: Option<Parity>,
-    /// The failure of a member and its rebuilding, if one was to fail.
+    /// The first failure of a member and its rebuilding, if one was to fail; what is counted of failures, of all together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// The members in order, the spare behind them.
+    /// All members that were to fail, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailedMember>,
+    /// The members in order, spares behind them.
     pub members: Vec<Member>,
     /// Speed of the simulator.
     pub perf: Perf,
@@ -72,6 +78,9 @@ pub struct Report {
     /// Requests per second over the measured time.
     #[serde(default)]
     pub iops: Iops,
+    /// What was asked for and not served, because too many members had failed.
+    #[serde(default)]
+    pub lost: Lost,
     /// When the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,
     /// The run was stopped before its end.
@@ -313,6 +322,47 @@ pub struct Parity {
     pub lock_wait_mean_us: Option<f64>,
 }
 
+/// What the limits of the array's controller cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Controller {
+    /// Requests that waited for their turn because as many as allowed were in work.
+    pub waits: u64,
+    /// Mean of these waits, in microseconds.
+    pub wait_mean_us: Option<f64>,
+    /// Share of the time in which data passed; `None` for a run of no time.
+    pub busy_fraction: Option<f64>,
+}
+
+/// What was asked for and not served. Requests of which a page was lost count in no other figure of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Lost {
+    /// Requests of the host of which a page was lost.
+    pub requests: u64,
+    /// Pages of reads, writes and destages that were lost.
+    pub pages: u64,
+}
+
+/// A member that failed, and its rebuilding.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FailedMember {
+    /// The member.
+    pub member: u32,
+    /// The spare that replaces it.
+    pub spare: Option<u32>,
+    /// When it failed, in milliseconds; `None` if the run was over before.
+    pub failed_ms: Option<f64>,
+    /// When rebuilding began, in milliseconds.
+    pub rebuild_began_ms: Option<f64>,
+    /// When the last strip was rebuilt or given up, in milliseconds.
+    pub rebuild_ended_ms: Option<f64>,
+    /// Share of the strips that have been rebuilt.
+    pub rebuilt_fraction: f64,
+    /// Strips that were given up, since too much of their stripe was lost.
+    pub strips_lost: u64,
+    /// What was brought to the spare, in MB/s (10^6).
+    pub rebuild_mb_s: Option<f64>,
+}
+
 /// The failure of a member, and its rebuilding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
@@ -347,11 +397,11 @@ pub struct Failure {
 pub struct ByHealth {
     /// No member had failed.
     pub normal: ByDirection<ResponseTime>,
-    /// One had, and was not being rebuilt.
+    /// One had that was not rebuilt, and none was being rebuilt.
     pub degraded: ByDirection<ResponseTime>,
-    /// It was being rebuilt.
+    /// One was being rebuilt.
     pub rebuilding: ByDirection<ResponseTime>,
-    /// The spare had replaced it.
+    /// Spares had replaced all that had failed.
     pub rebuilt: ByDirection<ResponseTime>,
 }
 
@@ -451,6 +501,32 @@ pub struct TimelineReport {
     /// Destages of the write cache.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub destages: Vec<TimelineDestage>,
+    /// Failures of members and their rebuilding, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<TimelineMark>,
+}
+
+/// A moment of a failure, on a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimelineMark {
+    /// When, in nanoseconds.
+    pub at_ns: u64,
+    /// What happened.
+    pub what: Happened,
+    /// The failed member.
+    pub member: u32,
+}
+
+/// What happens to a member that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Happened {
+    /// It failed.
+    Failed,
+    /// Rebuilding began.
+    RebuildBegan,
+    /// Rebuilding ended.
+    RebuildEnded,
 }
 
 /// What one member got of a destage, on a timeline.

@@ -1,9 +1,9 @@
 //! One simulation from a checked configuration to a report.
 
-use crate::check::check;
+use crate::check::{check, preflight};
 use crate::config::{Scenario, address_space, changed_workload_keys};
 use crate::observer::{Observer, Phase, Progress};
-use crate::report::{self, Perf, Report, ReportInputs};
+use crate::report::{self, Lost, Perf, Report, ReportInputs};
 use crate::simulation::{self, Outcome, Watch};
 use crate::warm_up::{self, SharedWarmUps};
 use flashraid_model::events::GcInterval;
@@ -25,6 +25,12 @@ pub enum RunError {
     /// Reading or writing failed: exit status 1.
     #[error("{0}")]
     Io(String),
+    /// Simulated time would pass its last moment: exit status 1.
+    #[error(
+        "the run was stopped: simulated time passed 2^62 ns (146 years), which is as far as it goes; requests wait or think so long that \
+         shorter times (ssd.timing, workload.arrivals), fewer requests (workload.requests) or an end (workload.duration) are needed"
+    )]
+    ClockEnds,
     /// It was stopped before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     Interrupted,
@@ -63,6 +69,13 @@ pub(crate) struct Order<'a> {
 pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dyn Observer) -> Result<Report, RunError> {
     let Order { warm_ups, source, verify } = order;
     let begin = Instant::now();
+    let stop = observer.stop();
+    // What would be found out after the warm-up is found out now.
+    let mut warnings = match &source {
+        Some(_) => check(scenario),
+        None => preflight(scenario, &stop)?,
+    }
+    .warnings;
     let mut array = warm_up::warm_array(scenario, warm_ups, observer)?;
     array.serve_ahead_by(warm_ups.threads(), None);
     let warm_up_s = begin.elapsed().as_secs_f64();
@@ -70,7 +83,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
     let workload_note = if source.is_some() { Some(OWN_SOURCE.to_owned()) } else { workload_note(scenario) };
     let source = match source {
         Some(source) => source,
-        None => workload::open(&scenario.workload, scenario.seed, &address_space(&scenario.array))?,
+        None => workload::open_until(&scenario.workload, scenario.seed, &address_space(&scenario.array), &stop)?,
     };
     let is_closed = source.host_loop() != HostLoop::Open;
     let run_begin = Instant::now();
@@ -78,7 +91,23 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
     let outcome = simulation::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
     let run_s = run_begin.elapsed().as_secs_f64();
 
-    let Outcome { array, metrics, counters, messages, host, stripe_counters, cache, end_ns, requests, stopped, notes } = outcome;
+    let Outcome {
+        array,
+        metrics,
+        counters,
+        messages,
+        host,
+        host_port,
+        stripe_counters,
+        cache,
+        requests_lost,
+        end_ns,
+        requests,
+        stopped,
+        skipped_all,
+        notes,
+    } = outcome;
+    warnings.extend(nothing_measured(scenario, requests, skipped_all));
     let totals: MemberCounters = counters.iter().copied().sum();
     let measured = metrics.finish(end_ns);
     let wear: Vec<_> = array.members().iter().map(|m| m.ftl().wear()).collect();
@@ -97,7 +126,12 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         stripes: stripe_counters,
         has_parity: scenario.array.level.parity_strips() > 0,
         host,
-        failure: array.failure_progress(),
+        host_port,
+        failures: array.failure_progress(),
+        lost: Lost {
+            requests: requests_lost,
+            pages: stripe_counters.map_or(0, |counters| counters.pages_lost) + cache.map_or(0, |(counters, _)| counters.pages_lost),
+        },
         page_bytes: g.page_bytes,
         cache: cache.map_or_else(Default::default, |(counters, room_pages)| {
             let page_bytes = u64::from(array.page_bytes());
@@ -107,13 +141,27 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         partial_reason: stopped.then(|| format!("interrupted after {}", counted(requests, "request"))),
         workload_note,
         trace_notes: notes,
-        warnings: check(scenario).warnings,
+        warnings,
         wall_s: begin.elapsed().as_secs_f64(),
         perf: Perf::new(totals.host_page_ops(), totals.flash_page_ops(), requests, run_s, warm_up_s, peak_rss_bytes()),
     });
     match verify {
         true => array.verify().map(|()| report).map_err(RunError::Inconsistent),
         false => Ok(report),
+    }
+}
+
+/// Why there are no figures, if there are none.
+fn nothing_measured(scenario: &Scenario, requests: u64, skipped_all: bool) -> Option<String> {
+    let key = if scenario.config.report.skip_time.is_some() { "skip_time" } else { "skip_requests" };
+    match (requests, skipped_all) {
+        (0, _) => Some(
+            "nothing was measured: the workload has no request in this run (workload.start, workload.limit, workload.duration)".to_owned(),
+        ),
+        (_, true) => {
+            Some(format!("nothing was measured: the run ended after {} and before report.{key} was over", counted(requests, "request")))
+        }
+        (_, false) => None,
     }
 }
 

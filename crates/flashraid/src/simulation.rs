@@ -1,10 +1,11 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
 
+use crate::run::RunError;
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, Done, Event, Health, HostCounters, PageRequest, StripeCounters, pages_of};
+use flashraid_model::array::{Array, Done, Event, Health, HostCounters, HostPortCounters, PageRequest, StripeCounters, pages_of};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination;
-use flashraid_model::events::{GcInterval, Slab};
+use flashraid_model::events::{GcInterval, Slab, TIME_MAX_NS};
 use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Skip};
 use flashraid_model::ssd::{Hint, MemberCounters};
 use flashraid_workload::{HostLoop, Request, Source, SourceError};
@@ -23,6 +24,10 @@ const AHEAD: (u64, u64) = (1 << 14, 1 << 18);
 const REQUESTS_PER_TICK: u64 = 4096;
 /// Pages between two calls of the observer.
 const PAGES_PER_TICK: u64 = 1 << 17;
+/// Steps between two questions whether to go on, where no request comes.
+const STEPS_PER_QUESTION: u32 = 1 << 10;
+/// Longest step between two arrivals: a second of the wall clock at the very most, however large the array.
+const STEP_NS: u64 = 10_000_000;
 
 /// When a run ends; whichever comes first, and the end of the workload in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,16 +72,22 @@ pub struct Outcome {
     pub messages: BTreeMap<String, u64>,
     /// Trims and flushes over the measured time.
     pub host: HostCounters,
+    /// What the limits of the controller have cost over the measured time, if it has any.
+    pub host_port: Option<HostPortCounters>,
     /// Counts of parity, locks and rebuilding over the measured time, if the array has any of them.
     pub stripe_counters: Option<StripeCounters>,
     /// Counts of the write cache over the measured time, and the pages that fit into it, if there is one.
     pub cache: Option<(CacheCounters, u64)>,
     /// The end, in nanoseconds.
     pub end_ns: TimeNs,
+    /// Requests of the measured time of which pages were lost, and which no other figure counts.
+    pub requests_lost: u64,
     /// Requests sent.
     pub requests: u64,
     /// It was stopped before its end.
     pub stopped: bool,
+    /// It ended before the part that the statistics leave out was over, so that nothing was measured.
+    pub skipped_all: bool,
     /// What was assumed or left out in reading the workload.
     pub notes: Vec<String>,
 }
@@ -84,16 +95,16 @@ pub struct Outcome {
 /// Runs `source` through `array`.
 ///
 /// # Errors
-/// The source can't be read on, or addresses what the array does not have.
+/// The source can't be read on, or addresses what the array does not have; simulated time would pass [`TIME_MAX_NS`].
 pub fn simulate(
     array: Array,
     source: Box<dyn Source>,
     limit: Limit,
     params: &MetricsParams,
     watch: &mut dyn Watch,
-) -> Result<Outcome, SourceError> {
+) -> Result<Outcome, RunError> {
     let dies = array.members()[0].dies();
-    let may_fail = array.failure_progress().is_some();
+    let may_fail = !array.failure_progress().is_empty();
     let metrics = Metrics::new(params, array.members().len() as u32, dies).with_phases(if may_fail { Health::ALL.len() } else { 0 });
     let host = source.host_loop();
     let takes_ahead = host == HostLoop::Open && array.takes_ahead();
@@ -108,7 +119,10 @@ pub fn simulate(
         messages_at_restart: Default::default(),
         stripes_at_restart: StripeCounters::default(),
         host_at_restart: HostCounters::default(),
+        port_at_restart: HostPortCounters::default(),
         may_fail,
+        first_measured: 0,
+        requests_lost: 0,
         at_restart: vec![MemberCounters::default(); array.members().len()],
         array,
         metrics,
@@ -120,14 +134,19 @@ pub fn simulate(
         ahead: Vec::new(),
         sent: 0,
         now: 0,
+        steps_since_question: 0,
         idle_is_over: false,
     };
     if params.timeline.is_some() {
         loop_.array.record_destages();
     }
-    let stopped = match host {
-        HostLoop::Open => loop_.run_open(watch)?,
-        HostLoop::Closed { depth, think_ns } => loop_.run_closed(depth, think_ns, watch)?,
+    let ended = match host {
+        HostLoop::Open => loop_.run_open(watch),
+        HostLoop::Closed { depth, think_ns } => loop_.run_closed(depth, think_ns, watch),
+    };
+    let stopped = match ended {
+        Err(RunError::Source(SourceError::Stopped)) if loop_.sent > 0 => true,
+        ended => ended?,
     };
     Ok(loop_.finish(stopped, watch))
 }
@@ -157,8 +176,13 @@ struct Loop {
     messages_at_restart: [u64; coordination::KINDS],
     stripes_at_restart: StripeCounters,
     host_at_restart: HostCounters,
+    port_at_restart: HostPortCounters,
     /// A member fails in the course of the run.
     may_fail: bool,
+    /// The first request that the statistics do not leave out, once that is known.
+    first_measured: u64,
+    /// Requests from it on of which pages were lost.
+    requests_lost: u64,
     in_flight: Slab<InFlight>,
     /// What has come out of the array.
     events: Vec<Event>,
@@ -166,13 +190,14 @@ struct Loop {
     ahead: Vec<(TimeNs, PageRequest)>,
     sent: u64,
     now: TimeNs,
+    steps_since_question: u32,
     /// The last request is done.
     idle_is_over: bool,
 }
 
 impl Loop {
     /// Sends requests at the times they carry; says whether it was stopped.
-    fn run_open(&mut self, watch: &mut dyn Watch) -> Result<bool, SourceError> {
+    fn run_open(&mut self, watch: &mut dyn Watch) -> Result<bool, RunError> {
         let mut last_arrival = 0;
         loop {
             let arrival = self.next_arrival()?;
@@ -190,18 +215,21 @@ impl Loop {
                     } else {
                         self.send(last_arrival)?;
                     }
-                    if self.ticks_now() && !self.tick(watch) {
+                    if self.ticks_now() && !self.tick(watch)? {
                         return Ok(true);
                     }
                 }
                 (arrival, Some(event)) => {
                     // Nothing that happens before the next arrival can change it.
-                    self.advance(arrival.map_or(event, |at| at - 1));
+                    self.advance(arrival.map_or(event, |at| (at - 1).min(event + STEP_NS)))?;
                     let mut events = std::mem::take(&mut self.events);
                     for event in events.drain(..) {
                         self.take_event(&event, watch);
                     }
                     self.events = events;
+                    if !self.may_step(watch) {
+                        return Ok(true);
+                    }
                 }
                 _ => return Ok(false),
             }
@@ -209,7 +237,7 @@ impl Loop {
     }
 
     /// Keeps `depth` requests outstanding; says whether it was stopped.
-    fn run_closed(&mut self, depth: u32, think_ns: u64, watch: &mut dyn Watch) -> Result<bool, SourceError> {
+    fn run_closed(&mut self, depth: u32, think_ns: u64, watch: &mut dyn Watch) -> Result<bool, RunError> {
         // Moments at which a thinking host sends its next request; in order, since all think equally long.
         let mut thinking: VecDeque<TimeNs> = VecDeque::new();
         for _ in 0..depth {
@@ -225,7 +253,7 @@ impl Loop {
                     self.send_next(at)?;
                 }
                 (_, Some(event)) => {
-                    self.advance(event);
+                    self.advance(event)?;
                     let mut events = std::mem::take(&mut self.events);
                     for event in events.drain(..) {
                         self.take_event(&event, watch);
@@ -239,7 +267,7 @@ impl Loop {
                 }
                 _ => return Ok(false),
             }
-            if self.ticks_now() && !self.tick(watch) {
+            if (self.ticks_now() && !self.tick(watch)?) || !self.may_step(watch) {
                 return Ok(true);
             }
         }
@@ -268,7 +296,8 @@ impl Loop {
 
     /// Sends the next request of a closed loop, if there is one.
     #[inline]
-    fn send_next(&mut self, now: TimeNs) -> Result<(), SourceError> {
+    fn send_next(&mut self, now: TimeNs) -> Result<(), RunError> {
+        in_clock(now)?;
         let in_time = self.limit.duration_ns.is_none_or(|end| now < end);
         if in_time && self.may_send() && self.upcoming.next_arrival()?.is_some() {
             self.send(now)?;
@@ -278,16 +307,17 @@ impl Loop {
 
     /// Sends the request that [`Upcoming::next_arrival`] has shown.
     #[inline]
-    fn send(&mut self, now: TimeNs) -> Result<(), SourceError> {
+    fn send(&mut self, now: TimeNs) -> Result<(), RunError> {
         if self.begins_to_measure(now) {
             self.restart(now);
         }
         let pages = self.take(now);
-        self.array.submit(now, &pages).map_err(|error| SourceError::Input(error.to_string()))
+        self.array.submit(now, &pages).map_err(|error| SourceError::Input(error.to_string()))?;
+        Ok(())
     }
 
     /// Sends the request that comes at `now` and many that follow it; returns when the last of them comes.
-    fn send_ahead(&mut self, now: TimeNs) -> Result<TimeNs, SourceError> {
+    fn send_ahead(&mut self, now: TimeNs) -> Result<TimeNs, RunError> {
         if self.begins_to_measure(now) {
             self.restart(now);
         }
@@ -331,6 +361,7 @@ impl Loop {
 
     fn restart(&mut self, now: TimeNs) {
         self.measuring = true;
+        self.first_measured = self.sent;
         self.array.catch_up(now);
         self.metrics.advance(self.array.cleans_known_until(now));
         self.metrics.restart(now, self.sent);
@@ -341,12 +372,30 @@ impl Loop {
         self.messages_at_restart = self.array.messages().unwrap_or_default();
         self.stripes_at_restart = self.array.stripe_counters().unwrap_or_default();
         self.host_at_restart = self.array.host_counters();
+        self.port_at_restart = self.array.host_port_counters().unwrap_or_default();
     }
 
     #[inline]
-    fn advance(&mut self, until: TimeNs) {
+    fn advance(&mut self, until: TimeNs) -> Result<(), RunError> {
+        in_clock(until)?;
         self.array.advance(until, &mut self.events);
         self.now = until;
+        Ok(())
+    }
+
+    /// Counts a step, and asks now and then whether to go on.
+    #[inline]
+    fn may_step(&mut self, watch: &mut dyn Watch) -> bool {
+        self.steps_since_question += 1;
+        self.steps_since_question < STEPS_PER_QUESTION || self.may_go_on(watch)
+    }
+
+    fn may_go_on(&mut self, watch: &mut dyn Watch) -> bool {
+        self.steps_since_question = 0;
+        let by_requests = self.limit.requests.map(|limit| self.sent as f64 / limit as f64);
+        let by_time = self.limit.duration_ns.map(|end| self.now as f64 / end as f64);
+        let fraction = [by_requests, by_time, self.upcoming.source.progress()].into_iter().flatten().max_by(f64::total_cmp);
+        watch.tick(&Progress { fraction, requests: self.sent, simulated_ns: self.now })
     }
 
     #[inline]
@@ -367,6 +416,10 @@ impl Loop {
     #[inline]
     fn complete(&mut self, done: &Done, watch: &mut dyn Watch) {
         let InFlight { request, index, arrival_ns, health } = self.in_flight.remove(done.tag as u32);
+        if done.pages_lost > 0 {
+            self.requests_lost += u64::from(self.measuring && index >= self.first_measured);
+            return;
+        }
         let completed = CompletedRequest { index, request, arrival_ns, done_ns: done.at, gc_members_met: done.gc_members_met };
         self.metrics.request(&completed);
         if self.may_fail {
@@ -380,18 +433,21 @@ impl Loop {
         self.upcoming.requests_since_tick >= REQUESTS_PER_TICK || self.upcoming.pages_since_tick >= PAGES_PER_TICK
     }
 
-    fn tick(&mut self, watch: &mut dyn Watch) -> bool {
+    fn tick(&mut self, watch: &mut dyn Watch) -> Result<bool, RunError> {
         self.upcoming.requests_since_tick = 0;
         self.upcoming.pages_since_tick = 0;
         self.array.catch_up(self.now);
         self.metrics.advance(self.array.cleans_known_until(self.now));
-        let by_requests = self.limit.requests.map(|limit| self.sent as f64 / limit as f64);
-        let by_time = self.limit.duration_ns.map(|end| self.now as f64 / end as f64);
-        let fraction = [by_requests, by_time, self.upcoming.source.progress()].into_iter().flatten().max_by(f64::total_cmp);
-        watch.tick(&Progress { fraction, requests: self.sent, simulated_ns: self.now })
+        // What has been taken may end long after it came.
+        in_clock(self.array.busy_until())?;
+        Ok(self.may_go_on(watch))
     }
 
     fn finish(mut self, stopped: bool, watch: &mut dyn Watch) -> Outcome {
+        let skipped_all = !self.measuring;
+        if skipped_all {
+            self.restart(self.now);
+        }
         let mut events = std::mem::take(&mut self.events);
         self.array.stop(&mut events);
         events.iter().for_each(|event| self.take_event(event, watch));
@@ -402,14 +458,23 @@ impl Loop {
             messages: self.array.messages().map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, self.messages_at_restart)),
             stripe_counters: self.array.stripe_counters().map(|counters| counters.since(&self.stripes_at_restart)),
             host: self.array.host_counters().since(&self.host_at_restart),
+            host_port: self.array.host_port_counters().map(|counters| counters.since(&self.port_at_restart)),
             notes: self.upcoming.source.notes(),
             array: self.array,
             metrics: self.metrics,
+            requests_lost: self.requests_lost,
             end_ns: self.now,
             requests: self.sent,
             stopped,
+            skipped_all,
         }
     }
+}
+
+/// Refuses to go on after the last moment of simulated time.
+#[inline]
+fn in_clock(at: TimeNs) -> Result<(), RunError> {
+    if at <= TIME_MAX_NS { Ok(()) } else { Err(RunError::ClockEnds) }
 }
 
 /// Requests read ahead of their turn, so that what they will touch can be fetched into the cache.
@@ -501,6 +566,13 @@ impl Upcoming {
             Err(error) => (self.ended, self.error) = (true, Some(error)),
         }
         for request in &self.batch {
+            // The sources of this program say so themselves, with key or line.
+            if request.arrival_ns > TIME_MAX_NS {
+                let text =
+                    format!("a request arrives at {} ns, but simulated time ends at {TIME_MAX_NS} ns (146 years)", request.arrival_ns);
+                (self.ended, self.error) = (true, Some(SourceError::Input(text)));
+                return;
+            }
             let Some(pages) = pages_of(request, self.page_bytes, self.exported_pages) else {
                 let text = format!(
                     "a request of {} bytes at byte {} does not fit the {} bytes of the array",

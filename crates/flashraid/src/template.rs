@@ -32,6 +32,12 @@ impl Template {
 
     pub fn from_file(path: &Path) -> Result<Self, Problems> {
         let text = config::read(path)?;
+        // Paths in it are texts, which a folder with such a name can't be part of.
+        if path.parent().is_some_and(|folder| folder.to_str().is_none()) {
+            let message = format!("the name of the folder of {} is not UTF-8, so that paths in it can't be found", path.display());
+            let help = Some("run flashraid in that folder, with the name of the file alone".to_owned());
+            return Err(Problems { list: vec![Problem { key: String::new(), message, help, place: None }], ..Problems::default() });
+        }
         Self::named(&path.display().to_string(), &text)
     }
 

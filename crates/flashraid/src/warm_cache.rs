@@ -4,14 +4,14 @@
 //! A file is named by what determines its state and by nothing else, so that arrays of other sizes, schemes and timings find it.
 //! Whatever is wrong with a file, the warm-up is done instead.
 
-use crate::files::{NewFile, TEMPORARY};
+use crate::files::{NewFile, is_abandoned, is_temporary};
 use crate::warm_state;
 use flashraid_model::ftl::Ftl;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// Bytes that all kept states may have together, unless told otherwise.
 pub const LIMIT_BYTES: u64 = 4 << 30;
@@ -19,8 +19,6 @@ pub const LIMIT_BYTES: u64 = 4 << 30;
 pub(crate) const WRITES_MIN: f64 = 1e6;
 /// The name of a state begins and ends so.
 const NAME: (&str, &str) = ("warm-", ".state");
-/// The age from which on a file under a temporary name belongs to nobody.
-const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// A folder of kept states.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,9 +139,8 @@ impl WarmCache {
         let mut kept_bytes = 0;
         for (path, bytes, used) in files {
             let is_temporary = path.extension().is_some_and(|end| end != "state");
-            let is_abandoned = is_temporary && used.elapsed().is_ok_and(|age| age > ABANDONED);
             kept_bytes += bytes;
-            if is_abandoned || (!is_temporary && kept_bytes > self.limit_bytes) {
+            if (is_temporary && is_abandoned(used)) || (!is_temporary && kept_bytes > self.limit_bytes) {
                 kept_bytes -= bytes;
                 // Another process may have removed it, too.
                 let _ = fs::remove_file(path);
@@ -180,12 +177,13 @@ impl WarmCache {
 
 /// Only what this program wrote is removed, whatever else the folder holds.
 fn is_own(name: &str) -> bool {
-    (name.starts_with(NAME.0) && name.ends_with(NAME.1)) || (name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1))
+    (name.starts_with(NAME.0) && name.ends_with(NAME.1)) || is_temporary(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn the_least_recently_used_goes_first_and_strangers_stay() {

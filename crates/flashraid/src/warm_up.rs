@@ -1,6 +1,7 @@
 //! Brings an array to its working state before the first request, once for all runs that begin in the same state.
 
 use crate::config::{Scenario, address_space};
+use crate::content::hash_of_file;
 use crate::observer::{Observer, Phase, Progress};
 use crate::run::RunError;
 use crate::threads;
@@ -9,10 +10,8 @@ use crate::warm_state;
 use flashraid_model::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
 use flashraid_model::ftl::Ftl;
 use flashraid_model::ssd::Ssd;
-use flashraid_workload::{self as workload, AddressSpace, OpKind, Source, SourceError, SourceSpec, WorkloadSpec};
-use sha2::{Digest, Sha256};
+use flashraid_workload::{self as workload, AddressSpace, OpKind, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -111,62 +110,67 @@ impl SharedWarmUps {
 
 /// What decides the state after a warm-up, which is everything that does not only take time: scenarios with equal keys begin alike.
 pub fn warm_up_key(scenario: &Scenario) -> String {
-    let ArrayParams { members, failure, .. } = &scenario.array;
-    let spare = failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
+    let members = scenario.array.members;
+    let spares = scenario.array.spares();
     let workload = match scenario.warm_up.pattern {
         WarmUpPattern::Random => None,
         WarmUpPattern::Workload => Some(&scenario.workload),
     };
-    format!("{members} members, spare {spare:?}, {}, {workload:?}", key_of_members(scenario))
+    format!("{members} members, spares {spares:?}, {}, {workload:?}", key_of_members(scenario))
 }
 
 /// What decides the states of all members alike but the content of the workload: not even their number, where each is overwritten for
 /// itself.
 fn key_of_members(scenario: &Scenario) -> String {
-    let ArrayParams { level, members, stripe_unit_pages, ssd, failure, coordination: _, cache: _ } = &scenario.array;
+    let params = &scenario.array;
+    let ArrayParams {
+        level,
+        members,
+        stripe_unit_pages,
+        ssd,
+        failures: _,
+        rebuild: _,
+        read_plan: _,
+        coordination: _,
+        cache: _,
+        host_port: _,
+    } = params;
     let WarmUp { overwrites, pattern } = scenario.warm_up;
     let array = match pattern {
         WarmUpPattern::Random => None,
         WarmUpPattern::Workload => {
-            let spare = failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
-            Some((level, members, stripe_unit_pages, ssd.die_stride_pages, spare))
+            // A warm spare has what the member has that it will replace (rule 66).
+            let replaced: Vec<u32> = params.failures_in_order().iter().take(params.warm_spares() as usize).map(|f| f.member).collect();
+            Some((level, members, stripe_unit_pages, ssd.die_stride_pages, params.spares(), replaced))
         }
     };
     format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {:?}", scenario.seed, ssd.ftl())
 }
 
 /// The keys under which the members' states are kept.
-fn keys_of_kept(scenario: &Scenario, members: usize) -> Result<Vec<String>, RunError> {
+fn keys_of_kept(scenario: &Scenario, members: usize, go_on: &mut dyn FnMut(f64) -> Result<(), RunError>) -> Result<Vec<String>, RunError> {
     let content = match scenario.warm_up.pattern {
         WarmUpPattern::Random => String::new(),
-        WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload)?),
+        WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload, go_on)?),
     };
     let common = key_of_members(scenario) + &content;
     Ok((0..members).map(|member| format!("member {member}, {common}")).collect())
 }
 
 /// What a workload sends, as a text: traces by their content rather than their names.
-fn content_of(workload: &WorkloadSpec) -> Result<String, RunError> {
+fn content_of(workload: &WorkloadSpec, go_on: &mut dyn FnMut(f64) -> Result<(), RunError>) -> Result<String, RunError> {
     let mut named = workload.clone();
     let content = match &mut named.source {
         SourceSpec::Synthetic(_) => String::new(),
-        SourceSpec::Mix(streams) => streams.drain(..).map(|stream| content_of(&stream)).collect::<Result<Vec<_>, _>>()?.join(" + "),
-        SourceSpec::Trace(trace) => hash_of_file(&std::mem::take(&mut trace.path))?,
+        SourceSpec::Mix(streams) => streams.drain(..).map(|stream| content_of(&stream, go_on)).collect::<Result<Vec<_>, _>>()?.join(" + "),
+        SourceSpec::Trace(trace) => hash_of_file(&std::mem::take(&mut trace.path), &mut || go_on(0.0))?,
     };
     Ok(format!("{named:?} {content}"))
 }
 
-fn hash_of_file(path: &Path) -> Result<String, RunError> {
-    let hash = || {
-        let mut hasher = Sha256::new();
-        std::io::copy(&mut std::fs::File::open(path)?, &mut hasher)?;
-        Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-    };
-    hash().map_err(|source| SourceError::Io { context: format!("can't read {}", path.display()), source }.into())
-}
-
 /// The array of a scenario in its working state.
 pub(crate) fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Array, RunError> {
+    let stop = observer.stop();
     let mut array = Array::new(&scenario.array, scenario.seed);
     if let Some(path) = &scenario.warm_state.load {
         warm_state::load(path, &scenario.array, &mut array)?;
@@ -177,9 +181,9 @@ pub(crate) fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: 
         };
         go_on(0.0)?;
         let notes = Mutex::new(Vec::new());
-        shared.bring(scenario, &mut array, |array| match kept(scenario, shared, array)? {
-            Some(kept) => kept.bring(scenario, array, shared.threads(), &notes, &mut go_on),
-            None => warm_up(array, scenario, shared.threads(), &mut go_on),
+        shared.bring(scenario, &mut array, |array| match kept(scenario, shared, array, &mut go_on)? {
+            Some(kept) => kept.bring(scenario, array, shared.threads(), &notes, &stop, &mut go_on),
+            None => warm_up(array, scenario, shared.threads(), &stop, &mut go_on),
         })?;
         for note in notes.into_inner().unwrap_or_else(PoisonError::into_inner) {
             observer.note(&note);
@@ -198,14 +202,19 @@ struct Kept<'a> {
 }
 
 /// Where the states of `array` are kept, if it takes long enough to make them.
-fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array) -> Result<Option<Kept<'a>>, RunError> {
+fn kept<'a>(
+    scenario: &Scenario,
+    shared: &'a SharedWarmUps,
+    array: &mut Array,
+    go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
+) -> Result<Option<Kept<'a>>, RunError> {
     let Some(cache) = &shared.cache else { return Ok(None) };
     let members = array.members_to_warm_up().len();
     let pages = scenario.array.ssd.exported_pages() as f64 * members as f64;
     if scenario.warm_up.overwrites * pages < warm_cache::WRITES_MIN {
         return Ok(None);
     }
-    Ok(Some(Kept { cache, keys: keys_of_kept(scenario, members)? }))
+    Ok(Some(Kept { cache, keys: keys_of_kept(scenario, members, go_on)? }))
 }
 
 impl Kept<'_> {
@@ -216,6 +225,7 @@ impl Kept<'_> {
         array: &mut Array,
         threads: usize,
         notes: &Mutex<Vec<String>>,
+        stop: &Stop,
         go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let loaded = match scenario.warm_up.pattern {
@@ -242,14 +252,14 @@ impl Kept<'_> {
                 let loaded = loaded.into_inner();
                 if loaded < self.keys.len() {
                     array.members_to_warm_up().iter_mut().for_each(|member| fill(scenario, member));
-                    self.make_by_workload(scenario, array, threads, notes, go_on)?;
+                    self.make_by_workload(scenario, array, threads, notes, stop, go_on)?;
                     0
                 } else {
                     loaded
                 }
             }
             WarmUpPattern::Workload => {
-                self.make_by_workload(scenario, array, threads, notes, go_on)?;
+                self.make_by_workload(scenario, array, threads, notes, stop, go_on)?;
                 0
             }
         };
@@ -274,9 +284,10 @@ impl Kept<'_> {
         array: &mut Array,
         threads: usize,
         notes: &Mutex<Vec<String>>,
+        stop: &Stop,
         go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        warm_up(array, scenario, threads, go_on)?;
+        warm_up(array, scenario, threads, stop, go_on)?;
         let members: Vec<_> = array.members_to_warm_up().iter().zip(&self.keys).collect();
         threads::for_each(members, threads, go_on, |(member, key), _| self.save(key, member.ftl(), notes))
     }
@@ -322,6 +333,7 @@ fn warm_up(
     array: &mut Array,
     scenario: &Scenario,
     threads: usize,
+    stop: &Stop,
     go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
     let (params, seed, overwrites) = (&scenario.array, scenario.seed, scenario.warm_up.overwrites);
@@ -334,7 +346,9 @@ fn warm_up(
         }
         WarmUpPattern::Workload => {
             // Another seed than the run's, so that the run does not repeat the warm-up write for write.
-            let open = |pass: u64| workload::open(&scenario.workload, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params));
+            let open = |pass: u64| {
+                workload::open_until(&scenario.workload, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params), stop)
+            };
             overwrite_by_workload(array, &address_space(params), overwrites, open, go_on)
         }
     }
@@ -472,7 +486,7 @@ requests = 3000
 
     #[test]
     fn kept_states_are_those_of_the_members_and_not_of_what_takes_time() {
-        let of = |sets: &[(&str, &str)]| keys_of_kept(&scenario(sets), 4).unwrap();
+        let of = |sets: &[(&str, &str)]| keys_of_kept(&scenario(sets), 4, &mut |_| Ok(())).unwrap();
         let own = of(&[]);
         for same in [("ssd.timing.page_read", "31us"), ("array.level", "raid0"), ("array.members", "5"), ("workload.preset", "tpc-c")] {
             assert_eq!(of(&[same]), own, "{same:?}");

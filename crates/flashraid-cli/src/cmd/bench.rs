@@ -32,6 +32,10 @@ fn sheet(report: &BenchReport, quick: bool) -> Sheet {
         ("array", "requests", rate(report.array.requests_per_s)),
         ("", "host page operations", rate(report.array.host_page_ops_per_s)),
         ("", "flash page operations", rate(report.array.flash_page_ops_per_s)),
+        ("array, two threads", "host page operations", rate(report.array_threads.host_page_ops_per_s)),
+        ("", "over one thread", number::three_digits(report.array_threads.over_one_thread)),
+        ("coordinated", "host page operations", rate(report.coordinated.host_page_ops_per_s)),
+        ("", "over the array", number::three_digits(report.coordinated.over_array)),
         ("lawc", "requests", rate(report.lawc.requests_per_s)),
         ("", "flash page operations", rate(report.lawc.flash_page_ops_per_s)),
         ("device", "requests", rate(report.device.requests_per_s)),
@@ -39,13 +43,18 @@ fn sheet(report: &BenchReport, quick: bool) -> Sheet {
         ("", "time over that of the floor", number::three_digits(report.device.time_over_floor)),
         ("device, semi", "requests", rate(report.device_semi.requests_per_s)),
         ("", "time over that of the device", number::three_digits(report.device_semi.time_over_device)),
+        ("nvme", "requests", rate(report.nvme.requests_per_s)),
+        ("", "over the device", number::three_digits(report.nvme.over_device)),
+        ("study", "points on two workers", rate(report.study.points_per_s)),
+        ("", "over one worker", number::three_digits(report.study.over_one_worker)),
         ("floor", "requests", rate(report.floor.requests_per_s)),
         ("warm-up", "physical pages", number::grouped(report.warm_up.pages)),
         ("", "time", number::duration_us(report.warm_up.seconds * 1e6)),
+        ("", "on two threads", number::duration_us(report.warm_up.two_threads_seconds * 1e6)),
         ("memory", "bytes per physical page", number::three_digits(report.bytes_per_physical_page)),
     ];
     let title = match quick {
-        false => "Speed on one core at full size",
+        false => "Speed at full size, on one core unless it says otherwise",
         true => "Quick look (a sixteenth of the blocks, little work: shows that it works, not how fast it is)",
     };
     let mut sheet = Sheet { label_columns: 2, ..Sheet::new(title, &["", "", ""]) };

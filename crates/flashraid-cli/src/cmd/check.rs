@@ -1,14 +1,18 @@
 //! `flashraid check`: explains a configuration without running it.
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, MachineArgs};
 use crate::failure::Outcome;
 use crate::files;
+use crate::machine::Machine;
 use crate::output::json;
 use crate::scenario;
 
 /// Runs the command.
 pub fn run(arguments: &CheckArgs) -> Outcome {
-    let report = scenario::simulation(&arguments.scenario, &[])?.check()?;
+    let simulation = scenario::simulation(&arguments.scenario, &[])?;
+    // What `run` would refuse is refused here, too.
+    Machine::new(MachineArgs::default(), &[&simulation.scenario()?], None)?;
+    let report = simulation.check()?;
     match arguments.json {
         true => json::print(&json::document(&report)?),
         false => files::print(&format!("{}\n", report.to_string().trim_end())),

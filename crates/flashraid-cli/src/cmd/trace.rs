@@ -1,7 +1,5 @@
 //! `flashraid trace`: what is in a trace, and the same trace in another format.
 
-use std::io::ErrorKind;
-
 use flashraid::report::format_figure;
 use flashraid_workload::SourceError;
 use flashraid_workload::trace::info::{Sizes, TraceInfo};
@@ -41,6 +39,8 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
     let written = write::convert(&spec, &arguments.output, arguments.to).map_err(|error| refuse(&error))?;
     let losses = [
         (written.widened, "widened to whole sectors or pages"),
+        (written.discards_lost, "discards left out, which the format does not know"),
+        (written.without_times, "at time 0, since the trace has no times: replayed, they come all at once"),
         (written.times_cut, "with their times cut to the unit of the format"),
         (written.devices_lost, "of other devices moved to the only one that the format knows"),
     ];
@@ -58,11 +58,9 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
 fn refuse(error: &SourceError) -> Failure {
     match error {
         SourceError::Input(_) => Failure::Input(error.to_string()),
-        // A name that leads nowhere or to a folder is the user's mistake; a disk that fails is not.
-        SourceError::Io { source, .. } if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory) => {
-            Failure::Input(error.to_string())
-        }
-        SourceError::Io { .. } => Failure::Run(error.to_string()),
+        // Whoever read what was written to a pipe has enough.
+        SourceError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => Failure::ReaderGone,
+        error => Failure::Run(error.to_string()),
     }
 }
 
@@ -81,6 +79,7 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
         (info.skipped.bad_lines, "bad lines"),
         (info.skipped.zero_length, "of length 0"),
         (info.skipped.other_devices, "of other devices"),
+        (info.skipped.discards, "discards"),
         (info.skipped.repeats, "repeats"),
     ];
     let skipped: Vec<String> =
@@ -102,8 +101,11 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
     ];
     let mut sizes = Sheet::new("Sizes", &["", "requests", "bytes", "mean", "min", "max"]);
     for (name, Sizes { requests, bytes: all, mean_bytes, min_bytes, max_bytes }) in
-        [("all", info.all), ("reads", info.read), ("writes", info.write)]
+        [("all", info.all), ("reads", info.read), ("writes", info.write), ("discards", info.trim)]
     {
+        if name == "discards" && requests == 0 {
+            continue;
+        }
         let row =
             [name.to_owned(), grouped(requests), bytes(all as f64), bytes(mean_bytes), bytes(min_bytes as f64), bytes(max_bytes as f64)];
         sizes.rows.push(row.map(Into::into).into());

@@ -85,7 +85,7 @@ fn verdict(claim: &Claim) -> Cell {
     let tone = match claim.verdict {
         Verdict::Agrees => Tone::Better,
         Verdict::Direction => Tone::Plain,
-        Verdict::Differs => Tone::Worse,
+        Verdict::Differs | Verdict::Unstable => Tone::Worse,
     };
     Cell { text: claim.verdict.name().to_owned(), tone }
 }
@@ -122,11 +122,12 @@ pub fn table(evaluated: &Evaluated) -> Table {
     table
 }
 
-/// A chart of bars for every figure with points, behind it the curves of the figure.
+/// For every figure a chart of its points, charts of the paper's numbers beside ours, and its curves.
 pub fn charts(evaluated: &Evaluated, curves: Vec<Vec<Chart>>) -> Vec<Chart> {
     let of_figure = |(figure, curves): (&(Figure, Evaluation), Vec<Chart>)| {
-        let bars = Some(bars(figure)).filter(|_| !figure.1.rows.is_empty());
-        bars.into_iter().chain(curves)
+        let points = Some(bars(figure)).filter(|_| !figure.1.rows.is_empty());
+        let beside: Vec<Chart> = figure.1.claims.iter().filter_map(beside).collect();
+        points.into_iter().chain(beside).chain(curves)
     };
     evaluated.iter().zip(curves).flat_map(of_figure).collect()
 }
@@ -148,6 +149,30 @@ pub fn curves(figure: &Figure, reports: &[(String, &Value)]) -> Vec<Chart> {
         ..chart
     };
     charts.into_iter().enumerate().map(named).collect()
+}
+
+/// The paper's numbers of a claim beside ours.
+fn beside(claim: &Claim) -> Option<Chart> {
+    let parts: Vec<_> = claim.parts.iter().filter(|part| part.paper.is_some()).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let series = |name: &str, values: Vec<Option<f64>>, half_widths| BarSeries { name: name.to_owned(), values, half_widths };
+    let none = vec![None; parts.len()];
+    let bars = Bars {
+        groups: parts.iter().map(|part| if part.name.is_empty() { claim.unit.clone() } else { part.name.clone() }).collect(),
+        y: Axis::linear(claim.unit.clone()),
+        series: vec![
+            series("paper", parts.iter().map(|part| part.paper).collect(), none),
+            series("measured", parts.iter().map(|part| part.measured).collect(), parts.iter().map(|part| part.ci95).collect()),
+        ],
+    };
+    // A figure with a claim of its own name has a chart of its points by that name.
+    Some(Chart {
+        id: format!("{}-beside-paper", claim.id.replace('.', "-")),
+        title: format!("{}: {}", claim.id, claim.figure),
+        content: Content::Bars(bars),
+    })
 }
 
 fn bars((figure, evaluation): &(Figure, Evaluation)) -> Chart {

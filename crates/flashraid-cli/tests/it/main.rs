@@ -6,6 +6,7 @@ mod cache;
 mod compare;
 mod compatibility;
 mod help;
+mod hostile;
 mod migrate;
 mod pages;
 mod program;

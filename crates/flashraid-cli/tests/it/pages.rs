@@ -1,4 +1,5 @@
-//! The book: pages made of the program are fresh, every page is listed, every link leads somewhere.
+//! The book: pages made of the program are fresh, code is that of the files it is taken from, every page is listed, every link leads
+//! somewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,11 +25,33 @@ fn pages_made_of_the_program_are_fresh() {
     }
 }
 
+/// Code stands on the pages themselves, so that they can be read anywhere; a comment before it names the file that has the same.
+#[test]
+fn code_on_pages_is_that_of_its_file() {
+    let mut compared = 0;
+    for entry in fs::read_dir(docs()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let page = fs::read_to_string(&path).unwrap();
+        assert!(!page.contains("{{#"), "{}: only mdBook shows what is included", path.display());
+        for (before, rest) in page.match_indices(" -->\n```rust\n").map(|(at, mark)| (&page[..at], &page[at + mark.len()..])) {
+            let name = before.rsplit_once("<!-- ").unwrap().1;
+            let source = fs::read_to_string(docs().join("..").join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let code = rest.split_once("```\n").unwrap().0;
+            assert!(source.contains(code), "{}: the code of {name} is not what stands there any more", path.display());
+            compared += 1;
+        }
+    }
+    assert!(compared > 5, "{compared}");
+}
+
 /// A page as its readers' links see it.
 struct Page {
     /// Anchors of its headings.
     anchors: BTreeSet<String>,
-    /// Where its links and pictures lead, and the files it includes.
+    /// Where its links and pictures lead.
     targets: Vec<String>,
 }
 
@@ -38,9 +61,6 @@ impl Page {
         let (mut anchors, mut targets, mut in_code) = (BTreeMap::<String, u32>::new(), Vec::new(), false);
         let mut all = BTreeSet::new();
         for line in text.lines() {
-            if let Some((_, rest)) = line.split_once("{{#include ") {
-                targets.push(rest.split(['}', ':']).next().unwrap().trim().to_owned());
-            }
             if line.trim_start().starts_with("```") {
                 in_code = !in_code;
             }

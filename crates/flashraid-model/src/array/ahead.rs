@@ -48,7 +48,11 @@ impl Array {
     /// Whether requests may be taken before their turn.
     #[inline]
     pub fn takes_ahead(&self) -> bool {
-        self.coordination.is_none() && self.stripes.is_none() && self.caching.is_none() && self.members.ssds[0].is_immediate()
+        self.coordination.is_none()
+            && self.stripes.is_none()
+            && self.caching.is_none()
+            && self.port.is_none()
+            && self.members.ssds[0].is_immediate()
     }
 
     /// As [`Array::submit`], but its operations wait for [`Array::serve_ahead`], which must come before anything else. Arrivals
@@ -62,7 +66,7 @@ impl Array {
         let operations_before = ahead.operations.len();
         let kind = request.kind;
         for extent in self.layout.extents(request) {
-            let members = extent.members(kind != OpKind::Read);
+            let members = self.read_plan.members(&self.layout, &extent, kind);
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
                     let (die, lpn) = self.members.ssds[member as usize].home(page);

@@ -3,7 +3,7 @@
 use super::events::dones;
 use super::*;
 use crate::cache::{CacheParams, Policy};
-use crate::coordination::{CoordinationParams, KINDS, Scheme, Work};
+use crate::coordination::{CoordinationParams, KINDS, SchemePolicy, Work, tiny as schemes};
 use crate::ssd::Preemption;
 use crate::ssd::tiny::{self, READ, WRITE};
 use proptest::prelude::*;
@@ -11,7 +11,18 @@ use proptest::prelude::*;
 /// Members of two dies with five blocks of four pages in use and `spare_blocks` free ones.
 fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: CacheParams) -> ArrayParams {
     let ssd = tiny::ssd(2, 5 + spare_blocks, spare_blocks);
-    ArrayParams { level, members, stripe_unit_pages: unit, ssd, coordination: None, failure: None, cache: Some(cache) }
+    ArrayParams {
+        level,
+        members,
+        stripe_unit_pages: unit,
+        ssd,
+        coordination: None,
+        failures: Vec::new(),
+        rebuild: None,
+        read_plan: ReadPlan::Home,
+        cache: Some(cache),
+        host_port: None,
+    }
 }
 
 fn cache(policy: Policy, group_pages: u32, member_pages: u32) -> CacheParams {
@@ -35,7 +46,7 @@ struct Outcome {
     /// Pages that each member has read and written.
     pages: Vec<(u64, u64)>,
     counters: CacheCounters,
-    progress: Option<FailureProgress>,
+    failures: Vec<FailureProgress>,
     left_pages: u64,
 }
 
@@ -84,7 +95,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
         done,
         pages: array.members().iter().map(|member| (member.counters().host_pages_read, member.counters().host_pages_written)).collect(),
         counters,
-        progress: array.failure_progress(),
+        failures: array.failure_progress(),
         left_pages: array.caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),
     }
 }
@@ -118,9 +129,38 @@ fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
 }
 
 #[test]
+fn a_trim_drops_dirty_pages_and_trims_the_members() {
+    let run = |level, members, policy, group, member, trim: (u64, u32)| {
+        let cache = CacheParams { low: 0.9, high: 1.0, ..cache(policy, group, member) };
+        let mut array = Array::new(&params(level, members, 1, 300, cache), 1);
+        let mut events = Vec::new();
+        let op =
+            |tag, kind, first_page, pages| PageRequest { tag, first_page, pages, kind, high_priority: false, stream: 0, one_member: false };
+        for (at, request) in [(0, op(0, OpKind::Write, 0, 2)), (1000, op(1, OpKind::Trim, trim.0, trim.1))] {
+            array.advance(at, &mut events);
+            array.submit(at, &request).unwrap();
+        }
+        while let Some(at) = array.next_time() {
+            array.advance(at, &mut events);
+        }
+        array.verify().unwrap();
+        let trimmed: Vec<u64> = array.members().iter().map(|member| member.counters().host_pages_trimmed).collect();
+        let (counters, _) = array.cache_counters(2000).unwrap();
+        assert_eq!((dones(&events).len(), counters.destages.count), (2, 0));
+        (counters.pages_trimmed, trimmed)
+    };
+    assert_eq!(run(Level::Raid0, 2, Policy::Wow, 16, 0, (1, 2)), (1, vec![1, 1]));
+    assert_eq!(run(Level::Raid1, 2, IWC, 0, 16, (1, 1)), (2, vec![1, 1]));
+    // With parity whole stripes only: two columns and P of stripe 0; half of it is in no group cache's way.
+    assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (0, 3)), (3, vec![1, 1, 1]));
+    assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (1, 1)), (0, vec![0, 0, 0]));
+    assert_eq!(run(Level::Raid5, 3, Policy::Wow, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
+}
+
+#[test]
 fn destages_are_recorded_on_the_members_that_get_them() {
-    let failure = Some(FailureParams { member: 1, at_ns: 500, rebuild: None });
-    let mut array = Array::new(&ArrayParams { failure, ..params(Level::Raid4, 4, 1, 300, cache(Policy::Wow, 16, 0)) }, 1);
+    let failures = vec![FailureParams { member: 1, at_ns: 500 }];
+    let mut array = Array::new(&ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(Policy::Wow, 16, 0)) }, 1);
     array.record_destages();
     let mut events = Vec::new();
     for (tag, at) in [(0, 0), (1, 1000)] {
@@ -162,15 +202,11 @@ fn levels() -> impl Strategy<Value = (Level, u32)> {
     ]
 }
 
-fn coordination(scheme: Scheme, members: u32) -> CoordinationParams {
+fn coordination(scheme: SchemePolicy, members: u32) -> CoordinationParams {
     CoordinationParams {
         scheme,
         work: Work::OneVictim,
-        t_soft_free_blocks: matches!(scheme, Scheme::ReactiveSelective | Scheme::ProactiveIdle).then_some(2),
-        check_interval_ns: 1000,
-        idle_threshold_ns: 2000,
-        soft_limit_free_blocks: 1,
-        shallow_depth: 0,
+        t_soft_free_blocks: 2,
         delay_ns: 0,
         answers: true,
         ggc_aware: (1 << members) - 1,
@@ -187,10 +223,11 @@ proptest! {
         unit in 1..4_u32,
         spare_blocks in 4..7_u32,
         scheme in prop::option::of(prop_oneof![
-            Just(Scheme::ReactiveInclusive), Just(Scheme::ReactiveSelective), Just(Scheme::ProactiveIdle), Just(Scheme::ProactiveSoftLimit)
+            Just(schemes::inclusive()), Just(schemes::selective()), Just(schemes::idle()), Just(schemes::soft_limit(1, 0))
         ]),
         preempts in any::<bool>(),
-        fails in prop::option::of((0..20_000_u64, prop::option::of((0..3000_u64, 1..3_u32)))),
+        fails in prop::collection::vec(0..20_000_u64, 0..3),
+        rebuild in prop::option::of((0..3000_u64, 1..3_u32)),
         asked in prop::collection::vec((0..700_u64, any::<u64>(), 1..14_u32, 0..10_u32), 1..150),
     ) {
         let mut params = params(level, members, unit, spare_blocks, cache);
@@ -199,12 +236,9 @@ proptest! {
             poll_ns: 3, t_hard: 0.5, pipeline: false, merge: true, reorder: false, suspension: None,
         });
         if level.survives_a_failure() {
-            params.failure = fails.map(|(at_ns, rebuild)| FailureParams {
-                member: members - 1,
-                at_ns,
-                rebuild: rebuild.map(|(delay_ns, in_flight)| {
-                    RebuildParams { delay_ns, strip_ns: 300, in_flight, spare: Spare::Fresh, finish: true }
-                }),
+            params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();
+            params.rebuild = rebuild.map(|(delay_ns, in_flight)| {
+                RebuildParams { delay_ns, strip_ns: 300, in_flight, spares: 2, spare: Spare::Fresh, finish: true }
             });
         }
         let exported = params.layout().exported_pages();
@@ -218,11 +252,9 @@ proptest! {
         if cache.low == 0.0 {
             prop_assert_eq!(got.left_pages, 0, "everything is destaged in the end");
         }
-        if let (Some(progress), Some(failure)) = (got.progress, params.failure)
-            && progress.failed_ns.is_some()
-            && failure.rebuild.is_some()
-        {
-            prop_assert_eq!(progress.strips_rebuilt, progress.strips, "rebuilt after the flush");
+        for progress in got.failures.iter().filter(|progress| progress.failed_ns.is_some() && params.rebuild.is_some()) {
+            prop_assert_eq!(progress.strips_rebuilt + progress.strips_lost, progress.strips, "rebuilt after the flush");
+            prop_assert!(progress.strips_lost == 0 || got.failures.len() > 1, "one failure loses nothing");
         }
     }
 }

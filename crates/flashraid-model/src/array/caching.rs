@@ -54,7 +54,7 @@ impl Caching {
             }
         }
         self.cache.took(token, completion.time);
-        self.cache.done(now, token, completion.gc_members)
+        self.cache.done(now, token, completion.gc_members, completion.pages_lost)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The controller and its mail, as the array drives them.
 
 use crate::TimeNs;
-use crate::coordination::{Controller, CoordinationParams, Mail, Mailbox, Outgoing, ToMember};
+use crate::coordination::{Controller, CoordinationParams, Mail, Mailbox, Outgoing, Pools, ToMember};
 
 /// The controller and the messages on their way.
 #[derive(Debug, Clone)]
@@ -12,29 +12,29 @@ pub(super) struct Coordination {
 }
 
 impl Coordination {
-    pub fn new(params: &CoordinationParams) -> Self {
-        Self { controller: Controller::new(params), mailbox: Mailbox::new(params), outgoing: Vec::new() }
+    pub fn new(params: &CoordinationParams, pools: &Pools) -> Self {
+        Self { controller: Controller::new(params, pools), mailbox: Mailbox::new(params), outgoing: Vec::new() }
     }
 
-    /// When a message arrives or a check is due.
+    /// When a message arrives or the scheme has something to do.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
-        let at = self.mailbox.next_time().min(self.controller.next_check());
+        let at = self.mailbox.next_time().min(self.controller.next_tick());
         (at < TimeNs::MAX).then_some(at)
     }
 
     pub fn request_arrives(&mut self, now: TimeNs) {
-        self.controller.request_arrives();
+        self.controller.request_arrives(now);
         self.carry_out(now);
     }
 
-    /// Lets arrive what is due now, messages before checks; returns a message for a member.
+    /// Lets arrive what is due now, messages before what the scheme does by the clock; returns a message for a member.
     pub fn step(&mut self, now: TimeNs) -> Option<(u32, ToMember)> {
         match self.mailbox.pop_due(now) {
             Some((_, Mail::ToMember(member, message))) => return Some((member, message)),
             Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),
             Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(),
-            None => self.controller.check(now),
+            None => self.controller.tick(now),
         }
         self.carry_out(now);
         None

@@ -24,6 +24,8 @@ pub struct StripeCounters {
     pub lock_waits: u64,
     /// Sum of these waits, in nanoseconds.
     pub lock_wait_ns: u64,
+    /// Pages that reads and writes asked for and that too many failures have taken (rule 157).
+    pub pages_lost: u64,
     /// Pages of a lost strip that reads have asked for.
     pub pages_reconstructed: u64,
     /// Pages read for these beyond what was asked for.
@@ -59,6 +61,7 @@ impl StripeCounters {
             parity_pages_written: self.parity_pages_written - earlier.parity_pages_written,
             lock_waits: self.lock_waits - earlier.lock_waits,
             lock_wait_ns: self.lock_wait_ns - earlier.lock_wait_ns,
+            pages_lost: self.pages_lost - earlier.pages_lost,
             pages_reconstructed: self.pages_reconstructed - earlier.pages_reconstructed,
             pages_read_to_reconstruct: self.pages_read_to_reconstruct - earlier.pages_read_to_reconstruct,
             trim_pages_ignored: self.trim_pages_ignored - earlier.trim_pages_ignored,
@@ -75,8 +78,6 @@ pub struct HostCounters {
     pub trims: u64,
     /// Flushes.
     pub flushes: u64,
-    /// Pages of trims that did nothing because there is a write cache.
-    pub trim_pages_ignored: u64,
 }
 
 impl HostCounters {
@@ -92,10 +93,6 @@ impl HostCounters {
     /// The counts since the moment at which `earlier` was copied.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            trims: self.trims - earlier.trims,
-            flushes: self.flushes - earlier.flushes,
-            trim_pages_ignored: self.trim_pages_ignored - earlier.trim_pages_ignored,
-        }
+        Self { trims: self.trims - earlier.trims, flushes: self.flushes - earlier.flushes }
     }
 }

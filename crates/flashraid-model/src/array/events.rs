@@ -15,6 +15,8 @@ pub struct Done {
     pub at: TimeNs,
     /// Members on which a page of it waited for garbage collection.
     pub gc_members_met: u32,
+    /// Pages of it that too many failures have taken: they were not served.
+    pub pages_lost: u32,
     /// Where its time went, from its arrival on.
     pub parts: TimeParts,
 }

@@ -1,18 +1,19 @@
-//! A member that fails, and its rebuilding on a spare (rules 58 and 62 to 64).
+//! Members that fail, and their rebuilding on spares (rules 58, 62 to 64, 153 and 154).
 
-use super::FailureParams;
+use super::{ArrayParams, FailureParams, RebuildParams};
 use crate::TimeNs;
+use crate::placement::LostStrips;
 
-/// The health of an array: what it does about a failed member.
+/// The health of an array: what it does about failed members (rule 160).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Health {
     /// No member has failed yet.
     Normal,
-    /// One has, and is not being rebuilt.
+    /// One has that has not been rebuilt, and none is being rebuilt.
     Degraded,
-    /// Its strips are being rebuilt on the spare.
+    /// Strips are being rebuilt on a spare.
     Rebuilding,
-    /// The spare has replaced it.
+    /// Spares have replaced all that have failed.
     Rebuilt,
 }
 
@@ -21,7 +22,7 @@ impl Health {
     pub const ALL: [Self; 4] = [Self::Normal, Self::Degraded, Self::Rebuilding, Self::Rebuilt];
 }
 
-/// How far failure and rebuilding have come.
+/// How far the failure of a member and its rebuilding have come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailureProgress {
     /// The member.
@@ -32,10 +33,12 @@ pub struct FailureProgress {
     pub failed_ns: Option<TimeNs>,
     /// When rebuilding began.
     pub rebuild_began_ns: Option<TimeNs>,
-    /// When the last strip was rebuilt.
+    /// When the last strip was rebuilt or given up.
     pub rebuild_ended_ns: Option<TimeNs>,
     /// Strips that have been rebuilt.
     pub strips_rebuilt: u64,
+    /// Strips that were given up, since too many of their stripe were lost.
+    pub strips_lost: u64,
     /// Strips of a member.
     pub strips: u64,
     /// Pages of a strip.
@@ -54,145 +57,184 @@ pub(super) enum Step {
         /// The spare that replaces it.
         spare: u32,
     },
-    /// The strip of this stripe is to be rebuilt.
-    Rebuild(u64),
+    /// The strip of a failed member in this stripe is to be rebuilt.
+    Rebuild {
+        /// Which of the failures.
+        failure: u32,
+        /// The stripe.
+        stripe: u64,
+    },
 }
 
-/// The member that fails and the state of its rebuilding.
+/// A member that fails, and the state of its rebuilding.
 #[derive(Debug, Clone)]
-pub(super) struct Failure {
-    params: FailureParams,
+struct Failure {
     progress: FailureProgress,
-    health: Health,
     /// The first stripe that has not begun to be rebuilt.
     next_stripe: u64,
     /// Stripes that are being rebuilt.
-    in_progress: Vec<u64>,
+    in_progress: u32,
     /// What comes next comes then, unless something must be waited for.
     next_ns: TimeNs,
-    /// The last request is done: nothing begins any more.
+}
+
+/// All members that fail, in order of time.
+#[derive(Debug, Clone)]
+pub(super) struct Failures {
+    rebuild: Option<RebuildParams>,
+    list: Vec<Failure>,
+    pub lost: LostStrips,
+    /// The last request is done: nothing fails any more, and as a rule no stripe begins to be rebuilt.
     over: bool,
-    /// What the cache had when the member failed has not all been destaged: rebuilding does not begin (rule 86).
+    /// What the cache had when a member failed has not all been destaged: no rebuilding begins (rule 86).
     flushing: bool,
 }
 
 impl Failure {
-    /// `members` members with `strips` strips of `strip_pages` pages each, and the spare behind them.
-    pub fn new(params: &FailureParams, members: u32, strips: u64, strip_pages: u32) -> Self {
-        let progress = FailureProgress {
-            member: params.member,
-            spare: params.rebuild.map(|_| members),
-            failed_ns: None,
-            rebuild_began_ns: None,
-            rebuild_ended_ns: None,
-            strips_rebuilt: 0,
-            strips,
-            strip_pages,
-        };
-        Self {
-            params: *params,
-            progress,
-            health: Health::Normal,
+    fn has_failed(&self) -> bool {
+        self.progress.failed_ns.is_some()
+    }
+
+    fn is_being_rebuilt(&self) -> bool {
+        self.progress.rebuild_began_ns.is_some() && self.progress.rebuild_ended_ns.is_none()
+    }
+}
+
+impl Failures {
+    /// Of members with so many strips each, and spares behind them for the first failures.
+    pub fn new(params: &ArrayParams, strips: u64) -> Self {
+        let (spares, _) = params.spares();
+        let failure = |(nth, failure): (u32, FailureParams)| Failure {
+            progress: FailureProgress {
+                member: failure.member,
+                spare: (nth < spares).then_some(params.members + nth),
+                failed_ns: None,
+                rebuild_began_ns: None,
+                rebuild_ended_ns: None,
+                strips_rebuilt: 0,
+                strips_lost: 0,
+                strips,
+                strip_pages: params.stripe_unit_pages,
+            },
             next_stripe: 0,
-            in_progress: Vec::new(),
-            next_ns: params.at_ns,
-            over: false,
-            flushing: false,
-        }
+            in_progress: 0,
+            next_ns: failure.at_ns,
+        };
+        let list = (0..).zip(params.failures_in_order()).map(failure).collect();
+        Self { rebuild: params.rebuild, list, lost: LostStrips::none(strips), over: false, flushing: false }
     }
 
     pub fn health(&self) -> Health {
-        self.health
+        let mut failed = self.list.iter().filter(|failure| failure.has_failed()).peekable();
+        if failed.peek().is_none() {
+            Health::Normal
+        } else if self.list.iter().any(Failure::is_being_rebuilt) {
+            Health::Rebuilding
+        } else if failed.all(|failure| failure.progress.rebuild_ended_ns.is_some()) {
+            Health::Rebuilt
+        } else {
+            Health::Degraded
+        }
     }
 
-    pub fn progress(&self) -> FailureProgress {
-        self.progress
-    }
-
-    /// The member whose strip of `stripe` is lost.
+    /// Whether a member has failed.
     #[inline]
-    pub fn lost(&self, stripe: u64) -> Option<u32> {
-        (self.health != Health::Normal && !self.is_rebuilt(stripe)).then_some(self.params.member)
+    pub fn has_begun(&self) -> bool {
+        self.list.first().is_some_and(Failure::has_failed)
     }
 
-    /// The member that stands in for `member` in `stripe`: itself, the spare, or none.
+    /// How far each of them has come, in order of time.
+    pub fn progress(&self) -> impl Iterator<Item = FailureProgress> {
+        self.list.iter().map(|failure| failure.progress)
+    }
+
+    /// The member and the spare of a failure that is being rebuilt.
+    pub fn rebuilds(&self, failure: u32) -> (u32, Option<u32>) {
+        let progress = &self.list[failure as usize].progress;
+        (progress.member, progress.spare)
+    }
+
+    /// The member that stands in for `member` in `stripe`: itself, its spare, or none.
     #[inline]
     pub fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
-        if member != self.params.member || self.health == Health::Normal {
-            return Some(member);
+        let failed = self.list.iter().find(|failure| failure.progress.member == member && failure.has_failed());
+        match failed {
+            None => Some(member),
+            Some(failure) => failure.progress.spare.filter(|_| !self.lost.has(member, stripe)),
         }
-        self.progress.spare.filter(|_| self.is_rebuilt(stripe))
     }
 
+    /// When something is due of a failure, as far as is known.
     #[inline]
-    fn is_rebuilt(&self, stripe: u64) -> bool {
-        match self.health {
-            Health::Normal | Health::Degraded => false,
-            Health::Rebuilding => stripe < self.next_stripe && !self.in_progress.contains(&stripe),
-            Health::Rebuilt => true,
+    fn next_time_of(&self, failure: &Failure) -> Option<TimeNs> {
+        let Failure { progress, next_stripe, in_progress, next_ns, .. } = failure;
+        if !failure.has_failed() {
+            return (!self.over).then_some(*next_ns);
         }
+        let rebuild = self.rebuild.filter(|rebuild| progress.spare.is_some() && (!self.over || rebuild.finish))?;
+        let waits = match progress.rebuild_began_ns {
+            None => self.flushing,
+            Some(_) => *next_stripe == progress.strips || *in_progress >= rebuild.in_flight,
+        };
+        (!waits).then_some(*next_ns)
     }
 
-    /// When [`Failure::step`] is due, as far as is known.
+    /// When [`Failures::step`] is due, as far as is known.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
-        let waits = match self.health {
-            _ if self.over => true,
-            Health::Normal => false,
-            Health::Degraded => self.params.rebuild.is_none() || self.flushing,
-            Health::Rebuilding => {
-                self.next_stripe == self.progress.strips
-                    || self.params.rebuild.is_none_or(|rebuild| self.in_progress.len() >= rebuild.in_flight as usize)
-            }
-            Health::Rebuilt => true,
-        };
-        (!waits).then_some(self.next_ns)
+        self.list.iter().filter_map(|failure| self.next_time_of(failure)).min()
     }
 
-    /// Does what is due.
-    pub fn step(&mut self, now: TimeNs) -> Step {
-        match (self.health, self.params.rebuild, self.progress.spare) {
-            (Health::Degraded, Some(_), Some(spare)) => {
-                self.health = Health::Rebuilding;
-                self.progress.rebuild_began_ns = Some(now);
-                Step::Replaced { failed: self.params.member, spare }
-            }
-            (Health::Rebuilding, Some(rebuild), _) => {
-                let stripe = self.next_stripe;
-                self.next_stripe += 1;
-                self.in_progress.push(stripe);
-                self.next_ns = now + rebuild.strip_ns;
-                Step::Rebuild(stripe)
-            }
-            _ => {
-                self.health = Health::Degraded;
-                self.progress.failed_ns = Some(now);
-                self.next_ns = now + self.params.rebuild.map_or(0, |rebuild| rebuild.delay_ns);
-                Step::Fails(self.params.member)
-            }
+    /// Does the first thing that is due: failures come before rebuilding, and both in order of failure.
+    pub fn step(&mut self, now: TimeNs) -> Option<Step> {
+        let is_due = |&at: &usize| self.next_time_of(&self.list[at]) == Some(now);
+        let due = (0..self.list.len()).filter(is_due).min_by_key(|&at| (self.list[at].has_failed(), at))?;
+        let failure = &mut self.list[due];
+        let progress = &mut failure.progress;
+        let member = progress.member;
+        if progress.failed_ns.is_none() {
+            progress.failed_ns = Some(now);
+            failure.next_ns = now + self.rebuild.map_or(0, |rebuild| rebuild.delay_ns);
+            self.lost.fail(member);
+            return Some(Step::Fails(member));
+        }
+        if progress.rebuild_began_ns.is_none() {
+            progress.rebuild_began_ns = Some(now);
+            return Some(Step::Replaced { failed: member, spare: progress.spare? });
+        }
+        let stripe = failure.next_stripe;
+        failure.next_stripe += 1;
+        failure.in_progress += 1;
+        failure.next_ns = now + self.rebuild?.strip_ns;
+        Some(Step::Rebuild { failure: due as u32, stripe })
+    }
+
+    /// The rebuilding of a strip is over: it is on the spare, or was given up.
+    pub fn rebuilding_ended(&mut self, now: TimeNs, failure: u32, stripe: u64, given_up: bool) {
+        let Failure { progress, in_progress, next_ns, .. } = &mut self.list[failure as usize];
+        *in_progress -= 1;
+        *next_ns = (*next_ns).max(now);
+        if given_up {
+            progress.strips_lost += 1;
+        } else {
+            progress.strips_rebuilt += 1;
+            self.lost.rebuilt(progress.member, stripe);
+        }
+        if progress.strips_rebuilt + progress.strips_lost == progress.strips {
+            progress.rebuild_ended_ns = Some(now);
         }
     }
 
-    /// The strip of `stripe` is on the spare.
-    pub fn rebuilt(&mut self, now: TimeNs, stripe: u64) {
-        self.in_progress.retain(|&other| other != stripe);
-        self.progress.strips_rebuilt += 1;
-        self.next_ns = self.next_ns.max(now);
-        if self.progress.strips_rebuilt == self.progress.strips {
-            self.health = Health::Rebuilt;
-            self.progress.rebuild_ended_ns = Some(now);
-        }
-    }
-
-    /// Whether what the cache had when the member failed has still to be destaged.
+    /// Whether what the cache had when a member failed has still to be destaged.
     pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
         self.flushing = flushing;
-        self.next_ns = self.next_ns.max(now);
+        for failure in self.list.iter_mut().filter(|failure| failure.has_failed() && failure.progress.rebuild_began_ns.is_none()) {
+            failure.next_ns = failure.next_ns.max(now);
+        }
     }
 
     /// The last request is done (rule 64).
     pub fn requests_are_over(&mut self) {
-        let goes_on = self.health != Health::Normal && self.params.rebuild.is_some_and(|rebuild| rebuild.finish);
-        self.over = !goes_on;
+        self.over = true;
     }
 }

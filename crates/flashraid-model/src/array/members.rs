@@ -86,6 +86,8 @@ pub(super) struct Completion {
     pub last_end: TimeNs,
     /// Members on which a page of it waited for garbage collection.
     pub gc_members: u128,
+    /// Pages that too many failures have taken (rule 157).
+    pub pages_lost: u32,
     /// Where the time of the page operation went that ended last.
     pub time: TimeParts,
 }
@@ -168,7 +170,24 @@ impl Members {
     /// A completion that waits for nothing yet.
     #[inline]
     pub fn open_completion(&mut self, continuation: Continuation) -> u32 {
-        self.completions.insert(Completion { continuation, remaining: 0, last_end: 0, gc_members: 0, time: TimeParts::default() })
+        self.completions.insert(Completion {
+            continuation,
+            remaining: 0,
+            last_end: 0,
+            gc_members: 0,
+            pages_lost: 0,
+            time: TimeParts::default(),
+        })
+    }
+
+    /// Says how much a completion that was opened at `now` waits for; what waits for nothing is complete.
+    #[inline]
+    pub fn close_or_complete(&mut self, completion: u32, operations: u32, now: TimeNs) {
+        if operations > 0 {
+            self.close_completion(completion, operations);
+        } else {
+            self.completed(completion, self.completions[completion].continuation, now);
+        }
     }
 
     /// Says how much a completion waits for; before the next [`Members::drain`].

@@ -14,10 +14,12 @@ mod coordination;
 mod counters;
 mod events;
 mod failure;
+mod host_port;
 mod locks;
 mod members;
 mod offered_load;
 mod params;
+mod read_plan;
 mod stripe_pages;
 mod stripes;
 #[cfg(test)]
@@ -39,12 +41,15 @@ use events::Outbox;
 pub use events::{Done, Event};
 use failure::Step;
 pub use failure::{FailureProgress, Health};
+pub use host_port::HostPortCounters;
+use host_port::{HostPort, PortStep};
 use members::{Access, Continuation, Deferred, Members, Wake};
 pub use offered_load::OfferedLoad;
 pub use params::*;
+pub use read_plan::{Copies, ReadPlan};
 use stripes::Stripes;
 
-/// Members that an array may have, the spare included: the members that a request met in collection are kept as bits.
+/// Members that an array may have, spares included: the members that a request met in collection are kept as bits.
 pub const MEMBERS_MAX: u32 = 128;
 
 /// The pages that `request` touches, those of a trim that it covers wholly; `None` if it is empty or reaches beyond `exported_pages`.
@@ -108,14 +113,17 @@ impl std::error::Error for SubmitError {}
 #[derive(Debug, Clone)]
 pub struct Array {
     layout: Layout,
+    read_plan: ReadPlan,
     members: Members,
     ahead: Ahead,
     coordination: Option<Coordination>,
     /// What parity, or a member that fails, needs; without them it does not exist.
     stripes: Option<Box<Stripes>>,
     caching: Option<Box<Caching>>,
-    /// The spare that stays as filled.
-    fresh_spare: bool,
+    /// What limits the host, if anything does.
+    port: Option<Box<HostPort>>,
+    /// Spares that stay as filled.
+    fresh_spares: u32,
     /// All events before this moment have happened.
     advanced_before: TimeNs,
     /// What has been asked for last, came then.
@@ -125,7 +133,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// An array of filled members, a spare behind them if one is to be rebuilt; `seed` names the random streams of victim policies
+    /// An array of filled members, spares behind them if some are to be rebuilt; `seed` names the random streams of victim policies
     /// that draw.
     pub fn new(params: &ArrayParams, seed: u64) -> Self {
         Self::with_shortcuts(params, seed, Shortcuts::default())
@@ -134,25 +142,27 @@ impl Array {
     /// The same with or without the shortcuts, which change nothing but the time it takes.
     pub fn with_shortcuts(params: &ArrayParams, seed: u64, shortcuts: Shortcuts) -> Self {
         let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
-        let spare = params.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
-        let mut members = Members::new((0..params.members + u32::from(spare.is_some())).map(member).collect());
+        let (spares, _) = params.spares();
+        let mut members = Members::new((0..params.members + spares).map(member).collect());
         for member in 0..members.ssds.len() as u32 {
             members.with(member, false, |ssd, fx| {
                 // A spare becomes aware when it replaces a member that is.
                 if let Some(coordination) = params.coordination.as_ref().filter(|c| member < params.members && c.is_ggc_aware(member)) {
-                    ssd.become_ggc_aware(0, coordination.t_soft_free_blocks, fx);
+                    ssd.become_ggc_aware(0, coordination.registration(), fx);
                 }
                 ssd.begin(fx);
             });
         }
         Self {
             layout: params.layout(),
+            read_plan: params.read_plan,
             members,
             ahead: Ahead::default(),
-            coordination: params.coordination.as_ref().map(Coordination::new),
+            coordination: params.coordination.as_ref().map(|coordination| Coordination::new(coordination, &params.ssd.pools())),
             stripes: Stripes::of(params).map(Box::new),
             caching: params.cache.map(|cache| Box::new(Caching::new(Cache::new(&cache, params.layout(), params.members)))),
-            fresh_spare: spare == Some(Spare::Fresh),
+            port: params.host_port.map(|port| Box::new(HostPort::new(port, params.ssd.geometry.page_bytes))),
+            fresh_spares: spares - params.warm_spares(),
             advanced_before: 0,
             last_arrival_ns: 0,
             outbox: Outbox::default(),
@@ -186,7 +196,7 @@ impl Array {
         self.caching.is_some()
     }
 
-    /// The members, the spare behind them.
+    /// The members, spares behind them.
     pub fn members(&self) -> &[Ssd] {
         &self.members.ssds
     }
@@ -196,9 +206,9 @@ impl Array {
         &mut self.members.ssds
     }
 
-    /// The members that are to be warmed up before the first request: all but a fresh spare.
+    /// The members that are to be warmed up before the first request: all but fresh spares.
     pub fn members_to_warm_up(&mut self) -> &mut [Ssd] {
-        let count = self.members.ssds.len() - usize::from(self.fresh_spare);
+        let count = self.members.ssds.len() - self.fresh_spares as usize;
         &mut self.members.ssds[..count]
     }
 
@@ -208,9 +218,9 @@ impl Array {
         self.stripes.as_ref().map_or(Health::Normal, |stripes| stripes.health())
     }
 
-    /// How far the failure of a member and its rebuilding have come, if one is to fail.
-    pub fn failure_progress(&self) -> Option<FailureProgress> {
-        self.stripes.as_ref().and_then(|stripes| stripes.progress())
+    /// How far the failures of members and their rebuilding have come, in order of time, those that are to come included.
+    pub fn failure_progress(&self) -> Vec<FailureProgress> {
+        self.stripes.as_ref().map_or_else(Vec::new, |stripes| stripes.progress())
     }
 
     /// Counts of parity, locks and rebuilding; `None` for an array that has none of them.
@@ -227,11 +237,19 @@ impl Array {
         self.check(request)?;
         debug_assert!(now.saturating_add(1) >= self.advanced_before && now >= self.last_arrival_ns, "time does not go back");
         self.last_arrival_ns = now;
-        if request.pages == 0 || (request.kind == OpKind::Trim && self.caching.is_some()) {
-            self.done_at_once(now, request);
+        self.host.count(request.kind);
+        let moment_is_over = now < self.advanced_before;
+        let Some(port) = &mut self.port else {
+            self.begin(now, request, moment_is_over);
             return Ok(());
+        };
+        let begins = port.arrives(now, request);
+        if self.caching.is_none() {
+            self.operation_begins(now);
         }
-        self.take(now, request);
+        if let Some(request) = begins {
+            self.begin(now, &request, moment_is_over);
+        }
         Ok(())
     }
 
@@ -282,25 +300,35 @@ impl Array {
 
     /// A flush, or a trim of which nothing is left: done when it comes.
     fn done_at_once(&mut self, now: TimeNs, request: &PageRequest) {
-        self.host.count(request.kind);
-        self.host.trim_pages_ignored += u64::from(request.pages);
-        self.operation_begins(now);
+        if self.counts_operations() {
+            self.operation_begins(now);
+        }
         let continuation = Continuation::Host(request.tag);
         let completion = self.members.open_completion(continuation);
         self.members.completed(completion, continuation, now);
     }
 
+    /// A request that nothing holds back.
     #[inline]
-    fn take(&mut self, now: TimeNs, request: &PageRequest) {
-        self.host.count(request.kind);
-        let moment_is_over = now < self.advanced_before;
+    fn begin(&mut self, now: TimeNs, request: &PageRequest, moment_is_over: bool) {
+        if request.pages == 0 {
+            self.done_at_once(now, request);
+            return;
+        }
         if let Some(caching) = &mut self.caching {
+            let was_flushing = caching.cache.is_flushing();
             caching.cache.submit(now, request);
+            if was_flushing
+                && caching.cache.is_flushed()
+                && let Some(stripes) = &mut self.stripes
+            {
+                stripes.set_flushing(now, false);
+            }
             self.carry_out(now, moment_is_over);
             return;
         }
-        if let Some(coordination) = &mut self.coordination {
-            coordination.request_arrives(now);
+        if self.counts_operations() {
+            self.operation_begins(now);
         }
         let access = Access { now, kind: request.kind, high_priority: request.high_priority, moment_is_over };
         self.issue(&access, self.layout.extents(request), request.one_member, Continuation::Host(request.tag));
@@ -335,7 +363,7 @@ impl Array {
         let Members { ssds, completions, cleans, .. } = &mut self.members;
         let (mut last_end, mut gc_members, mut time) = (0, 0, TimeParts::default());
         for extent in extents {
-            let members = extent.members(kind != OpKind::Read);
+            let members = self.read_plan.members(&self.layout, &extent, kind);
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
                     let ssd = &mut ssds[member as usize];
@@ -362,13 +390,12 @@ impl Array {
         for command in &commands.list {
             match *command {
                 Command::Wake { at, wake } => self.members.wake_cache(at, tie_breaks.next(), wake),
-                Command::Array { extents: (from, to), write, token } => {
+                Command::Array { extents: (from, to), kind, token } => {
                     self.operation_begins(now);
                     let layout = self.layout;
                     let extents = || {
                         commands.array_extents[from as usize..to as usize].iter().flat_map(|extent| {
                             let (first_page, pages) = (extent.first_page, extent.pages);
-                            let kind = OpKind::of(write);
                             layout.extents(&PageRequest {
                                 tag: 0,
                                 first_page,
@@ -380,7 +407,7 @@ impl Array {
                             })
                         })
                     };
-                    let access = Access { now, kind: OpKind::of(write), high_priority: false, moment_is_over };
+                    let access = Access { now, kind, high_priority: false, moment_is_over };
                     if let Some(record) = record {
                         record.begin(
                             now,
@@ -420,10 +447,24 @@ impl Array {
         move |member, stripe| stripes.map_or(Some(member), |stripes| stripes.replacement(member, stripe))
     }
 
+    /// Whether the controller counts operations on the array; else requests on their way through the host port.
+    #[inline]
+    fn counts_operations(&self) -> bool {
+        self.port.is_none() || self.caching.is_some()
+    }
+
     /// The controller counts what goes to the members: with a cache, its operations.
+    #[inline]
     fn operation_begins(&mut self, now: TimeNs) {
         if let Some(coordination) = &mut self.coordination {
             coordination.request_arrives(now);
+        }
+    }
+
+    #[inline]
+    fn operation_ends(&mut self, now: TimeNs) {
+        if let Some(coordination) = &mut self.coordination {
+            coordination.controller.request_done(now);
         }
     }
 
@@ -433,7 +474,6 @@ impl Array {
             let as_one = |extent: &MemberExtent| Extent {
                 first_member: extent.member,
                 copies: 1,
-                read_copy: 0,
                 first_page: extent.first_page,
                 pages: extent.pages,
             };
@@ -453,7 +493,7 @@ impl Array {
                 }
             };
         }
-        self.members.close_completion(completion, operations);
+        self.members.close_or_complete(completion, operations, access.now);
     }
 
     /// Page operations on the members that the layout names; returns their number.
@@ -461,7 +501,7 @@ impl Array {
     fn issue_directly(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, completion: u32) -> u32 {
         let mut operations = 0;
         for extent in extents {
-            let members = extent.members(!access.reads());
+            let members = self.read_plan.members(&self.layout, &extent, access.kind);
             operations += extent.pages * members.len() as u32;
             for page in extent.first_page..extent.first_page + extent.pages {
                 for member in members.clone() {
@@ -477,8 +517,12 @@ impl Array {
     pub fn overwrite_untimed(&mut self, request: &Request) -> u64 {
         let Some(pages) = pages_of(request, u64::from(self.page_bytes()), self.layout.exported_pages()) else { return 0 };
         if let Some(stripes) = &mut self.stripes {
-            let spare = stripes.progress().and_then(|failure| Some((failure.member, failure.spare?)));
-            stripes.overwrite_untimed(&pages, &mut self.members.ssds, spare.filter(|_| !self.fresh_spare));
+            if self.fresh_spares > 0 {
+                stripes.overwrite_untimed(&pages, &mut self.members.ssds, &[]);
+                return u64::from(pages.pages);
+            }
+            let spares: Vec<_> = stripes.progress().iter().filter_map(|failure| Some((failure.member, failure.spare?))).collect();
+            stripes.overwrite_untimed(&pages, &mut self.members.ssds, &spares);
             return u64::from(pages.pages);
         }
         for extent in self.layout.extents(&pages) {
@@ -508,10 +552,18 @@ impl Array {
         if self.outbox.held.is_empty() { next } else { earlier(next, self.outbox.held.first().map(Event::at)) }
     }
 
+    /// The latest end that is known of what the members have taken.
+    pub fn busy_until(&self) -> TimeNs {
+        self.members.ssds.iter().map(crate::ssd::Ssd::busy_until).max().unwrap_or(0)
+    }
+
     /// The next moment at which the array itself acts: the end of a phase, failure and rebuilding, messages.
     #[inline]
     fn next_own_time(&self) -> Option<TimeNs> {
         let mut next = self.coordination.as_ref().and_then(Coordination::next_time);
+        if let Some(port) = &self.port {
+            next = earlier(next, port.next_time());
+        }
         if let Some(stripes) = &self.stripes {
             next = earlier(next, stripes.next_time());
         } else if self.caching.is_none() {
@@ -552,14 +604,15 @@ impl Array {
                 match wake {
                     Wake::Completed(completion) => {
                         let completion = self.members.completions.remove(completion);
-                        if let Some(coordination) = &mut self.coordination {
-                            coordination.controller.request_done(now);
+                        if self.counts_operations() {
+                            self.operation_ends(now);
                         }
                         let Continuation::Host(tag) = completion.continuation else {
                             unreachable!("what is deferred is no event of the agenda")
                         };
                         let gc_members_met = completion.gc_members.count_ones();
-                        events.push(Event::Done(Done { tag, at: now, gc_members_met, parts: completion.time }));
+                        let pages_lost = completion.pages_lost;
+                        self.request_ends(Done { tag, at: now, gc_members_met, pages_lost, parts: completion.time }, events);
                     }
                     Wake::Member(member, wake) => {
                         self.members.with(member, false, |ssd, fx| ssd.wake(now, wake, fx));
@@ -584,18 +637,22 @@ impl Array {
                     Continuation::Stripe { operation, .. } => {
                         let stripes = self.stripes.as_mut();
                         let rebuilt = stripes.and_then(|stripes| stripes.phase_ended(now, operation, &completion, &mut self.members));
-                        if let (Some(stripe), Some(caching)) = (rebuilt, &mut self.caching) {
-                            caching.cache.strip_rebuilt(stripe);
+                        if let (Some((member, stripe)), Some(caching)) = (rebuilt, &mut self.caching) {
+                            caching.cache.strip_rebuilt(member, stripe);
                         }
                     }
                     Continuation::Cache { token, .. } => {
-                        if let Some(coordination) = &mut self.coordination {
-                            coordination.controller.request_done(now);
-                        }
+                        self.operation_ends(now);
                         self.cache_event(now, events, |caching, members| caching.ended(now, token, &completion, members));
                     }
                     Continuation::Host(_) => unreachable!("the end of a host request is an event of the agenda"),
                 },
+            }
+        } else if let Some(port) = self.port.as_mut().filter(|port| port.next_time() == Some(now)) {
+            match port.step(now) {
+                PortStep::Begins(request) => self.begin(now, &request, true),
+                PortStep::Done(done) => self.request_leaves(done, events),
+                PortStep::Nothing => {}
             }
         } else if let Some(stripes) = self.stripes.as_mut().filter(|stripes| stripes.next_time() == Some(now)) {
             let step = stripes.step(now, &mut self.members);
@@ -638,12 +695,39 @@ impl Array {
         {
             stripes.set_flushing(now, false);
         }
-        events.extend(host.map(|host| {
+        if let Some(host) = host {
             let cache_ns = now - host.arrival_ns - host.read_time.total_ns() + host.read_time.cache_ns;
             let parts = TimeParts { cache_ns, ..host.read_time };
-            Event::Done(Done { tag: host.tag, at: now, gc_members_met: host.gc_members.count_ones(), parts })
-        }));
+            let gc_members_met = host.gc_members.count_ones();
+            self.request_ends(Done { tag: host.tag, at: now, gc_members_met, pages_lost: host.pages_lost, parts }, events);
+        }
         self.carry_out(now, true);
+    }
+
+    /// The array is done with a request.
+    #[inline]
+    fn request_ends(&mut self, done: Done, events: &mut Vec<Event>) {
+        match &mut self.port {
+            None => events.push(Event::Done(done)),
+            Some(port) => {
+                if let Some(done) = port.ended(done) {
+                    self.request_leaves(done, events);
+                }
+            }
+        }
+    }
+
+    /// A request has left the host port.
+    fn request_leaves(&mut self, done: Done, events: &mut Vec<Event>) {
+        if self.caching.is_none() {
+            self.operation_ends(done.at);
+        }
+        events.push(Event::Done(done));
+    }
+
+    /// What the limits towards the host have cost; `None` without limits.
+    pub fn host_port_counters(&self) -> Option<HostPortCounters> {
+        self.port.as_ref().map(|port| port.counters)
     }
 
     /// What the cache has counted until `now`, and the pages that fit into it; `None` without a cache.
@@ -670,6 +754,12 @@ impl Array {
     /// [`Array::advance`]: what nothing waits for is computed late.
     pub fn catch_up(&mut self, now: TimeNs) {
         self.for_each_member(|member, fx| member.catch_up_all(now, fx));
+    }
+
+    /// Lets a message arrive at a member as if the controller had sent it.
+    #[cfg(test)]
+    pub(crate) fn deliver(&mut self, at: TimeNs, member: u32, message: crate::coordination::ToMember) {
+        self.coordination.as_mut().expect("there is a controller").mailbox.deliver(at, member, message);
     }
 
     /// What members and controller have sent, and when.

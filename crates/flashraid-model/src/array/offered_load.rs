@@ -1,22 +1,26 @@
 //! What a request asks of the members of an array in good order, for estimates.
 
+use super::ArrayParams;
+use super::read_plan::ReadPlan;
 use super::stripe_pages::{StripePages, plan_write};
 use super::stripes::next_sub_request;
-use crate::placement::{Layout, PageRequest};
+use crate::placement::{Layout, LostRoles, PageRequest};
 
 /// Counts the page operations of requests.
 #[derive(Debug, Clone)]
 pub struct OfferedLoad {
     layout: Layout,
+    read_plan: ReadPlan,
     pages: StripePages,
     reads: StripePages,
 }
 
 impl OfferedLoad {
     /// Of requests to such an array.
-    pub fn new(layout: Layout) -> Self {
+    pub fn new(params: &ArrayParams) -> Self {
+        let layout = params.layout();
         let none = StripePages::none(layout.shape().width(), layout.strip_pages());
-        Self { layout, pages: none.clone(), reads: none }
+        Self { layout, read_plan: params.read_plan, pages: none.clone(), reads: none }
     }
 
     /// Calls `visit` with member, pages read and pages written for every strip that `request` reads or writes, parity included, if
@@ -29,17 +33,18 @@ impl OfferedLoad {
             self.reads.clear();
             let stripe = next_sub_request(&self.layout, &mut extents, request.one_member, &mut self.pages);
             if request.is_write() && shape.parity > 0 {
-                plan_write(shape, None, &mut self.pages, &mut self.reads);
+                plan_write(shape, LostRoles::default(), &mut self.pages, &mut self.reads);
             } else if !request.is_write() {
                 std::mem::swap(&mut self.pages, &mut self.reads);
             }
-            let (copies, read_copy) = self.layout.copies(stripe);
+            let copies = self.layout.copies();
             for role in 0..shape.width() {
                 let (read, written) = (self.reads.count_of(role), self.pages.count_of(role));
                 if read + written == 0 {
                     continue;
                 }
                 let first = self.layout.strip_member(stripe, role);
+                let read_copy = self.read_plan.copy(stripe, first, copies);
                 (0..copies).for_each(|copy| visit(first + copy, if copy == read_copy { read } else { 0 }, written));
             }
         }

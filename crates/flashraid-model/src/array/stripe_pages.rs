@@ -1,6 +1,6 @@
 //! Sets of pages of one stripe, and which pages writes, reads and rebuilding need of it (rules 53, 59, 60 and 62). Pure.
 
-use crate::placement::StripeShape;
+use crate::placement::{LostRoles, StripeShape};
 
 /// A set of pages of one stripe: a bit for every offset in every strip, data columns before P and Q.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,14 @@ impl StripePages {
         for offset in first..first + pages {
             self.bits[role as usize * self.words_per_strip + (offset / u64::BITS) as usize] |= 1 << (offset % u64::BITS);
         }
+    }
+
+    /// Takes out the pages of the strip of that role; returns their number.
+    pub fn remove(&mut self, role: u32) -> u32 {
+        let pages = self.count_of(role);
+        let start = role as usize * self.words_per_strip;
+        self.bits[start..start + self.words_per_strip].fill(0);
+        pages
     }
 
     /// Pages in it.
@@ -88,17 +96,19 @@ pub(super) enum WriteKind {
 }
 
 /// Decides how to write the data pages in `written`: adds the parity pages to them and leaves in `reads` what has to be read before.
-/// `lost` is the role of the lost strip.
-pub(super) fn plan_write(shape: StripeShape, lost: Option<u32>, written: &mut StripePages, reads: &mut StripePages) -> WriteKind {
+/// `lost` are the roles of lost strips; in a dead stripe no parity is kept.
+pub(super) fn plan_write(shape: StripeShape, lost: LostRoles, written: &mut StripePages, reads: &mut StripePages) -> WriteKind {
+    reads.clear();
+    if lost.is_dead(shape) {
+        return WriteKind::NoParity;
+    }
     for word in 0..written.words_per_strip {
         let union = (0..shape.columns).fold(0, |union, column| union | written.word(column, word));
         for parity in shape.columns..shape.width() {
             *written.word_mut(parity, word) = union;
         }
     }
-    reads.clear();
-    let parity_left = (shape.columns..shape.width()).any(|parity| Some(parity) != lost);
-    if !parity_left {
+    if lost.parity_left(shape).next().is_none() {
         return WriteKind::NoParity;
     }
     let mut fill = |kind| {
@@ -119,45 +129,57 @@ pub(super) fn plan_write(shape: StripeShape, lost: Option<u32>, written: &mut St
 }
 
 /// What `kind` reads, in one word of the offsets of every strip.
-fn fill_reads(shape: StripeShape, lost: Option<u32>, written: &StripePages, kind: WriteKind, word: usize, reads: &mut StripePages) {
+fn fill_reads(shape: StripeShape, lost: LostRoles, written: &StripePages, kind: WriteKind, word: usize, reads: &mut StripePages) {
     let union = written.word(shape.columns, word);
     let reconstruct = kind == WriteKind::Reconstruct;
     let wanted = |column| if reconstruct { union & !written.word(column, word) } else { written.word(column, word) };
-    // Lost pages come from all other data and P.
-    let from_others = lost.filter(|&lost| lost < shape.columns).map_or(0, wanted);
+    // Lost pages come from all other data and as much parity as columns are lost.
+    let from_others = lost.iter().filter(|&role| role < shape.columns).fold(0, |pages, column| pages | wanted(column));
     for role in 0..shape.width() {
         let pages = match role {
-            lost_strip if Some(lost_strip) == lost => 0,
+            lost_strip if lost.has(lost_strip) => 0,
             column if column < shape.columns => wanted(column) | from_others,
             _ if !reconstruct => union,
-            p if p == shape.columns => from_others,
+            parity if reconstructs(shape, lost, parity) => from_others,
             _ => 0,
         };
         *reads.word_mut(role, word) = pages;
     }
 }
 
-/// Replaces the pages of the lost data strip in `reads` by those that they are reconstructed from; returns how many were replaced
-/// and how many pages came in for them.
-pub(super) fn plan_read(shape: StripeShape, lost: u32, reads: &mut StripePages) -> (u32, u32) {
+/// Whether this parity is one of those from which lost columns are computed.
+fn reconstructs(shape: StripeShape, lost: LostRoles, parity: u32) -> bool {
+    lost.parity_left(shape).take(lost.columns(shape) as usize).any(|needed| needed == parity)
+}
+
+/// Replaces the pages of lost data strips in `reads` by those that they are reconstructed from; returns how many were replaced
+/// and how many pages came in for them. The stripe is not dead.
+pub(super) fn plan_read(shape: StripeShape, lost: LostRoles, reads: &mut StripePages) -> (u32, u32) {
     let asked = reads.count();
     let mut replaced = 0;
     for word in 0..reads.words_per_strip {
-        let from_others = std::mem::take(reads.word_mut(lost, word));
-        replaced += from_others.count_ones();
-        for role in (0..=shape.columns).filter(|&role| role != lost) {
-            *reads.word_mut(role, word) |= from_others;
+        let mut from_others = 0;
+        for column in lost.iter().filter(|&role| role < shape.columns) {
+            let pages = std::mem::take(reads.word_mut(column, word));
+            replaced += pages.count_ones();
+            from_others |= pages;
+        }
+        for role in (0..shape.width()).filter(|&role| !lost.has(role)) {
+            if role < shape.columns || reconstructs(shape, lost, role) {
+                *reads.word_mut(role, word) |= from_others;
+            }
         }
     }
     (replaced, reads.count() + replaced - asked)
 }
 
-/// What a lost strip is rebuilt from: all data and, if that is not all, P.
-pub(super) fn plan_rebuild(shape: StripeShape, lost: u32, strip_pages: u32, reads: &mut StripePages) {
+/// What a lost strip is rebuilt from: all data that are left, and as much parity as columns are lost. The stripe is not dead.
+pub(super) fn plan_rebuild(shape: StripeShape, lost: LostRoles, strip_pages: u32, reads: &mut StripePages) {
     reads.clear();
-    let last = if lost < shape.columns { shape.columns } else { shape.columns - 1 };
-    for role in (0..=last).filter(|&role| role != lost) {
-        reads.insert(role, 0, strip_pages);
+    for role in (0..shape.width()).filter(|&role| !lost.has(role)) {
+        if role < shape.columns || reconstructs(shape, lost, role) {
+            reads.insert(role, 0, strip_pages);
+        }
     }
 }
 
@@ -182,21 +204,26 @@ mod tests {
         set
     }
 
+    /// The strip of that role, if one is lost.
+    fn lost(role: Option<u32>) -> LostRoles {
+        LostRoles(role.map_or(0, |role| 1 << role))
+    }
+
     fn raid(columns: u32, parity: u32) -> StripeShape {
         StripeShape { columns, parity, rotates: true }
     }
 
     /// Kind, reads and writes of a write to the given data pages.
-    fn write(shape: StripeShape, lost: Option<u32>, data: &str) -> (WriteKind, String, String) {
+    fn write(shape: StripeShape, missing: Option<u32>, data: &str) -> (WriteKind, String, String) {
         let strip_pages = data.find(' ').unwrap() as u32;
         let mut written = set(&format!("{data}{}", format!(" {}", ".".repeat(strip_pages as usize)).repeat(shape.parity as usize)));
         let mut reads = StripePages::none(shape.width(), strip_pages);
-        let kind = plan_write(shape, lost, &mut written, &mut reads);
+        let kind = plan_write(shape, lost(missing), &mut written, &mut reads);
         (kind, picture(&reads, shape.width(), strip_pages), picture(&written, shape.width(), strip_pages))
     }
 
-    fn check(shape: StripeShape, lost: Option<u32>, data: &str, kind: WriteKind, reads: &str, writes: &str) {
-        assert_eq!(write(shape, lost, data), (kind, reads.to_owned(), writes.to_owned()), "{data}");
+    fn check(shape: StripeShape, missing: Option<u32>, data: &str, kind: WriteKind, reads: &str, writes: &str) {
+        assert_eq!(write(shape, missing, data), (kind, reads.to_owned(), writes.to_owned()), "{data}");
     }
 
     #[test]
@@ -241,9 +268,9 @@ mod tests {
 
     #[test]
     fn a_read_of_lost_pages_reads_each_other_page_once() {
-        let read = |pages: &str, lost| {
+        let read = |pages: &str, missing| {
             let mut reads = set(pages);
-            let counts = plan_read(raid(3, 2), lost, &mut reads);
+            let counts = plan_read(raid(3, 2), lost(Some(missing)), &mut reads);
             (counts, picture(&reads, 5, 2))
         };
         assert_eq!(read("xx .. .. .. ..", 0), ((2, 6), ".. xx xx xx ..".to_owned()));
@@ -253,12 +280,14 @@ mod tests {
 
     #[test]
     fn a_strip_is_rebuilt_from_the_data_and_p() {
-        let rebuild = |lost| {
+        let rebuild = |roles: &[u32]| {
             let mut reads = StripePages::none(5, 1);
+            let lost = LostRoles(roles.iter().fold(0, |lost, role| lost | 1 << role));
             plan_rebuild(raid(3, 2), lost, 1, &mut reads);
             picture(&reads, 5, 1)
         };
-        assert_eq!([rebuild(0), rebuild(3), rebuild(4)], [". x x x .", "x x x . .", "x x x . ."]);
+        assert_eq!([rebuild(&[0]), rebuild(&[3]), rebuild(&[4])], [". x x x .", "x x x . .", "x x x . ."]);
+        assert_eq!([rebuild(&[0, 3]), rebuild(&[0, 1]), rebuild(&[3, 4])], [". x x . x", ". . x x x", "x x x . ."]);
     }
 
     proptest! {
@@ -267,10 +296,13 @@ mod tests {
         fn plans_agree_with_the_rules(
             (columns, parity, strip_pages) in (1_u32..6, 1_u32..3, 1_u32..70),
             pages in prop::collection::vec((0_u32..6, 0_u32..70), 1..40),
-            lost in prop::option::of(0_u32..8),
+            missing in prop::collection::btree_set(0_u32..8, 0..4),
         ) {
             let shape = raid(columns, parity);
-            let lost = lost.filter(|&lost| lost < shape.width());
+            let missing: Vec<u32> = missing.into_iter().filter(|&role| role < shape.width()).collect();
+            let lost = LostRoles(missing.iter().fold(0, |lost, role| lost | 1 << role));
+            let parity_left: Vec<u32> = (columns..shape.width()).filter(|role| !missing.contains(role)).collect();
+            let columns_lost = missing.iter().filter(|&&role| role < columns).count();
             let mut written = StripePages::none(shape.width(), strip_pages);
             pages.iter().for_each(|(column, offset)| written.insert(column % columns, offset % strip_pages, 1));
             let data: std::collections::BTreeSet<_> = written.iter().collect();
@@ -286,27 +318,25 @@ mod tests {
                         way.extend((columns..shape.width()).map(|p| (p, offset)));
                     }
                 }
-                if let Some(lost) = lost {
-                    let gone: Vec<u32> = way.iter().filter(|page| page.0 == lost).map(|page| page.1).collect();
-                    way.retain(|page| page.0 != lost);
-                    if lost < columns {
-                        for offset in gone {
-                            way.extend((0..=columns).filter(|&role| role != lost).map(|role| (role, offset)));
-                        }
-                    }
+                let gone: Vec<u32> = way.iter().filter(|page| page.0 < columns && missing.contains(&page.0)).map(|page| page.1).collect();
+                way.retain(|page| !missing.contains(&page.0));
+                for offset in gone {
+                    let left = (0..columns).filter(|role| !missing.contains(role));
+                    way.extend(left.chain(parity_left.iter().copied().take(columns_lost)).map(|role| (role, offset)));
                 }
                 way
             }).into();
             let got: std::collections::BTreeSet<_> = reads.iter().collect();
             if kind == WriteKind::NoParity {
-                prop_assert!(parity == 1 && lost == Some(columns) && got.is_empty());
+                prop_assert!((parity_left.is_empty() || missing.len() > parity as usize) && got.is_empty());
             } else {
                 let chosen = if ways[0].len() <= ways[1].len() { 0 } else { 1 };
                 prop_assert_eq!(&got, &ways[chosen]);
                 let expected = [if ways[0].is_empty() { WriteKind::FullStripe } else { WriteKind::Reconstruct }, WriteKind::ReadModify][chosen];
                 prop_assert_eq!(kind, expected);
             }
-            let parity_pages = (columns..shape.width()).flat_map(|p| union.iter().map(move |&offset| (p, offset)));
+            let kept = if missing.len() > parity as usize { columns..columns } else { columns..shape.width() };
+            let parity_pages = kept.flat_map(|p| union.iter().map(move |&offset| (p, offset)));
             prop_assert!(written.iter().eq(data.iter().copied().chain(parity_pages)));
         }
     }

@@ -1,18 +1,18 @@
-//! Operations on stripes: writes with parity, reads of lost strips, rebuilding; their phases and locks (rules 51 to 62).
+//! Operations on stripes: writes with parity, reads of lost strips, rebuilding; their phases and locks (rules 51 to 62, 156 to 158).
 //!
 //! ```text
 //!  sub-request ─▶ lock ─▶ plan ─▶ reads ─▶ writes ─▶ done, next for the lock
 //! ```
 
-use super::failure::{Failure, Step};
+use super::failure::{Failures, Step};
 use super::locks::Locks;
 use super::members::{Access, Completion, Continuation, Members};
 use super::stripe_pages::{StripePages, WriteKind, plan_read, plan_rebuild, plan_write};
-use super::{ArrayParams, FailureProgress, Health, StripeCounters};
+use super::{ArrayParams, FailureProgress, Health, ReadPlan, StripeCounters};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::TimeParts;
-use crate::placement::{Extent, Layout, PageRequest};
+use crate::placement::{Extent, Layout, LostRoles, PageRequest};
 use crate::request::OpKind;
 use crate::ssd::Ssd;
 use std::iter::Peekable;
@@ -28,8 +28,10 @@ enum Work {
     WriteCopies,
     /// Trims all strips, parity included.
     Trim,
-    /// Brings the lost strip to the spare.
-    Rebuild,
+    /// Brings the lost strip of this failure's member to its spare.
+    Rebuild(u32),
+    /// Would, but the stripe is dead.
+    GiveUp(u32),
 }
 
 /// Something that needs the lock of a stripe.
@@ -57,33 +59,38 @@ struct Operation {
 #[derive(Debug, Clone)]
 struct Route {
     layout: Layout,
-    failure: Option<Failure>,
+    read_plan: ReadPlan,
+    failures: Option<Failures>,
 }
 
 impl Route {
-    /// The role of the lost strip of `stripe`.
-    fn lost(&self, stripe: u64) -> Option<u32> {
-        let member = self.failure.as_ref()?.lost(stripe)?;
-        Some(self.layout.role(stripe, member))
+    /// The roles of the strips of `stripe` of which nothing is left.
+    #[inline]
+    fn lost(&self, stripe: u64) -> LostRoles {
+        self.failures.as_ref().map_or(LostRoles::default(), |failures| failures.lost.wholly(&self.layout, stripe))
+    }
+
+    /// The roles of the strips of `stripe` of which at least a copy is lost.
+    #[inline]
+    fn touched(&self, stripe: u64) -> LostRoles {
+        self.failures.as_ref().map_or(LostRoles::default(), |failures| failures.lost.touched(&self.layout, stripe))
     }
 
     #[inline]
     fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
-        self.failure.as_ref().map_or(Some(member), |failure| failure.replacement(member, stripe))
+        self.failures.as_ref().map_or(Some(member), |failures| failures.replacement(member, stripe))
     }
 
     /// Reads or writes `pages` of `stripe`, but for those of lost strips; returns the number of page operations.
     fn issue(&self, access: &Access, stripe: u64, pages: &StripePages, completion: u32, members: &mut Members) -> u32 {
         let write = !access.reads();
-        let (copies, read_copy) = self.layout.copies(stripe);
+        let copies = self.layout.copies();
         let mut issued = 0;
         for (role, offset) in pages.iter() {
             let first_member = self.layout.strip_member(stripe, role);
+            let read_copy = if write { 0 } else { self.read_plan.copy(stripe, first_member, copies) };
             let page = self.layout.first_page(stripe) + offset;
-            let left = (0..copies).filter_map(|copy| {
-                let copy = if write { copy } else { (read_copy + copy) % copies };
-                self.replacement(first_member + copy, stripe)
-            });
+            let left = (0..copies).filter_map(|copy| self.replacement(first_member + (read_copy + copy) % copies, stripe));
             for member in left.take(if write { copies as usize } else { 1 }) {
                 members.submit(access, member, page, completion);
                 issued += 1;
@@ -111,12 +118,12 @@ impl Stripes {
     /// What the array needs of this, if anything.
     pub fn of(params: &ArrayParams) -> Option<Self> {
         let layout = params.layout();
-        if params.level.parity_strips() == 0 && params.failure.is_none() {
+        if params.level.parity_strips() == 0 && params.failures.is_empty() {
             return None;
         }
-        let failure = params.failure.as_ref().map(|f| Failure::new(f, params.members, layout.stripes(), layout.strip_pages()));
+        let failures = (!params.failures.is_empty()).then(|| Failures::new(params, layout.stripes()));
         Some(Self {
-            route: Route { layout, failure },
+            route: Route { layout, read_plan: params.read_plan, failures },
             locks: Locks::default(),
             operations: Vec::new(),
             unused: Vec::new(),
@@ -135,20 +142,20 @@ impl Stripes {
         self.route.layout.shape().parity > 0
     }
 
-    /// What the array does about a failed member.
+    /// What the array does about failed members.
     pub fn health(&self) -> Health {
-        self.route.failure.as_ref().map_or(Health::Normal, Failure::health)
+        self.route.failures.as_ref().map_or(Health::Normal, Failures::health)
     }
 
-    /// How far failure and rebuilding have come.
-    pub fn progress(&self) -> Option<FailureProgress> {
-        self.route.failure.as_ref().map(Failure::progress)
+    /// How far failures and rebuilding have come.
+    pub fn progress(&self) -> Vec<FailureProgress> {
+        self.route.failures.iter().flat_map(Failures::progress).collect()
     }
 
     /// Whether such an access is more than page operations on the members that the layout names.
     #[inline]
     pub fn concern(&self, access: &Access) -> bool {
-        (!access.reads() && self.has_parity()) || self.health() != Health::Normal
+        (!access.reads() && self.has_parity()) || self.route.failures.as_ref().is_some_and(Failures::has_begun)
     }
 
     /// Takes the extents of a request, each strip a sub-request with `by_strip`; returns how many ends `completion` waits for.
@@ -171,18 +178,22 @@ impl Stripes {
                 ends += self.trim(access, id, members);
                 continue;
             }
-            let lost = self.route.lost(operation.stripe);
-            let touches_lost = lost.is_some_and(|lost| operation.pages.count_of(lost) > 0);
+            let stripe = operation.stripe;
+            let touches = |lost: LostRoles| lost.iter().any(|lost| self.operations[id as usize].pages.count_of(lost) > 0);
             let work = match (!access.reads(), self.has_parity()) {
                 (true, true) => Some(Work::Write),
-                (true, false) => touches_lost.then_some(Work::WriteCopies),
-                (false, true) => touches_lost.then_some(Work::Read),
+                (true, false) => touches(self.route.touched(stripe)).then_some(Work::WriteCopies),
+                (false, true) => {
+                    let lost = self.route.lost(stripe);
+                    (touches(lost) && !lost.is_dead(self.route.layout.shape())).then_some(Work::Read)
+                }
                 (false, false) => None,
             };
             if let Some(work) = work {
                 self.ask(access.now, id, work, members, access.moment_is_over);
                 ends += 1;
             } else {
+                self.leave_out_lost(id, members);
                 let Operation { stripe, pages, .. } = &self.operations[id as usize];
                 ends += self.route.issue(access, *stripe, pages, completion, members);
                 self.unused.push(id);
@@ -207,8 +218,23 @@ impl Stripes {
         1
     }
 
-    /// Overwrites what `request` would without time (rule 66).
-    pub fn overwrite_untimed(&mut self, request: &PageRequest, ssds: &mut [Ssd], copied_to: Option<(u32, u32)>) {
+    /// Counts the pages of a read or write that too many failures have taken, and reads nothing for them (rule 157).
+    fn leave_out_lost(&mut self, id: u32, members: &mut Members) {
+        let operation = &mut self.operations[id as usize];
+        let lost = self.route.lost(operation.stripe);
+        if operation.kind == OpKind::Trim || !lost.is_dead(self.route.layout.shape()) {
+            return;
+        }
+        let columns = lost.iter().filter(|&role| role < self.route.layout.columns());
+        let pages: u32 = columns.map(|column| operation.pages.remove(column)).sum();
+        self.counters.pages_lost += u64::from(pages);
+        if let Some(completion) = operation.completion {
+            members.completions[completion].pages_lost += pages;
+        }
+    }
+
+    /// Overwrites what `request` would without time (rule 66); what lies on a member that will fail, on its warm spare, too.
+    pub fn overwrite_untimed(&mut self, request: &PageRequest, ssds: &mut [Ssd], copied_to: &[(u32, u32)]) {
         let layout = self.route.layout;
         let mut extents = layout.extents(request).peekable();
         while extents.peek().is_some() {
@@ -216,13 +242,13 @@ impl Stripes {
             let pages = &mut self.operations[id as usize].pages;
             let stripe = next_sub_request(&layout, &mut extents, request.one_member, pages);
             if layout.shape().parity > 0 {
-                plan_write(layout.shape(), None, pages, &mut self.reads);
+                plan_write(layout.shape(), LostRoles::default(), pages, &mut self.reads);
             }
             for (role, offset) in self.operations[id as usize].pages.iter() {
                 let first = layout.strip_member(stripe, role);
-                for member in first..first + layout.copies(stripe).0 {
+                for member in first..first + layout.copies() {
                     ssds[member as usize].overwrite_page_untimed(layout.first_page(stripe) + offset);
-                    if let Some((_, spare)) = copied_to.filter(|&(original, _)| original == member) {
+                    if let Some(&(_, spare)) = copied_to.iter().find(|&&(original, _)| original == member) {
                         ssds[spare as usize].overwrite_page_untimed(layout.first_page(stripe) + offset);
                     }
                 }
@@ -269,12 +295,15 @@ impl Stripes {
 
     /// The operation has got its lock.
     fn begin(&mut self, now: TimeNs, id: u32, members: &mut Members, moment_is_over: bool) {
+        if matches!(self.operations[id as usize].work, Work::Read | Work::Write | Work::WriteCopies) {
+            self.leave_out_lost(id, members);
+        }
         let operation = &mut self.operations[id as usize];
         let shape = self.route.layout.shape();
         let lost = self.route.lost(operation.stripe);
         match operation.work {
             Work::Read => {
-                if let Some(lost) = lost {
+                if !lost.is_dead(shape) {
                     let (replaced, more) = plan_read(shape, lost, &mut operation.pages);
                     self.counters.pages_reconstructed += u64::from(replaced);
                     self.counters.pages_read_to_reconstruct += u64::from(more);
@@ -288,28 +317,34 @@ impl Stripes {
                 self.counters.parity_pages_read += u64::from(parity);
                 self.counters.data_pages_read += u64::from(self.reads.count() - parity);
             }
-            Work::WriteCopies | Work::Trim => {}
-            Work::Rebuild => {
-                operation.reading = true;
-                self.plan_rebuild(lost);
-            }
+            Work::WriteCopies | Work::Trim | Work::GiveUp(_) => {}
+            Work::Rebuild(failure) => self.plan_rebuild(id, failure, lost),
         }
         let operation = &self.operations[id as usize];
-        if operation.work != Work::Rebuild && now > operation.asked_ns {
+        if operation.completion.is_some() && now > operation.asked_ns {
             self.counters.lock_waits += 1;
             self.counters.lock_wait_ns += now - operation.asked_ns;
         }
         self.issue_phase(now, id, members, moment_is_over);
     }
 
-    fn plan_rebuild(&mut self, lost: Option<u32>) {
+    fn plan_rebuild(&mut self, id: u32, failure: u32, lost: LostRoles) {
         let layout = &self.route.layout;
-        let lost = lost.expect("only lost strips are rebuilt");
-        if layout.shape().parity > 0 {
-            plan_rebuild(layout.shape(), lost, layout.strip_pages(), &mut self.reads);
+        let operation = &mut self.operations[id as usize];
+        let (member, _) = self.route.failures.as_ref().expect("what is rebuilt has failed").rebuilds(failure);
+        let role = layout.role(operation.stripe, member);
+        let shape = layout.shape();
+        let is_gone = if shape.parity > 0 { lost.is_dead(shape) } else { lost.has(role) };
+        if is_gone {
+            operation.work = Work::GiveUp(failure);
+            return;
+        }
+        operation.reading = true;
+        if shape.parity > 0 {
+            plan_rebuild(shape, lost, layout.strip_pages(), &mut self.reads);
         } else {
             self.reads.clear();
-            self.reads.insert(lost, 0, layout.strip_pages());
+            self.reads.insert(role, 0, layout.strip_pages());
         }
         self.counters.rebuild_pages_read += u64::from(self.reads.count());
     }
@@ -323,29 +358,31 @@ impl Stripes {
         let kind = match operation.work {
             _ if operation.reading => OpKind::Read,
             Work::Read => OpKind::Read,
-            Work::Write | Work::Rebuild => OpKind::Write,
+            Work::Write | Work::Rebuild(_) | Work::GiveUp(_) => OpKind::Write,
             Work::WriteCopies | Work::Trim => operation.kind,
         };
         let access = Access { now, kind, high_priority: operation.high_priority, moment_is_over };
         let issued = if operation.reading {
             self.route.issue(&access, operation.stripe, &self.reads, completion, members)
-        } else if operation.work == Work::Rebuild {
-            self.write_spare(&access, id, completion, members)
+        } else if let Work::Rebuild(failure) = operation.work {
+            self.write_spare(&access, id, failure, completion, members)
         } else {
             if operation.work == Work::Write {
                 let shape = self.route.layout.shape();
                 let lost = self.route.lost(operation.stripe);
-                let written = (shape.columns..shape.width()).filter(|&parity| Some(parity) != lost);
+                let written = lost.parity_left(shape);
                 let pages: u32 = written.map(|parity| operation.pages.count_of(parity)).sum();
                 self.counters.parity_pages_written += u64::from(pages);
             }
             self.route.issue(&access, operation.stripe, &operation.pages, completion, members)
         };
-        members.close_completion(completion, issued);
+        // What is lost is left out, and that may be all.
+        members.close_or_complete(completion, issued, now);
     }
 
-    fn write_spare(&mut self, access: &Access, id: u32, completion: u32, members: &mut Members) -> u32 {
-        let spare = self.progress().and_then(|progress| progress.spare).expect("rebuilding needs a spare");
+    fn write_spare(&mut self, access: &Access, id: u32, failure: u32, completion: u32, members: &mut Members) -> u32 {
+        let rebuilt = self.route.failures.as_ref().map(|failures| failures.rebuilds(failure));
+        let spare = rebuilt.and_then(|(_, spare)| spare).expect("rebuilding needs a spare");
         let layout = &self.route.layout;
         let first_page = layout.first_page(self.operations[id as usize].stripe);
         for page in first_page..first_page + layout.strip_pages() {
@@ -355,8 +392,8 @@ impl Stripes {
         layout.strip_pages()
     }
 
-    /// A phase of the operation is over; returns the stripe whose lost strip has been rebuilt with it.
-    pub fn phase_ended(&mut self, now: TimeNs, id: u32, phase: &Completion, members: &mut Members) -> Option<u64> {
+    /// A phase of the operation is over; returns the failed member and the stripe of the strip that has been rebuilt with it.
+    pub fn phase_ended(&mut self, now: TimeNs, id: u32, phase: &Completion, members: &mut Members) -> Option<(u32, u64)> {
         let operation = &mut self.operations[id as usize];
         operation.gc_members |= phase.gc_members;
         if operation.reading {
@@ -365,14 +402,20 @@ impl Stripes {
             return None;
         }
         let stripe = operation.stripe;
-        let rebuilt = operation.completion.is_none().then_some(stripe);
-        match operation.completion {
-            Some(completion) => {
+        let mut rebuilt = None;
+        match (operation.work, operation.completion) {
+            (Work::Rebuild(failure) | Work::GiveUp(failure), _) => {
+                let given_up = matches!(operation.work, Work::GiveUp(_));
+                let failures = self.route.failures.as_mut().expect("what is rebuilt has failed");
+                failures.rebuilding_ended(now, failure, stripe, given_up);
+                rebuilt = (!given_up).then_some((failures.rebuilds(failure).0, stripe));
+            }
+            (_, Some(completion)) => {
                 // Waiting for the lock, and a phase of reads before the writes.
                 let parity_ns = phase.time.parity_ns + (operation.phase_began_ns - operation.asked_ns);
                 members.end(completion, now, operation.gc_members, || TimeParts { parity_ns, ..phase.time });
             }
-            None => self.route.failure.as_mut().expect("what is rebuilt has failed").rebuilt(now, stripe),
+            (_, None) => unreachable!("somebody waits for what is no rebuilding"),
         }
         self.unused.push(id);
         self.locks.release(stripe);
@@ -397,24 +440,24 @@ impl Stripes {
 
     /// Whether what the cache had when a member failed has still to be destaged.
     pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
-        if let Some(failure) = &mut self.route.failure {
-            failure.set_flushing(now, flushing);
+        if let Some(failures) = &mut self.route.failures {
+            failures.set_flushing(now, flushing);
         }
     }
 
     /// When the member fails, or the next stripe is to be rebuilt.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
-        self.route.failure.as_ref().and_then(Failure::next_time)
+        self.route.failures.as_ref().and_then(Failures::next_time)
     }
 
     /// Does what is due of failure and rebuilding.
     pub fn step(&mut self, now: TimeNs, members: &mut Members) -> Option<Step> {
-        let step = self.route.failure.as_mut()?.step(now);
-        if let Step::Rebuild(stripe) = step {
+        let step = self.route.failures.as_mut()?.step(now)?;
+        if let Step::Rebuild { failure, stripe } = step {
             let id = self.new_operation(now, false, None);
             self.operations[id as usize].stripe = stripe;
-            self.ask(now, id, Work::Rebuild, members, true);
+            self.ask(now, id, Work::Rebuild(failure), members, true);
         }
         Some(step)
     }
@@ -427,8 +470,8 @@ impl Stripes {
 
     /// The last request is done (rule 64).
     pub fn requests_are_over(&mut self) {
-        if let Some(failure) = &mut self.route.failure {
-            failure.requests_are_over();
+        if let Some(failures) = &mut self.route.failures {
+            failures.requests_are_over();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a cache asks of the array that drives it.
 
 use crate::TimeNs;
+use crate::request::OpKind;
 
 /// A destage: one of the slots of one of the caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,6 +17,8 @@ pub struct Destage {
 pub enum Token {
     /// The pages of a host read that are in no cache.
     Read(u32),
+    /// The pages of a host trim.
+    Trim(u32),
     /// What is missing for the parity of a sub-request.
     Missing(u32),
     /// A destage.
@@ -56,12 +59,12 @@ pub struct MemberExtent {
 /// Something the array has to do, at once and in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// Reads or writes pages of the array; those of a write lie in one stripe, whose parity is made once for all of them.
+    /// Reads, writes or trims pages of the array; those of a write lie in one stripe, whose parity is made once for all of them.
     Array {
         /// Which of [`Commands::array_extents`], in order of address.
         extents: (u32, u32),
-        /// Write rather than read.
-        write: bool,
+        /// What is done with them.
+        kind: OpKind,
         /// Comes back with [`done`](super::Cache::done).
         token: Token,
     },
@@ -107,8 +110,8 @@ impl Commands {
     }
 
     /// An operation on the array extents from `from` on.
-    pub(super) fn array(&mut self, from: usize, write: bool, token: Token) {
-        self.list.push(Command::Array { extents: (from as u32, self.array_extents.len() as u32), write, token });
+    pub(super) fn array(&mut self, from: usize, kind: OpKind, token: Token) {
+        self.list.push(Command::Array { extents: (from as u32, self.array_extents.len() as u32), kind, token });
     }
 
     /// An operation on the member extents from `from` on.

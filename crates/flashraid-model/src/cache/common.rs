@@ -30,6 +30,8 @@ pub(super) struct Host {
     pub end: TimeNs,
     /// Members on which a read that it waited for met collection.
     pub gc_members: u128,
+    /// Pages of it that too many failures have taken.
+    pub pages_lost: u32,
     /// When it arrived.
     pub arrival_ns: TimeNs,
     /// Where the time of the read of the array went that it waited for.
@@ -44,7 +46,7 @@ impl Host {
     /// A request that arrives now and with which the memory is done at `end`.
     pub fn new(now: TimeNs, tag: u64, end: TimeNs) -> Self {
         let read_time = TimeParts::default();
-        Self { tag, end, gc_members: 0, arrival_ns: now, read_time, sub_requests: 0, waits_since: TimeNs::MAX }
+        Self { tag, end, gc_members: 0, pages_lost: 0, arrival_ns: now, read_time, sub_requests: 0, waits_since: TimeNs::MAX }
     }
 }
 
@@ -115,6 +117,12 @@ impl Common {
             self.occupancy.add(now, 1, &mut self.counters);
         }
         Some(self.nvm.write_page(now))
+    }
+
+    /// A trim has dropped pages from a cache.
+    pub fn drop_trimmed(&mut self, now: TimeNs, pages: u32) {
+        self.counters.pages_trimmed += u64::from(pages);
+        self.occupancy.remove(now, pages, &mut self.counters);
     }
 
     /// A page of a host write has to wait for room.

@@ -2,13 +2,12 @@
 
 use super::commands::Destage;
 use super::common::{Common, Writer};
-use super::lost::Lost;
 use super::pages::PageBag;
 use super::store::Store;
 use super::sub_requests::{Owner, SubRequests};
 use super::sync::Sync;
 use crate::TimeNs;
-use crate::placement::PageRequest;
+use crate::placement::{LostRoles, LostStrips, PageRequest};
 use std::collections::VecDeque;
 
 /// Consecutive pages of a sub-request that wait for a member cache.
@@ -32,14 +31,14 @@ pub(super) struct MemberCaches {
     pub announced: PageBag,
     /// Present if destages are synchronised.
     pub sync: Option<Sync>,
-    pub lost: Option<Lost>,
+    pub lost: LostStrips,
     /// Caches to scan, as bits.
     touched: u128,
     rows: Vec<u32>,
 }
 
 impl MemberCaches {
-    pub fn new(stores: Vec<Store>, sync: Option<Sync>) -> Self {
+    pub fn new(stores: Vec<Store>, sync: Option<Sync>, stripes: u64) -> Self {
         Self {
             queues: vec![VecDeque::new(); stores.len()],
             stores,
@@ -47,15 +46,16 @@ impl MemberCaches {
             waiting: PageBag::default(),
             announced: PageBag::default(),
             sync,
-            lost: None,
+            lost: LostStrips::none(stripes),
             touched: 0,
             rows: Vec::new(),
         }
     }
 
+    /// The roles of the strips of `stripe` of which nothing is left.
     #[inline]
-    pub fn is_lost(&self, member: u32, stripe: u64) -> bool {
-        self.lost.as_ref().is_some_and(|lost| lost.has(member, stripe))
+    pub fn lost_of(&self, common: &Common, stripe: u64) -> LostRoles {
+        if self.lost.is_empty() { LostRoles::default() } else { self.lost.wholly(&common.layout, stripe) }
     }
 
     #[inline]
@@ -74,7 +74,7 @@ impl MemberCaches {
     #[inline]
     pub fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
         let first = common.layout.strip_member(stripe, column);
-        let (copies, _) = common.layout.copies(stripe);
+        let copies = common.layout.copies();
         (first..first + copies).any(|member| self.knows(common, member, stripe, row))
             || (!self.announced.is_empty() && self.announced.contains(common.layout.array_page(stripe, column, row)))
     }
@@ -175,18 +175,26 @@ impl MemberCaches {
         let is_host = matches!(sub_request.owner, Owner::Host(_));
         sub_request.end = now;
         let offsets = std::mem::take(&mut sub_request.offsets);
-        let (copies, _) = common.layout.copies(stripe);
+        let copies = common.layout.copies();
+        let lost = self.lost_of(common, stripe);
+        let is_dead = lost.is_dead(common.layout.shape());
         for &offset in &offsets {
             let (column, row) = (offset / strip_pages, offset % strip_pages);
             if announced {
                 self.announced.remove(common.layout.array_page(stripe, column, row));
+            }
+            if is_dead && lost.has(column) {
+                common.counters.pages_lost += 1;
+                if let Owner::Host(host) = self.sub_requests[number].owner {
+                    common.hosts[host].pages_lost += 1;
+                }
             }
             let first = common.layout.strip_member(stripe, column);
             for member in first..first + copies {
                 self.enter_page(now, common, number, member, row, is_host);
             }
         }
-        if common.layout.shape().parity > 0 {
+        if common.layout.shape().parity > 0 && !is_dead {
             let mut rows = std::mem::take(&mut self.rows);
             rows_of(&offsets, strip_pages, &mut rows);
             for member in common.layout.parity_members(stripe) {
@@ -206,7 +214,7 @@ impl MemberCaches {
     fn enter_page(&mut self, now: TimeNs, common: &mut Common, number: u32, member: u32, row: u32, is_host_data: bool) {
         let sub_request = &mut self.sub_requests[number];
         let stripe = sub_request.stripe;
-        if self.lost.as_ref().is_some_and(|lost| lost.has(member, stripe)) {
+        if self.lost.has(member, stripe) {
             return;
         }
         self.touched |= 1 << member;
@@ -282,6 +290,48 @@ impl MemberCaches {
         }
     }
 
+    /// Drops the pages of a trim, with parity those of whole stripes only and their parity with them, and admits what waits for their room.
+    pub fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
+        let layout = common.layout;
+        let (strip_pages, shape) = (layout.strip_pages(), layout.shape());
+        let mut dropped = vec![0; self.stores.len()];
+        let (mut stripe, mut covered) = (u64::MAX, 0);
+        for strip in Common::strips(layout, request) {
+            if shape.parity == 0 {
+                let first = layout.strip_member(strip.stripe, strip.column);
+                for member in first..first + layout.copies() {
+                    dropped[member as usize] += self.forget(member, strip.stripe, strip.row..strip.row + strip.pages);
+                }
+                continue;
+            }
+            covered = if strip.stripe == stripe { covered + strip.pages } else { strip.pages };
+            stripe = strip.stripe;
+            if covered == shape.columns * strip_pages {
+                for member in 0..shape.width() {
+                    dropped[member as usize] += self.forget(member, stripe, 0..strip_pages);
+                }
+            }
+        }
+        for (member, &pages) in dropped.iter().enumerate().filter(|&(_, &pages)| pages > 0) {
+            common.drop_trimmed(now, pages);
+            self.admit_waiting(now, common, member as u32);
+            self.touched |= 1 << member;
+        }
+    }
+
+    /// Drops pages of a member cache; returns how many there were.
+    fn forget(&mut self, member: u32, stripe: u64, rows: std::ops::Range<u32>) -> u32 {
+        let mut dropped = 0;
+        for row in rows {
+            let (was_there, gone) = self.stores[member as usize].forget(stripe, row);
+            dropped += u32::from(was_there);
+            if let (Some(entry), Some(sync)) = (gone, &mut self.sync) {
+                sync.entry_is_gone(member, entry);
+            }
+        }
+        dropped
+    }
+
     /// A destage of a member cache is done.
     pub fn finish(&mut self, now: TimeNs, common: &mut Common, member: u32, slot: u16) {
         let pages = self.stores[member as usize].finish(now, slot);
@@ -312,7 +362,7 @@ impl MemberCaches {
                 self.scan_one(now, common, member, flushing, begin);
             }
             let Some(sync) = &mut self.sync else { return };
-            if flushing || !sync.all_ready(self.lost.as_ref().map(|lost| lost.member)) {
+            if flushing || !sync.all_ready(self.lost.members()) {
                 sync.start_timer(now);
                 return;
             }
@@ -381,7 +431,7 @@ impl MemberCaches {
 
     /// A member has failed: what its cache holds is of no use any more, and what waits for it waits no longer.
     pub fn member_failed(&mut self, now: TimeNs, common: &mut Common, member: u32) {
-        self.lost = Some(Lost::new(member));
+        self.lost.fail(member);
         let dropped = self.stores[member as usize].drop_all();
         common.occupancy.remove(now, dropped, &mut common.counters);
         while !self.queues[member as usize].is_empty() {
@@ -393,13 +443,6 @@ impl MemberCaches {
             sync.clear();
         }
         self.touch_all();
-    }
-
-    /// A strip of the failed member has been rebuilt.
-    pub fn strip_rebuilt(&mut self, stripe: u64, stripes: u64) {
-        if self.lost.as_mut().is_some_and(|lost| lost.rebuilt(stripe, stripes)) {
-            self.lost = None;
-        }
     }
 }
 

@@ -15,7 +15,6 @@ mod commands;
 mod common;
 mod independent;
 mod lawc;
-mod lost;
 mod nvm;
 mod pages;
 mod preparity;
@@ -33,6 +32,7 @@ mod tests;
 use crate::TimeNs;
 use crate::events::TimeParts;
 use crate::placement::{Layout, PageRequest};
+use crate::request::OpKind;
 pub use commands::*;
 use common::{Common, Host};
 use independent::MemberCaches;
@@ -97,6 +97,8 @@ pub struct HostDone {
     pub tag: u64,
     /// Members, as bits, on which a read that it waited for met collection.
     pub gc_members: u128,
+    /// Pages of it that too many failures have taken.
+    pub pages_lost: u32,
     /// When it arrived.
     pub arrival_ns: TimeNs,
     /// Where the time of the read of the array went that it waited for.
@@ -135,7 +137,7 @@ impl Cache {
         let sync = || Sync::new(members, params.sync_timeout_ns);
         let member_caches = |sync| {
             let stores = (0..members).map(|_| Store::new(params.member_pages, layout.strip_pages(), params)).collect();
-            MemberCaches::new(stores, sync)
+            MemberCaches::new(stores, sync, layout.stripes())
         };
         let members_caches = match params.policy {
             Policy::Wow | Policy::Stow => None,
@@ -158,10 +160,10 @@ impl Cache {
     /// Takes a host request, whose end is reported by [`Cache::done`] or [`Cache::wake`].
     #[inline]
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
-        if request.is_write() {
-            self.write(now, request);
-        } else {
-            self.read(now, request);
+        match request.kind {
+            OpKind::Write => self.write(now, request),
+            OpKind::Trim => self.trim(now, request),
+            OpKind::Read | OpKind::Flush => self.read(now, request),
         }
     }
 
@@ -189,7 +191,7 @@ impl Cache {
         } else {
             let kind = if hits > 0 { &mut common.counters.reads_partial } else { &mut common.counters.reads_missed };
             *kind += 1;
-            common.commands.array(from, false, Token::Read(host));
+            common.commands.array(from, OpKind::Read, Token::Read(host));
         }
     }
 
@@ -217,14 +219,36 @@ impl Cache {
         self.scan(now);
     }
 
-    /// An operation of its commands is done; reads of it met collection on `gc_members`. Returns a host request that is done with it.
+    /// Drops the dirty pages that a trim covers and trims the array (rule 112).
+    fn trim(&mut self, now: TimeNs, request: &PageRequest) {
+        let Self { common, group, members, .. } = self;
+        let from = common.commands.array_extents.len();
+        for strip in Common::strips(common.layout, request) {
+            for row in strip.row..strip.row + strip.pages {
+                common.commands.add_array_page(from, common.layout.array_page(strip.stripe, strip.column, row));
+            }
+        }
+        let host = common.hosts.insert(Host::new(now, request.tag, now));
+        if let Some(group) = group {
+            group.trim(now, common, request);
+        }
+        if let Some(members) = members {
+            members.trim(now, common, request);
+        }
+        common.commands.array(from, OpKind::Trim, Token::Trim(host));
+        self.scan(now);
+    }
+
+    /// An operation of its commands is done; reads of it met collection on `gc_members`, and failures have taken `pages_lost` of its
+    /// pages. Returns a host request that is done with it.
     #[inline]
-    pub fn done(&mut self, now: TimeNs, token: Token, gc_members: u128) -> Option<HostDone> {
+    pub fn done(&mut self, now: TimeNs, token: Token, gc_members: u128, pages_lost: u32) -> Option<HostDone> {
         let mut host_done = None;
         match token {
-            Token::Read(host) => {
+            Token::Read(host) | Token::Trim(host) => {
                 let request = &mut self.common.hosts[host];
                 request.gc_members |= gc_members;
+                request.pages_lost += pages_lost;
                 if request.end > now {
                     let end = request.end;
                     self.common.commands.wake(end, CacheWake::Host(host));
@@ -246,7 +270,7 @@ impl Cache {
     /// Where the time of what it waits for went; told before [`Cache::done`].
     #[inline]
     pub fn took(&mut self, token: Token, time: TimeParts) {
-        if let Token::Read(host) = token {
+        if let Token::Read(host) | Token::Trim(host) = token {
             self.common.hosts[host].read_time = time;
         }
     }
@@ -274,8 +298,8 @@ impl Cache {
     }
 
     fn host_done(&mut self, host: u32) -> HostDone {
-        let Host { tag, gc_members, arrival_ns, read_time, .. } = self.common.hosts.remove(host);
-        HostDone { tag, gc_members, arrival_ns, read_time }
+        let Host { tag, gc_members, pages_lost, arrival_ns, read_time, .. } = self.common.hosts.remove(host);
+        HostDone { tag, gc_members, pages_lost, arrival_ns, read_time }
     }
 
     /// The memory has read the pages of a destage.
@@ -398,10 +422,10 @@ impl Cache {
             && self.members.as_ref().is_none_or(|members| members.stores.iter().all(Store::is_flushed))
     }
 
-    /// The strip of `stripe` on the failed member has been rebuilt.
-    pub fn strip_rebuilt(&mut self, stripe: u64) {
+    /// The strip of `stripe` on this failed member has been rebuilt.
+    pub fn strip_rebuilt(&mut self, member: u32, stripe: u64) {
         if let Some(members) = &mut self.members {
-            members.strip_rebuilt(stripe, self.common.layout.stripes());
+            members.lost.rebuilt(member, stripe);
         }
     }
 
@@ -496,7 +520,7 @@ fn write_group_destage(common: &mut Common, store: &Store, destage: Destage) {
     for &offset in offsets {
         common.commands.add_array_page(from, common.layout.array_page(stripe, offset / strip_pages, offset % strip_pages));
     }
-    common.commands.array(from, true, Token::Destage(destage));
+    common.commands.array(from, OpKind::Write, Token::Destage(destage));
 }
 
 fn write_member_destage(common: &mut Common, store: &Store, destage: Destage) {

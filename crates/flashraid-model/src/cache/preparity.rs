@@ -1,4 +1,4 @@
-//! What has to be read before the parity of a sub-request can be computed (rules 78 and 86).
+//! What has to be read before the parity of a sub-request can be computed (rules 78, 86 and 159).
 
 use super::commands::Token;
 use super::common::Common;
@@ -11,7 +11,8 @@ impl MemberCaches {
         let strip_pages = layout.strip_pages();
         let sub_request = &self.sub_requests[number];
         let stripe = sub_request.stripe;
-        if layout.parity_members(stripe).all(|member| self.is_lost(member, stripe)) {
+        let lost = self.lost_of(common, stripe);
+        if lost.is_dead(layout.shape()) || lost.parity_left(layout.shape()).next().is_none() {
             return false;
         }
         rows_of(&sub_request.offsets, strip_pages, rows);
@@ -19,17 +20,22 @@ impl MemberCaches {
         let first_page = layout.first_page(stripe);
         let is_own = |role: u32, row: u32| role < columns && sub_request.offsets.binary_search(&(role * strip_pages + row)).is_ok();
         let is_known = |common: &Common, role: u32, row: u32| self.knows(common, layout.strip_member(stripe, role), stripe, row);
-        // What is missing and can't be read leaves the old parity, from which the sub-request's own old pages are taken out.
-        let lost_column = (0..columns).find(|&column| self.is_lost(layout.strip_member(stripe, column), stripe));
-        let needs_old = |row: u32| lost_column.is_some_and(|column| !is_own(column, row));
+        // What is missing and can't be read leaves the old parity, from which the sub-request's own old pages are taken out; of these,
+        // too, some may be lost, and then all others are needed.
+        let lost_columns = || lost.iter().filter(|&role| role < columns);
+        let needs_old = |row: u32| lost_columns().any(|column| !is_own(column, row));
+        let needs_all = |row: u32| needs_old(row) && lost_columns().any(|column| is_own(column, row));
         let from = common.commands.member_extents.len();
         for role in 0..layout.shape().width() {
             let member = layout.strip_member(stripe, role);
-            if self.is_lost(member, stripe) {
+            if lost.has(role) {
                 continue;
             }
             for &row in rows.iter() {
-                let is_needed = if needs_old(row) { role >= columns || is_own(role, row) } else { role < columns && !is_own(role, row) };
+                let is_needed = match needs_old(row) {
+                    true => role >= columns || is_own(role, row) || needs_all(row),
+                    false => role < columns && !is_own(role, row),
+                };
                 if is_needed && !is_known(common, role, row) {
                     common.counters.parity_reads += 1;
                     common.commands.add_member_page(from, member, first_page + row);

@@ -65,6 +65,10 @@ pub struct CacheCounters {
     pub bypasses: u64,
     /// Host writes that waited for the first level because it held a page of theirs.
     pub dependent: u64,
+    /// Dirty pages that trims have dropped.
+    pub pages_trimmed: u64,
+    /// Pages that host writes brought and that too many failures have taken before they entered.
+    pub pages_lost: u64,
     /// Pages read because parity needed them.
     pub parity_reads: u64,
     /// Pages of parity among those that member caches have destaged; what `wow` makes at a destage counts as the array's.

@@ -323,6 +323,23 @@ impl Store {
         pages
     }
 
+    /// Drops a page that is in a ring; says whether it was there and, if its entry had no other page, which entry is gone.
+    pub fn forget(&mut self, number: u64, offset: u32) -> (bool, Option<u32>) {
+        let Some(id) = self.find(number) else { return (false, None) };
+        let entry = &mut self.entries[id as usize];
+        let Ok(at) = entry.pages.binary_search(&offset) else { return (false, None) };
+        entry.pages.remove(at);
+        let ring = &mut self.rings[usize::from(entry.ring)];
+        ring.pages -= 1;
+        self.used_pages -= 1;
+        if !entry.pages.is_empty() {
+            return (true, None);
+        }
+        ring.entries.remove(&number);
+        self.release(id);
+        (true, Some(id))
+    }
+
     /// Forgets everything that it holds; returns the pages. What is in flight ends without effect.
     pub fn drop_all(&mut self) -> u32 {
         let mut dropped: Vec<u32> = self.in_flight().collect();

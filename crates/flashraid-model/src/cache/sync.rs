@@ -29,11 +29,21 @@ impl Sync {
         self.candidates[member as usize] = (slot, entry);
     }
 
-    /// Whether some are, and all but the one, if any, that a failure has taken.
+    /// An entry is gone: a cache whose candidate it was is no longer ready, and if none is, the timer stands.
+    pub fn entry_is_gone(&mut self, member: u32, entry: u32) {
+        if self.is_ready(member) && self.candidates[member as usize].1 == entry {
+            self.ready &= !(1 << member);
+            if self.ready == 0 {
+                self.timer_ends = None;
+            }
+        }
+    }
+
+    /// Whether some are, and all but those, as bits, that failures have taken.
     #[inline]
-    pub fn all_ready(&self, lost: Option<u32>) -> bool {
+    pub fn all_ready(&self, lost: u128) -> bool {
         let all = u128::MAX >> (128 - self.candidates.len());
-        self.ready != 0 && self.ready | lost.map_or(0, |member| 1 << member) == all
+        self.ready != 0 && self.ready | lost == all
     }
 
     /// Starts the timer if some are ready and it does not run.

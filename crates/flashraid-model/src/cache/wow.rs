@@ -89,6 +89,21 @@ impl GroupCache {
         passed
     }
 
+    /// Drops the pages of a trim, and admits what waits for their room.
+    pub fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
+        let strip_pages = common.layout.strip_pages();
+        let mut dropped = 0;
+        for strip in Common::strips(common.layout, request) {
+            for row in strip.row..strip.row + strip.pages {
+                dropped += u32::from(self.store.forget(strip.stripe, strip.column * strip_pages + row).0);
+            }
+        }
+        if dropped > 0 {
+            common.drop_trimmed(now, dropped);
+            self.admit_waiting(now, common);
+        }
+    }
+
     /// Begins a destage if one is to begin; returns it with its pages and the moment at which the memory has read them.
     #[inline]
     pub fn begin_destage(&mut self, now: TimeNs, common: &mut Common, flushing: bool) -> Option<(Destage, u32, TimeNs)> {

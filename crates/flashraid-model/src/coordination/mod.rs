@@ -1,68 +1,180 @@
 //! Coordinated garbage collection: a controller that knows what members tell it, and when it forces them (GGC section 4).
 //!
 //! ```text
-//!  member ── GcRequest, Participate, GcState, GcDone ──▶ controller
-//!  member ◀───── ForceGc, StopGc, GcState ────────────── controller
+//!  member ── GcRequest, Participate, GcState, GcDone ──────────────▶ controller
+//!  member ◀───── ForceGc, StopGc, Grant, Deny, GcState (question) ── controller
 //! ```
 //!
 //! A *cycle* begins when the controller forces members and ends when all of them have told that they are done. What the schemes
-//! differ in is whom they force, and when: one file each.
+//! differ in is whom they force, and when: one scheme per file, all of it there; `SchemePolicy` lists them.
 
+mod cycle;
 mod mailbox;
-mod proactive_idle;
-mod proactive_soft_limit;
 mod protocol;
-mod reactive_inclusive;
-mod reactive_selective;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod tiny;
 
 use crate::TimeNs;
+use crate::policy::{PolicyProblem, policies};
+use crate::rng::Stream;
+use crate::units::{Duration, StopThreshold};
+pub use cycle::Cycle;
 pub use mailbox::{Mail, Mailbox, by_name};
-use proactive_soft_limit::Poll;
 pub use protocol::*;
+
+policies! {
+    /// How garbage collection of the members is coordinated.
+    #[derive(Clone, PartialEq)]
+    pub enum SchemePolicy: Scheme, tag "scheme" {
+        local::Local = "local",
+        reactive_inclusive::ReactiveInclusive = "reactive-inclusive",
+        reactive_selective::ReactiveSelective = "reactive-selective",
+        proactive_idle::ProactiveIdle = "proactive-idle",
+        proactive_soft_limit::ProactiveSoftLimit = "proactive-soft-limit",
+        ideal::Ideal = "ideal",
+    }
+
+    /// Whether there is a controller at all.
+    pub fn has_controller(&self) -> bool;
+    /// Whether collection takes no time.
+    pub fn is_instantaneous(&self) -> bool;
+    /// Whether members tell the controller when a pool has come down to T_soft.
+    pub fn registers(&self) -> bool;
+    /// What is wrong with its parameters for members with such pools.
+    pub fn problems(&self, pools: &Pools) -> Vec<PolicyProblem>;
+    fn begin(&mut self, pools: &Pools);
+    fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
+    fn members_of_cycle(&self, cycle: &Cycle) -> u128;
+    fn request_arrives(&mut self, now: TimeNs, cycle: &mut Cycle);
+    fn request_done(&mut self, now: TimeNs, cycle: &mut Cycle);
+    fn next_tick(&self) -> TimeNs;
+    fn tick(&mut self, now: TimeNs, cycle: &mut Cycle);
+    fn forget(&mut self, member: u32);
+}
+
+/// Who may collect and who must. A scheme knows members only by their messages; a set of members is a `u128`.
+///
+/// Its type is what users write, each parameter with a default; what it remembers stands beside, and is no key.
+pub trait Scheme: Default {
+    /// Whether there is a controller at all.
+    fn has_controller(&self) -> bool {
+        true
+    }
+
+    /// Whether collection takes no time.
+    fn is_instantaneous(&self) -> bool {
+        false
+    }
+
+    /// Whether members tell the controller when a pool has come down to T_soft (rule 44).
+    fn registers(&self) -> bool {
+        false
+    }
+
+    /// What is wrong with its parameters for members with such pools, beyond what their types say.
+    fn problems(&self, _pools: &Pools) -> Vec<PolicyProblem> {
+        Vec::new()
+    }
+
+    /// The run begins: of members with such pools.
+    fn begin(&mut self, _pools: &Pools) {}
+
+    /// A message of a member has arrived. What [`Cycle::receive`] does is rule 44.
+    fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
+        cycle.receive(now, from, message);
+    }
+
+    /// Whom the cycle forces that members have asked for and that begins now.
+    fn members_of_cycle(&self, cycle: &Cycle) -> u128 {
+        cycle.registered()
+    }
+
+    /// A request has arrived at the array; the cycle has counted it.
+    fn request_arrives(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
+
+    /// A request is done; the cycle has counted it.
+    fn request_done(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
+
+    /// When [`Scheme::tick`] is due; [`TimeNs::MAX`] for never.
+    fn next_tick(&self) -> TimeNs {
+        NEVER
+    }
+
+    /// The moment has come; all messages of this nanosecond have arrived.
+    fn tick(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
+
+    /// A member has failed: what it has told counts no more.
+    fn forget(&mut self, _member: u32) {}
+
+    /// One with random parameters, for the random cases of tests.
+    fn any(_stream: &mut Stream) -> Self {
+        Self::default()
+    }
+}
 
 /// No such moment.
 const NEVER: TimeNs = TimeNs::MAX;
 
-/// Who is forced, and when. Without coordination there is no controller.
+/// The pools of the members, as thresholds are measured by them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scheme {
-    /// All members as soon as one asks.
-    ReactiveInclusive,
-    /// Those that have come down to T_soft as soon as one asks.
-    ReactiveSelective,
-    /// The same, and also when the array is idle.
-    ProactiveIdle,
-    /// Those at or below a soft limit, when little waits or the first of them is about to collect by itself.
-    ProactiveSoftLimit,
+pub struct Pools {
+    /// Blocks of a pool.
+    pub blocks: u32,
+    /// Those that are left after the fill, the open one among them.
+    pub reserved_blocks: u32,
+    /// Free blocks at which collection starts.
+    pub start_free_blocks: u32,
 }
+
+impl Pools {
+    /// What is wrong with a limit of free blocks that is to lie above the start of collection; nothing is wrong with the default, which
+    /// is as good as can be where the reserve leaves no room there.
+    pub fn limit_problem(&self, key: &'static str, limit: StopThreshold) -> Option<PolicyProblem> {
+        let blocks = limit.blocks_of(self.blocks, self.start_free_blocks);
+        let fits = blocks > self.start_free_blocks && blocks <= self.reserved_blocks;
+        (limit != ABOVE_START && !fits).then(|| PolicyProblem {
+            key,
+            message: format!(
+                "which comes to {blocks} free blocks, but {} (one more than ssd.gc.start) to {} (the reserve) are allowed",
+                self.start_free_blocks + 1,
+                self.reserved_blocks
+            ),
+        })
+    }
+}
+
+/// Where members are low, unless a user says otherwise: two free blocks before collection starts.
+pub const ABOVE_START: StopThreshold = StopThreshold::AboveStart(2);
+
+/// What is wrong with a time that is to lie between `min` and an hour.
+pub fn time_problem(key: &'static str, time: Duration, min: Duration) -> Option<PolicyProblem> {
+    const LONGEST: Duration = Duration { ns: 3_600_000_000_000 };
+    let message = || format!("but {min} to 1h is allowed");
+    (time < min || time > LONGEST).then(|| PolicyProblem { key, message: message() })
+}
+
+/// Checks more frequent than this would take more time than all the rest.
+const SHORTEST_CHECK: Duration = Duration { ns: 1_000 };
 
 /// How the members of an array are coordinated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoordinationParams {
     /// Who is forced, and when.
-    pub scheme: Scheme,
-    /// What a cycle cleans; the idle cycles of [`Scheme::ProactiveIdle`] always clean [`Work::UntilReserved`].
+    pub scheme: SchemePolicy,
+    /// What a cycle cleans; the idle cycles of [`ProactiveIdle`] always clean [`Work::UntilReserved`].
     pub work: Work,
-    /// Free blocks of a pool at which its member registers; `None` if the scheme has no registration.
-    pub t_soft_free_blocks: Option<u32>,
-    /// Between two checks of the proactive schemes, in nanoseconds; at least 1.
-    pub check_interval_ns: u64,
-    /// The array is idle when it has had no request for so long, in nanoseconds.
-    pub idle_threshold_ns: u64,
-    /// [`Scheme::ProactiveSoftLimit`] forces members one of whose pools has so many free blocks or fewer.
-    pub soft_limit_free_blocks: u32,
-    /// Little waits if no more requests than these are outstanding.
-    pub shallow_depth: u32,
+    /// Free blocks of a pool at which its member registers, if the scheme has registration.
+    pub t_soft_free_blocks: u32,
     /// From a request for collection to the begin of its cycle, in nanoseconds.
     pub delay_ns: u64,
     /// Whether the controller ever answers.
     pub answers: bool,
     /// The members that know the protocol, as bits.
     pub ggc_aware: u128,
-    /// How long messages take, by [`Kind`], in nanoseconds; [`Kind::StopGc`] takes as long as [`Kind::ForceGc`], so that it never
-    /// overtakes it.
+    /// How long messages take, by [`Kind`], in nanoseconds; the controller's messages but its question take as long as
+    /// [`Kind::ForceGc`], so that none overtakes another.
     pub latency_ns: [u64; KINDS],
 }
 
@@ -70,6 +182,11 @@ impl CoordinationParams {
     /// Whether a member knows the protocol.
     pub fn is_ggc_aware(&self, member: u32) -> bool {
         self.ggc_aware >> member & 1 == 1
+    }
+
+    /// Free blocks of a pool at which members register; `None` if they don't.
+    pub fn registration(&self) -> Option<u32> {
+        self.scheme.registers().then_some(self.t_soft_free_blocks)
     }
 }
 
@@ -82,156 +199,81 @@ pub enum Outgoing {
     BeginCycleAt(TimeNs),
 }
 
-/// The controller.
+/// The controller: a scheme, and what all schemes have in common.
 #[derive(Debug, Clone)]
 pub struct Controller {
-    params: CoordinationParams,
-    /// Members that were forced and are not done.
-    collecting: u128,
-    /// What they were forced to do.
-    work: Work,
-    /// A cycle has been asked for and is held back.
-    pending: bool,
-    /// Members that will take part in the next cycle.
-    registered: u128,
-    /// Members that have failed.
-    lost: u128,
-    outstanding: u32,
-    idle_since: TimeNs,
-    next_check: TimeNs,
-    poll: Poll,
-    outgoing: Vec<Outgoing>,
+    scheme: SchemePolicy,
+    cycle: Cycle,
+    /// Whether it ever answers.
+    answers: bool,
+    /// The workload is over.
+    is_over: bool,
+    registration: Option<u32>,
 }
 
 impl Controller {
-    /// A controller of members about which it knows nothing yet.
-    pub fn new(params: &CoordinationParams) -> Self {
-        let checks = params.answers && matches!(params.scheme, Scheme::ProactiveIdle | Scheme::ProactiveSoftLimit);
-        Self {
-            collecting: 0,
-            work: params.work,
-            pending: false,
-            registered: 0,
-            lost: 0,
-            outstanding: 0,
-            idle_since: 0,
-            next_check: if checks { params.check_interval_ns } else { NEVER },
-            poll: Poll::default(),
-            outgoing: Vec::new(),
-            params: params.clone(),
-        }
+    /// A controller of members about which it knows nothing yet but what pools they have.
+    pub fn new(params: &CoordinationParams, pools: &Pools) -> Self {
+        let mut scheme = params.scheme.clone();
+        scheme.begin(pools);
+        Self { scheme, cycle: Cycle::new(params), answers: params.answers, is_over: false, registration: params.registration() }
     }
 
-    /// When [`Controller::check`] is due; [`TimeNs::MAX`] for never.
+    /// When [`Controller::tick`] is due; [`TimeNs::MAX`] for never.
     #[inline]
-    pub fn next_check(&self) -> TimeNs {
-        self.next_check
+    pub fn next_tick(&self) -> TimeNs {
+        if self.answers && !self.is_over { self.scheme.next_tick() } else { NEVER }
     }
 
     /// What it wants done since the last call.
     pub fn take_outgoing(&mut self, out: &mut Vec<Outgoing>) {
-        out.append(&mut self.outgoing);
+        self.cycle.take_outgoing(out);
     }
 
     /// The workload is over: no more checks, and no more use of idle time.
     pub fn end_checks(&mut self) {
-        self.next_check = NEVER;
+        self.is_over = true;
     }
 
     /// A request has arrived at the array.
-    pub fn request_arrives(&mut self) {
-        self.outstanding += 1;
-        self.stop_idle_cycle();
+    pub fn request_arrives(&mut self, now: TimeNs) {
+        self.cycle.request_arrives();
+        self.scheme.request_arrives(now, &mut self.cycle);
     }
 
     /// A request is done.
     pub fn request_done(&mut self, now: TimeNs) {
-        self.outstanding -= 1;
-        if self.outstanding == 0 {
-            self.idle_since = now;
-        }
+        self.cycle.request_done(now);
+        self.scheme.request_done(now, &mut self.cycle);
     }
 
     /// A member has failed (rule 65): it takes no part in cycles to come.
     pub fn lose(&mut self, member: u32) {
-        self.lost |= 1 << member;
-        self.registered &= !self.lost;
-        self.poll.forget(member);
-    }
-
-    fn is_lost(&self, member: u32) -> bool {
-        self.lost >> member & 1 == 1
+        self.cycle.lose(member);
+        self.scheme.forget(member);
     }
 
     /// A spare replaces a failed member. If that was GGC-aware the spare is from now on, with the T_soft that is returned.
     pub fn replace(&mut self, failed: u32, spare: u32) -> Option<Option<u32>> {
-        let aware = self.params.is_ggc_aware(failed);
-        self.params.ggc_aware |= u128::from(aware) << spare;
-        aware.then_some(self.params.t_soft_free_blocks)
+        self.cycle.replace(failed, spare).then_some(self.registration)
     }
 
     /// A message from a member has arrived.
     pub fn receive(&mut self, now: TimeNs, member: u32, message: ToController) {
-        if !self.params.answers || (self.is_lost(member) && matches!(message, ToController::GcRequest { .. } | ToController::Participate)) {
-            return;
-        }
-        match message {
-            ToController::GcRequest { .. } => self.cycle_requested(now, member),
-            ToController::Participate => self.registered |= 1 << member,
-            ToController::GcState(state) => self.state_told(now, member, state),
-            ToController::GcDone => self.collecting &= !(1 << member),
+        let asks = matches!(message, ToController::GcRequest | ToController::Participate);
+        if self.answers && !(asks && self.cycle.is_lost(member)) {
+            self.scheme.receive(now, member, message, &mut self.cycle);
         }
     }
 
-    /// A periodic check of the proactive schemes.
-    pub fn check(&mut self, now: TimeNs) {
-        self.next_check = now + self.params.check_interval_ns;
-        match self.params.scheme {
-            Scheme::ProactiveIdle => self.check_idle(now),
-            Scheme::ProactiveSoftLimit => self.ask_for_states(),
-            Scheme::ReactiveInclusive | Scheme::ReactiveSelective => {}
-        }
+    /// A moment that the scheme has asked for.
+    pub fn tick(&mut self, now: TimeNs) {
+        self.scheme.tick(now, &mut self.cycle);
     }
 
     /// The cycle that was held back begins.
     pub fn begin_cycle(&mut self) {
-        self.pending = false;
-        let targets = match self.params.scheme {
-            Scheme::ReactiveInclusive => self.everyone(),
-            Scheme::ReactiveSelective | Scheme::ProactiveIdle => self.registered_members(),
-            Scheme::ProactiveSoftLimit => self.registered | self.poll.at_or_below(self.params.soft_limit_free_blocks),
-        };
-        self.force(targets, self.params.work);
-    }
-
-    /// A cycle in progress, or held back, absorbs further requests (rule 44).
-    fn cycle_requested(&mut self, now: TimeNs, member: u32) {
-        if self.collecting != 0 {
-            return;
-        }
-        self.registered |= 1 << member;
-        if !self.pending {
-            self.pending = true;
-            self.outgoing.push(Outgoing::BeginCycleAt(now + self.params.delay_ns));
-        }
-    }
-
-    /// Whether a proactive cycle may begin.
-    fn is_free(&self) -> bool {
-        self.collecting == 0 && !self.pending
-    }
-
-    fn force(&mut self, targets: u128, work: Work) {
-        debug_assert_eq!(self.collecting, 0, "cycles don't overlap");
-        let targets = targets & !self.lost;
-        self.collecting = targets;
-        self.work = work;
-        self.registered &= !targets;
-        self.tell(targets, ToMember::ForceGc(work));
-    }
-
-    fn tell(&mut self, members: u128, message: ToMember) {
-        let all = (0..u128::BITS).filter(|&member| members >> member & 1 == 1);
-        self.outgoing.extend(all.map(|member| Outgoing::Message(member, message)));
+        let members = self.scheme.members_of_cycle(&self.cycle);
+        self.cycle.begin(members);
     }
 }

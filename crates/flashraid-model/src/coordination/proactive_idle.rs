@@ -1,23 +1,70 @@
-//! Proactive-idle (GGC 4.3.2): as reactive-selective; besides, members that have registered collect while the array is idle.
+//! Proactive-idle (GGC 4.3.2): as reactive-selective; besides, members that have registered collect while the array is idle
+//! (rule 46).
 
-use super::{Controller, ToMember, Work};
+use super::{Cycle, Pools, SHORTEST_CHECK, Scheme, Work, time_problem};
 use crate::TimeNs;
+use crate::policy::PolicyProblem;
+use crate::rng::{self, Stream};
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-impl Controller {
-    /// Forces the registered members if the array has had nothing to do for long enough.
-    pub(super) fn check_idle(&mut self, now: TimeNs) {
-        let is_idle = self.outstanding == 0 && now - self.idle_since >= self.params.idle_threshold_ns;
-        if is_idle && self.is_free() && self.registered != 0 {
-            self.force(self.registered, Work::UntilReserved);
+/// The same, and also when the array is idle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProactiveIdle {
+    /// Between two checks of the controller.
+    pub check_interval: Duration,
+    /// Without a request for so long the array is idle.
+    pub idle_threshold: Duration,
+    /// When the next check is due.
+    #[serde(skip)]
+    pub next_check: TimeNs,
+}
+
+impl Default for ProactiveIdle {
+    /// The paper has no values.
+    fn default() -> Self {
+        Self { check_interval: Duration { ns: 10_000_000 }, idle_threshold: Duration { ns: 10_000_000 }, next_check: 0 }
+    }
+}
+
+impl Scheme for ProactiveIdle {
+    fn registers(&self) -> bool {
+        true
+    }
+
+    fn problems(&self, _: &Pools) -> Vec<PolicyProblem> {
+        let check = time_problem("check_interval", self.check_interval, SHORTEST_CHECK);
+        check.into_iter().chain(time_problem("idle_threshold", self.idle_threshold, Duration { ns: 0 })).collect()
+    }
+
+    fn begin(&mut self, _: &Pools) {
+        self.next_check = self.check_interval.ns;
+    }
+
+    fn request_arrives(&mut self, _: TimeNs, cycle: &mut Cycle) {
+        if cycle.work() == Work::UntilReserved && cycle.collecting() != 0 {
+            cycle.stop();
         }
     }
 
-    /// A request has arrived: idle time is over.
-    pub(super) fn stop_idle_cycle(&mut self) {
-        if self.work == Work::UntilReserved && self.collecting != 0 {
-            // Once is enough: what is left of the cycle ends by itself.
-            self.work = self.params.work;
-            self.tell(self.collecting, ToMember::StopGc);
+    fn next_tick(&self) -> TimeNs {
+        self.next_check
+    }
+
+    fn tick(&mut self, now: TimeNs, cycle: &mut Cycle) {
+        self.next_check = now + self.check_interval.ns;
+        let is_idle = cycle.idle_since().is_some_and(|since| now - since >= self.idle_threshold.ns);
+        if is_idle && cycle.is_free() && cycle.registered() != 0 {
+            cycle.force_to(cycle.registered(), Work::UntilReserved);
         }
+    }
+
+    fn any(stream: &mut Stream) -> Self {
+        // Odd figures, so that checks seldom fall on other events by accident.
+        let check_interval = Duration { ns: 100_003 << rng::below(stream, 7) };
+        let idle_threshold = Duration { ns: if rng::below(stream, 5) > 0 { 100_019 << rng::below(stream, 7) } else { 0 } };
+        Self { check_interval, idle_threshold, next_check: 0 }
     }
 }

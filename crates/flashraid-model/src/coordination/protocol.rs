@@ -17,21 +17,27 @@ pub enum Kind {
     GcState,
     /// Member: what I was forced to do is done.
     GcDone,
+    /// Controller: you may collect.
+    Grant,
+    /// Controller: not now.
+    Deny,
 }
 
 /// Kinds of messages.
-pub const KINDS: usize = 6;
+pub const KINDS: usize = 8;
 
 /// The names of all kinds, by kind, as reports show them.
-pub const KIND_NAMES: [&str; KINDS] = ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone"];
+pub const KIND_NAMES: [&str; KINDS] = ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone", "Grant", "Deny"];
 
-/// What a forced member does, in each of its dies (rule 45).
+/// What a member that is forced, or allowed, to collect does in each of its dies (rule 45).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Clean one victim.
     OneVictim,
     /// Clean until the free blocks of every pool exceed the stop threshold.
     Watermark,
+    /// Clean one victim, whatever the free blocks are, and go on as [`Work::Watermark`] (GGC 4.3.1 and 5.1; rule 118).
+    VictimAndWatermark,
     /// Clean until every pool has as many free blocks as after the fill, or a request comes.
     UntilReserved,
 }
@@ -39,8 +45,6 @@ pub enum Work {
 /// What a member tells of itself when it is asked (rule 47).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemberState {
-    /// Free blocks of all pools.
-    pub free_blocks: u32,
     /// Free blocks of the pool that has fewest.
     pub free_blocks_min: u32,
     /// So many of them are above its start threshold.
@@ -51,15 +55,12 @@ pub struct MemberState {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ToController {
     /// One of my pools has reached its start threshold; I collect there.
-    GcRequest {
-        /// Pages that I can still program for the host without erasing a block (rule 43).
-        pages_left: u64,
-    },
+    GcRequest,
     /// One of my pools has come down to T_soft.
     Participate,
-    /// The answer to [`ToMember::GcState`].
+    /// The answer to [`ToMember::TellState`].
     GcState(MemberState),
-    /// All my dies have done what I was forced to do.
+    /// All my dies have done what I was forced, or allowed, to do.
     GcDone,
 }
 
@@ -67,18 +68,23 @@ pub enum ToController {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToMember {
     /// Collect in all dies.
-    ForceGc(Work),
+    Force(Work),
     /// A request has arrived at the array: [`Work::UntilReserved`] is over.
-    StopGc,
+    Stop,
+    /// You may collect: the same work as if forced, answered by [`ToController::GcDone`]. Ends what [`ToMember::Deny`] has begun.
+    Grant(Work),
+    /// Not now: until it is granted or forced, the member begins no clean in a pool above its hard limit, `start`. At the hard limit
+    /// it collects whatever it was told (rule 117).
+    Deny,
     /// Asks for the member's state.
-    GcState,
+    TellState,
 }
 
 impl ToController {
     /// What it is about.
     pub fn kind(&self) -> Kind {
         match self {
-            Self::GcRequest { .. } => Kind::GcRequest,
+            Self::GcRequest => Kind::GcRequest,
             Self::Participate => Kind::Participate,
             Self::GcState(_) => Kind::GcState,
             Self::GcDone => Kind::GcDone,
@@ -90,9 +96,11 @@ impl ToMember {
     /// What it is about.
     pub fn kind(&self) -> Kind {
         match self {
-            Self::ForceGc(_) => Kind::ForceGc,
-            Self::StopGc => Kind::StopGc,
-            Self::GcState => Kind::GcState,
+            Self::Force(_) => Kind::ForceGc,
+            Self::Stop => Kind::StopGc,
+            Self::Grant(_) => Kind::Grant,
+            Self::Deny => Kind::Deny,
+            Self::TellState => Kind::GcState,
         }
     }
 }

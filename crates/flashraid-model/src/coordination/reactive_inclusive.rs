@@ -1,10 +1,16 @@
 //! Reactive-inclusive (GGC 4.3.1): when one member asks, all are forced, whatever their state.
 
-use super::Controller;
+use super::{Cycle, Scheme};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-impl Controller {
-    /// Every member that knows the protocol and has not failed.
-    pub(super) fn everyone(&self) -> u128 {
-        self.params.ggc_aware & !self.lost
+/// All members collect as soon as one must.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReactiveInclusive {}
+
+impl Scheme for ReactiveInclusive {
+    fn members_of_cycle(&self, cycle: &Cycle) -> u128 {
+        cycle.everyone()
     }
 }

@@ -5,9 +5,10 @@
 //! Five writes bring a die to its start threshold with two valid pages in the best victim (1440); after one write the best
 //! victim has three (1660).
 
-use super::{CoordinationParams, KINDS, Kind, Mail, MemberState, Scheme, ToController, ToMember, Work};
+use super::tiny as schemes;
+use super::{CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Outgoing, Scheme, SchemePolicy, ToController, ToMember, Work};
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, Done, Event, Level, PageRequest};
+use crate::array::{Array, ArrayParams, Done, Event, Level, PageRequest, ReadPlan};
 use crate::events::GcInterval;
 use crate::request::OpKind;
 use crate::ssd::{MemberCounters, Preemption, tiny};
@@ -20,18 +21,25 @@ type Op = (TimeNs, u32, u64, bool);
 fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> ArrayParams {
     coordination.ggc_aware &= (1 << members) - 1;
     let ssd = tiny::ssd(dies, 6, 3);
-    ArrayParams { level: Level::Raid0, members, stripe_unit_pages: 1, ssd, coordination: Some(coordination), failure: None, cache: None }
+    ArrayParams {
+        level: Level::Raid0,
+        members,
+        stripe_unit_pages: 1,
+        ssd,
+        coordination: Some(coordination),
+        failures: Vec::new(),
+        rebuild: None,
+        read_plan: ReadPlan::Home,
+        cache: None,
+        host_port: None,
+    }
 }
 
-fn scheme(scheme: Scheme) -> CoordinationParams {
+fn scheme(scheme: SchemePolicy) -> CoordinationParams {
     CoordinationParams {
         scheme,
         work: Work::OneVictim,
-        t_soft_free_blocks: matches!(scheme, Scheme::ReactiveSelective | Scheme::ProactiveIdle).then_some(2),
-        check_interval_ns: 1000,
-        idle_threshold_ns: 2000,
-        soft_limit_free_blocks: 1,
-        shallow_depth: 0,
+        t_soft_free_blocks: 2,
         delay_ns: 0,
         answers: true,
         ggc_aware: u128::MAX,
@@ -58,7 +66,15 @@ struct Outcome {
 }
 
 fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
+    run_told(params, operations, &[])
+}
+
+/// The same with messages that arrive at members whatever the controller does.
+fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMember)]) -> Outcome {
     let mut array = Array::new(params, 1);
+    for &(at, member, message) in told {
+        array.deliver(at, member, message);
+    }
     let mut events: Vec<Event> = Vec::new();
     for (tag, &(at, member, page, write)) in operations.iter().enumerate() {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
@@ -121,7 +137,7 @@ fn one_asks() -> Vec<Op> {
 
 #[test]
 fn inclusive_forces_all_at_once_and_a_clean_in_progress_counts() {
-    let outcome = run(&params(3, 1, scheme(Scheme::ReactiveInclusive)), &one_asks());
+    let outcome = run(&params(3, 1, scheme(schemes::inclusive())), &one_asks());
     let expected = [
         "10000 GcRequest 0",
         "10000 ForceGc 0",
@@ -141,7 +157,7 @@ fn inclusive_forces_all_at_once_and_a_clean_in_progress_counts() {
 
 #[test]
 fn messages_take_their_time() {
-    let mut slow = scheme(Scheme::ReactiveInclusive);
+    let mut slow = scheme(schemes::inclusive());
     slow.latency_ns[Kind::GcRequest as usize] = 100;
     slow.latency_ns[Kind::ForceGc as usize] = 50;
     let outcome = run(&params(3, 1, slow), &one_asks());
@@ -151,7 +167,7 @@ fn messages_take_their_time() {
 
 #[test]
 fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
-    let mut delayed = scheme(Scheme::ReactiveInclusive);
+    let mut delayed = scheme(schemes::inclusive());
     delayed.delay_ns = 500;
     let operations = [worn(0), worn(1), touched(2), vec![(T, 0, 11, false), (T + 100, 1, 11, false)]].concat();
     let outcome = run(&params(3, 1, delayed), &operations);
@@ -159,7 +175,7 @@ fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
     assert_eq!(outcome.log[5..], ["11440 GcDone 0", "11540 GcDone 1", "12160 GcDone 2"]);
 
     // The controller hears late that the cycle is over: three more writes of member 0 open a block and ask in vain.
-    let mut slow = scheme(Scheme::ReactiveInclusive);
+    let mut slow = scheme(schemes::inclusive());
     slow.latency_ns[Kind::GcDone as usize] = 10_000;
     let more = vec![(T + 2000, 0, 0, true), (T + 2000, 0, 1, true), (T + 2000, 0, 4, true)];
     let outcome = run(&params(3, 1, slow), &[one_asks(), more].concat());
@@ -168,7 +184,7 @@ fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
 
 #[test]
 fn members_that_do_not_know_the_protocol_collect_by_themselves() {
-    let mut two = scheme(Scheme::ReactiveInclusive);
+    let mut two = scheme(schemes::inclusive());
     two.ggc_aware = 0b011;
     let outcome = run(&params(3, 1, two.clone()), &one_asks());
     assert_eq!(outcome.log, ["10000 GcRequest 0", "10000 ForceGc 0", "10000 ForceGc 1", "11440 GcDone 0", "11660 GcDone 1"]);
@@ -179,10 +195,10 @@ fn members_that_do_not_know_the_protocol_collect_by_themselves() {
 
 #[test]
 fn no_request_waits_for_a_controller_that_never_answers() {
-    for kind in [Scheme::ReactiveInclusive, Scheme::ReactiveSelective, Scheme::ProactiveIdle, Scheme::ProactiveSoftLimit] {
-        let mut silent = scheme(kind);
+    for kind in schemes::all() {
+        let mut silent = scheme(kind.clone());
         silent.answers = false;
-        silent.t_soft_free_blocks = None;
+        silent.t_soft_free_blocks = 0;
         let outcome = run(&params(3, 1, silent), &one_asks());
         assert_eq!(outcome.log, ["10000 GcRequest 0"], "{kind:?}");
         assert_eq!(outcome.done.last(), Some(&(T + 1468)));
@@ -194,7 +210,7 @@ fn no_request_waits_for_a_controller_that_never_answers() {
 fn a_busy_die_collects_before_its_next_operation() {
     let meanwhile = vec![(T - 100, 1, 1, true), (T - 50, 1, 11, false)];
     let operations = [worn(0), touched(1), meanwhile, vec![(T, 0, 11, false)]].concat();
-    let outcome = run(&params(2, 1, scheme(Scheme::ReactiveInclusive)), &operations);
+    let outcome = run(&params(2, 1, scheme(schemes::inclusive())), &operations);
     assert_eq!(outcome.log[3..], ["11440 GcDone 0", "11548 GcDone 1"]);
     assert_eq!(outcome.done[6..], [T + 108, T + 1576, T + 1468]);
 }
@@ -203,7 +219,7 @@ fn a_busy_die_collects_before_its_next_operation() {
 fn a_forced_member_collects_in_all_its_dies() {
     let first_die = |member| worn(member).iter().map(|&(at, m, page, write)| (at, m, 2 * page, write)).collect::<Vec<_>>();
     let operations = [first_die(0), vec![(0, 1, 0, true), (0, 1, 1, true), (0, 1, 3, true), (T, 0, 22, false)]].concat();
-    let outcome = run(&params(2, 2, scheme(Scheme::ReactiveInclusive)), &operations);
+    let outcome = run(&params(2, 2, scheme(schemes::inclusive())), &operations);
     // The second die of member 0 has nothing to collect.
     assert_eq!(outcome.log[3..], ["11440 GcDone 0", "11660 GcDone 1"]);
     let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.die, c.end_ns - T)).collect();
@@ -212,7 +228,7 @@ fn a_forced_member_collects_in_all_its_dies() {
 
 #[test]
 fn watermark_goes_on_until_free_blocks_exceed_stop() {
-    let watermark = CoordinationParams { work: Work::Watermark, ..scheme(Scheme::ReactiveInclusive) };
+    let watermark = CoordinationParams { work: Work::Watermark, ..scheme(schemes::inclusive()) };
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     let outcome = run(&params(2, 1, watermark), &operations);
     // Member 0: two victims with two valid pages gain no free block beyond stop, the third has three and does.
@@ -223,9 +239,33 @@ fn watermark_goes_on_until_free_blocks_exceed_stop() {
 }
 
 #[test]
+fn one_victim_and_then_up_to_the_watermark() {
+    let both = CoordinationParams { work: Work::VictimAndWatermark, ..scheme(schemes::inclusive()) };
+    let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
+    // Stop is one free block: the watermark alone asks nothing of member 1, which has two.
+    let with_low_stop = |coordination: &CoordinationParams| {
+        let mut params = params(2, 1, coordination.clone());
+        (params.ssd.gc.start_free_blocks, params.ssd.gc.stop_free_blocks) = (0, 1);
+        run_told(&params, &operations, &[(T, 0, ToMember::Force(coordination.work)), (T, 1, ToMember::Force(coordination.work))])
+    };
+    let erases = |outcome: &Outcome| outcome.counters.iter().map(|counters| counters.erases).collect::<Vec<_>>();
+    let watermark = with_low_stop(&CoordinationParams { work: Work::Watermark, ..both.clone() });
+    let one = with_low_stop(&CoordinationParams { work: Work::OneVictim, ..both.clone() });
+    let outcome = with_low_stop(&both);
+    assert_eq!(erases(&watermark)[1], 0, "it has free blocks enough");
+    assert_eq!(erases(&outcome)[1], 1, "one victim whatever the free blocks");
+    assert_eq!(erases(&one), [1, 1]);
+    assert_eq!(erases(&outcome)[0], erases(&watermark)[0], "the first of those up to the watermark is the one victim");
+    // As a whole cycle: both go on until their free blocks exceed stop.
+    let cycle = run(&params(2, 1, both), &operations);
+    let watermark = run(&params(2, 1, CoordinationParams { work: Work::Watermark, ..scheme(schemes::inclusive()) }), &operations);
+    assert_eq!(cycle.log, watermark.log);
+}
+
+#[test]
 fn selective_forces_those_that_have_registered() {
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
-    let outcome = run(&params(3, 1, scheme(Scheme::ReactiveSelective)), &operations);
+    let outcome = run(&params(3, 1, scheme(schemes::selective())), &operations);
     let expected = [
         "0 Participate 0",
         "0 Participate 1",
@@ -237,7 +277,7 @@ fn selective_forces_those_that_have_registered() {
     ];
     assert_eq!(outcome.log, expected);
     // T_soft one lower: only member 0 has come down to it.
-    let low = CoordinationParams { t_soft_free_blocks: Some(1), ..scheme(Scheme::ReactiveSelective) };
+    let low = CoordinationParams { t_soft_free_blocks: 1, ..scheme(schemes::selective()) };
     let outcome = run(&params(3, 1, low), &operations);
     assert_eq!(outcome.log, ["832 Participate 0", "10000 GcRequest 0", "10000 ForceGc 0", "11440 GcDone 0"]);
 }
@@ -246,7 +286,7 @@ fn selective_forces_those_that_have_registered() {
 fn idle_time_is_used_until_all_is_reserved() {
     // The last write ends at 1040, so that the check at 4000 is the first to find 2000 ns without a request.
     let operations = [worn(0), vec![(20_000, 1, 11, false)]].concat();
-    let outcome = run(&params(2, 1, scheme(Scheme::ProactiveIdle)), &operations);
+    let outcome = run(&params(2, 1, scheme(schemes::idle())), &operations);
     assert_eq!(outcome.log, ["0 Participate 0", "4000 ForceGc 0", "5440 GcDone 0"]);
     assert_eq!(outcome.counters[0].forced_collections, 1);
 }
@@ -259,7 +299,7 @@ fn idle_collection_stops_when_a_request_comes_to_the_array() {
     operations.push((4500, 1, 11, false));
     operations.push((30_000, 1, 11, false));
     let roomy = |stop_at| {
-        let mut params = params(2, 1, scheme(Scheme::ProactiveIdle));
+        let mut params = params(2, 1, scheme(schemes::idle()));
         params.ssd.geometry.blocks_per_plane = 7;
         params.ssd.geometry.reserved_blocks_per_plane = 4;
         let mut operations = operations.clone();
@@ -278,19 +318,19 @@ fn idle_collection_stops_when_a_request_comes_to_the_array() {
 
 #[test]
 fn a_soft_limit_is_polled_and_forces_when_little_waits() {
-    let outcome = run(&params(2, 1, scheme(Scheme::ProactiveSoftLimit)), &worn(0));
+    let outcome = run(&params(2, 1, scheme(schemes::soft_limit(1, 0))), &worn(0));
     // The fifth write, from 832 to 1040, has brought member 0 to one free block; at 1000 that write is outstanding, but the limit is
     // pressing only from the second poll on, and by then nothing waits.
     assert_eq!(outcome.log[..4], ["1000 GcState 0", "1000 GcState 1", "1000 GcState 0", "1000 GcState 1"]);
     let later = [worn(0), vec![(5_000, 1, 11, false)]].concat();
-    let outcome = run(&params(2, 1, scheme(Scheme::ProactiveSoftLimit)), &later);
+    let outcome = run(&params(2, 1, scheme(schemes::soft_limit(1, 0))), &later);
     assert_eq!(outcome.log[4..9], ["2000 GcState 0", "2000 GcState 1", "2000 GcState 0", "2000 GcState 1", "2000 ForceGc 0"]);
     assert!(outcome.log.contains(&"3440 GcDone 0".to_owned()));
 }
 
 #[test]
 fn a_forced_clean_may_be_preempted() {
-    let mut params = params(2, 1, scheme(Scheme::ReactiveInclusive));
+    let mut params = params(2, 1, scheme(schemes::inclusive()));
     params.ssd.gc.preemption =
         Some(Preemption { poll_ns: 5, t_hard: 0.0, pipeline: false, merge: false, reorder: false, suspension: None });
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false), (T + 300, 1, 11, false)]].concat();
@@ -304,14 +344,13 @@ fn a_forced_clean_may_be_preempted() {
 }
 
 #[test]
-fn members_tell_what_is_left_and_how_they_are() {
+fn members_ask_and_tell_how_they_are() {
     let sent = |scheme_kind, operations: &[Op]| run(&params(2, 1, scheme(scheme_kind)), operations).mail;
-    let asks = sent(Scheme::ReactiveInclusive, &[worn(0), vec![(T, 0, 11, false)]].concat());
-    // Three pages of the open block; the free block is for collection.
-    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest { pages_left: 3 })));
-    let answers = sent(Scheme::ProactiveSoftLimit, &worn(0));
-    let tells = |member, free_blocks, blocks_above_start| {
-        let state = MemberState { free_blocks, free_blocks_min: free_blocks, blocks_above_start };
+    let asks = sent(schemes::inclusive(), &[worn(0), vec![(T, 0, 11, false)]].concat());
+    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest)));
+    let answers = sent(schemes::soft_limit(1, 0), &worn(0));
+    let tells = |member, free_blocks_min, blocks_above_start| {
+        let state = MemberState { free_blocks_min, blocks_above_start };
         answers.contains(&Mail::ToController(member, ToController::GcState(state)))
     };
     assert!(tells(0, 1, 0), "one free block, five used ones");
@@ -321,6 +360,91 @@ fn members_tell_what_is_left_and_how_they_are() {
 #[test]
 fn every_message_has_a_kind_of_its_own() {
     assert_eq!(ToController::GcDone.kind(), Kind::GcDone);
-    assert_eq!(ToMember::StopGc.kind(), Kind::StopGc);
+    assert_eq!(ToMember::Stop.kind(), Kind::StopGc);
     assert_eq!(super::KIND_NAMES[Kind::GcDone as usize], "GcDone");
+}
+
+/// A member with a controller that never answers, and a collection that goes on from one free block up to three.
+fn on_its_own() -> ArrayParams {
+    let mut params = params(1, 1, CoordinationParams { answers: false, t_soft_free_blocks: 0, ..scheme(schemes::inclusive()) });
+    (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (8, 5);
+    params.ssd.gc.stop_free_blocks = 3;
+    params
+}
+
+/// Writes of the pages in turn bring the pool to one free block, and a read finds it there.
+fn low() -> Vec<Op> {
+    let mut operations: Vec<Op> = [0, 1, 4, 5, 8, 0, 1, 4, 5, 8, 0, 1, 4].iter().map(|&page| (0, 0, page, true)).collect();
+    operations.push((T, 0, 11, false));
+    operations
+}
+
+#[test]
+fn a_member_that_is_denied_collects_at_its_hard_limit_only() {
+    let begun_at = |outcome: &Outcome| outcome.cleans.iter().map(|clean| clean.free_blocks_before).collect::<Vec<_>>();
+    let free = run(&on_its_own(), &low());
+    assert!(begun_at(&free).contains(&1) && begun_at(&free).contains(&2), "{:?}", begun_at(&free));
+    let denied = run_told(&on_its_own(), &low(), &[(T - 1, 0, ToMember::Deny)]);
+    assert!(!denied.cleans.is_empty() && begun_at(&denied).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&denied));
+    assert!(denied.done.last() < free.done.last(), "the read waits for the cleans at the limit only");
+    // A grant ends it: the granted work is done and reported, and the next collection goes on as ever.
+    let granted = run_told(&on_its_own(), &low(), &[(T - 1, 0, ToMember::Deny), (2 * T, 0, ToMember::Grant(Work::Watermark))]);
+    assert_eq!(granted.log.last().map(|line| line.ends_with("GcDone 0")), Some(true), "{:?}", granted.log);
+    assert!(granted.cleans.iter().any(|clean| clean.forced && clean.start_ns >= 2 * T), "{:?}", begun_at(&granted));
+    assert!(begun_at(&granted).iter().any(|&free_blocks| free_blocks > 1));
+}
+
+#[test]
+fn a_member_that_is_denied_uses_no_idle_time() {
+    let mut params = on_its_own();
+    params.ssd.gc.idle_ns = Some(500);
+    let mut operations = low();
+    operations.push((3 * T, 0, 11, false));
+    let free = run(&params, &operations);
+    let denied = run_told(&params, &operations, &[(0, 0, ToMember::Deny)]);
+    assert!(free.cleans.iter().any(|clean| clean.free_blocks_before > 1));
+    assert!(denied.cleans.iter().all(|clean| clean.free_blocks_before == 1), "{:?}", denied.log);
+    // Being forced ends it as well.
+    let forced = run_told(&params, &operations, &[(0, 0, ToMember::Deny), (2 * T, 0, ToMember::Force(Work::OneVictim))]);
+    assert!(forced.cleans.iter().any(|clean| clean.free_blocks_before > 1));
+}
+
+/// One member at a time: the first that asks is granted its wish, the others are denied theirs.
+#[derive(Default)]
+struct Token {
+    holder: Option<u32>,
+}
+
+impl Scheme for Token {
+    fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
+        match message {
+            ToController::GcRequest if self.holder.is_none() => {
+                self.holder = Some(from);
+                cycle.tell(1 << from, ToMember::Grant(Work::OneVictim));
+            }
+            ToController::GcRequest => cycle.tell(1 << from, ToMember::Deny),
+            ToController::GcDone => self.holder = None,
+            _ => cycle.receive(now, from, message),
+        }
+    }
+}
+
+#[test]
+fn a_scheme_can_grant_and_deny() {
+    let mut cycle = Cycle::new(&scheme(schemes::inclusive()));
+    let mut token = Token::default();
+    let mut told = |from, message| {
+        token.receive(T, from, message, &mut cycle);
+        let mut out = Vec::new();
+        cycle.take_outgoing(&mut out);
+        out
+    };
+    let asks = ToController::GcRequest;
+    assert_eq!(told(2, asks), [Outgoing::Message(2, ToMember::Grant(Work::OneVictim))]);
+    assert_eq!(told(0, asks), [Outgoing::Message(0, ToMember::Deny)]);
+    assert_eq!(told(2, ToController::GcDone), []);
+    assert_eq!(told(0, asks), [Outgoing::Message(0, ToMember::Grant(Work::OneVictim))]);
+    // Messages that are not its own are left to the cycle.
+    assert_eq!(told(1, ToController::Participate), []);
+    assert_eq!(cycle.registered(), 0b10);
 }

@@ -9,6 +9,10 @@ pub use slab::Slab;
 /// Simulated time in nanoseconds since the start of the run.
 pub type TimeNs = u64;
 
+/// The last moment of simulated time, about 146 years. Whoever drives the model hands in no later moment and no longer duration, so that
+/// no sum of the two overflows; a run that would go on after it ends.
+pub const TIME_MAX_NS: TimeNs = 1 << 62;
+
 /// Where the time of an operation went, along the path that decided its end; the parts add up to the time from its issue to its end.
 ///
 /// The order of the fields is that in which two equal times are compared: the greater collection is the one that is told.

@@ -127,16 +127,20 @@ impl Ftl {
     /// Takes the pool's next free block into use (rule 17).
     pub(super) fn open_block(&mut self, die: DieId, pool_index: usize) -> OpenBlock {
         let first = pool_index * self.blocks_per_pool as usize;
-        let pool = &mut self.pools[pool_index];
         let scores = &self.score[first..first + self.blocks_per_pool as usize];
-        let from = pool.next_alloc as usize;
-        let found = scores[from..]
-            .iter()
-            .position(|&s| s == FREE_SCORE)
-            .map(|i| from + i)
-            .or_else(|| scores[..from].iter().position(|&s| s == FREE_SCORE))
-            .expect("a pool never gives away its last free block but to a clean, which returns one");
-        pool.next_alloc = if found + 1 == scores.len() { 0 } else { found as u32 + 1 };
+        let from = self.pools[pool_index].next_alloc as usize;
+        let in_rotation = self.follows_reference();
+        let found = if in_rotation {
+            let is_free = |position: &usize| scores[self.block_at_position(*position as u32) as usize] == FREE_SCORE;
+            (from..scores.len()).chain(0..from).find(is_free)
+        } else {
+            let free_from = |scores: &[i16]| scores.iter().position(|&s| s == FREE_SCORE);
+            free_from(&scores[from..]).map(|i| from + i).or_else(|| free_from(&scores[..from]))
+        };
+        let position = found.expect("a pool never gives away its last free block but to a clean, which returns one") as u32;
+        let found = if in_rotation { self.block_at_position(position) as usize } else { position as usize };
+        let pool = &mut self.pools[pool_index];
+        pool.next_alloc = if position + 1 == self.blocks_per_pool { 0 } else { position + 1 };
         pool.free_blocks -= 1;
         let state = &mut self.dies[die.index()];
         state.sequence += 1;

@@ -1,8 +1,7 @@
 //! Cleaning: which pool needs it, and the moves and the erase of one victim (rules 12 to 14).
 
-use super::VictimPolicy;
 use super::tables::prefetch;
-use super::{DieState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock, victim};
+use super::{DieState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock};
 use crate::ids::{BlockId, DieId};
 
 /// Entries of `rmap` in 64 bytes.
@@ -15,6 +14,11 @@ pub struct CleanWork {
     pub pages_moved: u32,
     /// Blocks that the moves filled.
     pub blocks_sealed: u32,
+    /// With [`super::Procedure::ReferenceNoCopyBack`], whether pages moved to the block that is open at the begin, and those moved to the next
+    /// one, cross planes.
+    pub crosses: [bool; 2],
+    /// Pages moved that do.
+    pub pages_crossing: u32,
     /// Free blocks of the pool when it began.
     pub free_blocks_before: u32,
     /// Free blocks of the pool just before the erase.
@@ -30,17 +34,14 @@ impl Ftl {
 
     /// Brings near what the next clean of `die` will read first, if its victim can be foreseen; a hint.
     pub fn prefetch_clean(&self, die: DieId) {
-        if self.victim != VictimPolicy::Greedy {
-            return;
-        }
         let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
         let at_or_after = need & (u64::MAX << from);
         let pool = if at_or_after != 0 { at_or_after } else { need }.trailing_zeros();
-        if let Some(victim) = victim::greedy::pick(&self.blocks_of(die, pool)) {
-            let first = (die.0 * self.pools_per_die + pool) as usize * self.blocks_per_pool as usize + victim;
-            prefetch(&self.meta, first * (self.words + 1));
+        if let Some(BlockId(victim)) = self.foreseen_victim(die, pool) {
+            let victim = victim as usize;
+            prefetch(&self.meta, victim * (self.words + 1));
             for page in (0..self.data_pages as usize).step_by(PAGES_PER_CACHE_LINE) {
-                prefetch(&self.rmap, (first << self.page_shift) + page);
+                prefetch(&self.rmap, (victim << self.page_shift) + page);
             }
         }
     }
@@ -61,6 +62,12 @@ impl Ftl {
             candidates &= !(1 << pool);
         }
         None
+    }
+
+    /// The pools of `die` that have more free blocks than at the start threshold, as bits.
+    pub(crate) fn pools_above_start(&self, die: DieId) -> u64 {
+        let above = |pool: &u32| self.free_blocks_of_pool(die, *pool) > self.start_free_blocks;
+        (0..self.pools_per_die).filter(above).fold(0, |pools, pool| pools | 1 << pool)
     }
 
     /// A collection that has found no useful victim ends unless the pool is at its start threshold.
@@ -98,6 +105,7 @@ impl Ftl {
 
         let index = (die.0 * self.pools_per_die + pool) as usize;
         let mut blocks_sealed = 0;
+        let (mut crosses, mut pages_crossing) = ([false; 2], 0);
         let free_blocks_before = self.pools[index].free_blocks;
         let closed = OpenBlock { block: 0, next_page: self.data_pages, sequence: 0 };
         let pool_state = &self.pools[index];
@@ -108,6 +116,10 @@ impl Ftl {
                 open = self.open_block(die, index);
             }
             let chunk = (count - moved).min((self.data_pages - open.next_page) as usize);
+            if self.crosses_planes(victim.0, open.block) {
+                crosses[usize::from(blocks_sealed > 0)] = true;
+                pages_crossing += chunk as u32;
+            }
             let first = (open.block << self.page_shift) | open.next_page;
             let target = &mut self.rmap[first as usize..first as usize + chunk];
             target.copy_from_slice(&moving[moved..moved + chunk]);
@@ -131,7 +143,7 @@ impl Ftl {
         debug_assert_eq!(self.score[victim.index()], count as i16, "a sealed block's score is its number of valid pages");
         let free_blocks_min = self.pools[index].free_blocks;
         self.erase(die, pool, victim);
-        CleanWork { pages_moved: count as u32, blocks_sealed, free_blocks_before, free_blocks_min }
+        CleanWork { pages_moved: count as u32, blocks_sealed, crosses, pages_crossing, free_blocks_before, free_blocks_min }
     }
 
     /// Erases a block without valid pages.
@@ -144,6 +156,9 @@ impl Ftl {
         pool_state.free_blocks += 1;
         if pool_state.free_blocks >= self.stop_free_blocks {
             self.dies[die.index()].need &= !(1 << pool);
+            if let Some(go) = self.goes.get_mut((die.0 * self.pools_per_die + pool) as usize) {
+                go.clear();
+            }
         }
         let index = (die.0 * self.pools_per_die + pool) as usize;
         self.rooms[index] = self.room_of(index);

@@ -13,6 +13,7 @@
 
 mod allocate;
 mod clean;
+mod go;
 mod invariants;
 mod moves;
 mod params;
@@ -25,8 +26,9 @@ use crate::flash::Geometry;
 use crate::ids::{DieId, Lpn};
 use crate::rng::Stream;
 pub use clean::CleanWork;
+use go::Go;
 pub(crate) use moves::Moved;
-pub use params::{FtlParams, PlaneChoice, Pool};
+pub use params::{FtlParams, PlaneChoice, Pool, Procedure};
 use tables::zeroed_table;
 pub use victim::VictimPolicy;
 pub use wear::Wear;
@@ -58,7 +60,8 @@ pub(crate) struct OpenBlock {
 pub(crate) struct PoolState {
     /// Free blocks, the open ones not counted.
     pub free_blocks: u32,
-    /// Where the search for the next free block begins, as a block of the pool.
+    /// Where the search for the next free block begins, as a block of the pool or, where free blocks are searched plane by plane, as
+    /// a position of that rotation.
     pub next_alloc: u32,
     /// Takes host writes, and moved pages unless they have a block of their own.
     pub open: OpenBlock,
@@ -104,6 +107,7 @@ pub struct Ftl {
     pub(crate) words: usize,
     pub(crate) plane_choice: PlaneChoice,
     pub(crate) victim: VictimPolicy,
+    procedure: Procedure,
     pub(crate) separate_open_block: bool,
     pub(crate) start_free_blocks: u32,
     pub(crate) stop_free_blocks: u32,
@@ -129,6 +133,9 @@ pub struct Ftl {
     streams: Vec<Stream>,
     /// Lpns that a clean moves.
     moving: Vec<u32>,
+    /// Of the reference's procedure, by pool; none is under way between two host operations of a device without preemption, and
+    /// none is kept with a state.
+    goes: Vec<Go>,
 }
 
 impl Ftl {
@@ -155,6 +162,7 @@ impl Ftl {
             words,
             plane_choice: params.plane_choice,
             victim: params.victim,
+            procedure: params.procedure,
             separate_open_block: params.separate_open_block,
             start_free_blocks: params.start_free_blocks,
             stop_free_blocks: params.stop_free_blocks,
@@ -174,6 +182,10 @@ impl Ftl {
                 Vec::new()
             },
             moving: vec![0; data_pages as usize],
+            goes: match params.procedure {
+                Procedure::AsSet => Vec::new(),
+                Procedure::ReferenceNoCopyBack => vec![Go::new(); (g.dies * pools_per_die) as usize],
+            },
         };
         for die in (0..g.dies).map(DieId) {
             ftl.fill_die(die);
@@ -209,7 +221,7 @@ impl Ftl {
             let block = self.block_id(die, pool, filled_per_pool);
             self.pools.push(PoolState {
                 free_blocks: self.blocks_per_pool - filled_per_pool,
-                next_alloc: filled_per_pool,
+                next_alloc: if self.follows_reference() { 0 } else { filled_per_pool },
                 open: OpenBlock { block, next_page: self.data_pages, sequence: 0 },
                 gc_open: None,
             });
@@ -318,14 +330,6 @@ impl Ftl {
     #[inline]
     pub fn free_blocks_of_pool(&self, die: DieId, pool: u32) -> u32 {
         self.pools[(die.0 * self.pools_per_die + pool) as usize].free_blocks
-    }
-
-    /// Pages that host writes can still program before every pool is down to its last free block, which is for collection.
-    pub fn pages_left(&self) -> u64 {
-        let left = |pool: &PoolState| {
-            u64::from((pool.free_blocks * self.data_pages + self.data_pages - pool.open.next_page).saturating_sub(self.data_pages))
-        };
-        self.pools.iter().map(left).sum()
     }
 
     /// Free blocks of the die's fullest pool and of all its pools together.

@@ -11,6 +11,8 @@ pub(crate) struct Moved {
     pub plane: u32,
     /// It has filled that block.
     pub sealed: bool,
+    /// With [`super::Procedure::ReferenceNoCopyBack`]: its new block lies in another plane than its old one.
+    pub crosses: bool,
 }
 
 impl Ftl {
@@ -63,6 +65,12 @@ impl Ftl {
         if self.pools_per_die == planes { block / self.blocks_per_pool % planes } else { block % self.blocks_per_pool % planes }
     }
 
+    /// Whether moves between these blocks cost transfers with [`super::Procedure::ReferenceNoCopyBack`] (rule 133).
+    #[inline]
+    pub(super) fn crosses_planes(&self, from: u32, to: u32) -> bool {
+        self.follows_reference() && self.plane_of_block(from) != self.plane_of_block(to)
+    }
+
     /// Whether any pool of `die` has room for a host write (rule 16).
     #[inline]
     pub(crate) fn any_room(&self, die: DieId) -> bool {
@@ -73,7 +81,7 @@ impl Ftl {
     /// Moves the page of `lpn`, which lies in a sealed block of `pool`, to the open block that takes moves.
     #[inline]
     pub(crate) fn move_page(&mut self, die: DieId, pool: u32, lpn: Lpn) -> Moved {
-        self.invalidate(self.map[lpn.index()]);
+        let old_block = self.invalidate(self.map[lpn.index()]);
         let index = (die.0 * self.pools_per_die + pool) as usize;
         if self.room_for_moves(die, pool) == 0 {
             let opened = self.open_block(die, index);
@@ -95,7 +103,7 @@ impl Ftl {
         self.rooms[index].free_pages -= u32::from(!self.separate_open_block);
         self.map[lpn.index()] = physical;
         self.rmap[physical as usize] = lpn.0;
-        Moved { plane: self.plane_of_block(block), sealed }
+        Moved { plane: self.plane_of_block(block), sealed, crosses: self.crosses_planes(old_block, block) }
     }
 
     /// The pools of `die`, from the one after that cleaned last.

@@ -14,6 +14,8 @@ pub struct FtlParams {
     pub plane_choice: PlaneChoice,
     /// What shares free blocks, open blocks and watermarks.
     pub pool: Pool,
+    /// How victims and free blocks are found.
+    pub procedure: Procedure,
     /// A pool with this many free blocks or fewer is collected.
     pub start_free_blocks: u32,
     /// A collection of a pool ends when it has this many free blocks; at least `start_free_blocks + 1`.
@@ -34,6 +36,17 @@ pub enum PlaneChoice {
     MostFree,
     /// Planes in turn.
     Rotate,
+}
+
+/// How collection goes about its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Procedure {
+    /// As the other parameters say.
+    AsSet,
+    /// As the reference simulator does without copy-back (rules 130 to 133): victims from a table made when a go begins, free blocks
+    /// in rotation plane by plane, transfers only for pages that cross planes. Requires [`Pool::Die`], greedy victims and no separate
+    /// open block.
+    ReferenceNoCopyBack,
 }
 
 /// What shares free blocks, open blocks and watermarks.

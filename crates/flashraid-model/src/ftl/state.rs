@@ -273,7 +273,8 @@ impl Ftl {
 #[cfg(test)]
 mod tests {
     use crate::flash::Geometry;
-    use crate::ftl::{Ftl, FtlParams, PlaneChoice, Pool, VictimPolicy};
+    use crate::ftl::victim::{Greedy, Random};
+    use crate::ftl::{Ftl, FtlParams, PlaneChoice, Pool, Procedure};
     use crate::ids::{DieId, Lpn};
     use crate::rng;
     use proptest::prelude::*;
@@ -293,9 +294,10 @@ mod tests {
             dynamic: bit(3),
             plane_choice: if bit(4) { PlaneChoice::Rotate } else { PlaneChoice::MostFree },
             pool: if bit(5) { Pool::Die } else { Pool::Plane },
+            procedure: Procedure::AsSet,
             start_free_blocks: 2,
             stop_free_blocks: 3,
-            victim: if bit(6) { VictimPolicy::Random } else { VictimPolicy::Greedy },
+            victim: if bit(6) { Random {}.into() } else { Greedy {}.into() },
             separate_open_block: bit(7),
             fill_seals_last_block: bit(8),
         }

@@ -4,7 +4,7 @@ use super::SsdParams;
 use super::die::Step;
 use crate::events::TimeParts;
 use crate::flash::Timing;
-use crate::ftl::CleanWork;
+use crate::ftl::{CleanWork, Procedure};
 use crate::request::OpKind;
 
 /// Durations of what a die does.
@@ -26,25 +26,31 @@ pub(super) struct Durations {
     instantaneous_gc: bool,
     timing: Timing,
     data_pages: u32,
-    copy_back: bool,
+    /// Every page moved is transferred out and in right after its read.
+    transfers_all: bool,
+    /// Only those that cross planes are, before their program (rule 133).
+    transfers_crossing: bool,
 }
 
 impl Durations {
     pub fn new(params: &SsdParams) -> Self {
         let t = params.timing;
+        let transfers_crossing = params.gc.procedure == Procedure::ReferenceNoCopyBack;
+        let transfers_all = !params.gc.copy_back && !transfers_crossing;
         Self {
             read_ns: t.command_overhead_ns + t.page_read_ns + t.page_transfer_ns,
             write_ns: t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns,
-            seal_ns: if params.geometry.summary_page { t.summary_transfer_ns + t.page_program_ns } else { 0 },
+            seal_ns: if params.geometry.summary_page && !t.spread_summaries { t.summary_transfer_ns + t.page_program_ns } else { 0 },
             no_flash_ns: t.command_overhead_ns.max(1),
-            move_ns: t.page_read_ns + t.page_program_ns + if params.gc.copy_back { 0 } else { 2 * t.page_transfer_ns },
+            move_ns: t.page_read_ns + t.page_program_ns + if transfers_all { 2 * t.page_transfer_ns } else { 0 },
             erase_ns: t.block_erase_ns,
             poll_ns: params.gc.preemption.map_or(0, |preemption| preemption.poll_ns),
             transfer_ns: t.page_transfer_ns,
             instantaneous_gc: params.gc.instantaneous,
             timing: t,
             data_pages: params.geometry.data_pages_per_block(),
-            copy_back: params.gc.copy_back,
+            transfers_all,
+            transfers_crossing,
         }
     }
 
@@ -74,7 +80,12 @@ impl Durations {
     }
 
     pub fn transfers_of_move_ns(&self) -> u64 {
-        if self.copy_back { 0 } else { 2 * self.timing.page_transfer_ns }
+        if self.transfers_all { 2 * self.timing.page_transfer_ns } else { 0 }
+    }
+
+    /// Transfers of a page before the program of its move.
+    pub fn crossing_ns(&self, crosses: bool) -> u64 {
+        if crosses && self.transfers_crossing { 2 * self.timing.page_transfer_ns } else { 0 }
     }
 
     pub fn read_of_clean_ns(&self) -> u64 {
@@ -114,6 +125,12 @@ impl Durations {
         std::iter::once(Step::flight(t.page_program_ns)).chain(summary.into_iter().take(2 * summaries))
     }
 
+    /// The program of a page that a clean moves: one that crosses planes is transferred out and in first.
+    pub fn program_of_clean_steps(&self, sealed: bool, crosses: bool) -> impl Iterator<Item = Step> + use<> {
+        let transfers = [Step::Transfer(self.timing.page_transfer_ns); 2].into_iter();
+        transfers.take(if crosses && self.transfers_crossing { 2 } else { 0 }).chain(self.program_steps(sealed))
+    }
+
     /// A host operation by itself.
     pub fn command_steps(&self, kind: OpKind, mapped: bool, sealed: bool) -> impl Iterator<Item = Step> + use<> {
         let t = self.timing;
@@ -127,7 +144,7 @@ impl Durations {
 
     /// Out and in, asked for one by one.
     pub fn transfers_of_move(&self) -> impl Iterator<Item = Step> + use<> {
-        [Step::Transfer(self.timing.page_transfer_ns); 2].into_iter().take(if self.copy_back { 0 } else { 2 })
+        [Step::Transfer(self.timing.page_transfer_ns); 2].into_iter().take(if self.transfers_all { 2 } else { 0 })
     }
 
     pub fn read_of_clean_steps(&self) -> impl Iterator<Item = Step> + use<> {
@@ -150,9 +167,12 @@ impl Durations {
     pub fn clean_steps(&self, work: CleanWork, room: u32) -> impl Iterator<Item = Step> + use<> {
         let own = self.clone();
         let mut room = room;
+        let mut sealed = false;
         let moves = (0..work.pages_moved).flat_map(move |_| {
             room = if room == 0 { own.data_pages } else { room } - 1;
-            own.read_of_clean_steps().chain(own.program_steps(room == 0))
+            let crosses = work.crosses[usize::from(sealed)];
+            sealed |= room == 0;
+            own.read_of_clean_steps().chain(own.program_of_clean_steps(room == 0, crosses))
         });
         moves.chain(self.erase_steps())
     }
@@ -174,6 +194,9 @@ impl Durations {
         if self.instantaneous_gc {
             return 0;
         }
-        u64::from(work.pages_moved) * self.move_ns + u64::from(work.blocks_sealed) * self.seal_ns + self.erase_ns
+        u64::from(work.pages_moved) * self.move_ns
+            + u64::from(work.pages_crossing) * self.crossing_ns(true)
+            + u64::from(work.blocks_sealed) * self.seal_ns
+            + self.erase_ns
     }
 }

@@ -66,6 +66,11 @@ impl ImmediateDie {
         }
     }
 
+    /// End of all that it has taken.
+    pub fn busy_until(&self) -> TimeNs {
+        self.busy_until
+    }
+
     /// The planes that are busy at `at`, as bits.
     fn busy_planes(&self, at: TimeNs) -> u64 {
         let busy = |&(_, &until): &(usize, &TimeNs)| until > at && until != NEVER;

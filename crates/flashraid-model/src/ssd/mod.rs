@@ -244,6 +244,7 @@ impl Ssd {
         let immediate = shortcuts.immediate && Self::may_be_immediate(params, controlled);
         let (immediate_dies, dies) = if immediate { (g.dies, 0) } else { (0, g.dies) };
         let mut params = params.clone();
+        params.timing = params.timing.with_shares(&g);
         if params.gc.instantaneous {
             // Rule 109: there is nothing to preempt, and nothing to do in idle time.
             (params.gc.preemption, params.gc.idle_ns) = (None, None);
@@ -300,6 +301,11 @@ impl Ssd {
     /// Start of the oldest clean whose end is not known yet, or of one that is not known at all.
     pub fn oldest_open_clean(&self) -> Option<TimeNs> {
         self.dies.iter().map(Die::cleans_known_until).min()
+    }
+
+    /// The latest end that is known of what it has taken; 0 where ends become known one after the other.
+    pub(crate) fn busy_until(&self) -> TimeNs {
+        self.immediate.iter().map(ImmediateDie::busy_until).max().unwrap_or(0)
     }
 
     /// The translation layer, for figures and checks.

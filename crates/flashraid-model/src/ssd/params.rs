@@ -1,8 +1,9 @@
 //! What one SSD is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
 
+use crate::coordination::Pools;
 use crate::flash::{Geometry, Timing};
 use crate::ftl::FtlParams;
-pub use crate::ftl::{PlaneChoice, Pool, VictimPolicy};
+pub use crate::ftl::{PlaneChoice, Pool, Procedure, VictimPolicy};
 
 /// One member SSD.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,11 +42,22 @@ impl SsdParams {
             dynamic: self.allocation == Allocation::Dynamic,
             plane_choice: self.plane_choice,
             pool: self.gc.pool,
+            procedure: self.gc.procedure,
             start_free_blocks: self.gc.start_free_blocks,
             stop_free_blocks: self.gc.stop_free_blocks,
             victim: self.gc.victim,
             separate_open_block: self.gc.separate_open_block,
             fill_seals_last_block: self.fill_seals_last_block,
+        }
+    }
+
+    /// The pools that thresholds are measured by.
+    pub fn pools(&self) -> Pools {
+        let planes = if self.gc.pool == Pool::Die { self.geometry.planes } else { 1 };
+        Pools {
+            blocks: planes * self.geometry.blocks_per_plane,
+            reserved_blocks: planes * self.geometry.reserved_blocks_per_plane,
+            start_free_blocks: self.gc.start_free_blocks,
         }
     }
 
@@ -68,6 +80,8 @@ pub enum Allocation {
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcParams {
+    /// How collection goes about its work; what [`Procedure::ReferenceNoCopyBack`] requires is the caller's to see to.
+    pub procedure: Procedure,
     /// What shares free blocks, open blocks and watermarks.
     pub pool: Pool,
     /// The blocking scope of a clean: what serves no request while it runs.
@@ -82,7 +96,8 @@ pub struct GcParams {
     pub victim: VictimPolicy,
     /// Pages that are moved go to an open block of their own rather than to the one of host writes.
     pub separate_open_block: bool,
-    /// Moved pages stay in their plane and need no transfer; otherwise every move costs two transfers.
+    /// Moved pages stay in their plane and need no transfer; otherwise every move costs two transfers (only moves that cross planes
+    /// with [`Procedure::ReferenceNoCopyBack`]).
     pub copy_back: bool,
     /// Collection takes no time but still moves and erases (the scheme `ideal`).
     pub instantaneous: bool,

@@ -1,6 +1,6 @@
 //! The SSD of tests to the nanosecond: blocks of four pages, a read takes 28 ns, a write 208, an erase 1000.
 
-use super::{Allocation, Blocking, GcParams, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use super::{Allocation, Blocking, GcParams, PlaneChoice, Pool, Procedure, SsdParams, Trigger, VictimPolicy};
 use crate::TimeNs;
 use crate::flash::{Geometry, Timing};
 
@@ -26,17 +26,19 @@ pub fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
             page_transfer_ns: 7,
             summary_transfer_ns: 0,
             command_overhead_ns: 1,
+            spread_summaries: false,
         },
         die_stride_pages: 1,
         allocation: Allocation::Static,
         plane_choice: PlaneChoice::Rotate,
         gc: GcParams {
+            procedure: Procedure::AsSet,
             pool: Pool::Plane,
             blocking: Blocking::Die,
             start_free_blocks: 1,
             stop_free_blocks: 2,
             trigger: Trigger::Request,
-            victim: VictimPolicy::Greedy,
+            victim: VictimPolicy::default(),
             separate_open_block: false,
             copy_back: true,
             instantaneous: false,

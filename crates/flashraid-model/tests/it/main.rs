@@ -1,3 +1,4 @@
 //! Tests of the model as a whole.
 
 mod layers;
+mod two_places;

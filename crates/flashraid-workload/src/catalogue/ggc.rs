@@ -1,7 +1,7 @@
 //! The workloads of GGC (Harmonia): Tables 2, 8 and 9.
 
 use super::excerpts::*;
-use super::{Found, KIB, NamedWorkload, Published, mix, synthetic};
+use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, Published, mix, synthetic};
 use crate::synthetic::{AddressSpec, ArrivalSpec, ExponentialMean, MemberSkew, SizeSpec, SyntheticSpec};
 use crate::{Grain, WorkloadSpec};
 
@@ -53,10 +53,11 @@ const BURST_REQUESTS: u64 = 100;
 
 fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload {
     let mut note = "The paper gives the mean size only: here exponential in pages of 4 KiB, as in the same authors' PGC Table III, which also fits \
-                    a mean as odd as 510.53 (`size = \"508KiB\"` or \"512KiB\" is the other reading); Poisson arrivals, uniformly random addresses"
+                    a mean as odd as 510.53 (`size = \"508KiB\"` or \"512KiB\" is the other reading); Poisson arrivals, uniformly random \
+                    addresses in the first 3427 MiB, the address space of the generator as its simulator ships it (`address.footprint = 1.0`: all of the array)"
         .to_owned();
     let mut arrivals = ArrivalSpec::poisson(HPC_PER_S);
-    let mut address = AddressSpec::default();
+    let mut address = AddressSpec { footprint: Some(GENERATOR_FOOTPRINT), ..AddressSpec::default() };
     match kind {
         HpcKind::Even => {}
         HpcKind::Skewed => {
@@ -134,6 +135,7 @@ fn tpc_h() -> NamedWorkload {
         write_size: SizeSpec::fixed(8 * KIB),
         address: dtrs_addresses(),
         high_priority_fraction: 0.0,
+        sequential_gap_ns: None,
     };
     let inserts = synthetic(
         ArrivalSpec::MarkovModulated {

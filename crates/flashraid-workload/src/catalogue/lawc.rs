@@ -93,7 +93,16 @@ fn table_3(row: Row, build: impl FnOnce(f64) -> SyntheticParts) -> NamedWorkload
         published: Published::of_rates(row.write_per_s, row.write_kib, row.read_per_s, row.read_kib),
         is_stand_in: true,
         note: note.to_owned(),
-        spec: SyntheticSpec { arrivals, read_fraction, read_size, write_size, address, high_priority_fraction: 0.0 }.into(),
+        spec: SyntheticSpec {
+            arrivals,
+            read_fraction,
+            read_size,
+            write_size,
+            address,
+            high_priority_fraction: 0.0,
+            sequential_gap_ns: None,
+        }
+        .into(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The synthetic workload of PGC, Table III; its real ones are in `ggc`, which repeats them.
 
-use super::{Found, KIB, NamedWorkload, Published, synthetic};
+use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, Published, synthetic};
 use crate::Grain;
 use crate::synthetic::{AddressSpec, ArrivalSpec, ExponentialMean, SizeSpec};
 
@@ -9,14 +9,16 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
         return None;
     }
     let size = SizeSpec::Exponential { mean_bytes: 32.0 * KIB as f64, grain: Grain::Page, mean_is: ExponentialMean::BeforeRounding };
-    let address = AddressSpec { sequential_fraction: 0.4, ..AddressSpec::default() };
+    let address =
+        AddressSpec { sequential_fraction: 0.4, sequential_repeats: true, footprint: Some(GENERATOR_FOOTPRINT), ..AddressSpec::default() };
     Some(Ok(NamedWorkload {
         name: String::new(),
         source: "PGC Table III",
         published: Published { mean_kib: Some(32.0), read_fraction: Some(0.4), requests_per_s: Some(1000.0 / 3.0), ..Published::default() },
         is_stand_in: false,
-        note: "sizes are exponential and then rounded up to pages, so that requests touch 34.04 KiB on average; the footprint is open in the paper: here \
-               all of the array"
+        note: "sizes are exponential and then rounded up to pages, so that requests touch 34.04 KiB on average; a sequential request repeats the size and \
+               direction of the one before, as in the generator of the paper's simulator (`sequential_repeats = false`: its own are drawn); the footprint, open in the paper, is that of the \
+               generator as its simulator ships it, 3427 MiB (`address.footprint = 1.0`: all of the array)"
             .into(),
         spec: synthetic(ArrivalSpec::Poisson { mean_gap_ns: 3e6 }, 0.4, size, address).into(),
     }))

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::check_share;
 use super::scatter::Scatter;
 use super::zipf::Zipf;
-use crate::{AddressSpace, Grain, Request, SpecProblem};
+use crate::{AddressSpace, Grain, OpKind, Request, SpecProblem};
 use flashraid_model::rng::{self, Stream};
 
 /// Where requests go: drawn from a pattern over the footprint, unless they continue the request before or are aimed at one member.
@@ -18,6 +18,9 @@ pub struct AddressSpec {
     pub pattern: Pattern,
     /// Share of requests that start where the one before ended, 0 to 1 (PGC Table III); one that would not fit there is drawn.
     pub sequential_fraction: f64,
+    /// A request that starts where the one before ended has that request's size and direction, too, as in DiskSim's generator; it is drawn if it
+    /// would not fit there.
+    pub sequential_repeats: bool,
     /// Aims some of the drawn requests at one member.
     pub member_skew: Option<MemberSkew>,
     /// The part of the array that is used, from its start; `None` is all of it.
@@ -28,7 +31,14 @@ pub struct AddressSpec {
 
 impl Default for AddressSpec {
     fn default() -> Self {
-        Self { pattern: Pattern::Uniform, sequential_fraction: 0.0, member_skew: None, footprint: None, align: Grain::Page }
+        Self {
+            pattern: Pattern::Uniform,
+            sequential_fraction: 0.0,
+            sequential_repeats: false,
+            member_skew: None,
+            footprint: None,
+            align: Grain::Page,
+        }
     }
 }
 
@@ -178,12 +188,15 @@ struct Chunks {
 struct Special {
     sequential: Stream,
     sequential_fraction: f64,
+    sequential_repeats: bool,
     aim: Stream,
     skew: MemberSkew,
     space: AddressSpace,
     /// End of the request before, in the address space of the array or, if that request was on one member, of the member.
     end_bytes: u64,
     one_member: bool,
+    /// Size and direction of the request before.
+    last: (u64, OpKind),
 }
 
 impl AddressGenerator {
@@ -212,17 +225,21 @@ impl AddressGenerator {
         let special = is_special.then(|| Special {
             sequential: rng::stream(seed, "workload.sequential", 0),
             sequential_fraction: spec.sequential_fraction,
+            sequential_repeats: spec.sequential_repeats,
             aim: rng::stream(seed, "workload.member", 0),
             skew: spec.member_skew.unwrap_or(MemberSkew { member: 0, request_share: 0.0 }),
             space: *space,
             // Nothing fits after the end of everything, so the first request is drawn.
             end_bytes: u64::MAX,
             one_member: false,
+            last: (0, OpKind::Write),
         });
         Self { stream: rng::stream(seed, "workload.address", 0), draw, align_bytes, footprint_bytes, special }
     }
 
-    pub(super) fn fill(&mut self, batch: &mut [Request]) {
+    /// Places the requests of a batch; `continues` gets the positions of those that start where the one before ended.
+    pub(super) fn fill(&mut self, batch: &mut [Request], continues: &mut Vec<usize>) {
+        continues.clear();
         let Self { stream, draw, .. } = self;
         match draw {
             Draw::Uniform { places } => batch.iter_mut().for_each(|r| r.offset_bytes = rng::below(stream, *places)),
@@ -244,8 +261,10 @@ impl AddressGenerator {
                 }
             }
             Some(special) => {
-                for request in batch {
-                    special.place(request, self.align_bytes, self.footprint_bytes);
+                for (position, request) in batch.iter_mut().enumerate() {
+                    if special.place(request, self.align_bytes, self.footprint_bytes) {
+                        continues.push(position);
+                    }
                 }
             }
         }
@@ -268,8 +287,8 @@ impl Chunks {
 }
 
 impl Special {
-    /// Turns the number of the drawn place in `request` into its address.
-    fn place(&mut self, request: &mut Request, align_bytes: u64, footprint_bytes: u64) {
+    /// Turns the number of the drawn place in `request` into its address; whether it starts where the one before ended.
+    fn place(&mut self, request: &mut Request, align_bytes: u64, footprint_bytes: u64) -> bool {
         let (unit_bytes, stripe_bytes) = (self.space.stripe_unit_bytes, self.space.stripe_bytes());
         let shape = self.space.shape;
         let member_bytes = shape.data_strips(self.skew.member, footprint_bytes / stripe_bytes) * unit_bytes;
@@ -277,9 +296,14 @@ impl Special {
         let continues = rng::happens(&mut self.sequential, self.sequential_fraction);
         let aimed = rng::happens(&mut self.aim, self.skew.request_share);
 
-        let length_bytes = request.length_bytes;
+        let (repeated_bytes, repeated_kind) = if self.sequential_repeats { self.last } else { (request.length_bytes, request.kind) };
         let room_bytes = if self.one_member { member_bytes } else { footprint_bytes };
-        let start_bytes = if continues && self.end_bytes.checked_add(length_bytes).is_some_and(|end| end <= room_bytes) {
+        let continues = continues && self.end_bytes.checked_add(repeated_bytes).is_some_and(|end| end <= room_bytes);
+        if continues {
+            (request.length_bytes, request.kind) = (repeated_bytes, repeated_kind);
+        }
+        let length_bytes = request.length_bytes;
+        let start_bytes = if continues {
             self.end_bytes
         } else if aimed && length_bytes <= member_bytes {
             self.one_member = true;
@@ -297,6 +321,7 @@ impl Special {
             fold(request.offset_bytes, length_bytes, align_bytes, footprint_bytes)
         };
         self.end_bytes = start_bytes + length_bytes;
+        self.last = (length_bytes, request.kind);
         request.one_member = self.one_member;
         request.offset_bytes = if self.one_member {
             let (stripe, column) = shape.data_strip(self.skew.member, start_bytes / unit_bytes);
@@ -304,5 +329,6 @@ impl Special {
         } else {
             start_bytes
         };
+        continues
     }
 }

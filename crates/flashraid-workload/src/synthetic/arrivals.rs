@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{HostLoop, Request, SpecProblem};
+use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::rng::{self, Stream};
 
 /// The arrival process.
@@ -13,6 +14,13 @@ pub enum ArrivalSpec {
     Poisson {
         /// Mean gap in nanoseconds.
         mean_gap_ns: f64,
+    },
+    /// Independent gaps, each a Poisson-distributed number of whole ticks: what DiskSim's generator draws by its law `poisson`.
+    PoissonTicks {
+        /// Mean gap in nanoseconds.
+        mean_gap_ns: f64,
+        /// A tick in nanoseconds; a mean gap has at most [`TICKS_MAX`] of them.
+        tick_ns: f64,
     },
     /// Equal gaps.
     Fixed {
@@ -50,6 +58,9 @@ pub enum ArrivalSpec {
     },
 }
 
+/// The most ticks of a mean gap of [`ArrivalSpec::PoissonTicks`]; with more the gaps are as good as equal, and drawing them takes long.
+pub const TICKS_MAX: f64 = 500.0;
+
 impl ArrivalSpec {
     /// Poisson arrivals at this rate.
     pub fn poisson(per_second: f64) -> Self {
@@ -65,9 +76,10 @@ impl ArrivalSpec {
     pub fn mean_per_second(&self) -> Option<f64> {
         match *self {
             Self::Bursts { mean_gap_ns, factor, mean_rate_scaled: true, .. } => Some(1e9 * factor / mean_gap_ns),
-            Self::Poisson { mean_gap_ns } | Self::Bursts { mean_gap_ns, .. } | Self::MarkovModulated { mean_gap_ns, .. } => {
-                Some(1e9 / mean_gap_ns)
-            }
+            Self::Poisson { mean_gap_ns }
+            | Self::PoissonTicks { mean_gap_ns, .. }
+            | Self::Bursts { mean_gap_ns, .. }
+            | Self::MarkovModulated { mean_gap_ns, .. } => Some(1e9 / mean_gap_ns),
             Self::Fixed { gap_ns } => Some(1e9 / gap_ns),
             Self::Closed { .. } => None,
         }
@@ -79,6 +91,8 @@ impl ArrivalSpec {
         match *self {
             Self::Poisson { .. } | Self::Bursts { mean_rate_scaled: true, .. } => Some(1.0),
             Self::Fixed { .. } => Some(0.0),
+            // That of a renewal process is the squared coefficient of variation of its gaps.
+            Self::PoissonTicks { mean_gap_ns, tick_ns } => Some(tick_ns / mean_gap_ns),
             // Per cycle the number is fixed; its length varies by the exponential gaps inside the burst: n·(g/f)² against mean n·g.
             Self::Bursts { factor, .. } => Some(1.0 / (factor * factor)),
             Self::MarkovModulated { mean_gap_ns, busy_share: p, mean_burst_ns, .. } => {
@@ -98,6 +112,16 @@ impl ArrivalSpec {
         Some((quiet * rate_ratio, quiet))
     }
 
+    /// How long `requests` of them take in the mean, in nanoseconds, from the first to the last; of a closed loop the pauses alone.
+    pub fn mean_span_ns(&self, requests: u64) -> f64 {
+        let gaps = requests.saturating_sub(1) as f64;
+        match (*self, self.mean_per_second()) {
+            (Self::Closed { depth, think_ns }, _) => libm::floor(gaps / f64::from(depth)) * think_ns as f64,
+            (_, Some(per_second)) => gaps * 1e9 / per_second,
+            (_, None) => 0.0,
+        }
+    }
+
     pub(super) fn problems(&self) -> Vec<SpecProblem> {
         let mut problems = Vec::new();
         let mut require = |key, value: f64, is_allowed: bool, allowed| {
@@ -107,6 +131,11 @@ impl ArrivalSpec {
         };
         match *self {
             Self::Poisson { mean_gap_ns } => require("mean_gap_ns", mean_gap_ns, mean_gap_ns > 0.0, "more than 0"),
+            Self::PoissonTicks { mean_gap_ns, tick_ns } => {
+                require("mean_gap_ns", mean_gap_ns, mean_gap_ns > 0.0, "more than 0");
+                let ticks = mean_gap_ns / tick_ns;
+                require("tick_ns", tick_ns, tick_ns > 0.0 && ticks <= TICKS_MAX, "a 500th of the mean gap or more");
+            }
             Self::Fixed { gap_ns } => require("gap_ns", gap_ns, gap_ns > 0.0, "more than 0"),
             Self::Bursts { mean_gap_ns, factor, burst_requests, .. } => {
                 require("mean_gap_ns", mean_gap_ns, mean_gap_ns > 0.0, "more than 0");
@@ -131,15 +160,42 @@ pub(super) struct ArrivalGenerator {
     clock: Clock,
     gaps: Stream,
     process: Process,
+    /// The greatest gap before a request that starts where the one before ended, and the stream that draws them.
+    sequential: Option<(f64, Stream)>,
+    /// The gaps of a batch, before they become times.
+    batch_gaps_ns: Vec<f64>,
 }
 
 enum Process {
-    Poisson { mean_gap_ns: f64 },
-    Fixed { gap_ns: f64 },
-    Bursts { mean_gap_ns: f64, idle_ns: f64, burst_requests: u64, left: u64 },
-    MarkovModulated { states: Stream, rates: [f64; 2], mean_durations_ns: [f64; 2], state: usize, state_left_ns: f64 },
+    Poisson {
+        mean_gap_ns: f64,
+    },
+    /// No ticks have this probability.
+    PoissonTicks {
+        none: f64,
+        tick_ns: f64,
+    },
+    Fixed {
+        gap_ns: f64,
+    },
+    Bursts {
+        mean_gap_ns: f64,
+        idle_ns: f64,
+        burst_requests: u64,
+        left: u64,
+    },
+    MarkovModulated {
+        states: Stream,
+        rates: [f64; 2],
+        mean_durations_ns: [f64; 2],
+        state: usize,
+        state_left_ns: f64,
+    },
     Closed,
 }
+
+/// The arrival of a request that would come after the last moment of simulated time, and of all after it.
+pub(super) const NEVER: u64 = u64::MAX;
 
 /// The last arrival. Fractions of nanoseconds are kept, so that gaps add up without drift however long the run.
 #[derive(Default)]
@@ -153,8 +209,12 @@ impl Clock {
     #[inline]
     fn arrive(&mut self, gap_ns: f64, request: &mut Request) {
         let exact_ns = self.fraction_ns + gap_ns;
+        // A gap too long for an integer becomes the greatest one, after which nothing comes.
         let whole_ns = exact_ns as u64;
-        self.now_ns += whole_ns;
+        self.now_ns = match self.now_ns.checked_add(whole_ns) {
+            Some(now_ns) if now_ns <= TIME_MAX_NS => now_ns,
+            _ => NEVER,
+        };
         self.fraction_ns = exact_ns - whole_ns as f64;
         request.arrival_ns = self.now_ns;
     }
@@ -164,9 +224,12 @@ const BUSY: usize = 0;
 const QUIET: usize = 1;
 
 impl ArrivalGenerator {
-    pub(super) fn new(spec: ArrivalSpec, seed: u64) -> Self {
+    pub(super) fn new(spec: ArrivalSpec, sequential_gap_ns: Option<f64>, seed: u64) -> Self {
         let process = match spec {
             ArrivalSpec::Poisson { mean_gap_ns } => Process::Poisson { mean_gap_ns },
+            ArrivalSpec::PoissonTicks { mean_gap_ns, tick_ns } => {
+                Process::PoissonTicks { none: libm::exp(-mean_gap_ns / tick_ns), tick_ns }
+            }
             ArrivalSpec::Fixed { gap_ns } => Process::Fixed { gap_ns },
             ArrivalSpec::Bursts { mean_gap_ns, factor, mean_rate_scaled: true, .. } => {
                 Process::Poisson { mean_gap_ns: mean_gap_ns / factor }
@@ -187,7 +250,15 @@ impl ArrivalGenerator {
             }
             ArrivalSpec::Closed { .. } => Process::Closed,
         };
-        Self { spec, clock: Clock::default(), gaps: rng::stream(seed, "workload.arrival", 0), process }
+        let sequential = sequential_gap_ns.map(|most_ns| (most_ns, rng::stream(seed, "workload.arrival.sequential", 0)));
+        Self {
+            spec,
+            clock: Clock::default(),
+            gaps: rng::stream(seed, "workload.arrival", 0),
+            process,
+            sequential,
+            batch_gaps_ns: Vec::new(),
+        }
     }
 
     pub(super) fn host_loop(&self) -> HostLoop {
@@ -197,24 +268,57 @@ impl ArrivalGenerator {
         }
     }
 
-    pub(super) fn fill(&mut self, batch: &mut [Request]) {
-        let Self { clock, gaps, .. } = self;
-        match &mut self.process {
-            Process::Poisson { mean_gap_ns } => batch.iter_mut().for_each(|r| clock.arrive(*mean_gap_ns * rng::exponential(gaps), r)),
-            Process::Fixed { gap_ns } => batch.iter_mut().for_each(|r| clock.arrive(*gap_ns, r)),
+    /// Lets the requests of a batch arrive; `continues` has the positions of those that start where the one before ended.
+    ///
+    /// A gap is drawn for every request, so that gaps of their own for some leave those of the others as they were.
+    pub(super) fn fill(&mut self, batch: &mut [Request], continues: &[usize]) {
+        let Self { clock, gaps, process, sequential, batch_gaps_ns, .. } = self;
+        let Some((most_ns, stream)) = sequential else {
+            let mut requests = batch.iter_mut();
+            return process.draw(gaps, requests.len(), |gap_ns| {
+                if let Some(request) = requests.next() {
+                    clock.arrive(gap_ns, request);
+                }
+            });
+        };
+        batch_gaps_ns.clear();
+        process.draw(gaps, batch.len(), |gap_ns| batch_gaps_ns.push(gap_ns));
+        for position in continues {
+            batch_gaps_ns[*position] = *most_ns * rng::unit(stream);
+        }
+        batch.iter_mut().zip(&*batch_gaps_ns).for_each(|(request, gap_ns)| clock.arrive(*gap_ns, request));
+    }
+}
+
+impl Process {
+    /// Draws the gaps before the next `n` requests, in nanoseconds.
+    #[inline]
+    fn draw(&mut self, gaps: &mut Stream, n: usize, mut each: impl FnMut(f64)) {
+        match self {
+            Process::Poisson { mean_gap_ns } => (0..n).for_each(|_| each(*mean_gap_ns * rng::exponential(gaps))),
+            Process::PoissonTicks { none, tick_ns } => (0..n).for_each(|_| {
+                // Knuth: as many numbers from 0 to 1 as their product stays above e^−mean.
+                let (mut ticks, mut product) = (0_u32, rng::unit(gaps));
+                while product > *none {
+                    ticks += 1;
+                    product *= rng::unit(gaps);
+                }
+                each(f64::from(ticks) * *tick_ns);
+            }),
+            Process::Fixed { gap_ns } => (0..n).for_each(|_| each(*gap_ns)),
             Process::Bursts { mean_gap_ns, idle_ns, burst_requests, left } => {
-                for request in batch {
+                for _ in 0..n {
                     let mut gap_ns = *mean_gap_ns * rng::exponential(gaps);
                     if *left == 0 {
                         gap_ns += *idle_ns;
                         *left = *burst_requests;
                     }
                     *left -= 1;
-                    clock.arrive(gap_ns, request);
+                    each(gap_ns);
                 }
             }
             Process::MarkovModulated { states, rates, mean_durations_ns, state, state_left_ns } => {
-                for request in batch {
+                for _ in 0..n {
                     // The next arrival comes when the integral of the rate since the last one reaches this number.
                     let mut to_go = rng::exponential(gaps);
                     let mut gap_ns = 0.0;
@@ -226,10 +330,11 @@ impl ArrivalGenerator {
                     }
                     let in_state_ns = to_go / rates[*state];
                     *state_left_ns -= in_state_ns;
-                    clock.arrive(gap_ns + in_state_ns, request);
+                    each(gap_ns + in_state_ns);
                 }
             }
-            Process::Closed => batch.iter_mut().for_each(|r| r.arrival_ns = 0),
+            // Requests of a closed loop arrive when others are done; until then their time is 0.
+            Process::Closed => (0..n).for_each(|_| each(0.0)),
         }
     }
 }

@@ -12,7 +12,7 @@ mod zipf;
 use serde::{Deserialize, Serialize};
 
 use self::addresses::AddressGenerator;
-use self::arrivals::ArrivalGenerator;
+use self::arrivals::{ArrivalGenerator, NEVER};
 use self::sizes::SizeGenerator;
 use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem};
 use flashraid_model::rng::{self, Stream};
@@ -37,6 +37,9 @@ pub struct SyntheticSpec {
     pub address: AddressSpec,
     /// Share of writes that must not wait for garbage collection, 0 to 1.
     pub high_priority_fraction: f64,
+    /// Gaps before requests that start where the one before ended are uniform from 0 to this, in nanoseconds, as DiskSim's generator has a key
+    /// of their own for them; `None` if they are as all others.
+    pub sequential_gap_ns: Option<f64>,
 }
 
 impl SyntheticSpec {
@@ -49,6 +52,7 @@ impl SyntheticSpec {
             write_size: SizeSpec::Fixed { bytes: 4096 },
             address: AddressSpec::default(),
             high_priority_fraction: 0.0,
+            sequential_gap_ns: None,
         }
     }
 
@@ -63,6 +67,13 @@ impl SyntheticSpec {
         let mut problems = Vec::new();
         for (key, share) in [("read_fraction", self.read_fraction), ("high_priority_fraction", self.high_priority_fraction)] {
             check_share(&mut problems, key, share);
+        }
+        if let Some(gap_ns) = self.sequential_gap_ns {
+            if self.arrivals.is_closed() {
+                problems.push(SpecProblem::new("sequential_gap_ns", "is a gap between arrivals; a closed loop has none".to_owned()));
+            } else if !(gap_ns > 0.0 && gap_ns.is_finite()) {
+                problems.push(SpecProblem::new("sequential_gap_ns", format!("is {gap_ns}; more than 0 is allowed")));
+            }
         }
         let parts = [
             ("arrivals", self.arrivals.problems()),
@@ -88,6 +99,8 @@ pub struct Synthetic {
     sizes: SizeGenerator,
     addresses: AddressGenerator,
     priorities: Chance,
+    /// Positions in a batch of the requests that start where the one before ended.
+    continues: Vec<usize>,
     /// Requests made ahead for [`Source::next_request`], and how many of them have been given out.
     ahead: Vec<Request>,
     given: usize,
@@ -101,23 +114,32 @@ impl Synthetic {
     pub fn new(spec: &SyntheticSpec, seed: u64, space: &AddressSpace) -> Self {
         debug_assert!(spec.problems(space).is_empty());
         Self {
-            arrivals: ArrivalGenerator::new(spec.arrivals, seed),
+            arrivals: ArrivalGenerator::new(spec.arrivals, spec.sequential_gap_ns, seed),
             directions: Chance::new(spec.read_fraction, seed, "workload.direction"),
             sizes: SizeGenerator::new(&spec.read_size, &spec.write_size, seed, space, spec.address.footprint_bytes(space)),
             addresses: AddressGenerator::new(&spec.address, seed, space),
             priorities: Chance::new(spec.high_priority_fraction, seed, "workload.priority"),
+            continues: Vec::new(),
             ahead: Vec::with_capacity(BATCH),
             given: 0,
         }
     }
 
     fn generate(&mut self, batch: &mut [Request]) {
-        self.arrivals.fill(batch);
         self.directions.for_each(batch, |request, is_read| request.kind = if is_read { OpKind::Read } else { OpKind::Write });
         self.sizes.fill(batch);
-        self.addresses.fill(batch);
+        self.addresses.fill(batch, &mut self.continues);
+        self.arrivals.fill(batch, &self.continues);
         self.priorities.for_each(batch, |request, is_high| request.high_priority = is_high && request.kind == OpKind::Write);
     }
+}
+
+fn too_late() -> SourceError {
+    SourceError::Input(
+        "the next request arrives after the end of simulated time (2^62 ns, 146 years): make the gaps of workload.arrivals shorter, \
+         workload.rate_scale greater, or end the run earlier (workload.requests, workload.duration)"
+            .to_owned(),
+    )
 }
 
 /// What a request is before its properties are drawn.
@@ -133,8 +155,12 @@ impl Source for Synthetic {
             self.ahead = ahead;
             self.given = 0;
         }
+        let request = self.ahead[self.given];
+        if request.arrival_ns == NEVER {
+            return Err(too_late());
+        }
         self.given += 1;
-        Ok(Some(self.ahead[self.given - 1]))
+        Ok(Some(request))
     }
 
     fn fill(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
@@ -147,6 +173,11 @@ impl Source for Synthetic {
         out.resize(start + n - from_ahead, BLANK);
         for batch in out[start..].chunks_mut(BATCH) {
             self.generate(batch);
+        }
+        // Arrivals are in order, so that one look is enough until time ends.
+        if out.last().is_some_and(|last| last.arrival_ns == NEVER) {
+            out.truncate(out.partition_point(|request| request.arrival_ns != NEVER));
+            return Err(too_late());
         }
         Ok(n)
     }

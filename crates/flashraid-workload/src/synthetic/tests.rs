@@ -19,6 +19,7 @@ fn base() -> SyntheticSpec {
         write_size: SizeSpec::fixed(8 * KIB),
         address: AddressSpec::default(),
         high_priority_fraction: 0.3,
+        sequential_gap_ns: None,
     }
 }
 
@@ -205,6 +206,38 @@ mod arrivals {
         assert_near("dispersion", dispersion(&times, 100_000_000), 1.0, 0.07);
     }
 
+    /// Whole milliseconds, whose number has the variance of its mean; e^−3 of them are 0.
+    #[test]
+    fn poisson_ticks() {
+        let n = 200_000;
+        let times = times(ArrivalSpec::PoissonTicks { mean_gap_ns: 3e6, tick_ns: 1e6 }, n);
+        assert_near("rate", per_second(&times), 1e3 / 3.0, 4.0 * 1e3 / 3.0 / (3.0 * n as f64).sqrt());
+        let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.iter().all(|gap| gap % 1_000_000 == 0));
+        assert_share("none", gaps.iter().filter(|gap| **gap == 0).count() as f64 / n as f64, libm::exp(-3.0), n);
+        assert_near("dispersion", dispersion(&times, 1_000_000_000), 1.0 / 3.0, 0.05);
+    }
+
+    /// Gaps before sequential requests have a law of their own; the others are those of the same workload without it.
+    #[test]
+    fn sequential_requests_have_gaps_of_their_own() {
+        let n = 20_000;
+        let address = AddressSpec { sequential_fraction: 0.4, ..AddressSpec::default() };
+        let spec = SyntheticSpec { address, ..base() };
+        let (plain, own) = (draw(&spec, n), draw(&SyntheticSpec { sequential_gap_ns: Some(1e5), ..spec }, n));
+        let gaps = |requests: &[Request]| requests.windows(2).map(|pair| pair[1].arrival_ns - pair[0].arrival_ns).collect::<Vec<_>>();
+        let (mut of_sequential, mut sequential) = (0.0, 0);
+        for (pair, (plain_ns, own_ns)) in plain.windows(2).zip(gaps(&plain).into_iter().zip(gaps(&own))) {
+            if pair[0].offset_bytes + pair[0].length_bytes == pair[1].offset_bytes {
+                assert!(own_ns <= 100_001, "{own_ns}");
+                (of_sequential, sequential) = (of_sequential + own_ns as f64, sequential + 1);
+            } else {
+                assert!(own_ns.abs_diff(plain_ns) <= 1);
+            }
+        }
+        assert_near("mean", of_sequential / f64::from(sequential), 5e4, 4.0 * 1e5 / (12.0 * f64::from(sequential)).sqrt());
+    }
+
     #[test]
     fn fixed_gaps_do_not_drift() {
         let times = times(ArrivalSpec::Fixed { gap_ns: 1e9 / 3.0 }, 300_000);
@@ -277,6 +310,22 @@ mod addresses {
         let requests = requests(AddressSpec { sequential_fraction: 0.4, ..AddressSpec::default() }, n);
         let continued = requests.windows(2).filter(|pair| pair[0].offset_bytes + pair[0].length_bytes == pair[1].offset_bytes).count();
         assert_share("sequential", continued as f64 / n as f64, 0.4, n);
+    }
+
+    /// DiskSim's generator: size and direction are those of the request before, so that a run of sequential requests is of one kind.
+    #[test]
+    fn sequential_requests_repeat_size_and_direction() {
+        let n = 100_000;
+        let address = AddressSpec { sequential_fraction: 0.4, sequential_repeats: true, ..AddressSpec::default() };
+        let size = SizeSpec::Exponential { mean_bytes: 65_536.0, grain: Grain::Page, mean_is: ExponentialMean::BeforeRounding };
+        let spec = SyntheticSpec { address, high_priority_fraction: 0.0, ..base() }.with_sizes(size.clone(), size);
+        let requests = draw(&spec, n);
+        let continued: Vec<&[Request]> =
+            requests.windows(2).filter(|pair| pair[0].offset_bytes + pair[0].length_bytes == pair[1].offset_bytes).collect();
+        assert_share("sequential", continued.len() as f64 / n as f64, 0.4, n);
+        assert!(continued.iter().all(|pair| (pair[0].length_bytes, pair[0].kind) == (pair[1].length_bytes, pair[1].kind)));
+        // Runs are 1 / 0.6 requests long on average, so that there are as many independent draws of the direction.
+        assert_near("reads", share(&requests, |r| r.kind == OpKind::Read), 0.4, 4.0 * (0.24 / (0.6 * n as f64)).sqrt());
     }
 
     #[test]
@@ -384,6 +433,11 @@ fn problems_name_their_keys() {
     assert!(keys(SyntheticSpec::random_writes()).is_empty());
     let spec = SyntheticSpec { read_fraction: 1.5, high_priority_fraction: f64::NAN, ..base() };
     assert_eq!(keys(spec), ["read_fraction", "high_priority_fraction"]);
+    let closed = ArrivalSpec::Closed { depth: 1, think_ns: 0 };
+    assert_eq!(keys(SyntheticSpec { arrivals: closed, sequential_gap_ns: Some(1.0), ..base() }), ["sequential_gap_ns"]);
+    assert_eq!(keys(SyntheticSpec { sequential_gap_ns: Some(0.0), ..base() }), ["sequential_gap_ns"]);
+    let arrivals = ArrivalSpec::PoissonTicks { mean_gap_ns: 1e9, tick_ns: 1e6 };
+    assert_eq!(keys(SyntheticSpec { arrivals, ..base() }), ["arrivals.tick_ns"]);
     let arrivals = ArrivalSpec::Bursts { mean_gap_ns: 0.0, factor: 0.5, burst_requests: 0, mean_rate_scaled: false };
     assert_eq!(keys(SyntheticSpec { arrivals, ..base() }), ["arrivals.mean_gap_ns", "arrivals.factor", "arrivals.burst_requests"]);
     let spec = base().with_sizes(SizeSpec::fixed(0), SizeSpec::Weighted { sizes: vec![] });
@@ -435,6 +489,7 @@ fn any_arrivals() -> impl Strategy<Value = ArrivalSpec> {
     let gap = 1.0..1e9;
     prop_oneof![
         gap.clone().prop_map(|mean_gap_ns| ArrivalSpec::Poisson { mean_gap_ns }),
+        (gap.clone(), 0.002..10.0).prop_map(|(mean_gap_ns, tick)| ArrivalSpec::PoissonTicks { mean_gap_ns, tick_ns: mean_gap_ns * tick }),
         gap.clone().prop_map(|gap_ns| ArrivalSpec::Fixed { gap_ns }),
         (gap.clone(), 1.0..1000.0, 1_u64..500, any::<bool>()).prop_map(|(mean_gap_ns, factor, burst_requests, mean_rate_scaled)| {
             ArrivalSpec::Bursts { mean_gap_ns, factor, burst_requests, mean_rate_scaled }
@@ -466,9 +521,16 @@ fn any_address() -> impl Strategy<Value = AddressSpec> {
         (1_u64..u64::MAX).prop_map(Footprint::AtMost),
         (0.001..=1.0).prop_map(Footprint::Fraction)
     ]);
-    (any_pattern(), 0.0..=1.0, skew, footprint, any_grain()).prop_map(|(pattern, sequential_fraction, member_skew, footprint, align)| {
-        AddressSpec { pattern, sequential_fraction, member_skew, footprint, align }
-    })
+    (any_pattern(), 0.0..=1.0, any::<bool>(), skew, footprint, any_grain()).prop_map(
+        |(pattern, sequential_fraction, sequential_repeats, member_skew, footprint, align)| AddressSpec {
+            pattern,
+            sequential_fraction,
+            sequential_repeats,
+            member_skew,
+            footprint,
+            align,
+        },
+    )
 }
 
 proptest! {
@@ -480,13 +542,14 @@ proptest! {
         address in any_address(),
         (columns, parity, rotates) in (1_u32..5, 0_u32..3, any::<bool>()),
         (unit_pages, stripes) in (1_u64..33, 1_u64..200),
+        sequential_gap_ns in prop::option::of(1.0..1e9),
         seed in any::<u64>(),
     ) {
         let stripe_unit_bytes = unit_pages * 4096;
         let shape = StripeShape { columns, parity, rotates: rotates && parity > 0 };
         let capacity_bytes = stripe_unit_bytes * u64::from(columns) * stripes;
         let space = AddressSpace { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, shape };
-        let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, address, high_priority_fraction: 0.5 };
+        let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, address, high_priority_fraction: 0.5, sequential_gap_ns };
         prop_assume!(spec.problems(&space).is_empty());
         let footprint_bytes = spec.address.footprint_bytes(&space);
         let mut source = Synthetic::new(&spec, seed, &space);

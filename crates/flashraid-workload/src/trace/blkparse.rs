@@ -1,7 +1,7 @@
 //! blkparse text as printed by default: `maj,min cpu seq seconds pid action RWBS sector + sectors [process]`.
 //!
 //! Source: blkparse(1) of blktrace. Each request passes several actions, so only one kind is taken: Q (queued), or D (issued) in a trace
-//! without Q. Discards, flushes without data and commands are passed over; what follows the first line of the summary at the end, too.
+//! without Q. Flushes without data and commands are passed over; what follows the first line of the summary at the end, too.
 //! The device is `major × 2^20 + minor`, as in the kernel.
 
 use super::fields::{FieldResult, Fields, integer};
@@ -67,7 +67,7 @@ impl Blkparse {
             Some(word) if word.starts_with(b"[") || word.starts_with(b"(") => return Ok(None),
             _ => return Err(fields.bad("\"+\" between start and length")),
         }
-        let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
+        let length_bytes = fields.length_bytes_of(direction, units.sector_bytes, "the length in sectors (a whole number)")?;
         Ok(Some(TraceRecord { time_ns, device: device(major, minor), offset_bytes, length_bytes, kind: direction }))
     }
 }
@@ -81,10 +81,10 @@ fn action_of(line: &[u8]) -> Option<&[u8]> {
     fields.next()
 }
 
-/// `None` for discards and for flushes without data.
+/// `None` for flushes without data.
 fn direction(kind: &[u8]) -> Option<OpKind> {
     if kind.contains(&b'D') {
-        None
+        Some(OpKind::Trim)
     } else if kind.contains(&b'R') {
         Some(OpKind::Read)
     } else if kind.contains(&b'W') {

@@ -2,11 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::Serialize;
+
+use crate::Stop;
 
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -163,18 +165,40 @@ impl<W: Write> Write for CompressingWriter<W> {
 
 /// Where the bytes of a trace come from; can be read again from the start.
 #[derive(Debug, Clone)]
-pub(crate) enum Origin {
+pub(crate) struct Origin {
+    content: Content,
+    /// Asked while it is read.
+    pub stop: Stop,
+}
+
+#[derive(Debug, Clone)]
+enum Content {
     /// A file.
-    File(std::path::PathBuf),
+    File(PathBuf),
     /// Bytes in memory.
     Memory(Arc<[u8]>),
 }
 
 impl Origin {
+    pub fn file(path: &Path, stop: &Stop) -> Self {
+        // As with most programs.
+        let path = if cfg!(unix) && path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
+        Self { content: Content::File(path.to_owned()), stop: stop.clone() }
+    }
+
+    pub fn memory(bytes: Arc<[u8]>) -> Self {
+        Self { content: Content::Memory(bytes), stop: Stop::default() }
+    }
+
+    /// It can be read only once.
+    pub fn is_stream(&self) -> bool {
+        matches!(&self.content, Content::File(path) if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()))
+    }
+
     /// Starts reading from the beginning. The length in bytes is known for regular files and memory.
     pub fn read(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
-        match self {
-            Self::File(path) => {
+        match &self.content {
+            Content::File(path) => {
                 let file = File::open(path)?;
                 let metadata = file.metadata()?;
                 if metadata.is_dir() {
@@ -182,7 +206,7 @@ impl Origin {
                 }
                 Ok((Box::new(file), metadata.is_file().then_some(metadata.len())))
             }
-            Self::Memory(bytes) => Ok((Box::new(io::Cursor::new(Arc::clone(bytes))), Some(bytes.len() as u64))),
+            Content::Memory(bytes) => Ok((Box::new(io::Cursor::new(Arc::clone(bytes))), Some(bytes.len() as u64))),
         }
     }
 }

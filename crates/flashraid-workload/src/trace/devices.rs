@@ -38,12 +38,10 @@ impl Layout {
         if one_address_space {
             return Ok(Self::Same);
         }
-        if let Origin::File(path) = origin
-            && std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
-        {
+        if origin.is_stream() {
             return Err(SourceError::Input(format!(
                 "{}: it is no regular file, and laying devices end to end takes two passes; copy it to a file, or set devices = \"fold\"",
-                path.display()
+                spec.path.display()
             )));
         }
         let mut records = Filter::open(spec, origin)?;

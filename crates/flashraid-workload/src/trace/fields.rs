@@ -1,6 +1,6 @@
 //! Cuts a line of text into fields and reads numbers from it without allocating.
 
-use super::record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES};
+use super::record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TIME_STAMP_END_NS};
 use crate::OpKind;
 
 /// Why a line, or a binary record, is not a request.
@@ -122,9 +122,11 @@ impl<'a> Fields<'a> {
     pub fn time_ns(&mut self, unit_ns: u64, expected: &'static str) -> FieldResult<u64> {
         let text = self.text(expected)?;
         match decimal_times(text, unit_ns) {
-            Ok(time_ns) => Ok(time_ns),
+            Ok(time_ns) if time_ns < TIME_STAMP_END_NS => Ok(time_ns),
             Err(NumberError::Malformed) => Err(self.bad(expected)),
-            Err(NumberError::TooLarge) => Err(self.bad("a time below 2^64 ns (584 years); is the unit right? time_unit overrules it")),
+            Ok(_) | Err(NumberError::TooLarge) => {
+                Err(self.bad("a time below 2^64 - 2^60 ns (547 years), and not below 0; is the unit right? time_unit overrules it"))
+            }
         }
     }
 
@@ -138,6 +140,15 @@ impl<'a> Fields<'a> {
     pub fn length_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
         let number = self.integer(expected)?;
         length_bytes(number, unit_bytes).ok_or_else(|| self.bad("a length of at most 1 GiB"))
+    }
+
+    /// The same of a request of that kind: a discard may be as long as the device.
+    pub fn length_bytes_of(&mut self, kind: OpKind, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
+        if kind != OpKind::Trim {
+            return self.length_bytes(unit_bytes, expected);
+        }
+        let number = self.integer(expected)?;
+        offset_bytes(number, unit_bytes).ok_or_else(|| self.bad("a length of at most 2^60 bytes (1 EiB)"))
     }
 
     /// `0` for a write and `1` for a read, as DiskSim's relatives have it.

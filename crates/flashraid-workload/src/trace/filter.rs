@@ -1,6 +1,6 @@
 //! Leaves out the requests that were not asked for: other devices, repeats.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::compression::Origin;
 use super::reader::{Records, Skipped, TraceFacts};
@@ -29,8 +29,9 @@ impl Filter {
                 )));
             }
             Devices::List(list) => {
-                if let Some(twice) = list.iter().enumerate().find(|(i, device)| list[..*i].contains(device)) {
-                    return Err(SourceError::Input(format!("{name}: device {} is listed twice", twice.1)));
+                let mut seen = HashSet::new();
+                if let Some(twice) = list.iter().find(|device| !seen.insert(**device)) {
+                    return Err(SourceError::Input(format!("{name}: device {twice} is listed twice")));
                 }
                 list.clone()
             }

@@ -1,8 +1,8 @@
 //! fio iolog, versions 2 (`file action offset bytes`, times by `wait`) and 3 (`µs file action offset bytes`).
 //!
 //! Source: fio's HOWTO, "Trace file format". In version 2 a `wait` of so many µs delays what follows, counted from the wait before it, so
-//! a request's time is the sum of the waits above it; without any wait the log has no times. Only `read` and `write` are requests; `add`,
-//! `open`, `close`, `sync`, `datasync`, `sync_file_range` and `trim` are passed over. Files are numbered in order of appearance.
+//! a request's time is the sum of the waits above it; without any wait the log has no times. Only `read`, `write` and `trim` are requests;
+//! `add`, `open`, `close`, `sync`, `datasync` and `sync_file_range` are passed over. Files are numbered in order of appearance.
 
 use std::collections::HashMap;
 
@@ -64,7 +64,7 @@ impl Fio {
 
     fn transfer(&mut self, file: &[u8], fields: &mut Fields<'_>, direction: OpKind, time_ns: u64) -> FieldResult<TraceRecord> {
         let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
-        let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
+        let length_bytes = fields.length_bytes_of(direction, 1, "the length in bytes (a whole number)")?;
         let device = match self.numbers.get(file) {
             Some(number) => *number,
             None => {
@@ -88,8 +88,9 @@ fn action(fields: &mut Fields<'_>) -> Result<Action, Bad> {
     match fields.text(expected)? {
         b"read" => Ok(Action::Transfer(OpKind::Read)),
         b"write" => Ok(Action::Transfer(OpKind::Write)),
+        b"trim" => Ok(Action::Transfer(OpKind::Trim)),
         b"wait" => Ok(Action::Wait),
-        b"add" | b"open" | b"close" | b"sync" | b"datasync" | b"sync_file_range" | b"trim" => Ok(Action::Other),
+        b"add" | b"open" | b"close" | b"sync" | b"datasync" | b"sync_file_range" => Ok(Action::Other),
         _ => Err(fields.bad(expected)),
     }
 }

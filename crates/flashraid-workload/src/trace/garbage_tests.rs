@@ -11,6 +11,7 @@ fn read(bytes: &[u8], spec: &TraceSpec) {
     let refused = |error: SourceError| match error {
         SourceError::Input(message) => assert!(message.starts_with("garbage") && message.len() < 2000, "{message}"),
         SourceError::Io { context, source } => panic!("{context}: {source}"),
+        SourceError::Stopped => panic!("nobody stops it"),
     };
     match open_bytes(bytes, spec) {
         Ok(mut reader) => {

@@ -16,7 +16,7 @@ use super::format::{Format, TimeUnit};
 use super::reader::Skipped;
 use super::record::TraceRecord;
 use super::spec::TraceSpec;
-use crate::{OpKind, SourceError};
+use crate::{OpKind, SourceError, Stop};
 
 /// Bytes of the page in which footprints are counted.
 pub const PAGE_BYTES: u64 = 4096;
@@ -32,7 +32,7 @@ pub struct TraceInfo {
     pub compression: Compression,
     /// Unit of the time stamps; none where the format leaves no choice or the trace has no times.
     pub time_unit: Option<TimeUnit>,
-    /// Reads and writes.
+    /// Reads, writes and discards.
     pub requests: u64,
     /// Share of requests that read.
     pub read_fraction: f64,
@@ -48,6 +48,8 @@ pub struct TraceInfo {
     pub read: Sizes,
     /// Sizes of writes.
     pub write: Sizes,
+    /// Sizes of discards, which count in no footprint.
+    pub trim: Sizes,
     /// Distinct 4 KiB pages touched, in bytes.
     pub footprint_bytes: u64,
     /// Distinct 4 KiB pages written, in bytes.
@@ -118,7 +120,7 @@ pub struct Backwards {
 /// # Errors
 /// A trace that can't be read to its end. Times that go backwards are no error here.
 pub fn info(spec: &TraceSpec) -> Result<TraceInfo, SourceError> {
-    info_of(spec, &Origin::File(spec.path.clone()))
+    info_of(spec, &Origin::file(&spec.path, &Stop::default()))
 }
 
 /// Like [`info`], with the content of the file given; `spec.path` only serves as a name.
@@ -126,7 +128,7 @@ pub fn info(spec: &TraceSpec) -> Result<TraceInfo, SourceError> {
 /// # Errors
 /// As for [`info`].
 pub fn info_bytes(bytes: impl Into<Arc<[u8]>>, spec: &TraceSpec) -> Result<TraceInfo, SourceError> {
-    info_of(spec, &Origin::Memory(bytes.into()))
+    info_of(spec, &Origin::memory(bytes.into()))
 }
 
 fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> {
@@ -134,6 +136,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
     let mut all = Sizes::default();
     let mut read = Sizes::default();
     let mut write = Sizes::default();
+    let mut trim = Sizes::default();
     let mut pages = Pages::default();
     let mut clock = Clock::default();
     let mut devices: BTreeMap<u32, DeviceState> = BTreeMap::new();
@@ -143,14 +146,17 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
         match record.kind {
             OpKind::Read => read.add(record.length_bytes),
             OpKind::Write => write.add(record.length_bytes),
-            OpKind::Trim | OpKind::Flush => {}
+            OpKind::Trim => trim.add(record.length_bytes),
+            OpKind::Flush => {}
         }
-        pages.touch(&record);
+        if record.kind != OpKind::Trim {
+            pages.touch(&record);
+        }
         clock.tick(record.time_ns);
         let device = devices.entry(record.device).or_insert_with(|| DeviceState::starting_at(record.offset_bytes));
         sequential += u64::from(device.add(&record));
     }
-    for sizes in [&mut all, &mut read, &mut write] {
+    for sizes in [&mut all, &mut read, &mut write, &mut trim] {
         sizes.mean_bytes = if sizes.requests == 0 { 0.0 } else { sizes.bytes as f64 / sizes.requests as f64 };
     }
     let (touched, written) = pages.distinct();
@@ -170,6 +176,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
         all,
         read,
         write,
+        trim,
         footprint_bytes: touched * PAGE_BYTES,
         written_footprint_bytes: written * PAGE_BYTES,
         rewritten: (written > 0).then(|| pages.written as f64 / written as f64),

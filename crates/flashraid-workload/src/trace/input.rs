@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::compression::{Compression, Gauge, Meter, Origin};
-use crate::SourceError;
+use crate::{SourceError, Stop};
 
 /// Longest line. The longest real ones, FIU's with a hash per 4 KiB, stay below 100 KiB.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -24,12 +24,14 @@ pub(crate) struct Input {
     at_end: bool,
     /// Decompressed bytes handed out.
     position: u64,
+    /// Asked whenever the buffer is filled, which takes some milliseconds to read out.
+    stop: Stop,
 }
 
 impl Input {
     /// Opens `origin`, called `name` in messages.
     pub fn open(name: &str, origin: &Origin) -> Result<Self, SourceError> {
-        let failed = |source| SourceError::Io { context: format!("can't read {name}"), source };
+        let failed = |error| SourceError::reading(name, error);
         let (mut file, file_bytes) = origin.read().map_err(failed)?;
         let mut head = [0; 4];
         let mut head_bytes = 0;
@@ -59,6 +61,7 @@ impl Input {
             end: 0,
             at_end: false,
             position: 0,
+            stop: origin.stop.clone(),
         };
         input.fill()?;
         if input.start == input.end {
@@ -150,6 +153,7 @@ impl Input {
 
     /// Moves what is left to the front and reads until the buffer is full or the file ends.
     fn fill(&mut self) -> Result<(), SourceError> {
+        self.stop.check()?;
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
@@ -170,7 +174,7 @@ impl Input {
     /// An error of the file itself is an I/O error; one of the decompressor means a damaged or truncated file.
     fn failure(&self, error: io::Error) -> SourceError {
         if self.compression == Compression::None || self.gauge.failed.load(Ordering::Relaxed) {
-            return SourceError::Io { context: format!("can't read {}", self.name), source: error };
+            return SourceError::reading(&self.name, error);
         }
         if self.compression == Compression::Zstd && error.to_string().contains("too much memory") {
             return SourceError::Input(format!(

@@ -3,7 +3,7 @@
 //! Source: libCacheSim (Yang et al.), whose CSV reader is told the columns; these are the ones its own files have. The object's id is taken
 //! for a sector of 512 bytes (`sector_bytes` overrules it), the size is in bytes. Time is in seconds unless the numbers are too large for
 //! that (10^11 and more: ms, 10^14: µs, 10^17: ns since 1970). Without an op column everything is a read unless the user says otherwise;
-//! ops are names of libCacheSim (`get`, `set`, …), of block I/O (`read`, `w`, …) or SCSI opcodes in hexadecimal (`2a`).
+//! ops are names of libCacheSim (`get`, `set`, …), of block I/O (`read`, `w`, `trim`, …) or SCSI opcodes in hexadecimal (`2a`).
 
 use super::fields::{FieldResult, Fields, decimal_times};
 use super::format::TimeUnit;
@@ -111,6 +111,8 @@ const READS: [&[u8]; 8] = [b"read", b"r", b"get", b"gets", b"28", b"88", b"08", 
 /// Operations that write.
 const WRITES: [&[u8]; 14] =
     [b"write", b"w", b"set", b"put", b"add", b"replace", b"append", b"prepend", b"cas", b"update", b"2a", b"8a", b"0a", b"aa"];
+/// Operations that discard.
+const DISCARDS: [&[u8]; 3] = [b"trim", b"discard", b"unmap"];
 /// Operations that move no data; so do the other opcodes.
 const OTHERS: [&[u8]; 4] = [b"nop", b"delete", b"incr", b"decr"];
 
@@ -121,6 +123,8 @@ fn operation(text: &[u8]) -> Option<Option<OpKind>> {
         Some(Some(OpKind::Read))
     } else if is_in(&WRITES) {
         Some(Some(OpKind::Write))
+    } else if is_in(&DISCARDS) {
+        Some(Some(OpKind::Trim))
     } else if is_in(&OTHERS) || (text.len() == 2 && text.iter().all(u8::is_ascii_hexdigit)) {
         Some(None)
     } else {

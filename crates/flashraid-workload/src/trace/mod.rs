@@ -59,13 +59,14 @@ pub use format::{Format, TimeUnit};
 pub use info::info;
 pub use reader::{Skipped, TraceFacts};
 pub use record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TraceRecord};
-pub use spec::{Devices, Reorder, TraceSpec};
+pub use spec::{Devices, Discards, Reorder, TraceSpec};
 pub use survey::{DeviceExtent, Survey, survey};
 
-use super::{HostLoop, Request, Source, SourceError};
+use super::{HostLoop, Request, Source, SourceError, Stop};
 use compression::Origin;
 use devices::Layout;
 use filter::Filter;
+use flashraid_model::events::TIME_MAX_NS;
 use reorder::Reordered;
 
 /// A trace as a source of requests.
@@ -83,7 +84,15 @@ pub struct TraceReader {
 /// # Errors
 /// A file that can't be read, is no trace, is damaged, or does not fit the options.
 pub fn open(spec: &TraceSpec) -> Result<TraceReader, SourceError> {
-    TraceReader::of(spec, &Origin::File(spec.path.clone()))
+    open_until(spec, &Stop::default())
+}
+
+/// Like [`open`], and every pass over the file ends soon after `stop` is asked for.
+///
+/// # Errors
+/// As for [`open`], and [`SourceError::Stopped`].
+pub fn open_until(spec: &TraceSpec, stop: &Stop) -> Result<TraceReader, SourceError> {
+    TraceReader::of(spec, &Origin::file(&spec.path, stop))
 }
 
 /// Like [`open`], with the content of the file given; `spec.path` only serves as a name for messages.
@@ -91,7 +100,7 @@ pub fn open(spec: &TraceSpec) -> Result<TraceReader, SourceError> {
 /// # Errors
 /// As for [`open`].
 pub fn open_bytes(bytes: impl Into<Arc<[u8]>>, spec: &TraceSpec) -> Result<TraceReader, SourceError> {
-    TraceReader::of(spec, &Origin::Memory(bytes.into()))
+    TraceReader::of(spec, &Origin::memory(bytes.into()))
 }
 
 impl TraceReader {
@@ -148,8 +157,18 @@ impl Source for TraceReader {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
         let Some(record) = self.records.next()? else { return Ok(None) };
         let first_ns = *self.first_ns.get_or_insert(record.time_ns);
+        let arrival_ns = record.time_ns - first_ns;
+        if arrival_ns > TIME_MAX_NS {
+            return Err(SourceError::Input(format!(
+                "{}: {}: a request comes {} years after the first one, but simulated time ends after 146 years (2^62 ns); is the unit right? \
+                 time_unit overrules it",
+                self.facts().name,
+                self.records.filter().place(),
+                arrival_ns / 31_557_600_000_000_000
+            )));
+        }
         Ok(Some(Request {
-            arrival_ns: record.time_ns - first_ns,
+            arrival_ns,
             offset_bytes: self.layout.offset_bytes(record.device, record.offset_bytes),
             length_bytes: record.length_bytes,
             kind: record.kind,

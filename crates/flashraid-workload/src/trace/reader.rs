@@ -9,9 +9,9 @@ use super::format::{Format, TimeUnit};
 use super::input::Input;
 use super::parser::{Parser, Units};
 use super::record::TraceRecord;
-use super::spec::TraceSpec;
+use super::spec::{Discards, TraceSpec};
 use super::srt;
-use crate::SourceError;
+use crate::{OpKind, SourceError};
 
 /// What was found out about a trace when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub struct Skipped {
     pub zero_length: u64,
     /// Requests of devices that were not asked for.
     pub other_devices: u64,
+    /// Discards; only where they are to be ignored.
+    pub discards: u64,
     /// Requests that repeat another; only with `drop_repeats_within_ns`.
     pub repeats: u64,
 }
@@ -49,6 +51,7 @@ pub(crate) struct Records {
     parser: Parser,
     units: Units,
     skip_bad_lines: bool,
+    discards: Discards,
     /// Lines or binary records read so far.
     line: u64,
     /// No line with content has been read yet, so that the next may be a header.
@@ -111,6 +114,7 @@ impl Records {
             parser,
             units,
             skip_bad_lines: spec.skip_bad_lines,
+            discards: spec.discards,
             line: 0,
             at_head: format.may_have_header(),
             facts,
@@ -137,6 +141,7 @@ impl Records {
             let at_head = std::mem::take(&mut self.at_head);
             let bytes_begin_a_name = matches!(bytes.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'"'));
             match self.parser.parse(bytes, self.units) {
+                Ok(Some(record)) if record.kind == OpKind::Trim && self.discards == Discards::Ignore => self.skipped.discards += 1,
                 Ok(Some(record)) if record.length_bytes == 0 => self.skipped.zero_length += 1,
                 Ok(Some(record)) => return Ok(Some(record)),
                 Ok(None) => {}

@@ -8,6 +8,10 @@ pub const MAX_REQUEST_BYTES: u64 = 1 << 30;
 /// Highest address that is believed: 1 EiB.
 pub const MAX_OFFSET_BYTES: u64 = 1 << 60;
 
+/// Time stamps below this are believed. What lies above is a negative number that was taken for an unsigned one; the clock of Windows, which
+/// counts from 1601, comes here in 2148.
+pub const TIME_STAMP_END_NS: u64 = u64::MAX - (1 << 60) + 1;
+
 /// One request as it stands in the file, before times are normalised and devices are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceRecord {
@@ -17,8 +21,8 @@ pub struct TraceRecord {
     pub device: u32,
     /// First byte on that device, at most [`MAX_OFFSET_BYTES`].
     pub offset_bytes: u64,
-    /// Bytes, at most [`MAX_REQUEST_BYTES`]; never 0 once it leaves the reader.
+    /// Bytes, at most [`MAX_REQUEST_BYTES`], of a discard [`MAX_OFFSET_BYTES`]; never 0 once it leaves the reader.
     pub length_bytes: u64,
-    /// Read or write.
+    /// Read, write or, of a discard, trim.
     pub kind: OpKind,
 }

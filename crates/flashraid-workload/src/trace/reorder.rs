@@ -35,6 +35,40 @@ impl Ord for Held {
     }
 }
 
+/// Requests that are sorted at a time, in about a tenth of a second.
+const RUN: usize = 1 << 20;
+
+/// Sorted runs of a trace on their way to one sequence. Of requests of the same time those of the earlier run go first.
+struct Sorted {
+    runs: Vec<std::vec::IntoIter<TraceRecord>>,
+    /// The first of each run, by time and the number of the run.
+    first: BinaryHeap<Reverse<Held>>,
+}
+
+impl Sorted {
+    fn new(runs: Vec<std::vec::IntoIter<TraceRecord>>) -> Self {
+        let mut sorted = Self { first: BinaryHeap::with_capacity(runs.len()), runs };
+        (0..sorted.runs.len()).for_each(|run| sorted.advance(run));
+        sorted
+    }
+
+    fn advance(&mut self, run: usize) {
+        if let Some(record) = self.runs[run].next() {
+            self.first.push(Reverse(Held { key: (record.time_ns, run as u64), record }));
+        }
+    }
+}
+
+impl Iterator for Sorted {
+    type Item = TraceRecord;
+
+    fn next(&mut self) -> Option<TraceRecord> {
+        let Reverse(Held { key: (_, run), record }) = self.first.pop()?;
+        self.advance(run as usize);
+        Some(record)
+    }
+}
+
 /// The requests of a trace in order of time.
 pub(crate) struct Reordered {
     filter: Filter,
@@ -42,6 +76,8 @@ pub(crate) struct Reordered {
     window: usize,
     /// Set with [`Reorder::Sort`] until everything is read.
     read_all: bool,
+    /// With [`Reorder::Sort`], what was read.
+    sorted: Option<Sorted>,
     held: BinaryHeap<Reverse<Held>>,
     read: u64,
     at_end: bool,
@@ -54,7 +90,7 @@ impl Reordered {
             Reorder::Window(window) => (window as usize, false),
             Reorder::Sort => (0, true),
         };
-        Self { filter, window, read_all, held: BinaryHeap::new(), read: 0, at_end: false, last_ns: 0 }
+        Self { filter, window, read_all, sorted: None, held: BinaryHeap::new(), read: 0, at_end: false, last_ns: 0 }
     }
 
     pub fn filter(&self) -> &Filter {
@@ -64,13 +100,10 @@ impl Reordered {
     pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         if self.read_all {
             self.read_all = false;
-            let mut all = Vec::new();
-            while let Some(record) = self.filter.next()? {
-                all.push(Reverse(Held { key: (record.time_ns, self.read), record }));
-                self.read += 1;
-            }
-            self.at_end = true;
-            self.held = all.into();
+            self.read_all()?;
+        }
+        if let Some(sorted) = &mut self.sorted {
+            return Ok(sorted.next());
         }
         while !self.at_end {
             match self.filter.next()? {
@@ -95,6 +128,25 @@ impl Reordered {
             self.last_ns = held.record.time_ns;
             held.record
         }))
+    }
+
+    /// Reads and sorts the whole trace, part by part, so that neither takes long at a time.
+    fn read_all(&mut self) -> Result<(), SourceError> {
+        let mut runs = Vec::new();
+        let mut run = Vec::new();
+        loop {
+            let record = self.filter.next()?;
+            run.extend(record);
+            if record.is_none() || run.len() == RUN {
+                // Requests of the same time keep the order of the file.
+                run.sort_by_key(|record: &TraceRecord| record.time_ns);
+                runs.push(std::mem::take(&mut run).into_iter());
+            }
+            if record.is_none() {
+                self.sorted = Some(Sorted::new(runs));
+                return Ok(());
+            }
+        }
     }
 
     fn backwards(&self, record: &TraceRecord) -> SourceError {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::info::info_bytes;
-use super::{CompressingWriter, Compression, Devices, Format, Reorder, TimeUnit, TraceRecord, TraceSpec, open_bytes};
+use super::{CompressingWriter, Compression, Devices, Discards, Format, Reorder, TimeUnit, TraceRecord, TraceSpec, open_bytes};
 use crate::{HostLoop, OpKind, Source, SourceError};
 
 use OpKind::{Read, Write as Writes};
@@ -30,6 +30,7 @@ fn refusal(bytes: impl AsRef<[u8]>, spec: &TraceSpec) -> String {
     match records(bytes.as_ref(), spec) {
         Err(SourceError::Input(message)) => message,
         Err(SourceError::Io { context, source }) => panic!("an I/O error: {context}: {source}"),
+        Err(SourceError::Stopped) => panic!("nobody stops it"),
         Ok(records) => panic!("{} records were read", records.len()),
     }
 }
@@ -116,7 +117,17 @@ Total (8,16):
 #[test]
 fn blkparse_takes_what_is_queued_or_else_issued() {
     let device = 8 << 20 | 16;
-    check(BLKPARSE, Format::Blkparse, &[record(0, device, 1 << 20, 4096, Writes), record(500_000_001, device, 8192, 8192, Read)]);
+    let queued = [
+        record(0, device, 1 << 20, 4096, Writes),
+        record(4000, device, 2 << 20, 32_768, OpKind::Trim),
+        record(500_000_001, device, 8192, 8192, Read),
+    ];
+    check(BLKPARSE, Format::Blkparse, &queued);
+    let ignoring = TraceSpec { discards: Discards::Ignore, ..spec() };
+    assert_eq!(records(BLKPARSE.as_bytes(), &ignoring).unwrap(), [queued[0], queued[2]]);
+    let info = info_bytes(BLKPARSE.as_bytes(), &spec()).unwrap();
+    assert_eq!((info.requests, info.trim.requests, info.trim.bytes, info.footprint_bytes), (3, 1, 32_768, 12_288));
+    assert_eq!(info_bytes(BLKPARSE.as_bytes(), &ignoring).unwrap().skipped.discards, 1);
     let issued: String = BLKPARSE.lines().filter(|line| !line.contains(" Q ")).map(|line| format!("{line}\n")).collect();
     check(issued, Format::Blkparse, &[record(2000, device, 1 << 20, 4096, Writes)]);
 }
@@ -124,8 +135,17 @@ fn blkparse_takes_what_is_queued_or_else_issued() {
 #[test]
 fn fio_2_adds_up_waits() {
     let text = "fio version 2 iolog\n/dev/a add\n/dev/a open\n/dev/b open\n/dev/a read 0 4096\n/dev/a wait 150 0\n/dev/b write 4096 512\n\
-                /dev/a wait 50 0\n/dev/a sync 0 0\n/dev/a read 512 512\n/dev/a close\n";
-    check(text, Format::Fio2, &[record(0, 0, 0, 4096, Read), record(150_000, 1, 4096, 512, Writes), record(200_000, 0, 512, 512, Read)]);
+                /dev/a wait 50 0\n/dev/a sync 0 0\n/dev/a trim 8192 4294967296\n/dev/a read 512 512\n/dev/a close\n";
+    check(
+        text,
+        Format::Fio2,
+        &[
+            record(0, 0, 0, 4096, Read),
+            record(150_000, 1, 4096, 512, Writes),
+            record(200_000, 0, 8192, 1 << 32, OpKind::Trim),
+            record(200_000, 0, 512, 512, Read),
+        ],
+    );
     let without: String = text.lines().filter(|line| !line.contains("wait")).map(|line| format!("{line}\n")).collect();
     let reader = open_bytes(without.into_bytes(), &spec()).unwrap();
     assert_eq!((reader.facts().has_times, reader.host_loop()), (false, HostLoop::Closed { depth: 1, think_ns: 0 }));
@@ -342,7 +362,7 @@ fn absurd_numbers_are_bad_lines_and_empty_requests_are_left_out() {
         ("0,8,2147483648,w,1", "at most 1 GiB"),
         ("0,9223372036854775807,512,w,1", "below 2^60"),
         ("4294967296,8,512,w,1", "device number of at most"),
-        ("0,8,512,w,99999999999", "a time below 2^64 ns"),
+        ("0,8,512,w,99999999999", "a time below 2^64 - 2^60 ns"),
         ("0,-8,512,w,1", "the start sector"),
     ] {
         let message = refusal(format!("{SPC}{line}\n"), &spec());
@@ -377,10 +397,11 @@ fn what_is_no_trace_is_told_apart() {
 }
 
 #[test]
-fn a_missing_file_is_an_io_error() {
-    let error = super::open(&TraceSpec::new("no/such/file")).err().unwrap();
-    assert!(matches!(&error, SourceError::Io { context, .. } if context.contains("no/such/file")), "{error}");
-    assert!(matches!(super::open(&TraceSpec::new(".")).err().unwrap(), SourceError::Io { .. }));
+fn a_path_that_leads_to_no_file_is_bad_input() {
+    for path in ["no/such/file", "."] {
+        let error = super::open(&TraceSpec::new(path)).err().unwrap();
+        assert!(matches!(&error, SourceError::Input(message) if message.contains(path)), "{error}");
+    }
 }
 
 fn offsets(devices: Devices) -> Vec<(u64, u64)> {

@@ -28,6 +28,8 @@ pub struct TraceSpec {
     /// Drops a request that repeats another (same device, address, length and direction) at most this many nanoseconds after
     /// the last one like it: some recorders note a request at two layers.
     pub drop_repeats_within_ns: Option<u64>,
+    /// What becomes of discards (blkparse, fio iologs, libCacheSim CSV).
+    pub discards: Discards,
     /// OpKind of requests where the trace does not tell (libCacheSim CSV without an op column, which is read as reads). An error
     /// for formats that do.
     pub direction: Option<OpKind>,
@@ -46,9 +48,21 @@ impl TraceSpec {
             reorder: Reorder::default(),
             skip_bad_lines: false,
             drop_repeats_within_ns: None,
+            discards: Discards::default(),
             direction: None,
         }
     }
+}
+
+/// What becomes of the discards of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Discards {
+    /// They are trims.
+    #[default]
+    Trim,
+    /// They are left out, and counted.
+    Ignore,
 }
 
 /// What becomes of the devices of a trace, each of which has addresses of its own.

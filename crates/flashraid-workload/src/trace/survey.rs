@@ -8,7 +8,7 @@ use super::compression::Origin;
 use super::devices::{Layout, folded_bytes};
 use super::filter::Filter;
 use super::spec::{Devices, TraceSpec};
-use crate::SourceError;
+use crate::{SourceError, Stop};
 
 /// One device of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,7 +43,7 @@ pub struct Survey {
 /// # Errors
 /// A trace that can't be read to its end.
 pub fn survey(spec: &TraceSpec) -> Result<Survey, SourceError> {
-    let mut records = Filter::open(spec, &Origin::File(spec.path.clone()))?;
+    let mut records = Filter::open(spec, &Origin::file(&spec.path, &Stop::default()))?;
     let mut extents: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let (mut first_ns, mut last_ns) = (u64::MAX, 0);
     while let Some(record) = records.next()? {

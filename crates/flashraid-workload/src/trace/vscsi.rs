@@ -7,7 +7,7 @@
 
 use super::fields::{Bad, FieldResult, length_bytes, offset_bytes};
 use super::parser::Units;
-use super::record::TraceRecord;
+use super::record::{TIME_STAMP_END_NS, TraceRecord};
 use crate::OpKind;
 
 /// Version of the records of one file.
@@ -65,7 +65,8 @@ impl Vscsi {
         let length = u64::from(u32_at(length_at));
         let length_bytes = length_bytes(length, 1).ok_or_else(|| bad(length_at, length, "a length of at most 1 GiB"))?;
         let time = u64_at(time_at);
-        let time_ns = time.checked_mul(units.time_ns).ok_or_else(|| bad(time_at, time, "a time below 2^64 ns (584 years)"))?;
+        let time_ns = time.checked_mul(units.time_ns).filter(|time_ns| *time_ns < TIME_STAMP_END_NS);
+        let time_ns = time_ns.ok_or_else(|| bad(time_at, time, "a time below 2^64 - 2^60 ns (547 years)"))?;
         Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, kind: direction }))
     }
 }

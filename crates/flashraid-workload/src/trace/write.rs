@@ -44,6 +44,10 @@ pub struct Written {
     pub widened: u64,
     /// Time stamps cut to the coarser unit of the format.
     pub times_cut: u64,
+    /// Discards left out, because the format knows none.
+    pub discards_lost: u64,
+    /// Requests that got the time 0 because the trace has no times: replayed, they come all at once.
+    pub without_times: u64,
     /// Requests of devices other than 0 in a format that knows no devices; they share its addresses.
     pub devices_lost: u64,
 }
@@ -92,6 +96,10 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// What the output says.
     pub fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
+        if record.kind == OpKind::Trim && !knows_discards(self.format) {
+            self.written.discards_lost += 1;
+            return Ok(());
+        }
         let first_ns = *self.first_ns.get_or_insert(record.time_ns);
         let ns = record.time_ns.saturating_sub(first_ns);
         let device = record.device;
@@ -101,7 +109,11 @@ impl<W: Write> TraceWriter<W> {
         let sectors = (offset + length).div_ceil(SECTOR_BYTES) - sector;
         let reads = record.kind == OpKind::Read;
         let letter = if reads { 'R' } else { 'W' };
-        let word = if reads { "Read" } else { "Write" };
+        let word = match record.kind {
+            OpKind::Read => "Read",
+            OpKind::Trim => "Trim",
+            OpKind::Write | OpKind::Flush => "Write",
+        };
         let read_1 = u8::from(reads);
         let (seconds, ns_of_second) = (ns / 1_000_000_000, ns % 1_000_000_000);
         let (ms, ns_of_ms) = (ns / 1_000_000, ns % 1_000_000);
@@ -209,7 +221,8 @@ pub fn convert(spec: &TraceSpec, path: &Path, format: Format) -> Result<Written,
         }
         writer.write(&record).map_err(failed)?;
     }
-    let (buffer, written) = writer.finish().map_err(failed)?;
+    let (buffer, mut written) = writer.finish().map_err(failed)?;
+    written.without_times = if reader.facts().has_times { 0 } else { written.requests };
     let compressor = buffer.into_inner().map_err(|error| failed(error.into_error()))?;
     compressor.finish().map_err(failed)?;
     file.finish().map_err(failed)?;
@@ -222,6 +235,11 @@ fn without_layout(spec: &TraceSpec) -> super::Devices {
         super::Devices::List(list) => super::Devices::List(list.clone()),
         super::Devices::Concat | super::Devices::Fold => super::Devices::Fold,
     }
+}
+
+/// Whether a discard can be written.
+const fn knows_discards(format: Format) -> bool {
+    matches!(format, Format::Fio2 | Format::Fio3 | Format::Libcachesim)
 }
 
 fn not_writable(format: Format) -> String {
@@ -245,13 +263,13 @@ mod tests {
     }
 
     fn records(time_step_ns: u64, size_step: u64) -> impl Strategy<Value = Vec<TraceRecord>> {
-        let record = (0_u64..5_000, 0_u32..4, 0_u64..1 << 30, 1_u64..300, any::<bool>());
+        let record = (0_u64..5_000, 0_u32..4, 0_u64..1 << 30, 1_u64..300, 0_u8..5);
         prop::collection::vec(record, 1..40).prop_map(move |all| {
             let mut time_ns = 0;
             all.into_iter()
-                .map(|(gap, device, offset, length, reads)| {
+                .map(|(gap, device, offset, length, kind)| {
                     time_ns += gap * time_step_ns;
-                    let direction = if reads { OpKind::Read } else { OpKind::Write };
+                    let direction = [OpKind::Read, OpKind::Read, OpKind::Write, OpKind::Write, OpKind::Trim][usize::from(kind)];
                     TraceRecord { time_ns, device, offset_bytes: offset * size_step, length_bytes: length * size_step, kind: direction }
                 })
                 .collect()
@@ -282,9 +300,11 @@ mod tests {
     /// `records` as `format` can hold them: times from the first, and device numbers as its reader gives them.
     fn expected(records: &[TraceRecord], format: Format) -> Vec<TraceRecord> {
         let mut seen: Vec<u32> = Vec::new();
-        let first_ns = records[0].time_ns;
+        let holds = |record: &&TraceRecord| record.kind != OpKind::Trim || knows_discards(format);
+        let first_ns = records.iter().find(holds).map_or(0, |record| record.time_ns);
         records
             .iter()
+            .filter(holds)
             .map(|record| {
                 if !seen.contains(&record.device) {
                     seen.push(record.device);
@@ -304,8 +324,10 @@ mod tests {
         fn every_format_gives_back_what_it_can_hold(records in coarse_records()) {
             for format in WRITABLE {
                 let (text, summary) = written(&records, format);
+                prop_assume!(summary.requests > 0);
                 prop_assert_eq!(read_back(text, format), expected(&records, format), "{}", format);
-                prop_assert_eq!((summary.requests, summary.widened, summary.times_cut), (records.len() as u64, 0, 0), "{}", format);
+                let requests = summary.requests + summary.discards_lost;
+                prop_assert_eq!((requests, summary.widened, summary.times_cut), (records.len() as u64, 0, 0), "{}", format);
             }
         }
 
@@ -313,8 +335,10 @@ mod tests {
         fn what_does_not_fit_is_widened_and_cut_and_told(records in fine_records()) {
             for format in WRITABLE {
                 let (text, summary) = written(&records, format);
+                prop_assume!(summary.requests > 0);
                 let back = read_back(text, format);
-                let mut changed = Written { requests: records.len() as u64, devices_lost: summary.devices_lost, ..Written::default() };
+                let Written { devices_lost, discards_lost, .. } = summary;
+                let mut changed = Written { requests: records.len() as u64 - discards_lost, devices_lost, discards_lost, ..Written::default() };
                 for (was, is) in expected(&records, format).iter().zip(&back) {
                     prop_assert!(is.time_ns <= was.time_ns && was.time_ns - is.time_ns < 1_000_000_000);
                     prop_assert!(is.offset_bytes <= was.offset_bytes, "{}", format);

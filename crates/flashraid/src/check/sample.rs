@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::config::address_space;
+use crate::simulation::Limit;
 use flashraid_model::array::{ArrayParams, OfferedLoad, pages_of};
-use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, WorkloadSpec};
+use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
 /// Requests looked at.
 const REQUESTS: u64 = 20_000;
@@ -22,6 +23,8 @@ pub struct WorkloadSample {
     pub mean_request_bytes: f64,
     /// Share of reads among the requests.
     pub read_fraction: f64,
+    /// Pages of the array that a request reads or writes, on average over all requests.
+    pub host_pages_per_request: f64,
     /// Pages that a request reads on all members together, for parity too, on average over all requests.
     pub pages_read_per_request: f64,
     /// Pages that a request writes on all members together, mirrors and parity included, on average over all requests.
@@ -34,25 +37,33 @@ pub struct WorkloadSample {
     pub extent_bytes: u64,
 }
 
-/// Draws the first requests of `spec`.
-pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Result<WorkloadSample, SourceError> {
+/// Draws the first requests of `spec`. What is wrong with requests that a run of `limit` does not come to is no mistake.
+pub(super) fn draw(spec: &WorkloadSpec, limit: &Limit, seed: u64, array: &ArrayParams, stop: &Stop) -> Result<WorkloadSample, SourceError> {
     let space = address_space(array);
-    let mut source = workload::open(spec, seed, &space)?;
-    let mut offered_load = OfferedLoad::new(array.layout());
+    let mut source = workload::open_until(spec, seed, &space, stop)?;
+    let mut offered_load = OfferedLoad::new(array);
     let mut by_member = vec![0_u64; array.members as usize];
     let (mut requests, mut reads, mut bytes, mut last_ns, mut extent_bytes) = (0_u64, 0_u64, 0_u128, 0_u64, 0_u64);
-    let (mut pages_read, mut pages_written, mut pages, mut partial) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let (mut pages_read, mut pages_written, mut host_pages, mut pages, mut partial) = (0_u64, 0_u64, 0_u64, 0_u64, 0_u64);
     while requests < REQUESTS {
-        let Some(request) = source.next_request()? else { break };
+        let request = match source.next_request() {
+            Ok(Some(request)) => request,
+            Ok(None) => break,
+            Err(_) if limit.requests.is_some_and(|all| requests >= all) || limit.duration_ns.is_some_and(|end| last_ns >= end) => break,
+            Err(error) => return Err(error),
+        };
         let end = request.offset_bytes.saturating_add(request.length_bytes);
         let (first, past) = (request.offset_bytes / space.page_bytes, end.div_ceil(space.page_bytes));
         requests += 1;
         bytes += u128::from(request.length_bytes);
         last_ns = request.arrival_ns;
         extent_bytes = extent_bytes.max(end);
+        if matches!(request.kind, OpKind::Read | OpKind::Write) {
+            host_pages += past - first;
+        }
         if request.kind == OpKind::Read {
             reads += 1;
-        } else {
+        } else if request.kind == OpKind::Write {
             let ragged =
                 u64::from(!request.offset_bytes.is_multiple_of(space.page_bytes)) + u64::from(!end.is_multiple_of(space.page_bytes));
             partial += ragged.min(past - first);
@@ -86,6 +97,7 @@ pub(super) fn draw(spec: &WorkloadSpec, seed: u64, array: &ArrayParams) -> Resul
         },
         mean_request_bytes: bytes as f64 / count,
         read_fraction: reads as f64 / count,
+        host_pages_per_request: host_pages as f64 / count,
         pages_read_per_request: pages_read as f64 / count,
         pages_written_per_request: pages_written as f64 / count,
         partial_page_writes: partial as f64 / pages.max(1) as f64,

@@ -40,7 +40,7 @@ impl fmt::Display for CheckReport {
         line(f, "write amplification", &text)?;
         line(f, "a clean", &format!("moves {:.1} pages and takes {:.2} ms", gc.pages_moved_per_clean, gc.clean_us / 1000.0))?;
         let text = match self.first_collection {
-            FirstCollection::AtOnce => "with the first writes; the warm-up brings the pools to their working level".to_string(),
+            FirstCollection::AtOnce => "at once; the warm-up brings the pools to their working level".to_string(),
             FirstCollection::After { pages_per_member, seconds: Some(seconds) } => {
                 format!("after {pages_per_member} pages written per member, about {seconds:.1} s into the run")
             }
@@ -64,7 +64,7 @@ impl fmt::Display for CheckReport {
         if let Some(load) = &self.load {
             if let (Some(without), Some(with)) = (load.dies_without_gc, load.dies_with_gc) {
                 let mut text = format!("dies {:.1} % busy, {:.1} % with collection", without * 100.0, with * 100.0);
-                for (name, share) in [("link", load.link), ("channels", load.channels)] {
+                for (name, share) in [("link", load.link), ("channels", load.channels), ("controller", load.controller)] {
                     if let Some(share) = share {
                         text.push_str(&format!(", {name} {:.1} %", share * 100.0));
                     }

@@ -21,17 +21,53 @@ pub struct ArrayConfig {
     /// Consecutive bytes of the array that stay on one member, a multiple of the page size; without it a page, at least 4 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Size>,
-    /// A member that fails during the run; without it none does.
+    /// Members that fail during the run, one table or several (`[[array.failure]]`); without it none does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<FailureConfig>,
-    /// How the failed member is rebuilt on a spare; without it the array stays degraded.
+    pub failure: Option<FailureList>,
+    /// How failed members are rebuilt on spares; without it the array stays degraded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildConfig>,
+    /// Limits of the array's controller towards the host; without it there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controller: Option<ControllerConfig>,
 }
 
 impl Default for ArrayConfig {
     fn default() -> Self {
-        Self { preset: None, level: Level::Raid0, members: None, stripe_unit: None, failure: None, rebuild: None }
+        Self { preset: None, level: Level::Raid0, members: None, stripe_unit: None, failure: None, rebuild: None, controller: None }
+    }
+}
+
+/// What the controller of an array sets bounds to, whatever its members could do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ControllerConfig {
+    /// Host requests in work at a time; others wait, in order of arrival. Without it any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub outstanding: Option<u32>,
+    /// Bytes per second of all data that hosts read and write, which pass one after another. Without it data take no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Rate>,
+}
+
+/// A member that fails, or several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum FailureList {
+    /// One.
+    One(FailureConfig),
+    /// Several, each member once.
+    Several(#[schemars(length(min = 1))] Vec<FailureConfig>),
+}
+
+impl FailureList {
+    /// All of them, with their keys.
+    pub(super) fn with_keys(&self) -> Vec<(String, &FailureConfig)> {
+        match self {
+            Self::One(failure) => vec![("array.failure".to_owned(), failure)],
+            Self::Several(list) => list.iter().enumerate().map(|(at, failure)| (format!("array.failure[{at}]"), failure)).collect(),
+        }
     }
 }
 
@@ -46,18 +82,21 @@ pub struct FailureConfig {
     pub at: Duration,
 }
 
-/// The rebuilding of a failed member, strip by strip, while the load goes on.
+/// The rebuilding of failed members, each on a spare of its own, strip by strip, while the load goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RebuildConfig {
-    /// The most bytes per second that are brought to the spare; it is less if members are busy.
+    /// The most bytes per second that are brought to a spare; it is less if members are busy.
     pub rate: Rate,
     /// From the failure to the begin of rebuilding.
     pub delay: Duration,
-    /// Strips that are rebuilt at a time.
+    /// Strips of a member that are rebuilt at a time.
     #[schemars(range(min = 1, max = 1024))]
     pub in_flight: u32,
-    /// The state of the spare when it is needed.
+    /// Spares: so many members that fail, the first in time, are rebuilt.
+    #[schemars(range(min = 1, max = 127))]
+    pub spares: u32,
+    /// The state of the spares when they are needed.
     pub spare: Spare,
     /// Goes on to the end of rebuilding after the last request; else rebuilding ends with the load.
     pub finish: bool,
@@ -66,7 +105,7 @@ pub struct RebuildConfig {
 impl Default for RebuildConfig {
     fn default() -> Self {
         let rate = Rate { bytes_per_s: 100_000_000 };
-        Self { rate, delay: Duration { ns: 0 }, in_flight: 1, spare: Spare::Warm, finish: false }
+        Self { rate, delay: Duration { ns: 0 }, in_flight: 1, spares: 1, spare: Spare::Warm, finish: false }
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::gc::REFERENCE_NO_COPY_BACK;
 use super::presets;
 use super::problems::{Place, Problem, Problems, SourceText, nearest, one_of};
 use super::renamed;
@@ -60,6 +61,7 @@ impl Composer {
             let name = named_preset(ssd, "ssd", problems, &presets::device_names()).unwrap_or_else(|| device::DEFAULT_PRESET.to_string());
             let text = presets::device(&name).expect("named_preset returns known names, and the default is one");
             lay_over(ssd, &name, text, problems);
+            follow_procedure(ssd, self.written.get("ssd"));
         }
         if let Some(array) = tree.get_mut("array").filter(|array| array.is_table())
             && let Some(name) = named_preset(array, "array", problems, &presets::array_names())
@@ -99,6 +101,9 @@ fn refuse_old_names(tree: &mut Tree, source: &str, problems: &mut Problems) {
     problems.list.extend(renamed::rename(tree).iter().map(|renamed| renamed.problem(source)));
 }
 
+/// Files that inherit one from the other, at most.
+const INHERITS_MAX: usize = 64;
+
 /// The tree of a file over what it inherits; `chain` holds the files that are being read.
 fn read_file(name: &str, text: &str, chain: &mut Vec<PathBuf>, problems: &mut Problems) -> Tree {
     let source = add_source(problems, name, text);
@@ -121,7 +126,12 @@ fn read_file(name: &str, text: &str, chain: &mut Vec<PathBuf>, problems: &mut Pr
         problem_at(problems, "inherits", &place, message, None);
         return tree;
     }
-    match std::fs::read_to_string(&base_path) {
+    if chain.len() == INHERITS_MAX {
+        let message = format!("`inherits` leads from file to file, {INHERITS_MAX} of them and on");
+        problem_at(problems, "inherits", &place, message, Some("put some of the files together".to_string()));
+        return tree;
+    }
+    match super::read_text(&base_path) {
         Ok(base_text) => {
             chain.push(base_identity);
             let mut base = read_file(&base_path.display().to_string(), &base_text, chain, problems);
@@ -195,6 +205,22 @@ fn lay_over(tree: &mut Tree, name: &str, text: &str, problems: &mut Problems) {
     *tree = base;
 }
 
+/// A procedure that the user names says what a preset's keys say otherwise; the user's own keys stay, and may contradict it.
+fn follow_procedure(ssd: &mut Tree, written: Option<&Tree>) {
+    let written = written.and_then(|written| written.get("gc"));
+    let is_written = |key: &str| written.is_some_and(|gc| gc.get(key).is_some());
+    let Some(gc) = ssd.get_mut("gc") else { return };
+    let Some(procedure) = gc.get("procedure").filter(|_| is_written("procedure")) else { return };
+    if procedure.as_str() == Some(REFERENCE_NO_COPY_BACK) {
+        let place = procedure.value_place.clone();
+        for (key, value) in [("pool", Value::from("die")), ("copy_back", false.into())] {
+            if !is_written(key) {
+                gc.insert(key, Tree::from_json(&value, &place));
+            }
+        }
+    }
+}
+
 /// Finds out of which kind a workload is, refuses keys of other kinds, and puts its preset below it.
 fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_whole: bool) {
     if !tree.is_table() {
@@ -236,10 +262,13 @@ fn fill_workload(tree: &mut Tree, section: &str, problems: &mut Problems, is_who
         *tree = base;
     }
     let place = tree.value_place.clone();
-    if let Some(name) = preset {
+    // What was written stays, right or wrong, for the schema to judge.
+    if let Some(name) = preset.filter(|_| tree.get("preset").is_none()) {
         tree.insert("preset", Tree::from_json(&Value::String(name), &place));
     }
-    tree.insert("kind", Tree::from_json(&Value::String(kind.clone()), &place));
+    if tree.get("kind").is_none() {
+        tree.insert("kind", Tree::from_json(&Value::String(kind.clone()), &place));
+    }
     if let Some(Tree { kind: Kind::Array(streams), .. }) = tree.get_mut("streams") {
         for (at, stream) in streams.iter_mut().enumerate() {
             fill_workload(stream, &format!("{section}.streams[{at}]"), problems, false);

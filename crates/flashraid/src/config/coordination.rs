@@ -1,50 +1,54 @@
 //! What users write about the coordination of garbage collection: `[coordination]`.
+//!
+//! The parameters of all schemes stand side by side in this table, with what holds for every controller, so that a comparison of schemes can
+//! set them once. Which there are, the schemes themselves say.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 
-use super::gc::StopThreshold;
-use flashraid_workload::units::Duration;
+use flashraid_model::coordination::{ABOVE_START, SchemePolicy};
+use flashraid_model::policy::flat;
+use flashraid_workload::units::{Duration, StopThreshold};
 
 /// How garbage collection of the members is coordinated.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CoordinationConfig {
+    /// The scheme, with its parameters.
+    pub scheme: SchemePolicy,
+    /// What holds for every controller.
+    pub protocol: ProtocolConfig,
+    /// Other schemes whose parameters were set beside.
+    pub(super) others: Vec<SchemePolicy>,
+}
+
+/// What holds for every controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct CoordinationConfig {
-    /// The scheme.
-    pub scheme: Scheme,
+pub struct ProtocolConfig {
     /// What a forced member cleans in each of its dies.
     pub force_until: ForceUntil,
     /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle).
     pub t_soft: StopThreshold,
-    /// Between two checks of the controller (proactive-idle, proactive-soft-limit).
-    pub check_interval: Duration,
-    /// Without a request for so long the array is idle (proactive-idle).
-    pub idle_threshold: Duration,
-    /// Free blocks of a pool at which its member is forced (proactive-soft-limit).
-    pub soft_limit: StopThreshold,
-    /// With so many requests outstanding, or fewer, it is a good moment (proactive-soft-limit).
-    pub shallow_depth: u32,
     /// From the first request of a member for collection until the controller forces, so that more members can ask.
     pub delay: Duration,
     /// Whether the controller answers.
     pub answer: Answer,
     /// Numbers of the GGC-aware members, which know the protocol; without it all do.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 128))]
     pub ggc_aware: Option<Vec<u32>>,
     /// How long messages take.
     pub latency: LatencyConfig,
 }
 
-impl Default for CoordinationConfig {
+impl Default for ProtocolConfig {
     fn default() -> Self {
         Self {
-            scheme: Scheme::Local,
-            force_until: ForceUntil::OneVictim,
-            t_soft: StopThreshold::AboveStart(2),
-            check_interval: Duration { ns: 10_000_000 },
-            idle_threshold: Duration { ns: 10_000_000 },
-            soft_limit: StopThreshold::AboveStart(2),
-            shallow_depth: 1,
+            force_until: ForceUntil::VictimAndWatermark,
+            t_soft: ABOVE_START,
             delay: Duration { ns: 0 },
             answer: Answer::Prompt,
             ggc_aware: None,
@@ -53,28 +57,54 @@ impl Default for CoordinationConfig {
     }
 }
 
-/// How garbage collection of the members is coordinated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scheme {
-    /// Not at all: every member collects when it must.
-    Local,
-    /// All members collect as soon as one must.
-    ReactiveInclusive,
-    /// Members that soon must collect do so as soon as one must.
-    ReactiveSelective,
-    /// The same, and also when the array is idle.
-    ProactiveIdle,
-    /// Members with few free blocks collect when little waits, or just before the first of them must.
-    ProactiveSoftLimit,
-    /// Collection takes no time but still moves and erases: the lower bound of response times.
-    Ideal,
+/// The key that names the scheme.
+const SCHEME: &str = "scheme";
+
+impl Serialize for CoordinationConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::Error as _;
+        let mut table = Map::new();
+        flat::put(SCHEME, &self.scheme, &mut table);
+        let Value::Object(protocol) = serde_json::to_value(&self.protocol).map_err(S::Error::custom)? else {
+            return Err(S::Error::custom("the protocol is a table"));
+        };
+        table.extend(protocol);
+        table.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for CoordinationConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut table = Map::deserialize(deserializer)?;
+        let (scheme, others) = flat::take(SCHEME, &mut table).map_err(D::Error::custom)?;
+        let protocol = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
+        Ok(Self { scheme, protocol, others })
+    }
+}
+
+impl JsonSchema for CoordinationConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "CoordinationConfig".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = flat::properties::<SchemePolicy>(SCHEME, "The scheme.", generator);
+        let mut schema = ProtocolConfig::json_schema(generator);
+        if let Some(own) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.append(own);
+            *own = properties;
+        }
+        schema.insert("description".into(), "How garbage collection of the members is coordinated.".into());
+        schema
+    }
 }
 
 /// What a forced member cleans in each of its dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForceUntil {
+    /// One victim, whatever its free blocks are, and then until they exceed `ssd.gc.stop` in every pool (GGC 4.3.1 and 5.1).
+    VictimAndWatermark,
     /// One victim.
     OneVictim,
     /// Victims until the free blocks of every pool exceed `ssd.gc.stop`.

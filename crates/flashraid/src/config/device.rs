@@ -40,9 +40,10 @@ pub struct SsdConfig {
     /// How a write finds its plane inside the die.
     #[serde(default)]
     pub plane_choice: PlaneChoice,
-    /// The last page of each block holds a summary of the block instead of data.
+    /// The last page of each block holds a summary of the block instead of data. `true`: the program that fills a block is followed by
+    /// that of the summary. `"spread"`: every program takes its share of a summary, so that none lasts longer than the others.
     #[serde(default)]
-    pub summary_page: bool,
+    pub summary_page: SummaryPage,
     /// The block that filling the device reaches last is sealed like the others; the reference simulator leaves it open for ever.
     #[serde(default = "yes")]
     pub fill_seals_last_block: bool,
@@ -121,6 +122,42 @@ pub struct TimingConfig {
     /// Added to every host read and program command.
     #[serde(default)]
     pub command_overhead: Duration,
+}
+
+/// Whether blocks have a summary page, and which programs pay for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SummaryPage {
+    /// None, or one that the program which fills the block pays for.
+    Plain(bool),
+    /// One that all programs pay for.
+    Named(NamedSummaryPage),
+}
+
+/// A summary page that is more than there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NamedSummaryPage {
+    /// Every program takes its share.
+    Spread,
+}
+
+impl Default for SummaryPage {
+    fn default() -> Self {
+        Self::Plain(false)
+    }
+}
+
+impl SummaryPage {
+    /// The last page of a block holds no data.
+    pub fn is_there(self) -> bool {
+        self != Self::Plain(false)
+    }
+
+    /// All programs pay for it.
+    pub fn is_spread(self) -> bool {
+        self == Self::Named(NamedSummaryPage::Spread)
+    }
 }
 
 /// What carries data between the controller and the dies.

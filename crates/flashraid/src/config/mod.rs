@@ -18,12 +18,14 @@ mod gc;
 mod presets;
 mod problems;
 mod quantities;
+mod read;
 mod renamed;
 mod report;
 mod resolve;
 mod resolve_cache;
 mod resolve_coordination;
 mod resolve_failure;
+mod resolve_host_port;
 mod tree;
 mod validate;
 mod workload;
@@ -32,6 +34,7 @@ mod workload_spec;
 #[cfg(test)]
 mod tests;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -43,17 +46,22 @@ use crate::simulation::Limit;
 use flashraid_model::array::{ArrayParams, WarmUp};
 use flashraid_model::metrics::MetricsParams;
 use flashraid_workload::WorkloadSpec;
+use flashraid_workload::files::is_wrong_path;
 
 pub use array::{ArrayConfig, Level};
 pub use cache::{CacheConfig, CachePolicy};
-pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, Scheme};
+pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, ProtocolConfig};
 pub use device::{
-    Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, PlaneChoice, SsdConfig, TimingConfig, Transfer,
-    WarmUpConfig, WarmUpPattern,
+    Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, SsdConfig, SummaryPage,
+    TimingConfig, Transfer, WarmUpConfig, WarmUpPattern,
 };
-pub use gc::{Blocking, GcConfig, Idle, Pool, Preemption, StartThreshold, StopThreshold, Trigger, Victim, VictimName, VictimTable};
+pub use flashraid_model::coordination::SchemePolicy;
+pub use flashraid_model::ssd::VictimPolicy;
+pub use flashraid_workload::units::{StartThreshold, StopThreshold};
+pub use gc::{Blocking, GcConfig, Idle, Pool, Preemption, Procedure, Trigger};
 pub use presets::{Preset, PresetKind, presets};
 pub use problems::{Place, Problem, Problems, SourceText};
+pub use read::ReadConfig;
 pub use renamed::{Migrated, Renaming, migrate, renamed_preset};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::address_space;
@@ -80,6 +88,9 @@ pub struct Config {
     /// How their garbage collection is coordinated.
     #[serde(default)]
     pub coordination: CoordinationConfig,
+    /// How reads go to the members.
+    #[serde(default, skip_serializing_if = "ReadConfig::is_default")]
+    pub read: ReadConfig,
     /// The write cache.
     #[serde(default)]
     pub cache: CacheConfig,
@@ -141,15 +152,30 @@ pub fn load(path: &Path, sets: &[(String, String)], seed: Option<u64>) -> Result
 
 /// The text of a configuration file.
 pub(crate) fn read(path: &Path) -> Result<String, Problems> {
-    std::fs::read_to_string(path).map_err(|error| {
+    read_text(path).map_err(|error| {
         let name = path.display();
         let message = match error.kind() {
+            std::io::ErrorKind::FileTooLarge => format!("{name} is larger than 16 MiB, and no configuration is"),
             std::io::ErrorKind::InvalidData => format!("{name} is not a text file: a configuration is TOML in UTF-8"),
             _ => format!("{name} can't be read: {error}"),
         };
-        let unreadable = error.kind() != std::io::ErrorKind::InvalidData && error.kind() != std::io::ErrorKind::NotFound;
+        let is_content = matches!(error.kind(), std::io::ErrorKind::InvalidData | std::io::ErrorKind::FileTooLarge);
+        let unreadable = !is_content && !is_wrong_path(&error);
         Problems { sources: Vec::new(), list: vec![Problem { key: String::new(), message, help: None, place: None }], unreadable }
     })
+}
+
+/// Reads a text of a bounded length: a path may lead to a file that never ends.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    /// Bytes of a configuration at most.
+    const TEXT_MAX: u64 = 16 << 20;
+    let mut text = String::new();
+    let bytes = std::fs::File::open(path)?.take(TEXT_MAX + 1).read_to_string(&mut text);
+    // A cut in the middle of a character is no fault of the text.
+    if text.len() as u64 > TEXT_MAX || (bytes.is_err() && std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > TEXT_MAX)) {
+        return Err(std::io::ErrorKind::FileTooLarge.into());
+    }
+    bytes.map(|_| text)
 }
 
 /// Refuses what is not TOML.
@@ -170,7 +196,10 @@ pub(crate) fn check_setting(key: &str, value: &str) -> Result<(), Problems> {
     let mut problems = Problems { sources: vec![source], ..Problems::default() };
     match tree::Tree::parse_set(0, key, value, &mut problems.list) {
         Some(_) => Ok(()),
-        None => Err(problems),
+        None => {
+            problems.sort();
+            Err(problems)
+        }
     }
 }
 
@@ -197,7 +226,7 @@ pub fn from_str(name: &str, text: &str, sets: &[(String, String)], seed: Option<
     let scenario = match serde_json::from_value::<Config>(tree.to_json()) {
         Ok(mut config) => {
             config.seed = seed.unwrap_or(config.seed);
-            resolve::resolve(config, &tree, &mut composer.problems.list)
+            resolve::resolve(config, &tree, &composer.written, &mut composer.problems.list)
         }
         // Whatever is still wrong has been reported above: the schema is at least as strict as the types.
         Err(error) if composer.problems.list.is_empty() => {
@@ -220,7 +249,33 @@ pub fn schema() -> serde_json::Value {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<Config>();
     schema.insert("title".into(), "flashraid configuration".into());
-    schema.to_value()
+    let mut schema = schema.to_value();
+    bound_integers(&mut schema);
+    schema
+}
+
+/// Says of every whole number how large it can be, which schemars does not.
+fn bound_integers(schema: &mut serde_json::Value) {
+    match schema {
+        serde_json::Value::Object(entries) => {
+            let max = match entries.get("format").and_then(serde_json::Value::as_str) {
+                Some("uint8") => Some(u64::from(u8::MAX)),
+                Some("uint16") => Some(u64::from(u16::MAX)),
+                Some("uint32") => Some(u64::from(u32::MAX)),
+                // TOML's largest.
+                Some("uint64") => Some(i64::MAX as u64),
+                _ => None,
+            };
+            if let Some(max) = max
+                && !entries.contains_key("maximum")
+            {
+                entries.insert("maximum".to_owned(), max.into());
+            }
+            entries.values_mut().for_each(bound_integers);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(bound_integers),
+        _ => {}
+    }
 }
 
 /// The quantities that configurations are written in: the name that the schema uses as `format`, and what is allowed, as the end of the

@@ -59,21 +59,36 @@ pub struct Problems {
 }
 
 impl Problems {
+    /// Problems that are told at most.
+    pub(super) const MAX: usize = 50;
+    /// Characters of a message at most.
+    const MESSAGE_MAX: usize = 1000;
+
     /// Where a problem was written, as `file:line:column`.
     pub fn location(&self, problem: &Problem) -> Option<String> {
         let place = problem.place.as_ref()?;
         let source = &self.sources[place.source];
         if source.name.starts_with("--") {
-            return Some(format!("{} {}", source.name, source.text));
+            return Some(shown(&format!("{} {}", source.name, source.text), 200));
         }
         let (line, column) = source.line_column(place.span.start);
-        Some(format!("{}:{line}:{column}", source.name))
+        Some(shown(&format!("{}:{line}:{column}", source.name), 5000))
     }
 
     /// Sorts by place, so that a reader goes through the files from top to bottom.
     pub(super) fn sort(&mut self) {
         self.list.sort_by_key(|problem| problem.place.as_ref().map_or((usize::MAX, 0), |place| (place.source, place.span.start)));
         self.list.dedup();
+        if self.list.len() > Self::MAX {
+            self.list.truncate(Self::MAX);
+            let message = format!("there are more problems; these are the first {}", Self::MAX);
+            self.list.push(Problem { key: String::new(), message, help: None, place: None });
+        }
+        for problem in &mut self.list {
+            problem.key = shown(&problem.key, Self::MESSAGE_MAX);
+            problem.message = shown(&problem.message, Self::MESSAGE_MAX);
+            problem.help = problem.help.as_deref().map(|help| shown(help, Self::MESSAGE_MAX));
+        }
     }
 }
 
@@ -98,10 +113,28 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
+/// A text for a terminal and for people: without control characters, and not longer than they read.
+pub(super) fn shown(text: &str, characters_max: usize) -> String {
+    let mut shown = String::new();
+    for (count, character) in text.chars().enumerate() {
+        if count == characters_max {
+            shown.push('…');
+            break;
+        }
+        match character {
+            '\n' | '\t' => shown.push(character),
+            _ if character.is_control() => shown.extend(character.escape_default()),
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
 /// The name among `candidates` that a user who typed `typed` most likely meant.
 pub(super) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['_', '-', ' ', '.'], "");
-    let typed = fold(typed);
+    // A longer one is not meant as any of them, and takes long to compare.
+    let typed = if typed.len() > 100 { return None } else { fold(typed) };
     candidates
         .into_iter()
         .map(|name| (strsim::damerau_levenshtein(&typed, &fold(name)), name))

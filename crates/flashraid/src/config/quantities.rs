@@ -1,12 +1,12 @@
 //! The quantities of configuration keys: their serde and schema implementations, and the list that validation checks texts with.
 
 use super::device::LinkRate;
-use super::gc::{Idle, StartThreshold, StopThreshold};
+use super::gc::Idle;
 use super::workload::{FootprintSize, Gap, GrainSize, MeanSize, RequestsOrTime, TraceReorder};
 use flashraid_workload::quantity_impls;
-use flashraid_workload::units::{Duration, Fraction, Quantity, Rate, Size, TimePerByte, UnitError};
+use flashraid_workload::units::{Duration, Fraction, Quantity, Rate, Size, StartThreshold, StopThreshold, TimePerByte, UnitError};
 
-quantity_impls!(LinkRate, StartThreshold, StopThreshold, Idle, FootprintSize, Gap, GrainSize, MeanSize, RequestsOrTime, TraceReorder);
+quantity_impls!(LinkRate, Idle, FootprintSize, Gap, GrainSize, MeanSize, RequestsOrTime, TraceReorder);
 
 /// A [`Quantity`] without its type: its name in the schema, what it allows, and what is wrong with a text.
 pub(super) struct Checker {

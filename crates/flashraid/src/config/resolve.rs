@@ -3,20 +3,21 @@
 use std::path::PathBuf;
 
 use super::array::Level;
-use super::coordination::Scheme;
 use super::device::{Allocation, Duplex, Link, LinkRate, PlaneChoice, Transfer, WarmUpPattern};
-use super::gc::{Blocking, Idle, Pool, Preemption, StopThreshold, Trigger, VictimTable};
+use super::gc::{Blocking, Idle, Pool, Preemption, Procedure, REFERENCE_NO_COPY_BACK, Trigger};
 use super::problems::{Place, Problem};
 use super::tree::Tree;
 use super::validate::show;
 use super::workload::Kind;
 use super::{Config, Limit, Scenario, WarmState, workload_spec};
 use flashraid_model::array::{self, ArrayParams, MEMBERS_MAX, WarmUp};
+use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::metrics::{MetricsParams, Skip};
+use flashraid_model::policy::PolicyProblem;
 use flashraid_model::ssd::{self, ChannelParams, GcParams, LinkParams, SsdParams, VictimPolicy};
-use flashraid_workload::AddressSpace;
-use flashraid_workload::units::{Duration, Size, counted};
+use flashraid_workload::units::{Duration, Size, StopThreshold, counted};
+use flashraid_workload::{AddressSpace, SourceSpec};
 
 /// The bytes of a sector, the unit that spare bytes are counted by.
 const SECTOR_BYTES: u64 = 512;
@@ -29,14 +30,20 @@ const PLANE_POOLS_MAX: u32 = 64;
 
 const LONGEST_OPERATION_NS: u64 = 3_600_000_000_000;
 
+/// How long it may take to collect a die once from end to end, about nine years: what the model adds up before anybody looks at the clock
+/// then stays far below what a time can hold.
+const LONGEST_DIE_NS: u128 = 1 << 58;
+
 /// Fills in what depends on other keys and checks what the schema cannot; the scenario if nothing is wrong.
-pub(super) fn resolve(mut config: Config, tree: &Tree, problems: &mut Vec<Problem>) -> Option<Scenario> {
+pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems: &mut Vec<Problem>) -> Option<Scenario> {
     let before = problems.len();
     let mut resolver = Resolver { tree, problems };
     config.inherits = None;
+    fill_chunks(&mut config.workload, config.ssd.geometry.page_size);
     let ssd = resolver.ssd(&config);
     let array = resolver.array(&mut config, ssd);
     resolver.preemption_options(&config);
+    resolver.procedure(&config);
     let metrics = resolver.metrics(&config);
     let space = array.as_ref().map(address_space);
     resolver.workload(&config, space.as_ref());
@@ -61,7 +68,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, problems: &mut Vec<Proble
         limit: Limit { requests: config.workload.requests, duration_ns: config.workload.duration.map(|time| time.ns) },
         metrics,
         endurance_erases: config.ssd.endurance,
-        warnings: warnings(&config, &array),
+        warnings: warnings(&config, &array, written),
         array,
         config,
     })
@@ -80,7 +87,7 @@ pub fn address_space(array: &ArrayParams) -> AddressSpace {
 }
 
 /// Allowed, but probably not meant.
-fn warnings(config: &Config, array: &ArrayParams) -> Vec<String> {
+fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String> {
     let mut warnings = without_effect(config);
     let geometry = &array.ssd.geometry;
     let gc = &array.ssd.gc;
@@ -100,13 +107,42 @@ fn warnings(config: &Config, array: &ArrayParams) -> Vec<String> {
     if config.array.rebuild.is_some() && config.array.failure.is_none() {
         warnings.push("array.rebuild has no effect, since no member fails (array.failure)".into());
     }
+    if let (Some(rebuild), false) = (array.rebuild, array.failures.is_empty())
+        && rebuild.spares as usize > array.failures.len()
+    {
+        let (spares, failures) = (rebuild.spares, array.failures.len());
+        warnings.push(format!("array.rebuild.spares is {spares}, more than the members that fail ({failures})"));
+    }
     for key in super::resolve_cache::without_effect(&config.cache) {
         warnings.push(format!("cache.{key} is set, but policy \"{}\" does not use it", config.cache.policy.name()));
     }
     if config.ssd.warm_up.load.is_some() && config.ssd.warm_up.save.is_some() {
         warnings.push("ssd.warm_up.load and save are both set: the state that is loaded is saved again".into());
     }
+    let is_written = |key: &str| written.at(key).is_some();
+    if config.ssd.warm_up.load.is_some() {
+        for key in ["ssd.warm_up.overwrites", "ssd.warm_up.pattern"].into_iter().filter(|key| is_written(key)) {
+            warnings.push(format!("{key} has no effect beside ssd.warm_up.load, which brings a state that is warm already"));
+        }
+    }
+    if is_written("ssd.channel") && config.ssd.transfer != Transfer::Channel {
+        warnings.push("ssd.channel has no effect without ssd.transfer = \"channel\"".into());
+    }
+    if array.members == 1 && config.coordination.scheme.has_controller() {
+        warnings.push("coordination.scheme has nothing to coordinate: the array has one member".into());
+    }
     warnings
+}
+
+/// Popular addresses come in whole pages unless something else is said; where pages have the usual size, the generator's default says so.
+fn fill_chunks(workload: &mut super::workload::WorkloadConfig, page_size: Size) {
+    if let Some(address) = &mut workload.address {
+        let has_chunks = matches!(address.pattern, super::workload::Pattern::Zipf | super::workload::Pattern::HotCold);
+        if has_chunks && address.chunk.is_none() && page_size.bytes > workload_spec::DEFAULT_CHUNK_BYTES {
+            address.chunk = Some(page_size);
+        }
+    }
+    workload.streams.iter_mut().flatten().for_each(|stream| fill_chunks(stream, page_size));
 }
 
 /// Options of collection that are set although the mode of preemption, or the scheme, does not use them. A grid over the mode sets
@@ -130,7 +166,7 @@ fn without_effect(config: &Config) -> Vec<String> {
         set.map(|(key, _)| format!("ssd.gc.{key} has no effect without {needed}")).collect()
     };
     let mut warnings = Vec::new();
-    if config.coordination.scheme == Scheme::Ideal {
+    if config.coordination.scheme.is_instantaneous() {
         // Rule 109.
         let of_time = [
             ("blocking", gc.blocking != default.blocking),
@@ -158,13 +194,19 @@ pub(super) struct Resolver<'a> {
 
 impl Resolver<'_> {
     fn place(&self, key: &str) -> Place {
-        let plain = key.replace('[', ".").replace(']', "");
-        self.tree.deepest(plain.split('.')).value_place.clone()
+        self.tree.deepest(plain(key).split('.')).value_place.clone()
     }
 
     pub(super) fn problem(&mut self, key: &str, message: impl Into<String>, help: Option<&str>) {
         let place = Some(self.place(key));
         self.problems.push(Problem { key: key.to_string(), message: message.into(), help: help.map(str::to_string), place });
+    }
+
+    /// What a policy, whose parameters stand in `table`, says of one of them.
+    pub(super) fn policy_problem(&mut self, table: &str, PolicyProblem { key, message }: &PolicyProblem) {
+        let key = format!("{table}.{key}");
+        let message = format!("`{key}` is {}, {message}", self.written(&key));
+        self.problem(&key, message, None);
     }
 
     /// The value of a key as it was written.
@@ -182,7 +224,7 @@ impl Resolver<'_> {
         if self.problems.len() > before {
             return None;
         }
-        Some(SsdParams {
+        let ssd = SsdParams {
             geometry,
             timing,
             die_stride_pages: config.ssd.die_stride,
@@ -198,7 +240,9 @@ impl Resolver<'_> {
             fill_seals_last_block: config.ssd.fill_seals_last_block,
             channel,
             link,
-        })
+        };
+        self.longest_times(config, &ssd);
+        (self.problems.len() == before).then_some(ssd)
     }
 
     fn geometry(&mut self, config: &Config) -> Option<Geometry> {
@@ -209,7 +253,7 @@ impl Resolver<'_> {
             let message = format!("`ssd.geometry.page_size` is {}, but must be a multiple of 512 B up to 1 MiB", written.page_size);
             self.problem("ssd.geometry.page_size", message, None);
         }
-        if config.ssd.summary_page && written.pages < 2 {
+        if config.ssd.summary_page.is_there() && written.pages < 2 {
             self.problem("ssd.geometry.pages", "a block whose last page is a summary needs at least 2 pages", None);
         }
         let blocks_per_member = u64::from(written.dies) * u64::from(written.planes) * u64::from(written.blocks);
@@ -256,7 +300,7 @@ impl Resolver<'_> {
             pages_per_block: written.pages,
             page_bytes: page_bytes as u32,
             reserved_blocks_per_plane: reserved,
-            summary_page: config.ssd.summary_page,
+            summary_page: config.ssd.summary_page.is_there(),
         })
     }
 
@@ -274,23 +318,62 @@ impl Resolver<'_> {
                 self.problem(&format!("ssd.timing.{key}"), message, None);
             }
         }
-        if written.transfer_per_byte.ps > 1_000_000_000_000 {
-            self.problem("ssd.timing.transfer_per_byte", "`ssd.timing.transfer_per_byte` must be at most a second", None);
-        }
         let is_free = config.ssd.transfer == Transfer::None;
         // To the nearest nanosecond; the presets of the papers come out even.
         let transfer_ns = |sectors: u64| {
             let bytes = sectors * (SECTOR_BYTES + u64::from(written.spare_bytes_per_sector));
             let ps = u128::from(bytes) * u128::from(written.transfer_per_byte.ps);
-            if is_free { 0 } else { u64::try_from((ps + 500) / 1000).unwrap_or(u64::MAX) }
+            // Within 79 bits: 64 of the time of a byte, 15 of the bytes.
+            if is_free { 0 } else { (ps + 500) / 1000 }
         };
+        let page_transfer_ns = transfer_ns(u64::from(geometry.page_bytes) / SECTOR_BYTES);
+        if page_transfer_ns > u128::from(LONGEST_OPERATION_NS) {
+            let message = format!(
+                "`ssd.timing.transfer_per_byte` is {}, with which the transfer of a page takes more than the 1h that is allowed",
+                written.transfer_per_byte
+            );
+            self.problem("ssd.timing.transfer_per_byte", message, None);
+        }
+        let allowed_ns = |ns: u128| ns.min(u128::from(LONGEST_OPERATION_NS)) as u64;
         Timing {
             page_read_ns: written.page_read.ns,
             page_program_ns: written.page_program.ns,
             block_erase_ns: written.block_erase.ns,
-            page_transfer_ns: transfer_ns(u64::from(geometry.page_bytes) / SECTOR_BYTES),
-            summary_transfer_ns: if geometry.summary_page { transfer_ns(1) } else { 0 },
+            page_transfer_ns: allowed_ns(page_transfer_ns),
+            summary_transfer_ns: if geometry.summary_page { allowed_ns(transfer_ns(1)) } else { 0 },
             command_overhead_ns: written.command_overhead.ns,
+            spread_summaries: config.ssd.summary_page.is_spread(),
+        }
+    }
+
+    /// No operation may be so long that what a die does at a time is no time any more.
+    fn longest_times(&mut self, config: &Config, ssd: &SsdParams) {
+        let poll = config.ssd.gc.poll;
+        if poll.ns > LONGEST_OPERATION_NS {
+            self.problem("ssd.gc.poll", format!("`ssd.gc.poll` is {poll}, but at most 1h is allowed"), None);
+        }
+        if ssd.link.is_some_and(|link| link.page_ns > LONGEST_OPERATION_NS) {
+            self.problem("ssd.link", "`ssd.link` is so slow that a page takes more than the 1h that is allowed", Some("raise the rate"));
+        }
+        let (g, t) = (&ssd.geometry, &ssd.timing);
+        let mut page_ns = u128::from(t.page_read_ns) + 2 * u128::from(t.page_program_ns) + u128::from(t.command_overhead_ns);
+        page_ns += 2 * u128::from(t.page_transfer_ns) + u128::from(t.summary_transfer_ns);
+        if let Some(preemption) = ssd.gc.preemption {
+            page_ns += 2 * u128::from(preemption.poll_ns);
+            if let Some(suspension) = preemption.suspension {
+                page_ns += (u128::from(suspension.suspend_ns) + u128::from(suspension.resume_ns)) * u128::from(suspension.times_max);
+            }
+        }
+        let block_ns = page_ns * u128::from(g.pages_per_block) + u128::from(t.block_erase_ns);
+        let die_ns = block_ns * u128::from(g.blocks_per_die());
+        if die_ns > LONGEST_DIE_NS {
+            let years = |ns: u128| ns / 31_557_600_000_000_000;
+            let message = format!(
+                "with `ssd.timing` and `ssd.gc` as they are, a die is collected from end to end in {} years, but {} are allowed",
+                years(die_ns),
+                years(LONGEST_DIE_NS)
+            );
+            self.problem("ssd.timing", message, Some("shorten its times, ssd.gc.poll, or suspend_ns, resume_ns and suspensions_max"));
         }
     }
 
@@ -301,6 +384,7 @@ impl Resolver<'_> {
         let pool_reserved = planes_per_pool * geometry.reserved_blocks_per_plane;
         let pool = if written.pool == Pool::Die { "a die" } else { "a plane" };
         let start = written.start.blocks_of(pool_blocks);
+        let procedure = written.procedure;
         let stop = written.stop.blocks_of(pool_blocks, start);
         // Rule 16: with less, a pool could run dry. `geometry` has made sure that 1 is possible.
         let (working, why) = working_blocks(config);
@@ -326,7 +410,25 @@ impl Resolver<'_> {
             let message = "`ssd.gc.blocking` is \"plane\", but planes can be blocked one by one only if each has a pool of its own";
             self.problem("ssd.gc.blocking", message, Some("set ssd.gc.pool = \"plane\" or ssd.gc.blocking = \"die\""));
         }
+        let start = match procedure {
+            Procedure::AsSet => start,
+            // Rule 130: its count of free blocks is one too high.
+            Procedure::ReferenceNoCopyBack => {
+                if start == 1 {
+                    let message = format!(
+                        "`ssd.gc.start` is {}, which comes to 1 of the {pool_blocks} blocks of {pool}, but with ssd.gc.procedure = \"{REFERENCE_NO_COPY_BACK}\" a collection starts with one free block less, and one is the least",
+                        self.written("ssd.gc.start")
+                    );
+                    self.problem("ssd.gc.start", message, Some("raise it to 2 blocks or more"));
+                }
+                start.saturating_sub(1)
+            }
+        };
         GcParams {
+            procedure: match procedure {
+                Procedure::AsSet => ssd::Procedure::AsSet,
+                Procedure::ReferenceNoCopyBack => ssd::Procedure::ReferenceNoCopyBack,
+            },
             pool: match written.pool {
                 Pool::Plane => ssd::Pool::Plane,
                 Pool::Die => ssd::Pool::Die,
@@ -344,7 +446,7 @@ impl Resolver<'_> {
             victim: self.victim(config),
             separate_open_block: written.separate_open_block,
             copy_back: written.copy_back,
-            instantaneous: config.coordination.scheme == Scheme::Ideal,
+            instantaneous: config.coordination.scheme.is_instantaneous(),
             preemption: (written.preemption != Preemption::None).then(|| ssd::Preemption {
                 poll_ns: written.poll.ns,
                 t_hard: written.t_hard.0,
@@ -365,20 +467,12 @@ impl Resolver<'_> {
     }
 
     fn victim(&mut self, config: &Config) -> VictimPolicy {
-        match config.ssd.gc.victim.spelt_out() {
-            VictimTable::Greedy {} => VictimPolicy::Greedy,
-            VictimTable::GreedyWearAware { threshold } => {
-                if threshold.0 <= 0.0 || threshold.0 >= 1.0 {
-                    let message = format!("`ssd.gc.victim.threshold` is {}, but must lie between 0 and 1, both excluded", threshold.0);
-                    self.problem("ssd.gc.victim.threshold", message, None);
-                }
-                VictimPolicy::GreedyWearAware { threshold: threshold.0, endurance_erases: config.ssd.endurance }
-            }
-            VictimTable::CostBenefit {} => VictimPolicy::CostBenefit,
-            VictimTable::DChoices { d } => VictimPolicy::DChoices { d },
-            VictimTable::Fifo {} => VictimPolicy::Fifo,
-            VictimTable::Random {} => VictimPolicy::Random,
+        let mut victim = config.ssd.gc.victim;
+        victim.set_endurance(config.ssd.endurance);
+        for problem in victim.problems() {
+            self.policy_problem("ssd.gc.victim", &problem);
         }
+        victim
     }
 
     fn channel(&mut self, config: &Config) -> Option<ChannelParams> {
@@ -459,8 +553,10 @@ impl Resolver<'_> {
             Level::Raid5 => array::Level::Raid5,
             Level::Raid6 => array::Level::Raid6,
         };
-        let failure = self.failure(config, level, members, stripe_unit);
+        let failures = self.failures(config, level, members);
+        let rebuild = self.rebuild(config, members, stripe_unit);
         let cache = self.cache(config, members, page_bytes);
+        let host_port = self.host_port(config, page_bytes);
         if self.problems.len() > before {
             return None;
         }
@@ -471,10 +567,39 @@ impl Resolver<'_> {
             members,
             stripe_unit_pages: u32::try_from(stripe_unit.bytes / page_bytes).expect("a member's pages fit 32 bits"),
             coordination,
-            failure,
+            failures,
+            rebuild,
+            read_plan: config.read.plan.0,
             cache,
+            host_port,
             ssd,
         })
+    }
+
+    /// Keys that say otherwise than the procedure that is named.
+    fn procedure(&mut self, config: &Config) {
+        let gc = &config.ssd.gc;
+        if gc.procedure == Procedure::AsSet {
+            return;
+        }
+        let contradictions = [
+            ("pool", gc.pool != Pool::Die, "collects all planes of a die as one pool"),
+            ("copy_back", gc.copy_back, "has no copy-back"),
+            ("victim", !matches!(gc.victim, VictimPolicy::Greedy(_)), "takes the blocks with fewest valid pages"),
+            ("separate_open_block", gc.separate_open_block, "has one open block for host writes and moved pages"),
+            (
+                "pipeline",
+                gc.pipeline && gc.preemption != Preemption::None,
+                "does not know before its program whether a moved page has to cross planes",
+            ),
+        ];
+        for (key, _, why) in contradictions.into_iter().filter(|(_, is_wrong, _)| *is_wrong) {
+            let message = format!(
+                "`ssd.gc.{key}` is {}, but ssd.gc.procedure = \"{REFERENCE_NO_COPY_BACK}\" {why}",
+                self.written(&format!("ssd.gc.{key}"))
+            );
+            self.problem(&format!("ssd.gc.{key}"), message, Some("set ssd.gc.procedure = \"as-set\", or remove this key"));
+        }
     }
 
     /// Options of preemption and idle collection that mean something only together with others.
@@ -536,10 +661,41 @@ impl Resolver<'_> {
         self.workload_keys(&config.workload, "workload", true);
         if let Some(space) = space.filter(|_| self.problems.len() == before) {
             for problem in workload_spec::to_spec(&config.workload).problems(space) {
-                let key = workload_spec::key_of_spec_problem("workload", &problem.key);
+                let key = self.as_written(workload_spec::key_of_spec_problem("workload", &problem.key));
                 let message = format!("`{key}` {}", problem.message);
                 self.problem(&key, message, None);
             }
+            self.span(&config.workload);
+        }
+    }
+
+    /// `size` speaks for `read_size` and `write_size` where it was written.
+    fn as_written(&self, key: String) -> String {
+        let key = key.strip_suffix("_size.bytes").map_or(key.clone(), |key| format!("{key}_size"));
+        for direction in ["read_size", "write_size"] {
+            if self.tree.at(&plain(&key)).is_none() && key.contains(direction) {
+                return key.replace(direction, "size");
+            }
+        }
+        key
+    }
+
+    /// The requests of a generator must come before simulated time ends, unless something else ends the run.
+    fn span(&mut self, workload: &super::workload::WorkloadConfig) {
+        let spec = workload_spec::to_spec(workload);
+        let SourceSpec::Synthetic(synthetic) = &spec.source else { return };
+        let ends_before = workload.duration.is_some() || spec.transform.limit_ns.is_some();
+        let Some(requests) = [workload.requests, spec.transform.limit_requests].into_iter().flatten().min().filter(|_| !ends_before) else {
+            return;
+        };
+        let span_ns = synthetic.arrivals.mean_span_ns(requests) / spec.transform.rate_scale;
+        if span_ns > TIME_MAX_NS as f64 {
+            let message = format!(
+                "`workload.arrivals` lets {} come in about {:.0} years, but simulated time ends after 146 (2^62 ns)",
+                counted(requests, "request"),
+                span_ns / 3.155_76e16
+            );
+            self.problem("workload.arrivals", message, Some("shorten gaps or pauses, or lower workload.requests"));
         }
     }
 
@@ -559,6 +715,9 @@ impl Resolver<'_> {
         }
         if workload.duration.is_some_and(|time| time.ns == 0) {
             self.problem(&format!("{section}.duration"), format!("`{section}.duration` is 0, but must be at least 1ns"), None);
+        }
+        if workload.path.as_deref().is_some_and(|path| path.is_empty() || path.ends_with('/')) {
+            self.problem(&format!("{section}.path"), format!("`{section}.path` names no file"), None);
         }
         if workload.kind == Some(Kind::Trace) && workload.path.is_none() {
             self.problem(
@@ -597,6 +756,11 @@ impl Resolver<'_> {
             self.workload_keys(stream, &format!("{section}.streams[{at}]"), false);
         }
     }
+}
+
+/// A key with `.0` in place of `[0]`.
+fn plain(key: &str) -> String {
+    key.replace('[', ".").replace(']', "")
 }
 
 /// Reserved blocks of a pool beyond `start` without which it could run dry (rules 16 and 8), and what they are for.

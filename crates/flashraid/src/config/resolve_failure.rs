@@ -10,24 +10,37 @@ use flashraid_workload::units::{Duration, Size};
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 impl Resolver<'_> {
-    pub(super) fn failure(&mut self, config: &Config, level: Level, members: u32, strip: Size) -> Option<FailureParams> {
-        let failure = config.array.failure.as_ref()?;
+    pub(super) fn failures(&mut self, config: &Config, level: Level, members: u32) -> Vec<FailureParams> {
+        let Some(failures) = &config.array.failure else { return Vec::new() };
+        let failures = failures.with_keys();
         if !level.survives_a_failure() {
             let message = format!("an array of level \"{}\" does not survive that a member fails", config.array.level.name());
             let help = "set array.level to \"raid1\", \"raid10\", \"raid4\", \"raid5\" or \"raid6\", or remove [array.failure]";
             self.problem("array.failure", message, Some(help));
         }
-        if failure.member >= members {
-            let message = format!("`array.failure.member` is {}, but the members are 0 to {}", failure.member, members.saturating_sub(1));
-            self.problem("array.failure.member", message, None);
+        for (at, (key, failure)) in failures.iter().enumerate() {
+            let member = failure.member;
+            if member >= members {
+                let message = format!("`{key}.member` is {member}, but the members are 0 to {}", members.saturating_sub(1));
+                self.problem(&format!("{key}.member"), message, None);
+            }
+            if let Some((other, _)) = failures[..at].iter().find(|(_, other)| other.member == member) {
+                let message = format!("`{key}.member` is {member}, which fails by `{other}`, too; a member fails once");
+                self.problem(&format!("{key}.member"), message, None);
+            }
         }
-        Some(FailureParams { member: failure.member, at_ns: failure.at.ns, rebuild: self.rebuild(config, members, strip) })
+        failures.iter().map(|(_, failure)| FailureParams { member: failure.member, at_ns: failure.at.ns }).collect()
     }
 
-    fn rebuild(&mut self, config: &Config, members: u32, strip: Size) -> Option<RebuildParams> {
+    pub(super) fn rebuild(&mut self, config: &Config, members: u32, strip: Size) -> Option<RebuildParams> {
         let rebuild = config.array.rebuild.as_ref()?;
-        if members >= MEMBERS_MAX {
-            let message = format!("`array.members` is {members}; with a spare to rebuild on, {} are the most", MEMBERS_MAX - 1);
+        let failures = config.array.failure.as_ref()?.with_keys().len();
+        let spares = rebuild.spares.min(u32::try_from(failures).unwrap_or(u32::MAX));
+        if members.saturating_add(spares) > MEMBERS_MAX {
+            let message = match spares {
+                1 => format!("`array.members` is {members}; with a spare to rebuild on, {} are the most", MEMBERS_MAX - 1),
+                _ => format!("`array.members` is {members}; with {spares} spares to rebuild on, {} are the most", MEMBERS_MAX - spares),
+            };
             self.problem("array.members", message, None);
         }
         if rebuild.delay.ns > LONGEST_NS {
@@ -43,6 +56,7 @@ impl Resolver<'_> {
             delay_ns: rebuild.delay.ns,
             strip_ns: u64::try_from(strip_ns).unwrap_or(u64::MAX),
             in_flight: rebuild.in_flight,
+            spares: rebuild.spares,
             spare: match rebuild.spare {
                 Spare::Warm => array::Spare::Warm,
                 Spare::Fresh => array::Spare::Fresh,

@@ -160,6 +160,15 @@ impl Tree {
         }
     }
 
+    /// What stands at a key such as `ssd.gc.start`, indices written as `.0`.
+    pub fn at(&self, key: &str) -> Option<&Tree> {
+        key.split('.').try_fold(self, |tree, part| match &tree.kind {
+            Kind::Table(_) => tree.get(part),
+            Kind::Array(items) => items.get(part.parse::<usize>().ok()?),
+            Kind::Leaf(_) => None,
+        })
+    }
+
     /// The child on a path of keys and indices, or the deepest ancestor of it that exists.
     pub fn deepest<'a>(&self, path: impl IntoIterator<Item = &'a str>) -> &Tree {
         let mut tree = self;
@@ -267,6 +276,8 @@ impl Reader<'_> {
                 Err(_) => self.refuse(value, format!("{number} is too large a number")),
             },
             DeValue::Float(number) => match number.as_str().parse::<f64>() {
+                // A whole number is one however it is written: 8.0, 1e3.
+                Ok(number) if libm::trunc(number) == number && number.abs() < 9e18 => Kind::Leaf((number as i64).into()),
                 Ok(number) if number.is_finite() => Kind::Leaf(number.into()),
                 _ => self.refuse(value, format!("{number} is not a number that can be used here")),
             },

@@ -6,7 +6,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
-use super::problems::{Place, Problem, nearest, one_of};
+use super::problems::{Place, Problem, Problems, nearest, one_of};
 use super::quantities::{CHECKERS, Checker};
 use super::tree::Tree;
 
@@ -69,6 +69,9 @@ pub(super) fn validate(tree: &Tree, problems: &mut Vec<Problem>) -> Vec<Vec<Stri
     let json = tree.to_json();
     let mut report = Report { tree, problems, reported: Vec::new() };
     for error in compiled().validator.iter_errors(&json) {
+        if report.is_full() {
+            break;
+        }
         report.error(&error);
     }
     report.reported
@@ -82,6 +85,11 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
+    /// Nobody reads more.
+    fn is_full(&self) -> bool {
+        self.problems.len() > Problems::MAX
+    }
+
     fn error(&mut self, error: &ValidationError<'_>) {
         let path: Vec<String> = pointer_parts(error.instance_path().as_str());
         let found = error.instance();
@@ -92,7 +100,7 @@ impl Report<'_> {
         }
         match error.kind() {
             ValidationErrorKind::AdditionalProperties { unexpected } => {
-                for key in unexpected {
+                for key in unexpected.iter().take(Problems::MAX + 1) {
                     self.unknown_key(&path, key, error.schema_path().as_str());
                 }
             }
@@ -157,17 +165,19 @@ impl Report<'_> {
             self.push(path, message, None);
         } else {
             let wrong = found.pointer(&pointer(&named_path[depth..])).unwrap_or(found);
-            self.not_one_of(&named_path, wrong, &names);
+            let is_here = named_path.len() == depth;
+            self.not_one_of(&named_path, wrong, &names, is_here && takes_booleans(parent_schema(schema_path)));
         }
     }
 
-    fn not_one_of(&mut self, path: &[String], found: &Value, names: &[String]) {
-        let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-        let message = format!("{} is {}, but must be {}", self.subject(path), show(found), one_of(&quoted));
-        let help = found
-            .as_str()
-            .and_then(|typed| nearest(typed, names.iter().map(String::as_str)))
-            .map(|name| format!("did you mean \"{name}\"?"));
+    fn not_one_of(&mut self, path: &[String], found: &Value, names: &[String], or_boolean: bool) {
+        let booleans = ["true", "false"].into_iter().filter(|_| or_boolean);
+        let allowed: Vec<String> = booleans.clone().map(str::to_string).chain(names.iter().map(|name| format!("\"{name}\""))).collect();
+        let message = format!("{} is {}, but must be {}", self.subject(path), show(found), one_of(&allowed));
+        let help = found.as_str().and_then(|typed| match booleans.clone().find(|boolean| *boolean == typed) {
+            Some(boolean) => Some(format!("without quotes: {boolean}")),
+            None => nearest(typed, names.iter().map(String::as_str)).map(|name| format!("did you mean \"{name}\"?")),
+        });
         self.push(path, message, help);
     }
 
@@ -342,6 +352,13 @@ fn alternatives(schema: &Value) -> String {
     words.retain(|word| !word.is_empty() && word != "nothing");
     words.dedup();
     one_of(&words)
+}
+
+/// Whether one of the alternatives of a schema is `true` or `false`.
+fn takes_booleans(schema: &Value) -> bool {
+    let root = &compiled().schema;
+    let mut branches = ["anyOf", "oneOf"].iter().filter_map(|word| schema[*word].as_array()).flatten();
+    branches.any(|branch| follow(root, branch)["type"] == "boolean")
 }
 
 /// Appends the texts that an error says would have been right; false if it is about something else.

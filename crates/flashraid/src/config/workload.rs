@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use flashraid_model::events::TIME_MAX_NS;
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Size, UnitError};
 
 /// The workload that a configuration which names none builds on.
@@ -47,6 +48,12 @@ pub struct WorkloadConfig {
     /// Synthetic: share of requests that start where the one before ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_fraction: Option<Fraction>,
+    /// Synthetic: a request that starts where the one before ended repeats its size and direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequential_repeats: Option<bool>,
+    /// Synthetic: gaps before requests that start where the one before ended are uniform from 0 to this, rather than as all others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequential_gap: Option<Gap>,
     /// Synthetic: where requests go.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
@@ -79,6 +86,9 @@ pub struct WorkloadConfig {
     /// Trace: a request that repeats another within this time is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_repeats_within: Option<Duration>,
+    /// Trace: what becomes of discards: `"trim"` (the default) or `"ignore"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discards: Option<flashraid_workload::trace::Discards>,
     /// Trace: direction of requests where the trace does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<TraceDirection>,
@@ -131,6 +141,14 @@ pub enum Arrivals {
         /// Mean gap.
         mean_gap: Gap,
     },
+    /// Independent gaps, each a Poisson-distributed number of whole ticks, as DiskSim's generator draws them.
+    PoissonTicks {
+        /// Mean gap, at most 500 ticks.
+        mean_gap: Gap,
+        /// A tick.
+        #[serde(default = "millisecond")]
+        tick: Gap,
+    },
     /// Equal gaps.
     Fixed {
         /// The gap.
@@ -173,6 +191,10 @@ pub enum Arrivals {
     },
 }
 
+fn millisecond() -> Gap {
+    Gap { ns: 1e6 }
+}
+
 /// A mean time between events, finer than a nanosecond if need be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
@@ -205,7 +227,11 @@ impl Quantity for Gap {
                 ],
             )?,
         };
-        if ns > 0.0 && ns < 1e19 { Ok(Self { ns }) } else { Err(UnitError::new("it must be above 0 and below 300 years")) }
+        match ns {
+            _ if ns <= 0.0 => Err(UnitError::new("it must be above 0")),
+            _ if ns > TIME_MAX_NS as f64 => Err(UnitError::new("it is longer than simulated time (2^62 ns, 146 years)")),
+            _ => Ok(Self { ns }),
+        }
     }
 
     fn to_json(&self) -> serde_json::Value {
@@ -337,7 +363,7 @@ pub enum SizeDistribution {
         /// The mean before rounding.
         mean: MeanSize,
         /// Standard deviation of the natural logarithm.
-        #[schemars(range(min = 0.0, max = 20.0))]
+        #[schemars(range(min = 0.0, max = 10.0))]
         sigma: f64,
         /// Sizes are multiples of it.
         #[serde(default = "page_grain")]

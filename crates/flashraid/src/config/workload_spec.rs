@@ -20,7 +20,15 @@ pub(super) const KINDS: [&str; 3] = ["synthetic", "trace", "mix"];
 /// The kind of workload that a key belongs to; `None` if it goes with all.
 pub(super) fn kind_of_key(key: &str) -> Option<&'static str> {
     match key {
-        "arrivals" | "read_fraction" | "size" | "read_size" | "write_size" | "sequential_fraction" | "address" => Some("synthetic"),
+        "arrivals"
+        | "read_fraction"
+        | "size"
+        | "read_size"
+        | "write_size"
+        | "sequential_fraction"
+        | "sequential_repeats"
+        | "sequential_gap"
+        | "address" => Some("synthetic"),
         "path"
         | "format"
         | "time_unit"
@@ -29,6 +37,7 @@ pub(super) fn kind_of_key(key: &str) -> Option<&'static str> {
         | "reorder"
         | "skip_bad_lines"
         | "drop_repeats_within"
+        | "discards"
         | "direction" => Some("trace"),
         "streams" => Some("mix"),
         _ => None,
@@ -72,6 +81,8 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
                 config.write_size = Some(size_config(&synthetic.write_size));
             }
             config.sequential_fraction = Some(Fraction(synthetic.address.sequential_fraction));
+            config.sequential_repeats = synthetic.address.sequential_repeats.then_some(true);
+            config.sequential_gap = synthetic.sequential_gap_ns.map(|ns| Gap { ns });
             config.address = Some(address_config(&synthetic.address));
             config.high_priority_fraction = Some(Fraction(synthetic.high_priority_fraction));
         }
@@ -92,6 +103,9 @@ fn arrivals_config(spec: &model::ArrivalSpec) -> Arrivals {
     let gap = |ns| Gap { ns };
     match *spec {
         model::ArrivalSpec::Poisson { mean_gap_ns } => Arrivals::Poisson { mean_gap: gap(mean_gap_ns) },
+        model::ArrivalSpec::PoissonTicks { mean_gap_ns, tick_ns } => {
+            Arrivals::PoissonTicks { mean_gap: gap(mean_gap_ns), tick: gap(tick_ns) }
+        }
         model::ArrivalSpec::Fixed { gap_ns } => Arrivals::Fixed { gap: gap(gap_ns) },
         model::ArrivalSpec::Bursts { mean_gap_ns, factor, burst_requests, mean_rate_scaled } => {
             Arrivals::Bursts { mean_gap: gap(mean_gap_ns), factor, burst_requests, mean_rate_scaled }
@@ -109,6 +123,7 @@ fn arrivals_config(spec: &model::ArrivalSpec) -> Arrivals {
 fn arrivals_spec(config: &Arrivals) -> model::ArrivalSpec {
     match *config {
         Arrivals::Poisson { mean_gap } => model::ArrivalSpec::Poisson { mean_gap_ns: mean_gap.ns },
+        Arrivals::PoissonTicks { mean_gap, tick } => model::ArrivalSpec::PoissonTicks { mean_gap_ns: mean_gap.ns, tick_ns: tick.ns },
         Arrivals::Fixed { gap } => model::ArrivalSpec::Fixed { gap_ns: gap.ns },
         Arrivals::Bursts { mean_gap, factor, burst_requests, mean_rate_scaled } => {
             model::ArrivalSpec::Bursts { mean_gap_ns: mean_gap.ns, factor, burst_requests, mean_rate_scaled }
@@ -227,9 +242,9 @@ fn address_config(spec: &model::AddressSpec) -> Address {
 }
 
 /// Bytes of a chunk of popular addresses if nothing else is said: a page of the usual size.
-const DEFAULT_CHUNK_BYTES: u64 = 4096;
+pub(super) const DEFAULT_CHUNK_BYTES: u64 = 4096;
 
-fn address_spec(config: &Address, sequential_fraction: f64) -> model::AddressSpec {
+fn address_spec(config: &Address, sequential_fraction: f64, sequential_repeats: bool) -> model::AddressSpec {
     let chunk_bytes = config.chunk.map_or(DEFAULT_CHUNK_BYTES, |chunk| chunk.bytes);
     let scatter = config.scatter.unwrap_or(true);
     model::AddressSpec {
@@ -244,6 +259,7 @@ fn address_spec(config: &Address, sequential_fraction: f64) -> model::AddressSpe
             },
         },
         sequential_fraction,
+        sequential_repeats,
         member_skew: config.member_skew.as_ref().map(|skew| model::MemberSkew { member: skew.member, request_share: skew.request_share.0 }),
         footprint: config.footprint.map(|footprint| match footprint {
             FootprintSize::Bytes(size) => model::Footprint::Bytes(size.bytes),
@@ -274,8 +290,9 @@ fn synthetic_spec(config: &WorkloadConfig) -> model::SyntheticSpec {
         read_fraction: config.read_fraction.map_or(plain.read_fraction, |share| share.0),
         read_size: size(&config.read_size).unwrap_or(plain.read_size),
         write_size: size(&config.write_size).unwrap_or(plain.write_size),
-        address: address_spec(&address, sequential_fraction),
+        address: address_spec(&address, sequential_fraction, config.sequential_repeats.unwrap_or(false)),
         high_priority_fraction: config.high_priority_fraction.map_or(plain.high_priority_fraction, |share| share.0),
+        sequential_gap_ns: config.sequential_gap.map(|gap| gap.ns),
     }
 }
 
@@ -297,6 +314,7 @@ fn trace_spec(config: &WorkloadConfig) -> TraceSpec {
             Some(TraceReorder::Sort) => Reorder::Sort,
         },
         skip_bad_lines: config.skip_bad_lines.unwrap_or(default.skip_bad_lines),
+        discards: config.discards.unwrap_or(default.discards),
         drop_repeats_within_ns: config.drop_repeats_within.map(|time| time.ns),
         direction: config.direction.map(|direction| match direction {
             TraceDirection::Read => OpKind::Read,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::*;
-use flashraid_model::array::{FailureProgress, Health, HostCounters, StripeCounters};
+use flashraid_model::array::{FailureProgress, Health, HostCounters, HostPortCounters, StripeCounters};
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{CompletedRequest, Latency, Measured, ResponseTimes};
@@ -45,8 +45,12 @@ pub struct ReportInputs<'a> {
     pub has_parity: bool,
     /// Trims and flushes.
     pub host: HostCounters,
-    /// How far the failure of a member and its rebuilding have come, if one was to fail.
-    pub failure: Option<FailureProgress>,
+    /// What the limits of the controller have cost over the measured time.
+    pub host_port: Option<HostPortCounters>,
+    /// How far the failures of members and their rebuilding have come, in order of time.
+    pub failures: Vec<FailureProgress>,
+    /// What too many failures have taken over the measured time.
+    pub lost: Lost,
     /// Bytes of a page.
     pub page_bytes: u32,
     /// The host waits for one request before it sends another.
@@ -88,8 +92,11 @@ impl Report {
             flash: flash(&inputs),
             gc: gc(&inputs),
             members: (0..inputs.counters.len()).map(|index| member(&inputs, index)).collect(),
+            controller: controller(&inputs),
             parity: parity(&inputs),
             failure: failure(&inputs),
+            failures: inputs.failures.iter().map(|progress| failed_member(&inputs, progress)).collect(),
+            lost: inputs.lost,
             perf: inputs.perf,
             verdict: Verdict::of(&measured.course, inputs.is_closed, &measured.response.all),
             iops: iops(measured),
@@ -127,6 +134,16 @@ fn response_times(times: &ResponseTimes) -> ByDirection<ResponseTime> {
     ByDirection { all: response_time(&times.all), read: response_time(&times.read), write: response_time(&times.write) }
 }
 
+fn controller(inputs: &ReportInputs) -> Option<Controller> {
+    let counters = inputs.host_port?;
+    let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
+    Some(Controller {
+        waits: counters.waits,
+        wait_mean_us: (counters.waits > 0).then(|| us(counters.wait_ns) / counters.waits as f64),
+        busy_fraction: (measured_ns > 0).then(|| counters.busy_ns as f64 / measured_ns as f64),
+    })
+}
+
 fn parity(inputs: &ReportInputs) -> Option<Parity> {
     let counters = inputs.stripes.filter(|_| inputs.has_parity)?;
     Some(Parity {
@@ -142,23 +159,36 @@ fn parity(inputs: &ReportInputs) -> Option<Parity> {
     })
 }
 
-fn failure(inputs: &ReportInputs) -> Option<Failure> {
-    let (progress, counters) = (inputs.failure?, inputs.stripes?);
+fn failed_member(inputs: &ReportInputs, progress: &FailureProgress) -> FailedMember {
     let ms = |ns: u64| ns as f64 / 1e6;
     // The spare's pages over the whole run, unlike those of the measured time.
     let rebuild_ns = progress.rebuild_began_ns.map(|began| progress.rebuild_ended_ns.unwrap_or(inputs.measured.end_ns) - began);
     let rebuilt_bytes = progress.strips_rebuilt as f64 * f64::from(progress.strip_pages) * f64::from(inputs.page_bytes);
-    let of = |health: Health| response_times(&inputs.measured.response_by_phase[health as usize]);
-    Some(Failure {
+    FailedMember {
         member: progress.member,
         spare: progress.spare,
         failed_ms: progress.failed_ns.map(ms),
         rebuild_began_ms: progress.rebuild_began_ns.map(ms),
         rebuild_ended_ms: progress.rebuild_ended_ns.map(ms),
         rebuilt_fraction: progress.strips_rebuilt as f64 / progress.strips as f64,
+        strips_lost: progress.strips_lost,
+        rebuild_mb_s: rebuild_ns.filter(|&ns| ns > 0).map(|ns| rebuilt_bytes * 1e3 / ns as f64),
+    }
+}
+
+fn failure(inputs: &ReportInputs) -> Option<Failure> {
+    let (first, counters) = (failed_member(inputs, inputs.failures.first()?), inputs.stripes?);
+    let of = |health: Health| response_times(&inputs.measured.response_by_phase[health as usize]);
+    Some(Failure {
+        member: first.member,
+        spare: first.spare,
+        failed_ms: first.failed_ms,
+        rebuild_began_ms: first.rebuild_began_ms,
+        rebuild_ended_ms: first.rebuild_ended_ms,
+        rebuilt_fraction: first.rebuilt_fraction,
         rebuild_pages_read: counters.rebuild_pages_read,
         rebuild_pages_written: counters.rebuild_pages_written,
-        rebuild_mb_s: rebuild_ns.filter(|&ns| ns > 0).map(|ns| rebuilt_bytes * 1e3 / ns as f64),
+        rebuild_mb_s: first.rebuild_mb_s,
         pages_reconstructed: counters.pages_reconstructed,
         pages_read_to_reconstruct: counters.pages_read_to_reconstruct,
         response_us: ByHealth {
@@ -168,6 +198,22 @@ fn failure(inputs: &ReportInputs) -> Option<Failure> {
             rebuilt: of(Health::Rebuilt),
         },
     })
+}
+
+/// What happened to members that failed, within the window of the timeline.
+fn marks(inputs: &ReportInputs, window: std::ops::Range<u64>) -> Vec<TimelineMark> {
+    let of = |progress: &FailureProgress| {
+        let member = progress.member;
+        let moments = [
+            (progress.failed_ns, Happened::Failed),
+            (progress.rebuild_began_ns, Happened::RebuildBegan),
+            (progress.rebuild_ended_ns, Happened::RebuildEnded),
+        ];
+        moments.into_iter().filter_map(move |(at_ns, what)| Some(TimelineMark { at_ns: at_ns?, what, member }))
+    };
+    let mut marks: Vec<_> = inputs.failures.iter().flat_map(of).filter(|mark| window.contains(&mark.at_ns)).collect();
+    marks.sort_by_key(|mark| mark.at_ns);
+    marks
 }
 
 fn response_time(latency: &Latency) -> ResponseTime {
@@ -332,6 +378,7 @@ fn timeline(inputs: &ReportInputs) -> Option<TimelineReport> {
     };
     Some(TimelineReport {
         destages: timeline.destages.iter().map(destage).collect(),
+        marks: marks(inputs, timeline.from_ns..timeline.to_ns),
         from_ns: timeline.from_ns,
         to_ns: timeline.to_ns,
         omitted: timeline.omitted,
@@ -378,7 +425,9 @@ pub(super) mod tests {
             stripes: None,
             has_parity: false,
             host: HostCounters::default(),
-            failure: None,
+            host_port: None,
+            failures: Vec::new(),
+            lost: Lost::default(),
             page_bytes: 4096,
             is_closed: false,
             partial_reason: None,

@@ -38,6 +38,7 @@ pub fn cache(policy: &str, counters: &CacheCounters, room_pages: u64, page_bytes
             "destages": counters.first_level_destages.count, "pages_destaged": counters.first_level_destages.pages,
         },
         "parity_reads": counters.parity_reads,
+        "pages_trimmed": counters.pages_trimmed,
         "destages": destages(&counters.destages),
         "parity_pages_destaged": counters.parity_pages_destaged,
         "common_destages": {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ByDirection, Failure, Member, Parity, Report, ResponseTime};
+use super::{ByDirection, Controller, FailedMember, Failure, Lost, Member, Parity, Report, ResponseTime};
 
 /// Most members that get a column each.
 const MEMBER_COLUMNS_MAX: usize = 8;
@@ -79,9 +79,13 @@ impl Report {
     pub fn table(&self) -> Vec<Section> {
         let mut sections =
             vec![self.run_section(), self.response_section(), self.bandwidth_section(), self.flash_section(), self.gc_section()];
+        if self.lost != Lost::default() {
+            sections.push(lost_section(&self.lost));
+        }
+        sections.extend(self.controller.as_ref().map(controller_section));
         sections.extend(self.parity.as_ref().map(parity_section));
         if let Some(failure) = &self.failure {
-            sections.extend(failure_sections(failure));
+            sections.extend(failure_sections(failure, &self.failures));
         }
         if !self.cache.is_empty() {
             sections.push(self.cache_section());
@@ -266,22 +270,51 @@ fn parity_section(parity: &Parity) -> Section {
     Section { title: "Parity", columns: Vec::new(), rows }
 }
 
-fn failure_sections(failure: &Failure) -> [Section; 2] {
-    let mut rows = vec![
-        Row::new("member", [failure.member.to_string()], ""),
-        Row::new("failed at", [format_figure(failure.failed_ms.map(|ms| ms / 1e3))], "s"),
-        Row::new("pages reconstructed", [count(failure.pages_reconstructed)], "pages"),
-        Row::new("pages read for these", [count(failure.pages_read_to_reconstruct)], "pages"),
+fn controller_section(controller: &Controller) -> Section {
+    let rows = vec![
+        Row::new("requests that waited for their turn", [count(controller.waits)], ""),
+        Row::new("mean wait", [format_figure(controller.wait_mean_us)], "µs"),
+        Row::new("time with data passing", [format_figure(controller.busy_fraction.map(|share| share * 100.0))], "%"),
     ];
-    if failure.spare.is_some() {
+    Section { title: "Controller", columns: Vec::new(), rows }
+}
+
+/// Names of the columns, if there are several.
+fn failure_columns(failures: usize) -> Vec<String> {
+    if failures > 1 { (1..=failures).map(|nth| format!("failure {nth}")).collect() } else { Vec::new() }
+}
+
+fn lost_section(lost: &Lost) -> Section {
+    let rows = vec![
+        Row::new("requests with lost pages, counted nowhere else", [count(lost.requests)], ""),
+        Row::new("lost pages of reads, writes and destages", [count(lost.pages)], "pages"),
+    ];
+    Section { title: "Lost, since too many members had failed", columns: Vec::new(), rows }
+}
+
+/// A column for each failure.
+fn failure_sections(failure: &Failure, failures: &[FailedMember]) -> [Section; 2] {
+    let by_failure = |figure: fn(&FailedMember) -> Option<f64>| failures.iter().map(move |failed| format_figure(figure(failed)));
+    // What is counted of all together stands in the first column.
+    let total = |figure: u64| std::iter::once(count(figure)).chain(failures.iter().skip(1).map(|_| String::new()));
+    let mut rows = vec![
+        Row::new("member", failures.iter().map(|failed| failed.member.to_string()), ""),
+        Row::new("failed at", by_failure(|failed| failed.failed_ms.map(|ms| ms / 1e3)), "s"),
+        Row::new("pages reconstructed", total(failure.pages_reconstructed), "pages"),
+        Row::new("pages read for these", total(failure.pages_read_to_reconstruct), "pages"),
+    ];
+    if failures.iter().any(|failed| failed.spare.is_some()) {
         rows.extend([
-            Row::new("rebuilding began at", [format_figure(failure.rebuild_began_ms.map(|ms| ms / 1e3))], "s"),
-            Row::new("rebuilding ended at", [format_figure(failure.rebuild_ended_ms.map(|ms| ms / 1e3))], "s"),
-            Row::new("rebuilt", [format_figure(Some(failure.rebuilt_fraction * 100.0))], "%"),
-            Row::new("rate of rebuilding", [format_figure(failure.rebuild_mb_s)], "MB/s"),
-            Row::new("pages read to rebuild", [count(failure.rebuild_pages_read)], "pages"),
-            Row::new("pages written to rebuild", [count(failure.rebuild_pages_written)], "pages"),
+            Row::new("rebuilding began at", by_failure(|failed| failed.rebuild_began_ms.map(|ms| ms / 1e3)), "s"),
+            Row::new("rebuilding ended at", by_failure(|failed| failed.rebuild_ended_ms.map(|ms| ms / 1e3)), "s"),
+            Row::new("rebuilt", by_failure(|failed| Some(failed.rebuilt_fraction * 100.0)), "%"),
+            Row::new("rate of rebuilding", by_failure(|failed| failed.rebuild_mb_s), "MB/s"),
+            Row::new("pages read to rebuild", total(failure.rebuild_pages_read), "pages"),
+            Row::new("pages written to rebuild", total(failure.rebuild_pages_written), "pages"),
         ]);
+    }
+    if failures.iter().any(|failed| failed.strips_lost > 0) {
+        rows.push(Row::new("strips given up", failures.iter().map(|failed| count(failed.strips_lost)), ""));
     }
     let by = &failure.response_us;
     let by_health = [&by.normal, &by.degraded, &by.rebuilding, &by.rebuilt];
@@ -298,7 +331,7 @@ fn failure_sections(failure: &Failure) -> [Section; 2] {
     ];
     let columns = ["normal", "degraded", "rebuilding", "rebuilt"].map(str::to_owned).to_vec();
     [
-        Section { title: "Failure", columns: Vec::new(), rows },
+        Section { title: "Failure", columns: failure_columns(failures.len()), rows },
         Section { title: "Response time around the failure", columns, rows: responses },
     ]
 }

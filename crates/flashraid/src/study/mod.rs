@@ -15,6 +15,7 @@ mod tests;
 use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
 
+use flashraid_workload::Stop;
 use serde_json::Value;
 
 use crate::Error;
@@ -228,6 +229,11 @@ pub trait StudyObserver: Sync {
     /// finished is lost.
     fn progress(&self, _simulation: usize, _progress: &Progress) -> bool {
         true
+    }
+
+    /// As [`Observer::stop`](crate::Observer::stop), for all simulations.
+    fn stop(&self) -> Stop {
+        Stop::default()
     }
 
     /// Something that a person should know and no report says; several simulations may say the same.

@@ -1,16 +1,62 @@
 //! What a study consists of before it runs.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+
+use flashraid_workload::Stop;
 
 use super::baseline::baselines;
 use super::run::{Means, Simulated, default_workers, run_all};
 use super::store::{Store, short_hash};
 use super::{Axis, Setting, Study, StudyObserver, StudyProblem, StudyResult, StudyRow, combinations, shard};
 use crate::Error;
-use crate::config::Scenario;
+use crate::check::preflight;
+use crate::config::{Scenario, WarmState, address_space};
+use crate::content::{Contents, traces};
+use crate::memory;
 
 /// The key that is set in other ways, too.
 const SEED: &str = "seed";
+
+/// Simulations of a study at most.
+const SIMULATIONS_MAX: u128 = 1_000_000;
+/// Memory that a simulation of a study takes before it begins and after its end, about: its configuration and its report.
+const SIMULATION_BYTES: u128 = 72 << 10;
+
+/// A grid that memory can't hold is refused before it is laid out.
+fn refuse_too_many(axes: &[Axis], seeds: u64) -> Result<(), StudyProblem> {
+    let points = axes.iter().map(|axis| axis.values.len() as u128).try_fold(1_u128, u128::checked_mul);
+    let simulations = points.and_then(|points| points.checked_mul(u128::from(seeds))).unwrap_or(u128::MAX);
+    let room = memory::available_bytes().map_or(u128::MAX, |(bytes, _)| u128::from(bytes) / 2 / SIMULATION_BYTES);
+    let most = room.clamp(1000, SIMULATIONS_MAX);
+    if simulations > most { Err(StudyProblem::TooMany { simulations, most }) } else { Ok(()) }
+}
+
+/// Several simulations can't save their states under one name.
+fn refuse_shared_state(tasks: &[Simulated]) -> Result<(), StudyProblem> {
+    let mut paths = BTreeSet::new();
+    let twice = tasks.iter().filter_map(|task| task.scenario.warm_state.save.as_ref()).find(|path| !paths.insert(*path));
+    twice.map_or(Ok(()), |path| Err(StudyProblem::SharedState { path: path.clone() }))
+}
+
+/// Looks at all files before the first simulation begins; those that look at the same do so once.
+fn preflight_all(tasks: &[Simulated]) -> Result<(), Error> {
+    let mut seen = BTreeSet::new();
+    for scenario in tasks.iter().map(|task| &task.scenario) {
+        let Scenario { workload, warm_state, array, .. } = scenario;
+        let mut files = Vec::new();
+        traces(workload, &mut files);
+        // A generator that nothing is done to has nothing to look at.
+        if files.is_empty() && workload.transform.is_identity() && *warm_state == WarmState::default() {
+            continue;
+        }
+        let of = format!("{workload:?} {warm_state:?} {:?}", address_space(array));
+        if seen.insert(of) {
+            preflight(scenario, &Stop::default())?;
+        }
+    }
+    Ok(())
+}
 
 /// All simulations of a study, checked and in order.
 #[derive(Debug)]
@@ -33,19 +79,23 @@ impl StudyPlan {
         if seed_is_varied && (*seeds > 1 || template.seed.is_some()) {
             return Err(StudyProblem::SeedTwice.into());
         }
+        refuse_too_many(axes, *seeds)?;
         let points = combinations(axes);
         let baselines = baselines(axes, &points, baseline.as_deref())?;
         let mut tasks = Vec::new();
+        let mut contents = Contents::default();
         for settings in &points {
             let sets = || settings.iter().map(|setting| (setting.key.clone(), setting.value.clone()));
             let scenario = template.scenario(sets(), None)?;
             let first = scenario.seed;
-            tasks.push(Simulated::new(scenario));
+            tasks.push(Simulated::new(scenario, &mut contents)?);
             for offset in 1..*seeds {
                 let seed = first.checked_add(offset).ok_or(StudyProblem::SeedTooLarge { first, offset })?;
-                tasks.push(Simulated::new(template.scenario(sets(), Some(seed))?));
+                tasks.push(Simulated::new(template.scenario(sets(), Some(seed))?, &mut contents)?);
             }
         }
+        refuse_shared_state(&tasks)?;
+        preflight_all(&tasks)?;
         Ok(Self {
             axes: axes.clone(),
             points,

@@ -52,6 +52,26 @@ pub enum StudyProblem {
         /// What can be had.
         choices: Vec<String>,
     },
+    /// The grid is larger than memory.
+    #[error("there are {simulations} simulations, but at most {most} fit here; vary fewer values, or compare in several folders")]
+    #[non_exhaustive]
+    TooMany {
+        /// Simulations of the grid.
+        simulations: u128,
+        /// How many there may be.
+        most: u128,
+    },
+    /// Simulations would save their states over each other.
+    #[error(
+        "ssd.warm_up.save: several simulations would write {}, and one state would replace the other; save it by a run of its own and \
+         set ssd.warm_up.load here",
+        path.display()
+    )]
+    #[non_exhaustive]
+    SharedState {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is no such shard.
     #[error("there is no shard {index} of {count}; shards are 1 of N to N of N")]
     #[non_exhaustive]

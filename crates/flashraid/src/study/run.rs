@@ -1,17 +1,17 @@
 //! Runs the simulations of a study on worker threads.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use flashraid_workload::{SourceSpec, WorkloadSpec};
+use flashraid_workload::{SourceError, Stop};
 
 use super::StudyObserver;
 use super::store::{Store, short_hash};
 use crate::Error;
 use crate::config::Scenario;
+use crate::content::Contents;
 use crate::observer::{Observer, Progress};
 use crate::report::Report;
 use crate::run::{RunError, run_sharing};
@@ -39,24 +39,20 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// Names a simulation by what it computes.
-    pub fn new(scenario: Scenario) -> Self {
-        let mut inputs = format!("{} {}", scenario.hash, scenario.seed);
-        add_traces(&scenario.workload, &mut inputs);
-        Self { id: short_hash(&inputs), scenario }
+    /// Names a simulation by all that it computes its result from: configuration, seed, version, and the content of the files that it reads.
+    ///
+    /// # Errors
+    /// One of these files can't be read.
+    pub fn new(scenario: Scenario, contents: &mut Contents) -> Result<Self, Error> {
+        let contents = contents.read_by(&scenario)?.join(" ");
+        let id = short_hash(&format!("{} {} {} {contents}", env!("CARGO_PKG_VERSION"), scenario.hash, scenario.seed));
+        Ok(Self { id, scenario })
     }
-}
 
-/// Tells one state of a trace's file from another. A file that is not there is the simulation's to complain about.
-fn add_traces(workload: &WorkloadSpec, inputs: &mut String) {
-    match &workload.source {
-        SourceSpec::Synthetic(_) => {}
-        SourceSpec::Mix(streams) => streams.iter().for_each(|stream| add_traces(stream, inputs)),
-        SourceSpec::Trace(trace) => {
-            if let Ok(metadata) = fs::metadata(&trace.path) {
-                *inputs += &format!(" {} {:?}", metadata.len(), metadata.modified().ok());
-            }
-        }
+    /// What the store holds of it. A state that it is to save besides must be there, too.
+    fn done_before(&self, store: &Store) -> Option<Report> {
+        let saved = self.scenario.warm_state.save.as_deref().is_none_or(std::path::Path::exists);
+        if saved { store.load(&self.id) } else { None }
     }
 }
 
@@ -72,7 +68,7 @@ pub fn run_all(
     store: Option<&Store>,
     observer: &dyn StudyObserver,
 ) -> Result<Vec<Option<Report>>, Error> {
-    let mut reports: Vec<Option<Report>> = tasks.iter().map(|task| store?.load(&task.id)).collect();
+    let mut reports: Vec<Option<Report>> = tasks.iter().map(|task| task.done_before(store?)).collect();
     let (done, open): (Vec<usize>, Vec<usize>) = (0..tasks.len()).partition(|index| reports[*index].is_some());
     done.into_iter().for_each(|index| observer.done(index));
 
@@ -140,7 +136,7 @@ fn run_one(
 ) -> Result<Option<Report>, Error> {
     let report = match run_sharing(&task.scenario, warm_ups, &mut OfOne { observer, index }) {
         Ok(report) if report.partial => return Ok(None),
-        Err(RunError::Interrupted) => return Ok(None),
+        Err(RunError::Interrupted | RunError::Source(SourceError::Stopped)) => return Ok(None),
         result => result?,
     };
     if let Some(store) = store {
@@ -159,6 +155,10 @@ struct OfOne<'a> {
 impl Observer for OfOne<'_> {
     fn note(&mut self, text: &str) {
         self.observer.note(text);
+    }
+
+    fn stop(&self) -> Stop {
+        self.observer.stop()
     }
 
     fn progress(&mut self, progress: &Progress) -> bool {

@@ -31,7 +31,7 @@ struct Description {
 }
 
 /// A simulation of the whole study. Its seed and the hash of its configuration say which it is, its id where this shard keeps it: an id tells
-/// one copy of a trace from another, too.
+/// the contents of traces, too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Entry {
     seed: u64,

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
@@ -19,14 +18,10 @@ pub struct Store {
     build: String,
 }
 
-/// A file of the folder.
-#[derive(Serialize, Deserialize)]
-struct Saved<R> {
-    schema: String,
-    build: String,
-    id: String,
-    report: R,
-}
+/// What a saved point is.
+const SCHEMA: &str = "flashraid.point/2";
+/// Between the checksum and the report.
+const REPORT: &str = "\",\"report\":";
 
 impl Store {
     /// Opens `DIR/points`, making it if need be.
@@ -36,6 +31,8 @@ impl Store {
     pub fn open(out: &Path) -> Result<Store, Error> {
         let folder = out.join("points");
         fs::create_dir_all(&folder).map_err(|error| Error::file("make the folder", &folder, &error))?;
+        files::remove_abandoned(out);
+        files::remove_abandoned(&folder);
         Ok(Store { folder, build: build_id()? })
     }
 
@@ -50,8 +47,11 @@ impl Store {
 
     /// The report of a simulation that is finished. A file that is damaged or of another build counts as not there.
     pub fn load(&self, id: &str) -> Option<Report> {
-        let saved: Saved<Report> = serde_json::from_slice(&fs::read(self.path(id)).ok()?).ok()?;
-        (saved.id == id && saved.build == self.build).then_some(saved.report)
+        let file = fs::read_to_string(self.path(id)).ok()?;
+        // Exactly as it was written, or not at all.
+        let (checksum, report) = file.strip_prefix(&self.head(id))?.split_once(REPORT)?;
+        let report = report.strip_suffix("}\n")?;
+        if checksum == short_hash(report) { serde_json::from_str(report).ok() } else { None }
     }
 
     /// Keeps the report of a finished simulation.
@@ -59,9 +59,14 @@ impl Store {
     /// # Errors
     /// [`Error::Io`].
     pub fn save(&self, id: &str, report: &Report) -> Result<(), Error> {
-        let saved = Saved { schema: "flashraid.point/1".to_owned(), build: self.build.clone(), id: id.to_owned(), report };
-        let text = serde_json::to_string(&saved).expect("a report is plain data");
-        write(&self.path(id), format!("{text}\n").as_bytes())
+        let report = serde_json::to_string(report).expect("a report is plain data");
+        let text = format!("{}{}{REPORT}{report}}}\n", self.head(id), short_hash(&report));
+        write(&self.path(id), text.as_bytes())
+    }
+
+    /// How the file of a point begins; a checksum of the report's text follows, then the report.
+    fn head(&self, id: &str) -> String {
+        format!("{{\"schema\":\"{SCHEMA}\",\"build\":\"{}\",\"id\":\"{id}\",\"checksum\":\"", self.build)
     }
 
     fn path(&self, id: &str) -> PathBuf {
@@ -126,6 +131,12 @@ mod tests {
         assert_eq!(Store::of_build(folder.path(), "another").load("x"), None);
         fs::copy(store.path("x"), store.path("y")).unwrap();
         assert_eq!(store.load("y"), None, "a file under another point's name");
+        let text = fs::read_to_string(store.path("x")).unwrap();
+        let digit = text.rfind(|character: char| ('1'..='8').contains(&character)).unwrap();
+        let mut changed = text.into_bytes();
+        changed[digit] += 1;
+        fs::write(store.path("x"), &changed).unwrap();
+        assert_eq!(store.load("x"), None, "a changed digit");
         fs::write(store.path("x"), "{\"build\":").unwrap();
         assert_eq!(store.load("x"), None);
     }

@@ -33,7 +33,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
         let pages = pages_of(request, page_bytes, exported_pages).expect("it fits");
         PageRequest { tag: tag as u64, ..pages }
     };
-    let mut outcomes = vec![RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0 }; case.requests.len()];
+    let mut outcomes = vec![RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0 }; case.requests.len()];
     let mut events: Vec<Event> = Vec::new();
     let mut cleans = Vec::new();
     let mut next = 0;
@@ -92,7 +92,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
                     };
                     done_count += 1;
                     let outcome = &mut outcomes[done.tag as usize];
-                    (outcome.done_ns, outcome.gc_members_met) = (done.at, done.gc_members_met);
+                    (outcome.done_ns, outcome.gc_members_met, outcome.pages_lost) = (done.at, done.gc_members_met, done.pages_lost);
                     assert_eq!(done.parts.total_ns(), done.at - outcome.arrival_ns, "{:?} of request {}", done.parts, done.tag);
                     if case.host != HostLoop::Open && next < case.requests.len() {
                         issue(&mut array, &mut outcomes, done.at, &mut next);
@@ -153,6 +153,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
         members: members.collect(),
         gc_intervals: collections(cleans, by_plane),
         messages: array.messages(),
+        host_port_counters: array.host_port_counters().map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
         cache_counters,
         stripe_counters: array.stripe_counters(),
     }

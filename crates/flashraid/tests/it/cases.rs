@@ -1,8 +1,8 @@
 //! A tiny device with round figures, and loads written out by hand.
 
-use flashraid_model::array::{ArrayParams, Level, WarmUp, WarmUpPattern};
+use flashraid_model::array::{ArrayParams, Level, ReadPlan, WarmUp, WarmUpPattern};
 use flashraid_model::flash::{Geometry, Timing};
-use flashraid_model::ssd::{Allocation, Blocking, GcParams, PlaneChoice, Pool, SsdParams, Trigger, VictimPolicy};
+use flashraid_model::ssd::{Allocation, Blocking, GcParams, PlaneChoice, Pool, Procedure, SsdParams, Trigger, VictimPolicy};
 use flashraid_workload::{HostLoop, OpKind, Request};
 
 use crate::outcome::Case;
@@ -31,14 +31,16 @@ pub fn one_plane() -> Case {
         page_transfer_ns: 7,
         summary_transfer_ns: 3,
         command_overhead_ns: 1,
+        spread_summaries: false,
     };
     let gc = GcParams {
+        procedure: Procedure::AsSet,
         pool: Pool::Plane,
         blocking: Blocking::Die,
         start_free_blocks: 1,
         stop_free_blocks: 2,
         trigger: Trigger::Request,
-        victim: VictimPolicy::Greedy,
+        victim: VictimPolicy::default(),
         separate_open_block: false,
         copy_back: true,
         instantaneous: false,
@@ -57,7 +59,18 @@ pub fn one_plane() -> Case {
         link: None,
     };
     Case {
-        params: ArrayParams { level: Level::Single, members: 1, stripe_unit_pages: 1, ssd, coordination: None, failure: None, cache: None },
+        params: ArrayParams {
+            level: Level::Single,
+            members: 1,
+            stripe_unit_pages: 1,
+            ssd,
+            coordination: None,
+            failures: Vec::new(),
+            rebuild: None,
+            read_plan: ReadPlan::Home,
+            cache: None,
+            host_port: None,
+        },
         warm_up: WarmUp { overwrites: 0.0, pattern: WarmUpPattern::Random },
         seed: 1,
         host: HostLoop::Open,

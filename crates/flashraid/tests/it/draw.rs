@@ -1,12 +1,13 @@
 //! Random small arrays and loads.
 
-use flashraid_model::array::{ArrayParams, FailureParams, Level, RebuildParams, Spare, WarmUp, WarmUpPattern};
+use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, Spare, WarmUp, WarmUpPattern};
 use flashraid_model::cache::{CacheParams, Policy};
-use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, SchemePolicy, Work};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, ChannelParams, GcParams, LinkParams, PlaneChoice, Pool, Preemption, SsdParams, Suspension, Trigger, VictimPolicy,
+    Allocation, Blocking, ChannelParams, GcParams, LinkParams, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Suspension, Trigger,
+    VictimPolicy,
 };
 use flashraid_workload::{HostLoop, OpKind, Request};
 
@@ -30,6 +31,7 @@ pub fn draw_case(seed: u64) -> Case {
     let requests = draw.requests(&params);
     let mut case = Case { params, warm_up: WarmUp { overwrites, pattern }, seed, host, requests };
     draw.aim_at_members(&mut case);
+    set_rules_by_seed(&mut case);
     case
 }
 
@@ -37,6 +39,7 @@ pub fn draw_case(seed: u64) -> Case {
 pub fn draw_interruptible_case(seed: u64) -> Case {
     let mut case = draw_case(seed);
     Draw(rng::stream(seed, "agreement", 1)).make_interruptible(&mut case);
+    set_rules_by_seed(&mut case);
     case
 }
 
@@ -44,6 +47,7 @@ pub fn draw_interruptible_case(seed: u64) -> Case {
 pub fn draw_coordinated_case(seed: u64) -> Case {
     let mut case = draw_interruptible_case(seed);
     Draw(rng::stream(seed, "agreement", 2)).coordinate(&mut case);
+    set_rules_by_seed(&mut case);
     case
 }
 
@@ -56,6 +60,10 @@ pub fn draw_case_of_stripes(seed: u64) -> Case {
         _ => draw_coordinated_case(seed),
     };
     draw.make_stripes(&mut case);
+    if draw.chance(15) {
+        draw.limit_host(&mut case);
+    }
+    set_rules_by_seed(&mut case);
     case
 }
 
@@ -69,6 +77,13 @@ pub fn draw_cached_case(seed: u64) -> Case {
         _ => draw_case_of_stripes(seed),
     };
     draw.put_cache(&mut case);
+    if draw.chance(20) {
+        draw.trim_some(&mut case);
+    }
+    if draw.chance(15) {
+        draw.limit_host(&mut case);
+    }
+    set_rules_by_seed(&mut case);
     case
 }
 
@@ -100,7 +115,31 @@ pub fn draw_mixed_case(seed: u64) -> Case {
     if draw.chance(40) {
         draw.trim_some(&mut case);
     }
+    if draw.chance(25) {
+        draw.limit_host(&mut case);
+    }
+    set_rules_by_seed(&mut case);
     case
+}
+
+/// Whether the rules have a scheme, and with them the second implementation.
+pub fn has_rule(scheme: &SchemePolicy) -> bool {
+    include_str!("../../../../docs/rules.md").contains(&format!("`{}`", scheme.name()))
+}
+
+/// Some cases spread their summaries (rule 138), and some with a pool for each die collect by the reference's procedure (rules 130 to
+/// 133): the seed says so, so that a case that is drawn further stays what it is.
+fn set_rules_by_seed(case: &mut Case) {
+    let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
+    let gc = &mut case.params.ssd.gc;
+    case.params.ssd.timing.spread_summaries = draw.chance(30);
+    if gc.pool == Pool::Die && draw.chance(40) {
+        gc.procedure = Procedure::ReferenceNoCopyBack;
+        (gc.victim, gc.separate_open_block, gc.copy_back) = (VictimPolicy::default(), false, false);
+        if let Some(preemption) = &mut gc.preemption {
+            preemption.pipeline = false;
+        }
+    }
 }
 
 struct Draw(Stream);
@@ -130,8 +169,11 @@ impl Draw {
             stripe_unit_pages: self.between(1, 8) as u32,
             ssd: self.ssd(),
             coordination: None,
-            failure: None,
+            failures: Vec::new(),
+            rebuild: None,
+            read_plan: ReadPlan::Home,
             cache: None,
+            host_port: None,
         }
     }
 
@@ -150,6 +192,7 @@ impl Draw {
         let reserved = least_reserved + self.between(0, 2);
         let blocks = self.between(6.max(reserved + 1), 24);
         let gc = GcParams {
+            procedure: Procedure::AsSet,
             pool,
             blocking,
             start_free_blocks: start as u32,
@@ -329,24 +372,25 @@ impl Draw {
     }
 
     fn coordination(&mut self, members: u64, start: u64) -> CoordinationParams {
-        let scheme = [Scheme::ReactiveInclusive, Scheme::ReactiveSelective, Scheme::ProactiveIdle, Scheme::ProactiveSoftLimit]
-            [self.between(0, 3) as usize];
+        let scheme = loop {
+            let scheme = SchemePolicy::any(&mut self.0);
+            if scheme.has_controller() && has_rule(&scheme) {
+                break scheme;
+            }
+        };
         let slow = self.chance(50);
         let mut latency_ns = [0; KINDS];
         if slow {
             latency_ns = std::array::from_fn(|_| if self.chance(70) { self.between(1_003, 900_000) } else { 0 });
         }
-        latency_ns[Kind::StopGc as usize] = latency_ns[Kind::ForceGc as usize];
+        for kind in [Kind::StopGc, Kind::Grant, Kind::Deny] {
+            latency_ns[kind as usize] = latency_ns[Kind::ForceGc as usize];
+        }
         let all = (1 << members) - 1;
         CoordinationParams {
             scheme,
-            work: if self.chance(50) { Work::OneVictim } else { Work::Watermark },
-            t_soft_free_blocks: matches!(scheme, Scheme::ReactiveSelective | Scheme::ProactiveIdle)
-                .then(|| (start + self.between(1, 4)) as u32),
-            check_interval_ns: 100_003 << self.between(0, 6),
-            idle_threshold_ns: if self.chance(80) { 100_019 << self.between(0, 6) } else { 0 },
-            soft_limit_free_blocks: (start + self.between(1, 4)) as u32,
-            shallow_depth: self.between(0, 4) as u32,
+            work: [Work::OneVictim, Work::Watermark, Work::VictimAndWatermark][self.between(0, 2) as usize],
+            t_soft_free_blocks: (start + self.between(1, 4)) as u32,
             delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
             answers: self.chance(90),
             ggc_aware: if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) },
@@ -378,18 +422,38 @@ impl Draw {
         if mirrors || self.chance(60) {
             let (quicker, earlier) = (self.between(0, 8), self.between(0, 4));
             let last_ns = case.requests.iter().map(|request| request.arrival_ns).max().unwrap_or(0);
-            let rebuild = self.chance(75).then(|| RebuildParams {
+            params.rebuild = self.chance(75).then(|| RebuildParams {
                 delay_ns: if self.chance(50) { self.between(0, last_ns / 4) } else { 0 },
                 strip_ns: 1 + self.between(0, (last_ns / 20) >> quicker),
                 in_flight: self.between(1, 4) as u32,
+                spares: 1,
                 spare: if self.chance(50) { Spare::Warm } else { Spare::Fresh },
                 finish: self.chance(30),
             });
-            params.failure = Some(FailureParams {
-                member: self.between(0, members - 1) as u32,
-                at_ns: self.between(0, (last_ns * 11 / 10) >> earlier),
-                rebuild,
-            });
+            let at_ns = self.between(0, (last_ns * 11 / 10) >> earlier);
+            params.failures = vec![FailureParams { member: self.between(0, members - 1) as u32, at_ns }];
+            if self.chance(40) {
+                self.fail_more(params, last_ns);
+            }
+        }
+    }
+
+    /// Section 18 of the rules: a second member fails, at the same time, soon after, or at any time, and sometimes a third.
+    fn fail_more(&mut self, params: &mut ArrayParams, last_ns: u64) {
+        let first_ns = params.failures[0].at_ns;
+        for _ in 0..if self.chance(25) { 2 } else { 1 } {
+            let member = self.between(0, u64::from(params.members) - 1) as u32;
+            let at_ns = match self.between(0, 3) {
+                0 => first_ns,
+                1 | 2 => first_ns + self.between(0, last_ns / 4),
+                _ => self.between(0, last_ns),
+            };
+            if params.failures.iter().all(|failure| failure.member != member) {
+                params.failures.push(FailureParams { member, at_ns });
+            }
+        }
+        if let Some(rebuild) = &mut params.rebuild {
+            rebuild.spares = self.between(1, 3) as u32;
         }
     }
 
@@ -425,18 +489,18 @@ impl Draw {
         });
     }
 
+    /// Section 17 of the rules; data pass in a tenth of a page read to ten of them.
+    fn limit_host(&mut self, case: &mut Case) {
+        let page_ns = 2_000 << self.between(0, 7);
+        let outstanding_max = 1 << self.between(0, 5);
+        let outstanding = self.chance(75).then(|| self.between(1, outstanding_max) as u32);
+        let bytes_per_s = self.chance(70).then(|| PAGE_BYTES * 1_000_000_000 / (page_ns + self.between(0, 1_999)));
+        case.params.host_port = Some(HostPortParams { outstanding, bytes_per_s });
+    }
+
+    /// Greedy, which takes shortcuts of its own, more often than any other of the list.
     fn victim(&mut self) -> VictimPolicy {
-        match self.between(0, 7) {
-            0 => VictimPolicy::GreedyWearAware {
-                threshold: self.between(500, 990) as f64 / 1000.0,
-                endurance_erases: self.between(2, 60) as u32,
-            },
-            1 => VictimPolicy::CostBenefit,
-            2 => VictimPolicy::DChoices { d: self.between(1, 5) as u32 },
-            3 => VictimPolicy::Fifo,
-            4 => VictimPolicy::Random,
-            _ => VictimPolicy::Greedy,
-        }
+        if self.chance(30) { VictimPolicy::default() } else { VictimPolicy::any(&mut self.0) }
     }
 
     /// Odd figures, so that sums of them are seldom equal by accident.
@@ -448,6 +512,7 @@ impl Draw {
             page_transfer_ns: if channels || self.chance(70) { self.between(5_003, 120_000) } else { 0 },
             summary_transfer_ns: if channels || self.chance(70) { self.between(1_009, 20_000) } else { 0 },
             command_overhead_ns: if self.chance(50) { self.between(501, 9_000) } else { 0 },
+            spread_summaries: false,
         }
     }
 

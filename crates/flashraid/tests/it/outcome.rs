@@ -32,6 +32,8 @@ pub struct Outcome {
     pub cache_counters: Option<CacheCounters>,
     /// Of parity, locks and rebuilding.
     pub stripe_counters: Option<StripeCounters>,
+    /// Of the host port: waits for a turn, their sum, the time in which data passed.
+    pub host_port_counters: Option<(u64, u64, u64)>,
     /// Messages of coordination by kind.
     pub messages: Option<[u64; KINDS]>,
 }
@@ -54,6 +56,8 @@ pub struct RequestOutcome {
     pub arrival_ns: u64,
     pub done_ns: u64,
     pub gc_members_met: u32,
+    /// Pages of it that too many failures have taken.
+    pub pages_lost: u32,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -111,6 +115,9 @@ impl Outcome {
         }
         if self.stripe_counters != other.stripe_counters {
             return Some(differs("counters of stripes", &self.stripe_counters, &other.stripe_counters));
+        }
+        if self.host_port_counters != other.host_port_counters {
+            return Some(differs("counters of the host port", &self.host_port_counters, &other.host_port_counters));
         }
         if self.messages != other.messages {
             return Some(differs("messages", &self.messages, &other.messages));

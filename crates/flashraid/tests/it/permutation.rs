@@ -1,5 +1,6 @@
 //! Nothing depends on how members are numbered (rule 42): a case and the same case with its members renumbered have the same outcome.
 
+use flashraid_model::coordination::SchemePolicy;
 use flashraid_model::placement::Level;
 use flashraid_model::rng;
 use flashraid_model::ssd::VictimPolicy;
@@ -22,7 +23,7 @@ fn draw(seed: u64) -> Case {
     params.level = Level::Raid0;
     params.members = 2 + rng::below(&mut stream, 5) as u32;
     params.stripe_unit_pages = 1;
-    params.ssd.gc.victim = VictimPolicy::Greedy;
+    params.ssd.gc.victim = VictimPolicy::default();
     case.warm_up.overwrites = 0.0;
     let round = |time: &mut u64| *time = time.next_multiple_of(100_000);
     let timing = &mut params.ssd.timing;
@@ -40,8 +41,14 @@ fn draw(seed: u64) -> Case {
     let coordination = params.coordination.as_mut().expect("the case is coordinated");
     coordination.ggc_aware &= (1 << params.members) - 1;
     coordination.latency_ns.iter_mut().for_each(round);
-    round(&mut coordination.check_interval_ns);
-    round(&mut coordination.idle_threshold_ns);
+    match &mut coordination.scheme {
+        SchemePolicy::ProactiveIdle(scheme) => {
+            round(&mut scheme.check_interval.ns);
+            round(&mut scheme.idle_threshold.ns);
+        }
+        SchemePolicy::ProactiveSoftLimit(scheme) => round(&mut scheme.check_interval.ns),
+        _ => {}
+    }
     round(&mut coordination.delay_ns);
     if case.host != HostLoop::Open {
         case.host = HostLoop::Closed { depth: 2 * params.members, think_ns: 0 };

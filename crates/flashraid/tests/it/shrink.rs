@@ -1,10 +1,10 @@
 //! Makes a failing case smaller while it still fails, so that a person can follow it.
 
-use flashraid_model::array::{FailureParams, RebuildParams, WarmUp, WarmUpPattern};
+use flashraid_model::array::{HostPortParams, RebuildParams, WarmUp, WarmUpPattern};
 use flashraid_model::cache::CacheParams;
-use flashraid_model::coordination::{CoordinationParams, KINDS, Scheme, Work};
+use flashraid_model::coordination::{CoordinationParams, KINDS, ReactiveInclusive, Work};
 use flashraid_model::placement::Level;
-use flashraid_model::ssd::{Allocation, Blocking, PlaneChoice, Pool, Preemption, SsdParams, Trigger, VictimPolicy};
+use flashraid_model::ssd::{Allocation, Blocking, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Trigger, VictimPolicy};
 use flashraid_workload::HostLoop;
 
 use crate::cases::PAGE_BYTES;
@@ -56,9 +56,15 @@ fn cache(case: &mut Case, simplify: fn(&mut CacheParams)) {
     }
 }
 
-fn failure(case: &mut Case, simplify: fn(&mut FailureParams)) {
-    if let Some(failure) = &mut case.params.failure {
-        simplify(failure);
+fn host_port(case: &mut Case, simplify: fn(&mut HostPortParams)) {
+    if let Some(limits) = &mut case.params.host_port {
+        simplify(limits);
+    }
+}
+
+fn rebuild(case: &mut Case, simplify: fn(&mut RebuildParams)) {
+    if let Some(rebuild) = &mut case.params.rebuild {
+        simplify(rebuild);
     }
 }
 
@@ -79,7 +85,7 @@ fn is_possible(case: &Case) -> bool {
         Level::Raid6 => 4,
     };
     let redundant = !matches!(case.params.level, Level::Single | Level::Raid0);
-    let survives = case.params.failure.is_none_or(|failure| redundant && failure.member < case.params.members);
+    let survives = case.params.failures.iter().all(|failure| redundant && failure.member < case.params.members);
     let fits = case.requests.iter().all(|request| !request.one_member || reference::fits_one_member(&case.params, request));
     fits && has_room(&case.params.ssd)
         && case.params.members >= least
@@ -105,10 +111,13 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 59] = [
+const SIMPLER: [fn(&mut Case); 67] = [
     |case| case.warm_up = WarmUp { overwrites: 0.0, pattern: WarmUpPattern::Random },
     |case| case.host = HostLoop::Open,
     |case| case.params.cache = None,
+    |case| case.params.host_port = None,
+    |case| host_port(case, |limits| limits.outstanding = None),
+    |case| host_port(case, |limits| limits.bytes_per_s = None),
     |case| cache(case, |cache| (cache.low, cache.high) = (0.0, 0.0)),
     |case| cache(case, |cache| cache.in_flight = 1),
     |case| cache(case, |cache| cache.nvm_read_ns = 0),
@@ -117,16 +126,19 @@ const SIMPLER: [fn(&mut Case); 59] = [
     |case| cache(case, |cache| cache.member_pages = cache.member_pages.min(1)),
     |case| cache(case, |cache| cache.member_pages = cache.member_pages.min(4)),
     |case| cache(case, |cache| cache.sync_timeout_ns = 10_000_000),
-    |case| case.params.failure = None,
-    |case| failure(case, |failure| failure.rebuild = None),
-    |case| failure(case, |failure| failure.rebuild = failure.rebuild.map(|rebuild| RebuildParams { in_flight: 1, ..rebuild })),
-    |case| failure(case, |failure| failure.rebuild = failure.rebuild.map(|rebuild| RebuildParams { finish: false, ..rebuild })),
+    |case| case.params.failures.clear(),
+    |case| case.params.failures.truncate(1),
+    |case| case.params.failures.truncate(case.params.failures.len().saturating_sub(1)),
+    |case| case.params.rebuild = None,
+    |case| rebuild(case, |rebuild| rebuild.in_flight = 1),
+    |case| rebuild(case, |rebuild| rebuild.spares = 1),
+    |case| rebuild(case, |rebuild| rebuild.finish = false),
     |case| case.params.coordination = None,
     |case| coordination(case, |coordination| coordination.latency_ns = [0; KINDS]),
     |case| coordination(case, |coordination| coordination.delay_ns = 0),
     |case| coordination(case, |coordination| coordination.ggc_aware = u128::MAX),
     |case| coordination(case, |coordination| coordination.work = Work::OneVictim),
-    |case| coordination(case, |coordination| coordination.scheme = Scheme::ReactiveInclusive),
+    |case| coordination(case, |coordination| coordination.scheme = ReactiveInclusive {}.into()),
     |case| case.params.members = 1,
     |case| {
         case.params.level = Level::Single;
@@ -140,8 +152,9 @@ const SIMPLER: [fn(&mut Case); 59] = [
     |case| case.params.ssd.plane_choice = PlaneChoice::Rotate,
     |case| case.params.ssd.fill_seals_last_block = true,
     |case| case.params.ssd.gc.blocking = Blocking::Die,
+    |case| case.params.ssd.gc.procedure = Procedure::AsSet,
     |case| case.params.ssd.gc.trigger = Trigger::Request,
-    |case| case.params.ssd.gc.victim = VictimPolicy::Greedy,
+    |case| case.params.ssd.gc.victim = VictimPolicy::default(),
     |case| case.params.ssd.gc.separate_open_block = false,
     |case| case.params.ssd.gc.copy_back = true,
     |case| case.params.ssd.gc.instantaneous = false,
@@ -166,6 +179,7 @@ const SIMPLER: [fn(&mut Case); 59] = [
             case.params.ssd.timing.page_transfer_ns = 0;
         }
     },
+    |case| case.params.ssd.timing.spread_summaries = false,
     |case| case.params.ssd.geometry.summary_page = false,
     |case| case.params.ssd.timing.command_overhead_ns = 0,
     |case| case.params.ssd.geometry.dies = 1,

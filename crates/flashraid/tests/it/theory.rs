@@ -2,6 +2,7 @@
 //! the model go through the same one.
 
 use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::ftl::victim::{Fifo, Greedy};
 use flashraid_model::placement::Level;
 use flashraid_model::rng;
 use flashraid_model::ssd::{Pool, VictimPolicy};
@@ -75,6 +76,7 @@ fn idle_latencies(simulate: Simulate) {
         page_transfer_ns: 105_600,
         summary_transfer_ns: 13_200,
         command_overhead_ns: 0,
+        spread_summaries: false,
     };
     let ms = |number: u64| number * 1_000_000;
     let case = case.read(ms(0), 0, 1).read(ms(10), 0, 2).read(ms(20), 0, 3).write(ms(30), 0, 2).write(ms(40), 0, 3).write(ms(50), 1, 1);
@@ -120,7 +122,7 @@ fn poisson_reads(simulate: Simulate, requests: u64) {
 /// `T` are the blocks among which greedy chooses. With one pool and `start = 1` a clean comes when one block is free and one
 /// has just been opened, so all pages but one lie in the other blocks: `T = blocks − 2`.
 fn greedy_write_amplification(simulate: Simulate, blocks: u32, reserved_percent: u32) {
-    let case = uniform_writes(VictimPolicy::Greedy, blocks, reserved_percent);
+    let case = uniform_writes(Greedy {}.into(), blocks, reserved_percent);
     let pages = f64::from(case.params.ssd.geometry.pages_per_block);
     let alpha = f64::from(blocks - 2) / f64::from(case.params.ssd.geometry.exported_pages_per_die()) * pages;
     let beta = (1.0 + 0.5 / pages) * alpha;
@@ -139,7 +141,7 @@ fn greedy_write_amplification(simulate: Simulate, blocks: u32, reserved_percent:
 /// when the clean before its filling began, and have lived through as many blocks; those that the host wrote, a share of `1 / A`, came
 /// half a block later on average: `T = blocks − 2 − 1 / (2 A)`.
 fn fifo_write_amplification(simulate: Simulate, blocks: u32, reserved_percent: u32) {
-    let case = uniform_writes(VictimPolicy::Fifo, blocks, reserved_percent);
+    let case = uniform_writes(Fifo {}.into(), blocks, reserved_percent);
     let pages = f64::from(case.params.ssd.geometry.pages_per_block);
     let mut expected = 1.0;
     for _ in 0..100 {

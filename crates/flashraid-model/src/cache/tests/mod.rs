@@ -91,7 +91,8 @@ impl Bench {
         for order in &commands.list {
             let (at, event) = match *order {
                 Command::Wake { at, wake } => (at, Event::Wake(wake)),
-                Command::Array { token, extents: (from, to), write } => {
+                Command::Array { token, extents: (from, to), kind } => {
+                    let write = kind == OpKind::Write;
                     let extents = &commands.array_extents[from as usize..to as usize];
                     self.count_array(extents, write);
                     let pages: Vec<String> = extents.iter().map(|extent| format!("{}+{}", extent.first_page, extent.pages)).collect();
@@ -143,7 +144,7 @@ impl Bench {
                     let event = self.events.remove(&(at, order)).unwrap();
                     self.now = at;
                     let done = match event {
-                        Event::Done(token) => self.cache.done(at, token, 0),
+                        Event::Done(token) => self.cache.done(at, token, 0, 0),
                         Event::Wake(wake) => self.cache.wake(at, wake),
                     };
                     self.done.extend(done.map(|done| (done.tag, at)));

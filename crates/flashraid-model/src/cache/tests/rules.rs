@@ -281,7 +281,7 @@ fn a_failure_flushes_what_is_cached_and_no_more() {
     assert_eq!(to_lost, 0);
     assert_eq!(bench.done.len(), 3);
     // Rebuilt strips are cached again.
-    (0..64).for_each(|stripe| bench.cache.strip_rebuilt(stripe));
+    (0..64).for_each(|stripe| bench.cache.strip_rebuilt(1, stripe));
     bench.write(3, 0, 2);
     bench.finish();
     assert_eq!(bench.log.iter().filter(|(at, text)| *at > 200 && text.contains("m1:0+1")).count(), 1);

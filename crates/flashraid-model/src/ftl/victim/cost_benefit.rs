@@ -4,25 +4,31 @@
 //! Age is counted in blocks that the die has opened since, the next one included. Compared exactly, in integers: `age × (n − v)` over `2v`; a block
 //! without valid pages beats every other. Among equals the highest block number.
 
-use super::Blocks;
+use super::{Blocks, Draws, Victim};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-pub(super) fn pick(blocks: &Blocks, next_sequence: u32) -> Option<usize> {
-    let value = |b: usize, valid: i16| {
-        let age = u128::from(next_sequence - blocks.sequence(b));
-        (age * (blocks.data_pages - valid) as u128, valid as u128)
-    };
-    let beats = |a: (u128, u128), b: (u128, u128)| match (a.1, b.1) {
-        (0, 0) => a.0 >= b.0,
-        (0, _) => true,
-        (_, 0) => false,
-        _ => a.0 * b.1 >= b.0 * a.1,
-    };
-    let mut best: Option<(usize, (u128, u128))> = None;
-    for (b, valid) in blocks.useful() {
-        let candidate = value(b, valid);
-        if best.is_none_or(|(_, value)| beats(candidate, value)) {
-            best = Some((b, candidate));
+/// Greatest benefit for its cost, weighted by age (Rosenblum & Ousterhout, SOSP 1991).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CostBenefit {}
+
+impl Victim for CostBenefit {
+    fn pick(&self, blocks: &Blocks<'_>, _: &mut Draws<'_>) -> Option<usize> {
+        let value = |b: usize| (u128::from(blocks.age(b)) * blocks.invalid_pages(b) as u128, blocks.valid_pages(b) as u128);
+        let beats = |a: (u128, u128), b: (u128, u128)| match (a.1, b.1) {
+            (0, 0) => a.0 >= b.0,
+            (0, _) => true,
+            (_, 0) => false,
+            _ => a.0 * b.1 >= b.0 * a.1,
+        };
+        let mut best: Option<(usize, (u128, u128))> = None;
+        for (b, _) in blocks.useful() {
+            let candidate = value(b);
+            if best.is_none_or(|(_, value)| beats(candidate, value)) {
+                best = Some((b, candidate));
+            }
         }
+        best.map(|(b, _)| b)
     }
-    best.map(|(b, _)| b)
 }

@@ -1,11 +1,43 @@
 //! d-choices: the fewest valid pages among `d` useful blocks drawn with replacement, among equals the highest block number
 //! (Van Houdt, SIGMETRICS 2013).
 
-use super::{Blocks, random};
-use crate::rng::Stream;
+use super::{Blocks, Draws, Theory, Victim};
+use crate::rng::{self, Stream};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-pub(super) fn pick(blocks: &Blocks, d: u32, stream: &mut Stream) -> Option<usize> {
-    blocks.useful().next()?;
-    (0..d).map(|_| random::draw(blocks, stream)).min_by_key(|&b| (blocks.scores[b], Reverse(b)))
+/// Fewest valid pages among `d` blocks drawn at random (Van Houdt, SIGMETRICS 2013).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DChoices {
+    /// Blocks drawn.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub d: u32,
+}
+
+impl Default for DChoices {
+    /// The author finds d = 10 within a few percent of greedy.
+    fn default() -> Self {
+        Self { d: 10 }
+    }
+}
+
+impl Victim for DChoices {
+    fn pick(&self, blocks: &Blocks<'_>, draws: &mut Draws<'_>) -> Option<usize> {
+        blocks.useful().next()?;
+        (0..self.d).map(|_| draws.useful(blocks)).min_by_key(|&b| (blocks.valid_pages(b), Reverse(b)))
+    }
+
+    fn draws(&self) -> bool {
+        true
+    }
+
+    fn theory(&self) -> Theory {
+        if self.d == 1 { Theory::Random } else { Theory::AtLeastGreedy }
+    }
+
+    fn any(stream: &mut Stream) -> Self {
+        Self { d: 1 + rng::below(stream, 5) as u32 }
+    }
 }

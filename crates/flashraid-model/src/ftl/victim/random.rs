@@ -1,19 +1,25 @@
 //! Random: any useful block, each equally likely: block numbers of the pool are drawn until one is a useful victim.
 
-use super::Blocks;
-use crate::rng::{Stream, below};
+use super::{Blocks, Draws, Theory, Victim};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-pub(super) fn pick(blocks: &Blocks, stream: &mut Stream) -> Option<usize> {
-    blocks.useful().next()?;
-    Some(draw(blocks, stream))
-}
+/// Any block with garbage.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Random {}
 
-/// A useful block; there must be one.
-pub(super) fn draw(blocks: &Blocks, stream: &mut Stream) -> usize {
-    loop {
-        let block = below(stream, blocks.scores.len() as u64) as usize;
-        if blocks.scores[block] < blocks.data_pages {
-            return block;
-        }
+impl Victim for Random {
+    fn pick(&self, blocks: &Blocks<'_>, draws: &mut Draws<'_>) -> Option<usize> {
+        blocks.useful().next()?;
+        Some(draws.useful(blocks))
+    }
+
+    fn draws(&self) -> bool {
+        true
+    }
+
+    fn theory(&self) -> Theory {
+        Theory::Random
     }
 }

@@ -29,7 +29,11 @@ impl Ssd {
         if !self.ftl.needs_clean(die) {
             return false;
         }
-        self.begin_cleans(at, die, cause, true, fx, |ftl, busy| ftl.next_clean(die, busy))
+        let is_denied = self.is_denied();
+        self.begin_cleans(at, die, cause, true, fx, |ftl, busy| {
+            let left_out = if is_denied { ftl.pools_above_start(die) } else { 0 };
+            ftl.next_clean(die, busy | left_out)
+        })
     }
 
     /// Begins the clean that `find` finds or, with plane blocking, one in each scope that is not busy: the pools are judged one after

@@ -10,8 +10,19 @@ use crate::ids::DieId;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Forced {
     work: Work,
-    /// Of [`Work::OneVictim`]: the scopes whose cleans count and go on, as bits; `None` before there is one.
+    /// Of work that begins with one victim: the scopes whose cleans count and go on, as bits; `None` before there is one.
     counted: Option<u64>,
+}
+
+impl Forced {
+    /// What is to be done when the one victim has been cleaned, or there is none.
+    fn after_one_victim(self) -> Option<Self> {
+        (self.work == Work::VictimAndWatermark).then_some(Self { work: Work::Watermark, counted: None })
+    }
+
+    fn begins_with_one_victim(self) -> bool {
+        matches!(self.work, Work::OneVictim | Work::VictimAndWatermark)
+    }
 }
 
 /// What a member that knows the protocol remembers.
@@ -28,6 +39,8 @@ pub(in super::super) struct Agent {
     request: (TimeNs, u32),
     /// It has registered since it was forced last.
     participates: bool,
+    /// It was denied collection above its hard limit, and has been neither granted it nor forced since.
+    denied: bool,
     /// The idle time that it was to use is over.
     stopped: bool,
     /// So is the run: no idle time is used any more.
@@ -44,6 +57,7 @@ impl Ssd {
             needed_began: (NEVER, 0),
             request: (NEVER, 0),
             participates: false,
+            denied: false,
             stopped: false,
             run_is_over: false,
         };
@@ -57,10 +71,16 @@ impl Ssd {
     pub fn receive<W>(&mut self, now: TimeNs, message: ToMember, fx: &mut Effects<W>) {
         self.catch_up_each(now, NEVER, fx);
         match message {
-            ToMember::ForceGc(work) => self.force(now, work, fx),
-            ToMember::StopGc => self.agent_mut().stopped = true,
-            ToMember::GcState => self.tell(now, ToController::GcState(self.state()), fx),
+            ToMember::Force(work) | ToMember::Grant(work) => self.force(now, work, fx),
+            ToMember::Stop => self.agent_mut().stopped = true,
+            ToMember::Deny => self.agent_mut().denied = true,
+            ToMember::TellState => self.tell(now, ToController::GcState(self.state()), fx),
         }
+    }
+
+    /// Whether the controller has denied collection in pools above their hard limit (rule 117).
+    pub(super) fn is_denied(&self) -> bool {
+        self.agent.is_some_and(|agent| agent.denied)
     }
 
     /// The end of the run: idle time is not used any more.
@@ -79,14 +99,8 @@ impl Ssd {
     }
 
     fn state(&self) -> MemberState {
-        let pools = self.ftl.pools.iter().map(|pool| pool.free_blocks);
-        let free: u32 = pools.clone().sum();
-        let free_blocks_min = pools.min().unwrap_or(0);
-        MemberState {
-            free_blocks: free,
-            free_blocks_min,
-            blocks_above_start: free_blocks_min.saturating_sub(self.params.gc.start_free_blocks),
-        }
+        let free_blocks_min = self.ftl.pools.iter().map(|pool| pool.free_blocks).min().unwrap_or(0);
+        MemberState { free_blocks_min, blocks_above_start: free_blocks_min.saturating_sub(self.params.gc.start_free_blocks) }
     }
 
     fn force<W>(&mut self, now: TimeNs, work: Work, fx: &mut Effects<W>) {
@@ -94,10 +108,12 @@ impl Ssd {
         let agent = self.agent_mut();
         debug_assert_eq!(agent.dies_left, 0, "the controller waits for GcDone");
         agent.dies_left = dies;
-        (agent.request, agent.participates, agent.stopped) = ((NEVER, 0), false, agent.run_is_over);
+        (agent.request, agent.participates, agent.denied, agent.stopped) = ((NEVER, 0), false, false, agent.run_is_over);
         for state in &mut self.dies {
             let busy = state.busy_scopes();
-            state.forced = Some(Forced { work, counted: (busy != 0).then_some(busy) });
+            let forced = Forced { work, counted: None };
+            let counted = (busy != 0 && forced.begins_with_one_victim()).then_some(busy);
+            state.forced = Some(Forced { counted, ..forced });
         }
         for die in (0..dies).map(DieId) {
             if self.dies[die.index()].slot_is_free() && self.begin_forced(now, die, fx) {
@@ -111,27 +127,30 @@ impl Ssd {
     /// began.
     pub(super) fn begin_forced<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) -> bool {
         let state = &self.dies[die.index()];
-        let Some(Forced { work, counted }) = state.forced else { return false };
+        let Some(mut forced) = state.forced else { return false };
         if !self.by_plane && state.cleans[0].is_some() {
             return false;
         }
-        if work == Work::OneVictim {
-            if counted.is_some() {
+        if forced.begins_with_one_victim() {
+            if forced.counted.is_some() {
                 return false;
             }
-            let found = self.ftl.next_clean_of_fewest_free(die, self.busy_pools(die));
-            let Some((pool, victim)) = found else {
+            if let Some((pool, victim)) = self.ftl.next_clean_of_fewest_free(die, self.busy_pools(die)) {
+                let scope = if self.by_plane { pool } else { 0 };
+                self.die(die).forced = Some(Forced { counted: Some(1 << scope), ..forced });
+                self.begin_clean(at, die, pool, victim, Cause::Forced, false, fx);
+                return true;
+            }
+            let Some(then) = forced.after_one_victim() else {
                 self.forced_over(at, die, fx);
                 return false;
             };
-            let scope = if self.by_plane { pool } else { 0 };
-            self.die(die).forced = Some(Forced { work, counted: Some(1 << scope) });
-            self.begin_clean(at, die, pool, victim, Cause::Forced, false, fx);
-            return true;
+            self.die(die).forced = Some(then);
+            forced = then;
         }
         let stop = self.params.gc.stop_free_blocks;
         let idle_is_over = self.agent_mut().stopped || !self.dies[die.index()].queue.is_empty();
-        let began = self.begin_cleans(at, die, Cause::Forced, false, fx, |ftl, busy| match work {
+        let began = self.begin_cleans(at, die, Cause::Forced, false, fx, |ftl, busy| match forced.work {
             Work::Watermark => ftl.next_clean_below(die, stop + 1, busy),
             _ if idle_is_over => None,
             _ => ftl.next_idle_clean(die, busy),
@@ -160,10 +179,15 @@ impl Ssd {
             self.ask(at, fx);
         }
         let state = self.die(die);
-        if let Some(Forced { work: Work::OneVictim, counted: Some(counted) }) = &mut state.forced {
+        if let Some(Forced { counted: Some(counted), .. }) = &mut state.forced {
             *counted &= !(1 << scope);
             if *counted == 0 {
-                self.forced_over(at, die, fx);
+                let then = state.forced.and_then(Forced::after_one_victim);
+                if then.is_some() {
+                    state.forced = then;
+                } else {
+                    self.forced_over(at, die, fx);
+                }
             }
         }
     }
@@ -188,8 +212,7 @@ impl Ssd {
         let agent = self.agent_mut();
         if agent.dies_left == 0 && agent.request.1 == 0 && agent.needed_began.0 == at {
             agent.request = agent.needed_began;
-            let pages_left = self.ftl.pages_left();
-            self.tell(at, ToController::GcRequest { pages_left }, fx);
+            self.tell(at, ToController::GcRequest, fx);
         }
     }
 

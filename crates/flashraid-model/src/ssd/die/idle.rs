@@ -45,6 +45,9 @@ impl Ssd {
         if self.begin_needed(at, die, Cause::Idle, fx) {
             return true;
         }
+        if self.is_denied() {
+            return false;
+        }
         self.begin_cleans(at, die, Cause::Idle, false, fx, |ftl, busy| ftl.next_idle_clean(die, busy))
     }
 

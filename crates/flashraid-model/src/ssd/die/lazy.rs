@@ -8,6 +8,7 @@
 use super::super::{Effects, Ssd, SsdWake};
 use super::{Clean, Die, NEVER, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
+use crate::ftl::Procedure;
 use crate::ids::DieId;
 
 impl Die {
@@ -155,7 +156,9 @@ impl Ssd {
     fn move_undisturbed(&mut self, now: TimeNs, die: DieId) {
         let state = &self.dies[die.index()];
         let clean = state.clean(0);
-        let disturbed = !state.queue.is_empty() && self.may_let_in(clean, &state.queue);
+        // Which pages cross planes is seen step by step.
+        let crosses = self.params.gc.procedure == Procedure::ReferenceNoCopyBack;
+        let disturbed = crosses || !state.queue.is_empty() && self.may_let_in(clean, &state.queue);
         if clean.register != NO_PAGE || clean.state == State::AllWait || disturbed {
             return;
         }

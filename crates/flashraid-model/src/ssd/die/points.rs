@@ -4,6 +4,7 @@ use super::super::{Effects, Preemption, Ssd, Waiting};
 use super::queue::Admitted;
 use super::{Clean, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
+use crate::ftl::Moved;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 
@@ -47,17 +48,15 @@ impl Ssd {
 
     /// Sets the state by the free blocks and the queue (rule 33).
     fn update_state(&mut self, at: TimeNs, die: DieId, scope: u32) {
-        let start = self.params.gc.start_free_blocks;
-        let hard = self.hard_free_blocks;
+        let below_hard = self.is_below_hard(die, self.dies[die.index()].clean(scope).pool);
         let state = &mut self.dies[die.index()];
         let urgent = state.queue.high_priority_waits();
         let clean = state.clean_mut(scope);
-        let free_blocks = self.ftl.free_blocks_of_pool(die, clean.pool);
-        if clean.state == State::AllMayGoIn && f64::from(free_blocks) < hard {
+        if clean.state == State::AllMayGoIn && below_hard {
             clean.state = State::WritesWait;
             clean.writes_wait_from = at;
         }
-        if urgent && free_blocks <= start {
+        if clean.state == State::WritesWait && urgent {
             clean.state = State::AllWait;
             clean.all_wait_from = at;
         }
@@ -189,7 +188,7 @@ impl Ssd {
     }
 
     /// Takes the new place of the page in the register: its plane, and whether its program seals a block.
-    pub(super) fn place_moved_page(&mut self, die: DieId, scope: u32) -> crate::ftl::Moved {
+    pub(super) fn place_moved_page(&mut self, die: DieId, scope: u32) -> Moved {
         let clean = self.dies[die.index()].clean_mut(scope);
         let moved = self.ftl.move_page(die, clean.pool, clean.register);
         if clean.merged.is_empty() {
@@ -204,13 +203,15 @@ impl Ssd {
 
     fn program_page<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
         let moved = self.place_moved_page(die, scope);
-        self.program_alone(at, die, scope, moved.sealed, fx);
+        self.program_alone(at, die, scope, moved, fx);
     }
 
     /// The program of the page in the register goes on by itself.
-    pub(super) fn program_alone<W>(&mut self, at: TimeNs, die: DieId, scope: u32, sealed: bool, fx: &mut Effects<W>) {
+    pub(super) fn program_alone<W>(&mut self, at: TimeNs, die: DieId, scope: u32, moved: Moved, fx: &mut Effects<W>) {
         let (lazy, suspends) = (self.lazy, self.suspension.is_some());
-        let ns = self.durations.program_ns(sealed);
+        let Moved { sealed, crosses, .. } = moved;
+        let crossing_ns = self.durations.crossing_ns(crosses);
+        let ns = crossing_ns + self.durations.program_ns(sealed);
         let clean = self.dies[die.index()].clean_mut(scope);
         let merged = std::mem::take(&mut clean.merged);
         if lazy && !suspends {
@@ -218,7 +219,11 @@ impl Ssd {
         } else {
             clean.ends_with_phase = merged;
         }
-        self.begin_phase(at, die, scope, Phase::Program, self.durations.program_steps(sealed), ns, fx);
+        self.begin_phase(at, die, scope, Phase::Program, self.durations.program_of_clean_steps(sealed, crosses), ns, fx);
+        if lazy {
+            // Transfers are not interrupted.
+            self.dies[die.index()].clean_mut(scope).work.flight_from += crossing_ns;
+        }
     }
 
     /// An operation on the page in the register is served from it (rule 35).

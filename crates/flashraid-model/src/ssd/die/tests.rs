@@ -10,7 +10,7 @@
 //! ```
 
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, Done, Event, Level, PageRequest};
+use crate::array::{Array, ArrayParams, Done, Event, Level, PageRequest, ReadPlan};
 use crate::events::GcInterval;
 use crate::request::OpKind;
 use crate::ssd::{MemberCounters, Preemption, Suspension, tiny};
@@ -45,7 +45,18 @@ fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> Arr
     ssd.geometry.planes = planes;
     (ssd.gc.start_free_blocks, ssd.gc.stop_free_blocks) = (1 + spare_blocks, 2 + spare_blocks);
     ssd.gc.preemption = preemption;
-    ArrayParams { level: Level::Single, members: 1, stripe_unit_pages: 1, ssd, coordination: None, failure: None, cache: None }
+    ArrayParams {
+        level: Level::Single,
+        members: 1,
+        stripe_unit_pages: 1,
+        ssd,
+        coordination: None,
+        failures: Vec::new(),
+        rebuild: None,
+        read_plan: ReadPlan::Home,
+        cache: None,
+        host_port: None,
+    }
 }
 
 /// Operations at times counted from `T`, after the writes that bring a pool to its start threshold.
@@ -292,21 +303,32 @@ fn a_clean_that_begins_below_t_hard_begins_in_state_2() {
 
 #[test]
 fn a_high_priority_write_stops_all_polls_until_the_erase() {
-    let outcome = semi(SEMI, &[(0, Read(9)), (45, Urgent(10)), (46, Read(11)), (47, Write(0))]);
-    // At the poll (–63) the state becomes 3: program –263, read –283, program –483, erase –1483, then the write.
-    assert_eq!(outcome.cleans[0].all_wait_from_ns, T + 63);
-    assert_eq!(outcome.clean_end(), 1483);
-    assert_eq!(outcome.done[1], 1483 + 208);
-    // Then the rest in order, since the pool is above its threshold.
-    assert_eq!(outcome.done[2..], [1691 + 28, 1719 + 208]);
-    assert_eq!((outcome.counters.gc_free_for_all_ns, outcome.counters.gc_writes_wait_ns), (63, 0));
+    // T_hard is 1.8. The fourth write leaves one free block: state 2 from 857 on. Page 6 is read –877, poll –882, program –1082, and at
+    // the next poll the state becomes 3: read –1107, program –1307, erase –2307, then the write.
+    let params = params(1, 1, Some(Preemption { t_hard: 0.9, ..SEMI }));
+    let mut operations: Vec<_> = [9, 10, 11, 0].iter().map(|&page| (0, Write(page))).collect();
+    operations.extend([(900, Urgent(1)), (901, Read(3)), (902, Write(2))]);
+    let outcome = run(&params, &operations);
+    let clean = outcome.cleans[0];
+    assert_eq!((clean.writes_wait_from_ns, clean.all_wait_from_ns, clean.end_ns), (T + 857, T + 1087, T + 2307));
+    assert_eq!(outcome.done[4], 2307 + 208);
+    // A check follows; the next clean begins with two free blocks, in state 1, and lets the others in.
+    assert_eq!(outcome.done[5..], [2515 + 5 + 28, 2548 + 5 + 208]);
 }
 
 #[test]
-fn a_high_priority_write_that_comes_first_waits_for_the_victim() {
-    let outcome = semi(SEMI, &[(0, Urgent(9))]);
-    assert_eq!(outcome.cleans[0].all_wait_from_ns, T + 5);
-    assert_eq!(outcome.done, [5 + 2 * 220 + 1000 + 208]);
+fn above_t_hard_a_high_priority_write_goes_in_like_any_other() {
+    for t_hard in [0.0, 1.0] {
+        // One free block is not less than one.
+        let preemption = Preemption { t_hard, ..SEMI };
+        let with = |write: fn(u64) -> Op| semi(preemption, &[(0, Read(9)), (45, write(10)), (46, Read(11)), (47, Write(0))]);
+        let (urgent, plain) = (with(Urgent), with(Write));
+        // At the poll 58–63 the write goes in, at the next one the other; the read at point 2 after the program 489–689.
+        assert_eq!(urgent.done, [33, 63 + 208, 694 + 28, 276 + 208]);
+        assert_eq!((&urgent.done, urgent.clean_end(), urgent.counters), (&plain.done, plain.clean_end(), plain.counters));
+        assert_eq!(urgent.cleans[0].all_wait_from_ns, urgent.cleans[0].end_ns);
+        assert_eq!(semi(preemption, &[(0, Urgent(9))]).done, [5 + 208]);
+    }
 }
 
 #[test]

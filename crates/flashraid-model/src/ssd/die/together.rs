@@ -40,7 +40,7 @@ impl Ssd {
         // The clean's program takes its new page first; that may leave the write without room.
         let Some(pool) = self.pool_at_point(die, lpn, pool) else {
             self.waiting[id].refuse(at);
-            return self.program_alone(at, die, scope, moved.sealed, fx);
+            return self.program_alone(at, die, scope, moved, fx);
         };
         self.take_waiting(at, id, true);
         let sealed = self.write(die, pool, lpn);

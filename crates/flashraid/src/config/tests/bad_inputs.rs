@@ -51,7 +51,20 @@ const BAD: &[(&str, &str, &[&str])] = &[
         "[array]\nlevel = \"raid5\"\nmembers = 128\n[array.failure]\nmember = 3\nat = \"1s\"\n[array.rebuild]\nrate = \"1B/s\"\ndelay = \"2h\"\n",
         &[],
     ),
+    ("controller", "[array.controller]\noutstanding = 0\nbandwidth = \"1150\"\nqueue = 3\n", &[]),
+    ("controller_of_no_bandwidth", "[array.controller]\nbandwidth = \"4KB/s\"\n", &[]),
     ("failure_beyond_the_array", "[array]\nlevel = \"raid5\"\n[array.failure]\nmember = 9\nat = \"1s\"\n", &[]),
+    (
+        "failures_of_several_members",
+        "[array]\nlevel = \"raid6\"\nmembers = 127\n[[array.failure]]\nmember = 3\nat = \"1s\"\n[[array.failure]]\nmember = 3\nat = \"2s\"\n[[array.failure]]\nmember = 200\nat = \"2s\"\n[array.rebuild]\nspares = 2\n",
+        &[],
+    ),
+    ("failures_of_nobody", "[array]\nlevel = \"raid6\"\nfailure = []\nrebuild = { spares = 0 }\n", &[]),
+    (
+        "failures_with_mistakes",
+        "array.level = \"raid6\"\n[[array.failure]]\nmember = 3\nat = 1\n[[array.failure]]\nmembr = 3\nat = \"2s\"\n",
+        &[],
+    ),
     ("failure_without_redundancy", "[array.failure]\nmember = 0\nat = \"1s\"\n", &[]),
     (
         "failure_options",
@@ -69,6 +82,13 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("links", "[ssd]\nlink = \"300MB\"\n", &[]),
     ("link_tables", "[ssd]\nlink = { rate = \"3GB/s\", duplex = \"triple\" }\n", &[]),
     ("blocked_planes", "[ssd.gc]\npool = \"die\"\nblocking = \"plane\"\n", &[]),
+    (
+        "procedure_and_what_contradicts_it",
+        "[ssd]\npreset = \"lawc2017\"\n[ssd.gc]\nprocedure = \"reference-no-copy-back\"\npool = \"plane\"\nblocking = \"plane\"\ncopy_back = true\nvictim = \"fifo\"\nseparate_open_block = true\npreemption = \"semi\"\npipeline = true\n",
+        &[],
+    ),
+    ("procedure_with_a_start_of_one", "[ssd]\npreset = \"lawc2017\"\n[ssd.gc]\nstart = \"1 block\"\n", &[]),
+    ("summary_pages", "[ssd]\nsummary_page = \"spred\"\n", &[]),
     ("preemption_by_name", "[ssd.gc]\npreemption = \"full\"\n", &[]),
     ("preemption_options", "[ssd.gc]\npreemption = \"semi\"\nreorder = true\nsuspend_ns = 7\nidle = \"0ms\"\n", &[]),
     (
@@ -139,4 +159,15 @@ fn problems_know_their_places() {
     assert_eq!(problems.location(problem).as_deref(), Some("test.toml:3:17"));
     let place = problem.place.as_ref().unwrap();
     assert_eq!(&problems.sources[place.source].text[place.span.clone()], "\"6KiB\"");
+}
+
+#[test]
+fn members_fail_once_and_leave_room_for_their_spares() {
+    let failure = |member: u32| format!("[[array.failure]]\nmember = {member}\nat = \"1s\"\n");
+    let failures = [failure(3), failure(3), failure(127)].concat();
+    let problems = read(&format!("[array]\nlevel = \"raid6\"\nmembers = 127\n{failures}[array.rebuild]\nspares = 2\n")).unwrap_err();
+    let keys: Vec<&str> = problems.list.iter().map(|problem| problem.key.as_str()).collect();
+    assert_eq!(keys, ["array.members", "array.failure[1].member", "array.failure[2].member"], "{problems}");
+    assert!(problems.list[0].message.contains("with 2 spares to rebuild on, 126 are the most"), "{problems}");
+    assert!(problems.list[1].message.contains("which fails by `array.failure[0]`, too"), "{problems}");
 }

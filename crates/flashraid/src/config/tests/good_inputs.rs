@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use flashraid_model::ftl::victim::CostBenefit;
 use flashraid_model::ssd;
 use flashraid_workload::{SourceSpec, catalogue};
 
@@ -112,15 +113,18 @@ fn levels_with_parity_and_a_member_that_fails() {
     assert_eq!(plain("raid6").layout().exported_pages(), plain("raid0").layout().exported_pages());
 
     let text = "[array]\npreset = \"lawc-raid5-9\"\n[array.failure]\nmember = 2\nat = \"10s\"\n";
-    let failure = good(text).array.failure.unwrap();
-    assert_eq!(failure, FailureParams { member: 2, at_ns: 10_000_000_000, rebuild: None });
-    let rebuild = |more: &str| good(&format!("{text}[array.rebuild]\n{more}")).array.failure.unwrap().rebuild.unwrap();
+    assert_eq!(good(text).array.failures, [FailureParams { member: 2, at_ns: 10_000_000_000 }]);
+    let rebuild = |more: &str| good(&format!("{text}[array.rebuild]\n{more}")).array.rebuild.unwrap();
     // A strip of 128 KiB at 100 MB/s.
-    let by_default = RebuildParams { delay_ns: 0, strip_ns: 1_310_720, in_flight: 1, spare: Spare::Warm, finish: false };
+    let by_default = RebuildParams { delay_ns: 0, strip_ns: 1_310_720, in_flight: 1, spares: 1, spare: Spare::Warm, finish: false };
     assert_eq!(rebuild(""), by_default);
-    let other = RebuildParams { delay_ns: 5, strip_ns: 131_072_000_000, in_flight: 3, spare: Spare::Fresh, finish: true };
-    assert_eq!(rebuild("rate = \"1kB/s\"\ndelay = \"5ns\"\nin_flight = 3\nspare = \"fresh\"\nfinish = true\n"), other);
+    let other = RebuildParams { delay_ns: 5, strip_ns: 131_072_000_000, in_flight: 3, spares: 2, spare: Spare::Fresh, finish: true };
+    assert_eq!(rebuild("rate = \"1kB/s\"\ndelay = \"5ns\"\nin_flight = 3\nspares = 2\nspare = \"fresh\"\nfinish = true\n"), other);
     assert_eq!(good("array.level = \"raid4\"\n").array.level, Level::Raid4);
+    let several = "array.level = \"raid6\"\n[[array.failure]]\nmember = 2\nat = \"10s\"\n[[array.failure]]\nmember = 0\nat = \"1s\"\n";
+    let array = good(&format!("{several}[array.rebuild]\nspares = 3\n")).array;
+    assert_eq!(array.failures_in_order().iter().map(|failure| failure.member).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!((array.spares(), array.warm_spares()), ((2, Some(Spare::Warm)), 2));
 
     let warnings = good("array.rebuild.rate = \"1MB/s\"\n").warnings;
     assert!(warnings.iter().any(|warning| warning.contains("array.rebuild has no effect")), "{warnings:?}");
@@ -144,14 +148,40 @@ fn the_papers_devices_have_the_figures_of_the_reference() {
     }
     let lawc = device("lawc2017");
     assert_eq!(lawc.geometry.physical_pages() * 4096, 2 << 30);
-    assert!(!lawc.gc.copy_back);
+    // ⌊5 % of 2048⌋, counted one too high (rule 130).
+    assert_eq!((lawc.gc.start_free_blocks, lawc.gc.stop_free_blocks), (101, 103));
+    assert_eq!((lawc.gc.procedure, lawc.gc.pool, lawc.gc.copy_back), (ssd::Procedure::ReferenceNoCopyBack, ssd::Pool::Die, false));
+}
+
+#[test]
+fn a_procedure_replaces_what_a_preset_says_and_may_be_taken_back() {
+    let gc = |text: &str| good(&format!("ssd.preset = {text}\n")).array.ssd.gc;
+    let on_pgc = gc("\"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"");
+    assert_eq!((on_pgc.procedure, on_pgc.pool, on_pgc.copy_back), (ssd::Procedure::ReferenceNoCopyBack, ssd::Pool::Die, false));
+    // ⌊5 % of 8 × 2048⌋.
+    assert_eq!((on_pgc.start_free_blocks, on_pgc.stop_free_blocks), (818, 820));
+    let as_before = gc("\"lawc2017\"\nssd.gc.procedure = \"as-set\"\nssd.gc.pool = \"plane\"");
+    assert_eq!((as_before.procedure, as_before.pool, as_before.copy_back), (ssd::Procedure::AsSet, ssd::Pool::Plane, false));
+    assert_eq!((as_before.start_free_blocks, as_before.stop_free_blocks), (25, 26));
+    // What a report holds can be run again.
+    let scenario = good("ssd.preset = \"pgc2011\"\nssd.gc.procedure = \"reference-no-copy-back\"\n");
+    assert_eq!((scenario.config.ssd.gc.pool, scenario.config.ssd.gc.copy_back), (Pool::Die, false));
+}
+
+#[test]
+fn summaries_can_be_spread_over_all_programs() {
+    let spread = good("ssd.preset = \"pgc2011\"\nssd.summary_page = \"spread\"\n").array.ssd;
+    assert_eq!(spread.geometry.data_pages_per_block(), 63);
+    assert_eq!(spread.timing.with_shares(&spread.geometry).page_program_ns, 203_384);
+    let plain = good("ssd.preset = \"pgc2011\"\n").array.ssd;
+    assert_eq!(plain.timing.with_shares(&plain.geometry).page_program_ns, 200_000);
 }
 
 #[test]
 fn options_of_other_schemes_have_no_effect_and_are_named() {
     let scenario = good("[coordination]\nscheme = \"reactive-inclusive\"\nt_soft = \"start+4\"\nforce_until = \"watermark\"\n");
     let coordination = scenario.array.coordination.expect("there is a controller");
-    assert_eq!((coordination.ggc_aware, coordination.t_soft_free_blocks), (0xff, None));
+    assert_eq!((coordination.ggc_aware, coordination.registration()), (0xff, None));
     assert_eq!(scenario.warnings, ["coordination.t_soft is set, but this scheme does not use it"]);
     assert!(good("[coordination]\nforce_until = \"watermark\"\n").array.coordination.is_none());
 }
@@ -250,7 +280,7 @@ fn options_are_read_as_toml_or_as_words() {
         ],
     )
     .unwrap();
-    assert_eq!(scenario.array.ssd.gc.victim, ssd::VictimPolicy::CostBenefit);
+    assert_eq!(scenario.array.ssd.gc.victim, CostBenefit {}.into());
     assert_eq!((scenario.array.ssd.gc.start_free_blocks, scenario.array.ssd.gc.stop_free_blocks), (40, 43));
     assert_eq!(scenario.array.members, 4);
     assert!(scenario.workload.is_closed());

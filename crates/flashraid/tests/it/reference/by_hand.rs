@@ -1,7 +1,9 @@
 //! The reference itself, held against small examples worked out by hand.
 
 use flashraid_model::array::Level;
+use flashraid_model::ftl::victim::{CostBenefit, DChoices, Fifo, Greedy, GreedyWearAware, Random};
 use flashraid_model::ssd::*;
+use flashraid_workload::units::Fraction;
 use flashraid_workload::{HostLoop, OpKind};
 
 use super::simulate;
@@ -104,18 +106,18 @@ fn equal_victims_and_a_block_filled_by_moves() {
 #[test]
 fn victims_by_policy() {
     // Sealed blocks before the read, with valid pages and sequence numbers: 0: 2, 1; 1: 1, 2; 2: 2, 3; 3: 3, 4. The next opened block gets 6.
-    let victim = |policy| {
+    let victim = |policy: VictimPolicy| {
         let mut case = one_plane().writes(0, &[0, 3, 4, 6]).read(1035, 0, 1);
         case.params.ssd.gc.victim = policy;
         simulate(&case).members[0].block_erases.iter().position(|&erases| erases == 1)
     };
-    assert_eq!(victim(VictimPolicy::Greedy), Some(1));
-    assert_eq!(victim(VictimPolicy::Fifo), Some(0));
+    assert_eq!(victim(Greedy {}.into()), Some(1));
+    assert_eq!(victim(Fifo {}.into()), Some(0));
     // age × invalid / valid: 5 · 1/2, 4 · 2/1, 3 · 1/2.
-    assert_eq!(victim(VictimPolicy::CostBenefit), Some(1));
-    assert_eq!(victim(VictimPolicy::DChoices { d: 100 }), Some(1), "with many draws d-choices is greedy");
-    assert_eq!(victim(VictimPolicy::GreedyWearAware { threshold: 0.5, endurance_erases: 100 }), Some(1));
-    let random = victim(VictimPolicy::Random).expect("a block is erased");
+    assert_eq!(victim(CostBenefit {}.into()), Some(1));
+    assert_eq!(victim(DChoices { d: 100 }.into()), Some(1), "with many draws d-choices is greedy");
+    assert_eq!(victim(GreedyWearAware { threshold: Fraction(0.5), endurance_erases: 100 }.into()), Some(1));
+    let random = victim(Random {}.into()).expect("a block is erased");
     assert!(random < 3, "a block without garbage is no victim");
 }
 

@@ -1,6 +1,7 @@
 //! Small examples of how mechanisms compose (rules 90 to 109), worked out by hand.
 
-use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, ReactiveInclusive, Work};
+use flashraid_model::ftl::victim::Fifo;
 use flashraid_model::ssd::*;
 use flashraid_workload::OpKind;
 
@@ -109,7 +110,8 @@ fn a_write_at_a_point_goes_to_the_plane_of_the_clean() {
 
 #[test]
 fn a_clean_in_state_3_with_plane_blocking() {
-    let mut case = plane_blocking(7).preempted(SEMI).read(1862, 2, 1).write(1863, 9, 1);
+    // Two blocks of T_hard: with one free block every clean begins in state 2.
+    let mut case = plane_blocking(7).preempted(Preemption { t_hard: 2.0, ..SEMI }).read(1862, 2, 1).write(1863, 9, 1);
     case.requests[8].high_priority = true;
     let outcome = simulate(&case);
     // Page 2 waits for plane 0. The poll at 1872 sees the write of high priority, and there are no more: read to 1892, program to 2092,
@@ -117,7 +119,8 @@ fn a_clean_in_state_3_with_plane_blocking() {
     // fill a block, with five polls; page 2 is read beside it.
     assert_eq!(outcome.runs(), [(0, 1862, 3092, 1, 1), (0, 3300, 3300 + 1643 + 50, 1, 2)]);
     assert_eq!(outcome.done()[7..], [3300 + 28, 3300]);
-    assert_eq!(outcome.members[0].counters.gc_free_for_all_ns, 10 + 1693);
+    let counters = outcome.members[0].counters;
+    assert_eq!((counters.gc_free_for_all_ns, counters.gc_writes_wait_ns), (0, 10 + 1693));
 }
 
 #[test]
@@ -140,7 +143,7 @@ fn merging_on_two_dies() -> Case {
     case.params.ssd.allocation = Allocation::Dynamic;
     case.params.ssd.geometry.blocks_per_plane = 7;
     case.params.ssd.geometry.reserved_blocks_per_plane = 4;
-    case.params.ssd.gc.victim = VictimPolicy::Fifo;
+    case.params.ssd.gc.victim = Fifo {}.into();
     case
 }
 
@@ -190,13 +193,9 @@ fn idle_collection_with_plane_blocking() {
 fn forced_collection_with_plane_blocking() {
     let mut case = plane_blocking(8).read(2070, 2, 1);
     case.params.coordination = Some(CoordinationParams {
-        scheme: Scheme::ReactiveInclusive,
+        scheme: ReactiveInclusive {}.into(),
         work: Work::Watermark,
-        t_soft_free_blocks: None,
-        check_interval_ns: 1_000_000,
-        idle_threshold_ns: 0,
-        soft_limit_free_blocks: 3,
-        shallow_depth: 1,
+        t_soft_free_blocks: 0,
         delay_ns: 0,
         answers: true,
         ggc_aware: 1,

@@ -116,6 +116,8 @@ pub enum Awaited {
     Written { writer: usize },
     /// The missing pages of a part are read.
     Missing { part: usize },
+    /// The pages of a host trim are trimmed.
+    Trimmed { request: usize },
     /// The pages of a host read that are in no cache are read.
     ReadFromArray { request: usize },
     /// A host read is done.
@@ -348,12 +350,16 @@ impl Simulation<'_> {
 impl Simulation<'_> {
     pub fn cache_sees_arrival(&mut self, index: usize, request: &Request) {
         let pages = layout::pages_of(&self.case.params, request);
-        if request.kind == OpKind::Read {
-            self.host_read(index, pages);
-        } else {
-            self.host_write(index, pages);
+        let flushed = self.caches().are_flushed();
+        match request.kind {
+            OpKind::Read => self.host_read(index, pages),
+            OpKind::Trim => self.host_trim(index, pages),
+            _ => self.host_write(index, pages),
         }
         self.scans();
+        if flushed && !self.caches().are_flushed() && self.case.params.rebuild.is_some() {
+            self.schedule_rebuild(0);
+        }
     }
 
     /// Rule 75.
@@ -374,9 +380,78 @@ impl Simulation<'_> {
             self.schedule_cache_event(memory_end, Awaited::Read { request: index });
         } else {
             self.caches().memory_of_reads.insert(index, memory_end);
+            let (others, lost) = self.left_to_read(others);
+            if lost > 0 {
+                self.loses(Some(index), lost);
+            }
             let parts = self.parts(others, false);
             self.cache_job(Awaited::ReadFromArray { request: index }, parts, false);
         }
+    }
+
+    /// Rule 112.
+    fn host_trim(&mut self, index: usize, pages: Vec<u64>) {
+        let unit = self.unit();
+        let params = &self.case.params;
+        let mut drops: Vec<(usize, u64)> = Vec::new();
+        if self.caches_now().has_group {
+            drops.extend(pages.iter().map(|&page| (0, page)));
+        }
+        if !self.caches_now().member_caches().is_empty() {
+            let mut by_stripe: Vec<(u64, Vec<u64>)> = Vec::new();
+            for &page in &pages {
+                match by_stripe.last_mut() {
+                    Some((stripe, pages)) if *stripe == self.stripe_of(page) => pages.push(page),
+                    _ => by_stripe.push((self.stripe_of(page), vec![page])),
+                }
+            }
+            for (stripe, pages) in by_stripe {
+                if parities(params) == 0 {
+                    let on_members = pages.iter().flat_map(|&page| self.members_of(page).into_iter().map(move |member| (member, page)));
+                    drops.extend(on_members.map(|(member, page)| (self.caches_now().member_cache(member), self.member_page(page))));
+                } else if pages.len() as u64 == self.stripe_pages() {
+                    for member in 0..params.members as usize {
+                        drops.extend((0..unit).map(|row| (self.caches_now().member_cache(member), stripe * unit + row)));
+                    }
+                }
+            }
+        }
+        let dropped: BTreeSet<usize> = drops.into_iter().filter(|&(cache, page)| self.drops(cache, page)).map(|(cache, _)| cache).collect();
+        for cache in dropped {
+            self.admit_waiting(cache);
+        }
+        let parts = self.parts(pages, true);
+        let parts = self.parts_of_trim(parts);
+        let order = self.next_cache_order();
+        let job = self.begin_job(Purpose::Cache { order, awaited: Awaited::Trimmed { request: index } });
+        self.take_parts(job, parts, OpKind::Trim, false);
+    }
+
+    /// Drops a page that is in a circle; says whether it was.
+    fn drops(&mut self, cache: usize, page: u64) -> bool {
+        let now = self.now;
+        let number = self.entry_number(cache, page);
+        let caches = self.caches();
+        for circle in &mut caches.list[cache].circles {
+            let Some(entry) = circle.entries.get_mut(&number) else { continue };
+            if !entry.pages.remove(&page) {
+                continue;
+            }
+            if entry.pages.is_empty() {
+                circle.entries.remove(&number);
+                let state = &mut caches.list[cache];
+                if state.ready.is_some_and(|candidate| candidate.number == number) {
+                    state.ready = None;
+                }
+                if caches.list.iter().all(|cache| cache.ready.is_none()) {
+                    caches.timer_ns = None;
+                }
+            }
+            caches.counters.pages_trimmed += 1;
+            caches.pages_change(now, -1);
+            return true;
+        }
+        false
     }
 
     fn hits(&self, page: u64) -> bool {
@@ -464,8 +539,7 @@ impl Simulation<'_> {
     }
 
     fn host_request_done(&mut self, request: usize) {
-        self.requests[request].done_ns = self.now;
-        self.requests_done += 1;
+        self.array_is_done_with(request);
     }
 }
 
@@ -620,8 +694,8 @@ impl Simulation<'_> {
         let columns = data_columns(params);
         let own: BTreeSet<(usize, u64)> = pages.iter().map(|&page| (self.column_of(page), page % unit)).collect();
         let rows: BTreeSet<u64> = own.iter().map(|&(_, row)| row).collect();
-        let lost = self.lost_strip(stripe);
-        if (columns..strips).all(|strip| lost == Some(strip)) {
+        let lost = self.lost_strips(stripe);
+        if self.parity_left(stripe).is_empty() || self.is_dead(stripe) {
             return Vec::new();
         }
         let known = |strip: usize, row: u64| {
@@ -630,12 +704,15 @@ impl Simulation<'_> {
             caches.holds(cache, page) || caches.list[cache].waiting.iter().any(|&(_, waiting)| waiting == page)
         };
         // A lost page that the part does not bring is in the old parity only.
-        let from_parity = |row: u64| lost.is_some_and(|lost| lost < columns && !own.contains(&(lost, row)));
+        let lost_columns = || lost.iter().copied().filter(|&strip| strip < columns);
+        let from_parity = |row: u64| lost_columns().any(|strip| !own.contains(&(strip, row)));
+        // And if what it brings is lost, too, all others are needed besides (rule 159).
+        let from_all = |row: u64| lost_columns().any(|strip| own.contains(&(strip, row)));
         let mut read = Vec::new();
-        for strip in (0..strips).filter(|&strip| lost != Some(strip)) {
+        for strip in (0..strips).filter(|strip| !lost.contains(strip)) {
             for &row in &rows {
                 let takes_part = match (from_parity(row), strip < columns) {
-                    (true, true) => own.contains(&(strip, row)),
+                    (true, true) => own.contains(&(strip, row)) || from_all(row),
                     (true, false) => true,
                     (false, true) => !own.contains(&(strip, row)),
                     (false, false) => false,
@@ -667,13 +744,20 @@ impl Simulation<'_> {
         let pages = pages.clone();
         let mut joining: Vec<(usize, u64, Option<u64>)> = Vec::new();
         for &page in &pages {
+            if self.stripes.is_some() && self.is_page_lost(page) {
+                self.caches().counters.pages_lost += 1;
+                if let Some(request) = self.caches().writers[writer].request {
+                    self.requests[request].pages_lost += 1;
+                }
+            }
             for member in self.members_of(page) {
                 joining.push((member, self.member_page(page), Some(page)));
             }
         }
         let rows: BTreeSet<u64> = pages.iter().map(|page| page % unit).collect();
         let columns = data_columns(params);
-        for strip in columns..columns + parities(params) {
+        let parity_kept = if parities(params) == 0 || self.is_dead(stripe) { 0 } else { parities(params) };
+        for strip in columns..columns + parity_kept {
             let member = member_of(params, stripe, strip);
             if self.server(stripe, member).is_some() {
                 joining.extend(rows.iter().map(|row| (member, stripe * unit + row, None)));
@@ -756,8 +840,8 @@ impl Simulation<'_> {
     fn all_are_ready(&self) -> bool {
         let caches = self.caches_now();
         let waited_for = |&cache: &usize| !self.is_not_all_rebuilt(cache - usize::from(caches.has_group));
-        let mut waited_for = caches.member_caches().filter(waited_for).peekable();
-        waited_for.peek().is_some() && waited_for.all(|cache| caches.list[cache].ready.is_some())
+        let mut waited_for = caches.member_caches().filter(waited_for);
+        caches.list.iter().any(|cache| cache.ready.is_some()) && waited_for.all(|cache| caches.list[cache].ready.is_some())
     }
 
     fn common_destage(&mut self, by_timer: bool) {
@@ -894,10 +978,10 @@ impl Simulation<'_> {
                     self.schedule_cache_event(memory_end, Awaited::Read { request });
                 }
             }
-            Awaited::Read { request } => self.host_request_done(request),
+            Awaited::Read { request } | Awaited::Trimmed { request } => self.host_request_done(request),
         }
         self.scans();
-        if flushed && !self.caches().are_flushed() && self.case.params.failure.is_some_and(|failure| failure.rebuild.is_some()) {
+        if flushed && !self.caches().are_flushed() && self.case.params.rebuild.is_some() {
             self.schedule_rebuild(0);
         }
     }
@@ -913,7 +997,7 @@ impl Simulation<'_> {
     pub fn request_that_waits(&self, awaited: Awaited) -> Option<usize> {
         let caches = self.caches_now();
         match awaited {
-            Awaited::ReadFromArray { request } => Some(request),
+            Awaited::ReadFromArray { request } | Awaited::Trimmed { request } => Some(request),
             Awaited::Missing { part } => caches.writers[caches.parts[part].writer].request,
             _ => None,
         }
@@ -946,6 +1030,7 @@ impl Simulation<'_> {
             caches.list[lost].circles[0].entries.clear();
             for flight in caches.flights.values_mut().filter(|flight| flight.cache == lost) {
                 flight.void = true;
+                flight.marked = false;
             }
             writers = std::mem::take(&mut caches.list[lost].waiting).into();
         }

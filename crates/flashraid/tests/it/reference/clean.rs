@@ -1,7 +1,7 @@
 //! Rules 12, 30, 32, 96 and 105: cleans, from their begin to their end.
 
 use super::die::Scope;
-use super::flash::Page;
+use super::flash::{Move, Page};
 use super::work::{Step, Worker};
 use super::{Event, GcRun, OpKind, Operation, Simulation};
 
@@ -119,20 +119,20 @@ impl Simulation<'_> {
         }
     }
 
-    fn whole_clean_steps(&self, moves: &[bool]) -> Vec<Step> {
+    fn whole_clean_steps(&self, moves: &[Move]) -> Vec<Step> {
         let mut steps = Vec::new();
-        for &fills_block in moves {
+        for &moved in moves {
             steps.extend(self.move_read_steps());
-            steps.extend(self.program_steps(fills_block));
+            steps.extend(self.move_program_steps(moved));
         }
         steps.extend(self.erase_steps());
         steps
     }
 
-    fn count_moves(&mut self, member: usize, die: usize, pool: usize, moves: &[bool]) {
-        for &fills_block in moves {
+    fn count_moves(&mut self, member: usize, die: usize, pool: usize, moves: &[Move]) {
+        for moved in moves {
             self.count_move(member, die, pool);
-            self.count_summary(member, fills_block);
+            self.count_summary(member, moved.fills_block);
         }
     }
 

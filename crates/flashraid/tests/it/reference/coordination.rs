@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Scheme, Work};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Pools, ProactiveIdle, ProactiveSoftLimit, SchemePolicy, Work};
 
 use super::{Event, Simulation};
 
@@ -10,7 +10,7 @@ use super::{Event, Simulation};
 pub struct Controller {
     params: CoordinationParams,
     /// The member that has failed (rule 65).
-    lost: Option<usize>,
+    lost: BTreeSet<usize>,
     sent: [u64; KINDS],
     /// Forced members whose `GcDone` has not arrived: while there are any, a cycle is in progress.
     forced: BTreeSet<usize>,
@@ -36,6 +36,8 @@ pub struct Protocol {
     pub forced: Option<(Work, BTreeSet<usize>)>,
     /// `StopGc` has arrived since it was forced.
     pub is_stopped: bool,
+    /// Dies that have cleaned the one victim with which their work begins, and go on.
+    pub past_one_victim: BTreeSet<usize>,
     /// Pools of dies whose cleans in progress count as the one victim.
     pub on_one_victim: BTreeMap<usize, BTreeSet<usize>>,
 }
@@ -86,7 +88,7 @@ impl Controller {
     pub fn new(params: &CoordinationParams, members: usize) -> Controller {
         Controller {
             params: params.clone(),
-            lost: None,
+            lost: BTreeSet::new(),
             sent: [0; KINDS],
             forced: BTreeSet::new(),
             uses_idle_time: false,
@@ -108,7 +110,7 @@ impl Controller {
     }
 
     fn capable(&self) -> BTreeSet<usize> {
-        (0..self.answers.len()).filter(|&member| self.is_capable(member) && self.lost != Some(member)).collect()
+        (0..self.answers.len()).filter(|&member| self.is_capable(member) && !self.lost.contains(&member)).collect()
     }
 
     /// No cycle is in progress or held back.
@@ -117,28 +119,40 @@ impl Controller {
     }
 
     /// Members whose last answer told of `soft_limit` free blocks or fewer.
-    fn low(&self) -> BTreeSet<usize> {
-        let is_low = |member: &usize| self.answers[*member].last().is_some_and(|&(_, free)| free <= self.params.soft_limit_free_blocks);
+    fn low(&self, pools: &Pools) -> BTreeSet<usize> {
+        let SchemePolicy::ProactiveSoftLimit(ProactiveSoftLimit { soft_limit, .. }) = self.params.scheme else { return BTreeSet::new() };
+        let limit = soft_limit.blocks_of(pools.blocks, pools.start_free_blocks);
+        let is_low = |member: &usize| self.answers[*member].last().is_some_and(|&(_, free)| free <= limit);
         (0..self.answers.len()).filter(is_low).collect()
     }
 
     /// Whether a member is expected to reach `start` within an interval (rule 47).
-    fn is_pressing(&self, start: u32) -> bool {
+    fn is_pressing(&self, start: u32, check_interval_ns: u64) -> bool {
         self.answers.iter().any(|answers| {
             let [.., (before, was), (now, is)] = answers[..] else { return false };
             let falls = f64::from(was) - f64::from(is);
             let left = f64::from(is) - f64::from(start);
-            falls > 0.0 && left.max(0.0) * (now - before) as f64 <= falls * self.params.check_interval_ns as f64
+            falls > 0.0 && left.max(0.0) * (now - before) as f64 <= falls * check_interval_ns as f64
         })
+    }
+}
+
+/// Between two checks, if the scheme checks anything.
+fn check_interval_ns(params: &CoordinationParams) -> Option<u64> {
+    match &params.scheme {
+        SchemePolicy::ProactiveIdle(scheme) => Some(scheme.check_interval.ns),
+        SchemePolicy::ProactiveSoftLimit(scheme) => Some(scheme.check_interval.ns),
+        _ => None,
     }
 }
 
 // The controller.
 impl Simulation<'_> {
     pub fn start_checks(&mut self) {
-        let Some(Controller { params, .. }) = &self.controller else { return };
-        if params.answers && matches!(params.scheme, Scheme::ProactiveIdle | Scheme::ProactiveSoftLimit) {
-            let interval_ns = params.check_interval_ns;
+        if let Some(Controller { params, .. }) = &self.controller
+            && params.answers
+            && let Some(interval_ns) = check_interval_ns(params)
+        {
             self.schedule_with_rank(interval_ns, CHECK_RANK, Event::Check);
         }
     }
@@ -150,16 +164,16 @@ impl Simulation<'_> {
         }
         let controller = self.controller.as_mut().expect("somebody checks");
         let params = controller.params.clone();
-        match params.scheme {
-            Scheme::ProactiveIdle => {
-                let idle = controller.outstanding == 0 && self.now - controller.outstanding_none_since >= params.idle_threshold_ns;
+        match &params.scheme {
+            SchemePolicy::ProactiveIdle(ProactiveIdle { idle_threshold, .. }) => {
+                let idle = controller.outstanding == 0 && self.now - controller.outstanding_none_since >= idle_threshold.ns;
                 if idle && controller.is_free() && !controller.registered.is_empty() {
                     let members = controller.registered.clone();
                     controller.uses_idle_time = true;
                     self.force(members, Work::UntilReserved);
                 }
             }
-            Scheme::ProactiveSoftLimit => {
+            SchemePolicy::ProactiveSoftLimit(_) => {
                 if controller.asked.is_empty() {
                     let members = controller.capable();
                     controller.asked = members.clone();
@@ -168,9 +182,9 @@ impl Simulation<'_> {
                     }
                 }
             }
-            Scheme::ReactiveInclusive | Scheme::ReactiveSelective => unreachable!("reactive schemes check nothing"),
+            _ => unreachable!("the other schemes check nothing"),
         }
-        self.schedule_with_rank(params.check_interval_ns, CHECK_RANK, Event::Check);
+        self.schedule_with_rank(check_interval_ns(&params).expect("it checks"), CHECK_RANK, Event::Check);
     }
 
     pub fn controller_sees_arrival(&mut self) {
@@ -193,13 +207,13 @@ impl Simulation<'_> {
     }
 
     fn controller_receives(&mut self, member: usize, message: Message) {
-        let start = self.ssd.gc.start_free_blocks;
+        let pools = self.ssd.pools();
         let now = self.now;
         let controller = self.controller.as_mut().expect("there is a controller");
         if !controller.params.answers {
             return;
         }
-        let is_lost = controller.lost == Some(member);
+        let is_lost = controller.lost.contains(&member);
         match message {
             Message::GcRequest => {
                 if is_lost || !controller.forced.is_empty() {
@@ -227,10 +241,14 @@ impl Simulation<'_> {
                     controller.answers[member].push((now, free_blocks_least));
                 }
                 controller.asked.remove(&member);
-                let little_waits = controller.outstanding <= controller.params.shallow_depth as usize;
-                let low = controller.low();
-                if controller.asked.is_empty() && controller.is_free() && (little_waits || controller.is_pressing(start)) && !low.is_empty()
-                {
+                let SchemePolicy::ProactiveSoftLimit(ProactiveSoftLimit { shallow_depth, check_interval, .. }) = controller.params.scheme
+                else {
+                    unreachable!("nobody else asks")
+                };
+                let little_waits = controller.outstanding <= shallow_depth as usize;
+                let low = controller.low(&pools);
+                let is_time = little_waits || controller.is_pressing(pools.start_free_blocks, check_interval.ns);
+                if controller.asked.is_empty() && controller.is_free() && is_time && !low.is_empty() {
                     let work = controller.params.work;
                     self.force(low, work);
                 }
@@ -241,13 +259,17 @@ impl Simulation<'_> {
 
     /// Rule 44.
     pub fn cycle_begins(&mut self) {
+        let pools = self.ssd.pools();
         let controller = self.controller.as_mut().expect("there is a controller");
         controller.held_back = false;
         let mut members = controller.registered.clone();
         match controller.params.scheme {
-            Scheme::ReactiveInclusive => members = controller.capable(),
-            Scheme::ReactiveSelective | Scheme::ProactiveIdle => {}
-            Scheme::ProactiveSoftLimit => members.extend(controller.low()),
+            SchemePolicy::ReactiveInclusive(_) => members = controller.capable(),
+            SchemePolicy::ReactiveSelective(_) | SchemePolicy::ProactiveIdle(_) => {}
+            SchemePolicy::ProactiveSoftLimit(_) => members.extend(controller.low(&pools)),
+            SchemePolicy::Local(_) | SchemePolicy::Ideal(_) => unreachable!("there is no controller"),
+            #[allow(unreachable_patterns, reason = "all that are listed may have rules")]
+            _ => unreachable!("a scheme without a rule here"),
         }
         let work = controller.params.work;
         self.force(members, work);
@@ -256,7 +278,7 @@ impl Simulation<'_> {
     /// Rule 65.
     pub fn controller_loses(&mut self, member: usize) {
         if let Some(controller) = &mut self.controller {
-            controller.lost = Some(member);
+            controller.lost.insert(member);
             controller.registered.remove(&member);
             controller.answers[member].clear();
         }
@@ -338,7 +360,7 @@ impl Simulation<'_> {
     /// A host write that is not merged begins (rule 44).
     pub fn may_register(&mut self, member: usize, die: usize, pool: usize) {
         let free = self.members[member].flash.free_blocks(die, pool);
-        let Some(t_soft) = self.controller.as_ref().and_then(|controller| controller.params.t_soft_free_blocks) else { return };
+        let Some(t_soft) = self.controller.as_ref().and_then(|controller| controller.params.registration()) else { return };
         if self.knows_protocol(member) && free <= t_soft && !self.protocol(member).has_participated {
             self.protocol(member).has_participated = true;
             self.send(member, Message::Participate);
@@ -358,7 +380,7 @@ impl Simulation<'_> {
             pools.remove(&pool);
             if pools.is_empty() {
                 protocol.on_one_victim.remove(&die);
-                self.die_is_done(member, die);
+                self.one_victim_is_over(member, die);
             }
         }
     }
@@ -373,12 +395,24 @@ impl Simulation<'_> {
         protocol.has_participated = false;
         protocol.is_stopped = false;
         protocol.forced = Some((work, dies.clone()));
-        if work == Work::OneVictim {
+        protocol.past_one_victim.clear();
+        if matches!(work, Work::OneVictim | Work::VictimAndWatermark) {
             protocol.on_one_victim = cleans.into_iter().filter(|(_, pools)| !pools.is_empty()).collect();
         }
         for die in dies {
             self.goes_on(member, die);
         }
+    }
+
+    /// Rules 45 and 118; says whether the die's work goes on.
+    pub fn one_victim_is_over(&mut self, member: usize, die: usize) -> bool {
+        let goes_on = matches!(self.protocol(member).forced, Some((Work::VictimAndWatermark, _)));
+        if goes_on {
+            self.protocol(member).past_one_victim.insert(die);
+        } else {
+            self.die_is_done(member, die);
+        }
+        goes_on
     }
 
     pub fn die_is_done(&mut self, member: usize, die: usize) {

@@ -1,12 +1,16 @@
-//! Rules 11 to 14, 16 to 18, 21, 23, 24 and 107: the flash of one member as a state without time.
+//! Rules 11 to 14, 16 to 18, 21, 23, 24, 107 and 130 to 133: the flash of one member as a state without time.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use flashraid_model::ftl::victim::{Blocks, DChoices, Draws, GreedyWearAware};
 use flashraid_model::rng::{self, Stream};
-use flashraid_model::ssd::{PlaneChoice, Pool, SsdParams, VictimPolicy};
+use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, SsdParams, VictimPolicy};
 
 use crate::outcome::PhysicalPage;
+
+/// What is to be computed.
+const RULES: &str = include_str!("../../../../../docs/rules.md");
 
 /// A logical page as `layout::home` names it.
 pub type Page = u64;
@@ -42,6 +46,8 @@ pub struct BlockPool {
     move_open: Option<Open>,
     block_opened_last: usize,
     in_collection: bool,
+    /// Victims of its go that have not had their turn, the next one first (rule 132).
+    table: Vec<usize>,
 }
 
 /// The block that was opened last for one use; it stays here when it is full, until the next one is opened.
@@ -68,10 +74,18 @@ enum BlockState {
     Sealed,
 }
 
-/// What a clean has done: for each page moved, whether it filled a block.
+/// What a clean has done.
 pub struct Clean {
     pub pool: usize,
-    pub moves: Vec<bool>,
+    pub moves: Vec<Move>,
+}
+
+/// A page has a new place.
+#[derive(Clone, Copy)]
+pub struct Move {
+    pub fills_block: bool,
+    /// It costs transfers, because the new place lies in another plane (rule 133).
+    pub crosses: bool,
 }
 
 impl Flash {
@@ -207,11 +221,17 @@ impl Flash {
         self.dies[die].pools[pool].blocks[block].slots.iter().flatten().copied().collect()
     }
 
-    /// Moves one page within its pool; true if that fills a block.
-    pub fn move_page(&mut self, die: usize, page: Page) -> bool {
+    /// Moves one page within its pool.
+    pub fn move_page(&mut self, die: usize, page: Page) -> Move {
         let pool = self.places[&page].pool;
+        let old_plane = self.plane_on(die, page);
         self.unmap(page);
-        self.append(die, pool, page, self.params.gc.separate_open_block)
+        let fills_block = self.append(die, pool, page, self.params.gc.separate_open_block);
+        Move { fills_block, crosses: self.follows_reference() && self.plane_on(die, page) != old_plane }
+    }
+
+    fn follows_reference(&self) -> bool {
+        self.params.gc.procedure == Procedure::ReferenceNoCopyBack
     }
 
     /// The end of a clean.
@@ -224,6 +244,9 @@ impl Flash {
         block.state = BlockState::Free;
         block.erases += 1;
         pool_state.in_collection = needed && pool_state.free_blocks() < stop;
+        if !pool_state.in_collection {
+            pool_state.table.clear();
+        }
     }
 
     pub fn free_blocks(&self, die: usize, pool: usize) -> u32 {
@@ -260,6 +283,9 @@ impl Flash {
 
     /// Rule 13.
     pub fn choose_victim(&mut self, die: usize, pool: usize) -> Option<usize> {
+        if self.follows_reference() {
+            return self.next_victim_of_go(die, pool);
+        }
         let next_sequence = self.dies[die].last_sequence + 1;
         let Die { pools, victim_stream: stream, .. } = &mut self.dies[die];
         let blocks = &pools[pool].blocks;
@@ -275,14 +301,14 @@ impl Flash {
             }
         };
         Some(match self.params.gc.victim {
-            VictimPolicy::Greedy => greedy,
-            VictimPolicy::Fifo => *candidates.iter().min_by_key(|&&number| blocks[number].sequence)?,
-            VictimPolicy::Random => draw(),
-            VictimPolicy::DChoices { d } => {
+            VictimPolicy::Greedy(_) => greedy,
+            VictimPolicy::Fifo(_) => *candidates.iter().min_by_key(|&&number| blocks[number].sequence)?,
+            VictimPolicy::Random(_) => draw(),
+            VictimPolicy::DChoices(DChoices { d }) => {
                 let drawn: Vec<usize> = (0..d).map(|_| draw()).collect();
                 *drawn.iter().min_by_key(|&&number| (blocks[number].valid_pages(), Reverse(number)))?
             }
-            VictimPolicy::CostBenefit => {
+            VictimPolicy::CostBenefit(_) => {
                 // age × (1 − u) / 2u = benefit / cost with whole numbers; the factor 2 decides nothing.
                 let benefit = |number: usize| {
                     let invalid = blocks[number].slots.len() - blocks[number].valid_pages();
@@ -301,17 +327,75 @@ impl Flash {
                 }
                 best
             }
-            VictimPolicy::GreedyWearAware { threshold, endurance_erases } => {
+            VictimPolicy::GreedyWearAware(GreedyWearAware { threshold, endurance_erases }) => {
                 let life = |number: usize| u64::from(endurance_erases.saturating_sub(blocks[number].erases));
                 let all_lives: u64 = (0..blocks.len()).map(life).sum();
-                let limit = threshold * all_lives as f64;
+                let limit = threshold.0 * all_lives as f64;
                 let taken = candidates.iter().copied().find(|&number| {
                     let scaled_life = (life(number) * blocks.len() as u64) as f64;
                     scaled_life >= limit || rng::unit(stream) * limit < scaled_life
                 });
                 taken.unwrap_or(greedy)
             }
+            #[allow(unreachable_patterns, reason = "all that are listed may have rules")]
+            policy => {
+                assert!(!RULES.contains(&format!("- `{}`:", policy.name())), "rule 13 has {policy:?}, which is missing here");
+                // A policy without a rule has no second opinion, but everything around it has.
+                let scores: Vec<i16> = blocks.iter().map(Block::score).collect();
+                let meta: Vec<u64> = blocks.iter().map(|block| block.sequence | u64::from(block.erases) << 32).collect();
+                let pool = Blocks::new(&scores, &meta, blocks[0].slots.len() as u32, next_sequence as u32);
+                return policy.pick(&pool, &mut Draws::new(Some(stream)));
+            }
         })
+    }
+
+    /// Rule 132.
+    fn next_victim_of_go(&mut self, die: usize, pool: usize) -> Option<usize> {
+        if !self.needs_clean(die, pool) {
+            return self.table_of_victims(die, pool).into_iter().find(|&block| self.is_sealed(die, pool, block));
+        }
+        loop {
+            while !self.dies[die].pools[pool].table.is_empty() {
+                let block = self.dies[die].pools[pool].table.remove(0);
+                if self.is_sealed(die, pool, block) {
+                    return Some(block);
+                }
+            }
+            let table = self.table_of_victims(die, pool);
+            if self.free_blocks(die, pool) > self.params.gc.start_free_blocks
+                || !table.iter().any(|&block| self.is_sealed(die, pool, block))
+            {
+                return None;
+            }
+            self.dies[die].pools[pool].table = table;
+        }
+    }
+
+    fn is_sealed(&self, die: usize, pool: usize, block: usize) -> bool {
+        self.dies[die].pools[pool].blocks[block].state == BlockState::Sealed
+    }
+
+    fn table_of_victims(&self, die: usize, pool: usize) -> Vec<usize> {
+        let state = &self.dies[die].pools[pool];
+        let data_slots = self.params.geometry.data_pages_per_block() as usize;
+        let is_open = |number: usize| state.host_open.block == number && state.host_open.next_slot < data_slots;
+        let is_in = |number: &usize| state.blocks[*number].is_useful_victim() || is_open(*number);
+        let mut table: Vec<usize> = (0..state.blocks.len()).filter(is_in).collect();
+        table.sort_by_key(|&number| (state.blocks[number].valid_pages(), number));
+        table
+    }
+
+    /// The blocks of a pool in the order in which free ones are searched, from the one after that opened last (rules 17 and 131).
+    fn blocks_in_rotation(&self, die: usize, pool: usize) -> Vec<usize> {
+        let state = &self.dies[die].pools[pool];
+        let mut order: Vec<usize> = (0..state.blocks.len()).collect();
+        if self.follows_reference() {
+            let planes = self.params.geometry.planes as usize;
+            order.sort_by_key(|block| (block % planes, block / planes));
+        }
+        let last = order.iter().position(|&block| block == state.block_opened_last).expect("one of the pool");
+        order.rotate_left(last + 1);
+        order
     }
 
     /// The pool that a host write goes to (rule 21), if one that is not busy has room.
@@ -369,15 +453,13 @@ impl Flash {
     /// Puts a page behind the last one of an open block, opening the next block if need be (rules 17 and 18); true if that fills it.
     fn append(&mut self, die: usize, pool: usize, page: Page, for_moves: bool) -> bool {
         let data_slots = self.params.geometry.data_pages_per_block() as usize;
+        let in_rotation = self.blocks_in_rotation(die, pool);
         let Die { pools, last_sequence, .. } = &mut self.dies[die];
         let state = &mut pools[pool];
         let mut open = if for_moves { state.move_open } else { Some(state.host_open) };
         if open.is_none_or(|open| open.next_slot == data_slots) {
-            let blocks = state.blocks.len();
-            let block = (1..=blocks)
-                .map(|step| (state.block_opened_last + step) % blocks)
-                .find(|&block| state.blocks[block].state == BlockState::Free)
-                .expect("a block is free");
+            let is_free = |block: &usize| state.blocks[*block].state == BlockState::Free;
+            let block = in_rotation.into_iter().find(is_free).expect("a block is free");
             *last_sequence += 1;
             state.blocks[block].state = BlockState::Open;
             state.blocks[block].sequence = *last_sequence;
@@ -489,6 +571,11 @@ impl Block {
     fn valid_pages(&self) -> usize {
         self.slots.iter().flatten().count()
     }
+
+    /// As the model keeps it for its policies.
+    fn score(&self) -> i16 {
+        if self.state == BlockState::Sealed { self.valid_pages() as i16 } else { i16::MAX }
+    }
 }
 
 fn empty_die(params: &SsdParams, seed: u64, member: usize, die: usize) -> Die {
@@ -504,6 +591,7 @@ fn empty_die(params: &SsdParams, seed: u64, member: usize, die: usize) -> Die {
         move_open: None,
         block_opened_last: 0,
         in_collection: false,
+        table: Vec::new(),
     };
     Die {
         pools: (0..pools).map(|_| pool()).collect(),

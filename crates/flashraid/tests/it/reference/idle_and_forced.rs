@@ -47,7 +47,10 @@ impl Simulation<'_> {
         }
         match work {
             Work::OneVictim => self.one_forced_clean(member, die),
-            Work::Watermark => self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks),
+            Work::VictimAndWatermark if !self.members[member].protocol.past_one_victim.contains(&die) => {
+                self.one_forced_clean(member, die);
+            }
+            Work::Watermark | Work::VictimAndWatermark => self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks),
             Work::UntilReserved => {
                 let is_over = self.run_is_over() || self.members[member].protocol.is_stopped;
                 if is_over || !self.members[member].dies[die].queue.is_empty() {
@@ -71,7 +74,11 @@ impl Simulation<'_> {
                 self.members[member].protocol.on_one_victim.insert(die, [pool].into());
                 self.begin_clean(member, die, pool, victim, Cause::Forced);
             }
-            _ => self.die_is_done(member, die),
+            _ => {
+                if self.one_victim_is_over(member, die) {
+                    self.forced_cleans_up_to(member, die, self.ssd.gc.stop_free_blocks);
+                }
+            }
         }
     }
 

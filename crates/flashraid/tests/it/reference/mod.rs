@@ -10,6 +10,7 @@ mod clean;
 mod coordination;
 mod die;
 mod flash;
+mod host_port;
 mod idle_and_forced;
 mod layout;
 mod parity;
@@ -30,18 +31,21 @@ use cache::{Awaited, Caches};
 use coordination::{Controller, Message, Protocol};
 use die::DieState;
 use flash::{Flash, Page};
+use host_port::Port;
 pub use layout::{array_pages, fits_one_member, stripes};
-use parity::{Part, Stripes};
+use parity::Stripes;
 use transfer::{Channel, Lane};
 use work::{Work, Worker};
 
 /// Runs a case until nothing is left to happen.
 pub fn simulate(case: &Case) -> Outcome {
     let ssd = &case.params.ssd;
-    let spare = case.params.failure.and_then(|failure| failure.rebuild).map(|rebuild| rebuild.spare);
-    let count = case.params.members as usize + usize::from(spare.is_some());
+    let rebuild = case.params.rebuild.filter(|_| !case.params.failures.is_empty());
+    let spares = rebuild.map_or(0, |rebuild| (rebuild.spares as usize).min(case.params.failures.len()));
+    let count = case.params.members as usize + spares;
     let by_workload = case.warm_up.pattern == WarmUpPattern::Workload;
-    let is_fresh = |member: usize| by_workload || (member == case.params.members as usize && spare == Some(Spare::Fresh));
+    let fresh_spares = rebuild.is_some_and(|rebuild| rebuild.spare == Spare::Fresh);
+    let is_fresh = |member: usize| by_workload || (member >= case.params.members as usize && fresh_spares);
     let mut simulation = Simulation {
         case,
         ssd,
@@ -56,6 +60,7 @@ pub fn simulate(case: &Case) -> Outcome {
         caches: case.params.cache.as_ref().map(|params| Caches::new(params, case.params.members as usize)),
         jobs: Vec::new(),
         cache_orders: 0,
+        port: case.params.host_port.map(|_| Port::default()),
     };
     if by_workload {
         simulation.warm_up_by_workload();
@@ -90,12 +95,14 @@ struct Simulation<'a> {
     jobs: Vec<Job>,
     /// Order of what the caches wait for (rule 85).
     cache_orders: u64,
+    port: Option<Port>,
 }
 
 struct RequestState {
     arrival_ns: u64,
     done_ns: u64,
     members_met: BTreeSet<usize>,
+    pages_lost: u32,
 }
 
 /// An operation on the array or on members: a host request, or what a cache orders.
@@ -113,9 +120,10 @@ enum Purpose {
 
 const PHASE_RANK: u8 = 1;
 const CACHE_RANK: u8 = 2;
-const FAILURE_RANK: u8 = 3;
-const REBUILD_RANK: u8 = 4;
-const CACHE_STEP_RANK: u8 = 5;
+const PORT_RANK: u8 = 3;
+const FAILURE_RANK: u8 = 4;
+const REBUILD_RANK: u8 = 5;
+const CACHE_STEP_RANK: u8 = 6;
 
 #[derive(Clone, Copy)]
 struct Scheduled {
@@ -154,6 +162,8 @@ enum Event {
     },
     /// A slot of a cache may have become rested, or the timer of rule 84 is due.
     CacheStep,
+    /// Something may be due at the host port.
+    Port,
     /// A request that concerns no page is done.
     NothingToDo {
         job: usize,
@@ -285,27 +295,49 @@ impl Simulation<'_> {
     /// The next request of the case arrives now.
     fn submit_next(&mut self) {
         let index = self.requests.len();
-        let Some(request) = self.case.requests.get(index) else { return };
-        self.requests.push(RequestState { arrival_ns: self.now, done_ns: 0, members_met: BTreeSet::new() });
+        if index == self.case.requests.len() {
+            return;
+        }
+        self.requests.push(RequestState { arrival_ns: self.now, done_ns: 0, members_met: BTreeSet::new(), pages_lost: 0 });
+        if self.port.is_some() {
+            return self.arrives_at_port(index);
+        }
+        self.begin_request(index);
+    }
+
+    /// A request that nothing holds back.
+    fn begin_request(&mut self, index: usize) {
+        let request = &self.case.requests[index];
         let kind = request.kind;
-        if self.caches.is_some() && matches!(kind, OpKind::Read | OpKind::Write) {
+        let concerns_pages = !layout::pages_of(&self.case.params, request).is_empty();
+        if self.caches.is_some() && concerns_pages {
             return self.cache_sees_arrival(index, request);
         }
         let job = self.begin_job(Purpose::Host { request: index });
-        let mut parts = self.parts(layout::pages_of(&self.case.params, request), kind != OpKind::Read);
-        if kind == OpKind::Trim {
-            parts = if self.caches.is_some() { Vec::new() } else { self.parts_of_trim(parts) };
+        let mut pages = layout::pages_of(&self.case.params, request);
+        if kind == OpKind::Read && self.stripes.is_some() {
+            let lost;
+            (pages, lost) = self.left_to_read(pages);
+            self.loses(Some(index), lost);
         }
-        if parts.iter().all(|part| matches!(part, Part::Free(pages) if pages.is_empty())) {
-            return self.schedule(0, Event::NothingToDo { job });
+        let mut parts = self.parts(pages, kind != OpKind::Read);
+        if kind == OpKind::Trim {
+            parts = self.parts_of_trim(parts);
         }
         self.take_parts(job, parts, kind, request.high_priority);
     }
 
     fn begin_job(&mut self, purpose: Purpose) -> usize {
-        self.controller_sees_arrival();
+        if self.counts_operations() {
+            self.controller_sees_arrival();
+        }
         self.jobs.push(Job { left: 0, purpose });
         self.jobs.len() - 1
+    }
+
+    /// Whether the controller counts operations on the array (rule 152).
+    fn counts_operations(&self) -> bool {
+        self.port.is_none() || self.caches.is_some()
     }
 
     fn operation_done(&mut self, operation: Operation) {
@@ -313,6 +345,18 @@ impl Simulation<'_> {
             (Some(number), _) => self.stripe_page_done(number),
             (None, Some(job)) => self.part_of_job_done(job),
             (None, None) => unreachable!("somebody wants every page"),
+        }
+    }
+
+    fn schedule_nothing(&mut self, job: usize) {
+        self.schedule(0, Event::NothingToDo { job });
+    }
+
+    /// The host request that an operation serves.
+    fn request_of(&self, job: usize) -> Option<usize> {
+        match self.jobs[job].purpose {
+            Purpose::Host { request } | Purpose::Cache { awaited: Awaited::ReadFromArray { request }, .. } => Some(request),
+            Purpose::Cache { .. } => None,
         }
     }
 
@@ -324,12 +368,11 @@ impl Simulation<'_> {
     }
 
     fn job_done(&mut self, job: usize) {
-        self.controller_sees_end();
+        if self.counts_operations() {
+            self.controller_sees_end();
+        }
         match self.jobs[job].purpose {
-            Purpose::Host { request } => {
-                self.requests[request].done_ns = self.now;
-                self.requests_done += 1;
-            }
+            Purpose::Host { request } => self.array_is_done_with(request),
             Purpose::Cache { order, awaited } => self.schedule_ordered(self.now, CACHE_RANK, order, Event::Cache { awaited }),
         }
     }
@@ -393,6 +436,7 @@ impl Simulation<'_> {
             Event::Waited { member, worker } => self.work_goes_on(member, worker),
             Event::Transferred { member, worker } => self.transferred(member, worker),
             Event::Rested { member, die } => self.idle_cleans(member, die),
+            Event::Port => self.port_step(),
             Event::Cache { awaited } => self.cache_event(awaited),
             Event::CacheStep => self.cache_step(),
             Event::NothingToDo { job } => self.job_done(job),
@@ -443,11 +487,13 @@ impl Simulation<'_> {
         gc_intervals.sort_by_key(|gc| (gc.member, gc.die, gc.start_ns, gc.end_ns, gc.victims, gc.pages_moved));
         assert!(self.stripes.as_ref().is_none_or(Stripes::are_free), "no lock is held");
         assert!(self.caches.as_ref().is_none_or(Caches::rest), "no write waits for a cache");
+        assert!(self.port.as_ref().is_none_or(Port::rests), "no request waits for its turn");
         assert_eq!(self.requests_done, self.case.requests.len(), "every request is done");
         let requests = self.requests.iter().map(|request| RequestOutcome {
             arrival_ns: request.arrival_ns,
             done_ns: request.done_ns,
             gc_members_met: request.members_met.len() as u32,
+            pages_lost: request.pages_lost,
         });
         Outcome {
             requests: requests.collect(),
@@ -455,6 +501,7 @@ impl Simulation<'_> {
             gc_intervals,
             cache_counters,
             stripe_counters: self.stripes.as_ref().map(Stripes::counters),
+            host_port_counters: self.port.as_ref().map(|port| (port.waits, port.wait_ns, port.busy_ns)),
             messages: self.controller.as_ref().map(Controller::messages),
         }
     }

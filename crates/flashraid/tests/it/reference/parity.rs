@@ -1,8 +1,8 @@
-//! Section 12 of the rules: parity, locks of stripes, a member that fails, and the rebuilding of its strips.
+//! Sections 12 and 18 of the rules: parity, locks of stripes, members that fail, and the rebuilding of their strips.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::array::{ArrayParams, Spare, StripeCounters};
+use flashraid_model::array::{ArrayParams, FailureParams, Spare, StripeCounters};
 use flashraid_model::placement::Level;
 use flashraid_workload::OpKind;
 
@@ -14,12 +14,19 @@ pub struct Stripes {
     locks: BTreeMap<u64, Lock>,
     /// In the order in which they came into being (rule 55).
     operations: Vec<StripeOperation>,
+    failures: Vec<Failure>,
+    counters: StripeCounters,
+}
+
+/// A member that fails, and how far its rebuilding is.
+struct Failure {
+    params: FailureParams,
+    spare: Option<usize>,
     failed: bool,
     rebuilt: BTreeSet<u64>,
     rebuilding: u32,
     next_to_rebuild: u64,
     last_began_ns: Option<u64>,
-    counters: StripeCounters,
 }
 
 #[derive(Default)]
@@ -39,6 +46,8 @@ struct StripeOperation {
     asked_ns: u64,
     phases: Vec<Phase>,
     operations_left: usize,
+    /// It would have rebuilt a strip that is lost for good.
+    gave_up: bool,
 }
 
 /// Places by the strip that they lie in: data columns, then P, then Q.
@@ -55,14 +64,16 @@ pub enum What {
     },
     /// All strips, parity included.
     Trim(Places),
-    Rebuild,
+    Rebuild {
+        failure: usize,
+    },
 }
 
 struct Phase {
     write: bool,
-    /// Member and place; pages of the failed member are left out, unless they go `to_spare`.
+    /// Member and place; pages of failed members are left out, unless they go `to_spare`.
     pages: Vec<(usize, u64)>,
-    to_spare: bool,
+    to_spare: Option<usize>,
 }
 
 /// A part of an operation on the array: page operations, or what needs a lock.
@@ -73,7 +84,7 @@ pub enum Part {
 
 /// Whether section 12 applies.
 fn applies(params: &ArrayParams) -> bool {
-    parities(params) > 0 || params.failure.is_some()
+    parities(params) > 0 || !params.failures.is_empty()
 }
 
 /// Strips with parity in a stripe.
@@ -112,16 +123,32 @@ pub fn member_of(params: &ArrayParams, stripe: u64, strip: usize) -> usize {
     (p + after_p) % members
 }
 
+/// Rule 154: the first failures in time have spares.
+fn failures_in_order(params: &ArrayParams) -> Vec<Failure> {
+    let mut order: Vec<FailureParams> = Vec::new();
+    for &failure in &params.failures {
+        let at = order.iter().take_while(|earlier| earlier.at_ns <= failure.at_ns).count();
+        order.insert(at, failure);
+    }
+    let spares = params.rebuild.map_or(0, |rebuild| rebuild.spares as usize);
+    let failure = |(nth, params_of): (usize, FailureParams)| Failure {
+        params: params_of,
+        spare: (nth < spares).then_some(params.members as usize + nth),
+        failed: false,
+        rebuilt: BTreeSet::new(),
+        rebuilding: 0,
+        next_to_rebuild: 0,
+        last_began_ns: None,
+    };
+    order.into_iter().enumerate().map(failure).collect()
+}
+
 impl Stripes {
     pub fn new(params: &ArrayParams) -> Option<Stripes> {
         applies(params).then(|| Stripes {
             locks: BTreeMap::new(),
             operations: Vec::new(),
-            failed: false,
-            rebuilt: BTreeSet::new(),
-            rebuilding: 0,
-            next_to_rebuild: 0,
-            last_began_ns: None,
+            failures: failures_in_order(params),
             counters: StripeCounters::default(),
         })
     }
@@ -141,25 +168,40 @@ impl Simulation<'_> {
         self.stripes.as_mut().expect("section 12 applies")
     }
 
-    /// The member that has failed.
-    fn failed_member(&self) -> Option<usize> {
-        let has_failed = self.stripes.as_ref().is_some_and(|stripes| stripes.failed);
-        self.case.params.failure.filter(|_| has_failed).map(|failure| failure.member as usize)
-    }
-
     /// Who serves what lies on a member in a stripe; nobody if it is lost.
     pub fn server(&self, stripe: u64, member: usize) -> Option<usize> {
-        if self.failed_member() != Some(member) {
-            return Some(member);
+        let failures = self.stripes.iter().flat_map(|stripes| &stripes.failures);
+        for failure in failures.filter(|failure| failure.failed) {
+            if failure.params.member as usize == member {
+                return failure.spare.filter(|_| failure.rebuilt.contains(&stripe));
+            }
         }
-        let rebuilt = self.stripes.as_ref().is_some_and(|stripes| stripes.rebuilt.contains(&stripe));
-        rebuilt.then_some(self.case.params.members as usize)
+        Some(member)
     }
 
-    /// The strip of a stripe that is lost.
-    pub fn lost_strip(&self, stripe: u64) -> Option<usize> {
+    /// The strips of a stripe with parity that are lost.
+    pub fn lost_strips(&self, stripe: u64) -> Vec<usize> {
         let params = &self.case.params;
-        (0..params.members as usize).find(|&strip| self.server(stripe, member_of(params, stripe, strip)).is_none())
+        (0..params.members as usize).filter(|&strip| self.server(stripe, member_of(params, stripe, strip)).is_none()).collect()
+    }
+
+    /// Parity strips that are left, in order.
+    pub fn parity_left(&self, stripe: u64) -> Vec<usize> {
+        let lost = self.lost_strips(stripe);
+        (data_columns(&self.case.params)..self.case.params.members as usize).filter(|strip| !lost.contains(strip)).collect()
+    }
+
+    /// Rule 155, with parity.
+    pub fn is_dead(&self, stripe: u64) -> bool {
+        self.lost_strips(stripe).len() > parities(&self.case.params)
+    }
+
+    /// Counts pages that are lost, for a request if one wants them (rule 157).
+    pub fn loses(&mut self, request: Option<usize>, pages: usize) {
+        self.stripes().counters.pages_lost += pages as u64;
+        if let Some(request) = request {
+            self.requests[request].pages_lost += pages as u32;
+        }
     }
 
     /// Whether some strip of a member is lost.
@@ -169,6 +211,9 @@ impl Simulation<'_> {
 
     /// Rule 51: takes the parts of an operation on the array one after another.
     pub fn take_parts(&mut self, job: usize, parts: Vec<Part>, kind: OpKind, high_priority: bool) {
+        if parts.iter().all(|part| matches!(part, Part::Free(pages) if pages.is_empty())) {
+            return self.schedule_nothing(job);
+        }
         let each = |part: &Part| match part {
             Part::Free(pages) => pages.len(),
             Part::Locked { .. } => 1,
@@ -182,6 +227,28 @@ impl Simulation<'_> {
                     }
                 }
                 Part::Locked { stripe, what } => self.ask_for_lock(stripe, what, Some(job), kind, high_priority),
+            }
+        }
+    }
+
+    /// Of pages of the array those that are left (rule 157): of a read at its arrival, and the number of the others.
+    pub fn left_to_read(&self, pages: Vec<u64>) -> (Vec<u64>, usize) {
+        let all = pages.len();
+        let left: Vec<u64> = pages.into_iter().filter(|&page| !self.is_page_lost(page)).collect();
+        let lost = all - left.len();
+        (left, lost)
+    }
+
+    pub fn is_page_lost(&self, page: u64) -> bool {
+        let params = &self.case.params;
+        let strip = page / u64::from(params.stripe_unit_pages);
+        match params.level {
+            Level::Single | Level::Raid0 => false,
+            Level::Raid1 | Level::Raid10 => self.copy_to_read(strip).is_none(),
+            Level::Raid4 | Level::Raid5 | Level::Raid6 => {
+                let columns = data_columns(params) as u64;
+                let (stripe, column) = (strip / columns, (strip % columns) as usize);
+                self.is_dead(stripe) && self.lost_strips(stripe).contains(&column)
             }
         }
     }
@@ -239,7 +306,7 @@ impl Simulation<'_> {
             if write {
                 return Part::Locked { stripe, what: What::Write(places) };
             }
-            if self.lost_strip(stripe).is_some_and(|lost| places.contains_key(&lost)) {
+            if self.lost_strips(stripe).iter().any(|lost| places.contains_key(lost)) {
                 return Part::Locked { stripe, what: What::Read(places) };
             }
             let on_members = in_order(&places).into_iter().map(|(strip, place)| {
@@ -265,7 +332,7 @@ impl Simulation<'_> {
             if write && servers.len() < copies.len() {
                 return Part::Locked { stripe, what: What::MirrorWrite { copies, places } };
             }
-            let servers = if write { servers } else { vec![self.copy_to_read(strip)] };
+            let servers = if write { servers } else { self.copy_to_read(strip).into_iter().collect() };
             Part::Free(places.iter().flat_map(|place| servers.iter().map(move |&member| (member, stripe * unit + place))).collect())
         };
         by_strip.into_iter().map(part).collect()
@@ -283,11 +350,11 @@ impl Simulation<'_> {
     }
 
     /// Rules 2 and 61.
-    fn copy_to_read(&self, strip: u64) -> usize {
+    fn copy_to_read(&self, strip: u64) -> Option<usize> {
         let (stripe, copies) = self.copies(strip);
         let first = (stripe % copies.len() as u64) as usize;
         let turns = (0..copies.len()).map(|step| copies[(first + step) % copies.len()]);
-        turns.filter_map(|member| self.server(stripe, member)).next().expect("one copy is left")
+        turns.filter_map(|member| self.server(stripe, member)).next()
     }
 }
 
@@ -321,9 +388,10 @@ impl Simulation<'_> {
     fn overwrite(&mut self, member: usize, logical_page: u64) {
         let page = layout::home(self.ssd, logical_page);
         self.members[member].flash.overwrite(page);
-        let failure = self.case.params.failure.filter(|failure| failure.member as usize == member);
-        if failure.and_then(|failure| failure.rebuild).is_some_and(|rebuild| rebuild.spare == Spare::Warm) {
-            self.members[self.case.params.members as usize].flash.overwrite(page);
+        let failures = failures_in_order(&self.case.params);
+        let spare = failures.iter().find(|failure| failure.params.member as usize == member).and_then(|failure| failure.spare);
+        if let Some(spare) = spare.filter(|_| self.case.params.rebuild.is_some_and(|rebuild| rebuild.spare == Spare::Warm)) {
+            self.members[spare].flash.overwrite(page);
         }
     }
 }
@@ -334,7 +402,8 @@ impl Simulation<'_> {
         let asked_ns = self.now;
         let stripes = self.stripes();
         let number = stripes.operations.len();
-        let operation = StripeOperation { job, kind, high_priority, stripe, what, asked_ns, phases: Vec::new(), operations_left: 0 };
+        let operation =
+            StripeOperation { job, kind, high_priority, stripe, what, asked_ns, phases: Vec::new(), operations_left: 0, gave_up: false };
         stripes.operations.push(operation);
         stripes.locks.entry(stripe).or_default().waiting.push(number);
         self.give_lock(stripe);
@@ -368,21 +437,32 @@ impl Simulation<'_> {
             stripes.counters.lock_waits += 1;
             stripes.counters.lock_wait_ns += now - asked_ns;
         }
+        let kind = stripes.operations[number].kind;
         let phases = match what {
-            What::Read(places) => self.phases_of_read(stripe, &places),
-            What::Write(places) => self.phases_of_write(stripe, &places),
+            What::Read(places) => {
+                let places = self.without_lost(stripe, places, job);
+                self.phases_of_read(stripe, &places)
+            }
+            What::Write(places) => {
+                let places = self.without_lost(stripe, places, job);
+                self.phases_of_write(stripe, &places)
+            }
             What::MirrorWrite { copies, places } => {
+                let gone = copies.iter().all(|&copy| self.server(stripe, copy).is_none());
+                if gone && kind == OpKind::Write {
+                    self.loses(job.and_then(|job| self.request_of(job)), places.len());
+                }
                 vec![Phase {
                     write: true,
                     pages: places.iter().flat_map(|&place| copies.iter().map(move |&copy| (copy, place))).collect(),
-                    to_spare: false,
+                    to_spare: None,
                 }]
             }
             What::Trim(places) => {
                 let pages = self.on_members(stripe, &in_order(&places));
-                vec![Phase { write: true, pages, to_spare: false }]
+                vec![Phase { write: true, pages, to_spare: None }]
             }
-            What::Rebuild => self.phases_of_rebuild(stripe),
+            What::Rebuild { failure } => self.phases_of_rebuild(stripe, failure),
         };
         self.stripes().operations[number].phases = phases;
         self.next_phase(number);
@@ -391,14 +471,13 @@ impl Simulation<'_> {
     /// Rule 54.
     pub fn next_phase(&mut self, number: usize) {
         let unit = u64::from(self.case.params.stripe_unit_pages);
-        let spare = self.case.params.members as usize;
         let stripes = self.stripes();
         let StripeOperation { job, kind, high_priority, stripe, ref mut phases, .. } = stripes.operations[number];
         if phases.is_empty() {
             return self.stripe_operation_done(number);
         }
         let Phase { write, pages, to_spare } = phases.remove(0);
-        let server = |member| if to_spare { Some(spare) } else { self.server(stripe, member) };
+        let server = |member| if to_spare.is_some() { to_spare } else { self.server(stripe, member) };
         let served: Vec<(usize, usize, u64)> =
             pages.into_iter().filter_map(|(member, place)| Some((server(member)?, member, place))).collect();
         self.stripes().operations[number].operations_left = served.len();
@@ -408,7 +487,8 @@ impl Simulation<'_> {
             self.issue_page(server, stripe * unit + place, job, Some(number), kind, kind == OpKind::Write && high_priority);
         }
         if served.is_empty() {
-            self.next_phase(number);
+            // Nothing of it is left (rule 157).
+            self.schedule_ordered(self.now, super::PHASE_RANK, number as u64, Event::PhaseOver { number });
         }
     }
 
@@ -416,7 +496,7 @@ impl Simulation<'_> {
     fn count_page(&mut self, number: usize, member: usize, write: bool) {
         let params = &self.case.params;
         let StripeOperation { stripe, ref what, .. } = self.stripes.as_ref().expect("section 12 applies").operations[number];
-        let is_rebuild = matches!(what, What::Rebuild);
+        let is_rebuild = matches!(what, What::Rebuild { .. });
         let is_write = matches!(what, What::Write(_));
         let is_parity = is_write && (data_columns(params)..params.members as usize).any(|strip| member_of(params, stripe, strip) == member);
         let counters = &mut self.stripes().counters;
@@ -442,10 +522,12 @@ impl Simulation<'_> {
 
     fn stripe_operation_done(&mut self, number: usize) {
         let stripes = self.stripes();
-        let StripeOperation { job, stripe, .. } = stripes.operations[number];
-        if job.is_none() {
-            stripes.rebuilt.insert(stripe);
-            stripes.rebuilding -= 1;
+        let StripeOperation { job, stripe, ref what, gave_up, .. } = stripes.operations[number];
+        if let What::Rebuild { failure } = *what {
+            stripes.failures[failure].rebuilding -= 1;
+            if !gave_up {
+                stripes.failures[failure].rebuilt.insert(stripe);
+            }
         }
         stripes.locks.get_mut(&stripe).expect("it is held").held_by.retain(|&holder| holder != number);
         match job {
@@ -485,15 +567,30 @@ impl Simulation<'_> {
         pages.iter().map(|&(strip, place)| (member_of(&self.case.params, stripe, strip), place)).collect()
     }
 
-    /// The pages that are read for those wanted: those of the lost strip are computed from all other columns and P (rules 59 and 60).
+    /// Leaves out pages of lost strips of a dead stripe (rule 157).
+    fn without_lost(&mut self, stripe: u64, mut places: Places, job: Option<usize>) -> Places {
+        if self.is_dead(stripe) {
+            let lost = self.lost_strips(stripe);
+            let pages = lost.iter().filter_map(|strip| places.remove(strip)).map(|places| places.len()).sum();
+            self.loses(job.and_then(|job| self.request_of(job)), pages);
+        }
+        places
+    }
+
+    /// The pages that are read for those wanted: those of lost columns are computed from all other columns and as much parity as columns
+    /// are lost (rule 156).
     fn readable(&self, stripe: u64, wanted: &Places) -> Places {
         let mut read = wanted.clone();
         let columns = data_columns(&self.case.params);
-        if let Some(lost) = self.lost_strip(stripe) {
-            let of_lost = read.remove(&lost).unwrap_or_default();
-            if lost < columns && !of_lost.is_empty() {
-                for strip in (0..=columns).filter(|&strip| strip != lost) {
-                    read.entry(strip).or_default().extend(&of_lost);
+        let lost = self.lost_strips(stripe);
+        let lost_columns = lost.iter().filter(|&&strip| strip < columns).count();
+        let needed: Vec<usize> = (0..columns).filter(|strip| !lost.contains(strip)).collect();
+        let parity: Vec<usize> = self.parity_left(stripe).into_iter().take(lost_columns).collect();
+        for strip in lost {
+            let of_lost = read.remove(&strip).unwrap_or_default();
+            if strip < columns && !of_lost.is_empty() {
+                for &other in needed.iter().chain(&parity) {
+                    read.entry(other).or_default().extend(&of_lost);
                 }
             }
         }
@@ -503,13 +600,14 @@ impl Simulation<'_> {
 
     fn phases_of_read(&mut self, stripe: u64, wanted: &Places) -> Vec<Phase> {
         let read = in_order(&self.readable(stripe, wanted));
-        if let Some(lost) = self.lost_strip(stripe) {
-            let reconstructed = wanted[&lost].len();
+        let lost = self.lost_strips(stripe);
+        let reconstructed: usize = lost.iter().filter_map(|strip| wanted.get(strip)).map(BTreeSet::len).sum();
+        if reconstructed > 0 {
             let counters = &mut self.stripes().counters;
             counters.pages_reconstructed += reconstructed as u64;
             counters.pages_read_to_reconstruct += (read.len() - (in_order(wanted).len() - reconstructed)) as u64;
         }
-        vec![Phase { write: false, pages: self.on_members(stripe, &read), to_spare: false }]
+        vec![Phase { write: false, pages: self.on_members(stripe, &read), to_spare: None }]
     }
 
     /// Rules 53 and 60.
@@ -522,10 +620,11 @@ impl Simulation<'_> {
         let of = |column: usize| written.get(&column).cloned().unwrap_or_default();
         let reconstruct = self.readable(stripe, &(0..columns).map(|column| (column, &all - &of(column))).collect());
         let read_modify = self.readable(stripe, &written.clone().into_iter().chain(parity()).collect());
-        let parity_left = (columns..strips).any(|strip| self.lost_strip(stripe) != Some(strip));
+        let keeps_parity = !self.parity_left(stripe).is_empty() && !self.is_dead(stripe);
+        let is_dead = self.is_dead(stripe);
         let (reconstruct, read_modify) = (in_order(&reconstruct), in_order(&read_modify));
         let counters = &mut self.stripes.as_mut().expect("section 12 applies").counters;
-        let reads = if !parity_left {
+        let reads = if !keeps_parity {
             counters.no_parity_writes += 1;
             Vec::new()
         } else if reconstruct.is_empty() {
@@ -538,82 +637,96 @@ impl Simulation<'_> {
             counters.read_modify_writes += 1;
             read_modify
         };
-        let writes = in_order(&written.clone().into_iter().chain(parity()).collect());
-        [(false, reads), (true, writes)]
-            .into_iter()
-            .map(|(write, pages)| Phase { write, pages: self.on_members(stripe, &pages), to_spare: false })
-            .collect()
+        let writes = if is_dead { in_order(written) } else { in_order(&written.clone().into_iter().chain(parity()).collect()) };
+        let read_first = (!reads.is_empty()).then_some((false, reads));
+        let phases = read_first.into_iter().chain([(true, writes)]);
+        phases.map(|(write, pages)| Phase { write, pages: self.on_members(stripe, &pages), to_spare: None }).collect()
     }
 
-    /// Rule 62.
-    fn phases_of_rebuild(&self, stripe: u64) -> Vec<Phase> {
+    /// Rules 62 and 158.
+    fn phases_of_rebuild(&mut self, stripe: u64, failure: usize) -> Vec<Phase> {
         let params = &self.case.params;
-        let failed = self.failed_member().expect("a member has failed");
+        let Failure { params: FailureParams { member, .. }, spare, .. } =
+            self.stripes.as_ref().expect("section 12 applies").failures[failure];
+        let failed = member as usize;
         let places = || 0..u64::from(params.stripe_unit_pages);
         let all_places = |members: Vec<usize>| members.into_iter().flat_map(|member| places().map(move |place| (member, place))).collect();
-        let read = match params.level {
-            Level::Raid1 => vec![self.copy_to_read(stripe)],
-            Level::Raid10 => vec![self.copy_to_read(stripe * u64::from(params.members / 2) + failed as u64 / 2)],
-            _ => {
+        let read: Option<Vec<usize>> = match params.level {
+            Level::Raid1 => self.copy_to_read(stripe).map(|copy| vec![copy]),
+            Level::Raid10 => self.copy_to_read(stripe * u64::from(params.members / 2) + failed as u64 / 2).map(|copy| vec![copy]),
+            _ => (!self.is_dead(stripe)).then(|| {
                 let columns = data_columns(params);
-                let lost = self.lost_strip(stripe).expect("the strip is lost");
-                let last = if lost < columns { columns } else { columns - 1 };
-                (0..=last).filter(|&strip| strip != lost).map(|strip| member_of(params, stripe, strip)).collect()
-            }
+                let lost = self.lost_strips(stripe);
+                let lost_columns = lost.iter().filter(|&&strip| strip < columns).count();
+                let others = (0..columns).filter(|strip| !lost.contains(strip));
+                let strips = others.chain(self.parity_left(stripe).into_iter().take(lost_columns));
+                strips.map(|strip| member_of(params, stripe, strip)).collect()
+            }),
+        };
+        let Some(read) = read else {
+            let number = self.stripes().locks[&stripe].held_by[0];
+            self.stripes().operations[number].gave_up = true;
+            return vec![Phase { write: true, pages: Vec::new(), to_spare: spare }];
         };
         vec![
-            Phase { write: false, pages: all_places(read), to_spare: false },
-            Phase { write: true, pages: all_places(vec![failed]), to_spare: true },
+            Phase { write: false, pages: all_places(read), to_spare: None },
+            Phase { write: true, pages: all_places(vec![failed]), to_spare: spare },
         ]
     }
 }
 
-// Failure and rebuild (rules 58 and 62 to 65).
+// Failure and rebuild (rules 58 and 62 to 65, 153 and 154).
 impl Simulation<'_> {
     pub fn expect_failure(&mut self) {
-        if let Some(failure) = self.case.params.failure {
-            self.schedule_failure(failure.at_ns);
+        for at_ns in failures_in_order(&self.case.params).iter().map(|failure| failure.params.at_ns) {
+            self.schedule_failure(at_ns);
         }
     }
 
+    /// The next member fails.
     pub fn fails(&mut self) {
         if self.run_is_over() {
             return;
         }
-        let failure = self.case.params.failure.expect("a member fails");
-        self.stripes().failed = true;
-        self.controller_loses(failure.member as usize);
-        self.caches_lose(failure.member as usize);
-        if let Some(rebuild) = failure.rebuild {
+        let failure = self.stripes().failures.iter_mut().find(|failure| !failure.failed).expect("a member fails");
+        failure.failed = true;
+        let member = failure.params.member as usize;
+        self.controller_loses(member);
+        self.caches_lose(member);
+        if let Some(rebuild) = self.case.params.rebuild {
             self.schedule_rebuild(rebuild.delay_ns);
         }
     }
 
-    /// Begins to rebuild the next stripe if it is due.
+    /// Begins to rebuild the next stripe of the first member of which one is due.
     pub fn rebuild_next(&mut self) {
         let params = &self.case.params;
-        let failure = params.failure.expect("a member has failed");
-        let rebuild = failure.rebuild.expect("it is rebuilt");
+        let Some(rebuild) = params.rebuild else { return };
+        if self.run_is_over() && !rebuild.finish {
+            return;
+        }
         let all = layout::stripes(params);
-        let spare = params.members as usize;
         let now = self.now;
-        let delayed = now < failure.at_ns + rebuild.delay_ns || self.caches.as_ref().is_some_and(Caches::are_flushed);
-        if delayed || (self.run_is_over() && !rebuild.finish) {
-            return;
+        let flushed = self.caches.as_ref().is_some_and(Caches::are_flushed);
+        let is_due = |failure: &Failure| match failure.last_began_ns {
+            _ if !failure.failed || failure.spare.is_none() => false,
+            None => now >= failure.params.at_ns + rebuild.delay_ns && !flushed,
+            Some(last) => last + rebuild.strip_ns <= now && failure.rebuilding < rebuild.in_flight && failure.next_to_rebuild < all,
+        };
+        let Some(at) = self.stripes().failures.iter().position(is_due) else { return };
+        let failure = &mut self.stripes().failures[at];
+        let (member, spare) = (failure.params.member as usize, failure.spare.expect("it is due"));
+        let begins = failure.last_began_ns.is_none();
+        let stripe = failure.next_to_rebuild;
+        failure.next_to_rebuild += 1;
+        failure.rebuilding += 1;
+        failure.last_began_ns = Some(now);
+        if begins {
+            self.controller_gets_spare(member, spare);
         }
-        if self.stripes().last_began_ns.is_none() {
-            self.controller_gets_spare(failure.member as usize, spare);
-        }
-        let stripes = self.stripes();
-        let due = stripes.last_began_ns.is_none_or(|last| last + rebuild.strip_ns <= now);
-        if !due || stripes.rebuilding >= rebuild.in_flight || stripes.next_to_rebuild == all {
-            return;
-        }
-        let stripe = stripes.next_to_rebuild;
-        stripes.next_to_rebuild += 1;
-        stripes.rebuilding += 1;
-        stripes.last_began_ns = Some(now);
-        self.ask_for_lock(stripe, What::Rebuild, None, OpKind::Write, false);
+        self.ask_for_lock(stripe, What::Rebuild { failure: at }, None, OpKind::Write, false);
         self.schedule_rebuild(rebuild.strip_ns);
+        // Another may be due.
+        self.schedule_rebuild(0);
     }
 }

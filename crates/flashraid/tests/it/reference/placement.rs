@@ -73,7 +73,7 @@ impl Simulation<'_> {
         let timing = &self.ssd.timing;
         let plain_duration = |operation: &Operation| match operation.kind {
             OpKind::Read => timing.command_overhead_ns + timing.page_read_ns + timing.page_transfer_ns,
-            OpKind::Write => timing.command_overhead_ns + timing.page_transfer_ns + timing.page_program_ns,
+            OpKind::Write => timing.command_overhead_ns + timing.page_transfer_ns + self.program_ns(),
             OpKind::Trim | OpKind::Flush => timing.command_overhead_ns.max(1),
         };
         let waiting: u64 = self.members[member].dies[die].queue.iter().map(plain_duration).sum();

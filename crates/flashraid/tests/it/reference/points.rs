@@ -33,9 +33,9 @@ impl Simulation<'_> {
         if self.is_below_hard(member, die, pool) {
             self.enter_state(member, die, pool, 2);
         }
-        let short = self.members[member].flash.free_blocks(die, pool) <= self.ssd.gc.start_free_blocks;
+        let waits = self.clean(member, die, pool).state == 2;
         let queue = &self.members[member].dies[die].queue;
-        if short && queue.iter().any(|operation| operation.kind == OpKind::Write && operation.high_priority) {
+        if waits && queue.iter().any(|operation| operation.kind == OpKind::Write && operation.high_priority) {
             self.enter_state(member, die, pool, 3);
         }
     }
@@ -183,9 +183,9 @@ impl Simulation<'_> {
         } else {
             self.members[member].counters.merged_moves += 1;
         }
-        let fills_block = self.members[member].flash.move_page(die, page);
-        self.count_summary(member, fills_block);
-        self.program_steps(fills_block)
+        let moved = self.members[member].flash.move_page(die, page);
+        self.count_summary(member, moved.fills_block);
+        self.move_program_steps(moved)
     }
 }
 

@@ -1,5 +1,8 @@
 //! Rule 90: work as a list of waits and transfers, one event for each of them.
 
+use flashraid_model::ssd::Procedure;
+
+use super::flash::Move;
 use super::{Event, Simulation};
 
 /// What works: the command slot of a die, or the clean of one of its pools.
@@ -177,11 +180,19 @@ impl Simulation<'_> {
         vec![Step::Wait(self.ssd.timing.command_overhead_ns.max(1))]
     }
 
+    /// The array time of a program, with its share of a summary if these are spread (rule 138).
+    pub fn program_ns(&self) -> u64 {
+        let (timing, geometry) = (&self.ssd.timing, &self.ssd.geometry);
+        let is_spread = timing.spread_summaries && geometry.summary_page;
+        let summary_ns = if is_spread { timing.summary_transfer_ns + timing.page_program_ns } else { 0 };
+        timing.page_program_ns + summary_ns / u64::from(geometry.data_pages_per_block())
+    }
+
     /// The program of a page, with the summary if it fills a block (rule 18).
     pub fn program_steps(&self, fills_block: bool) -> Vec<Step> {
         let timing = &self.ssd.timing;
-        let mut steps = vec![Step::Array(timing.page_program_ns)];
-        if fills_block && self.ssd.geometry.summary_page {
+        let mut steps = vec![Step::Array(self.program_ns())];
+        if fills_block && self.ssd.geometry.summary_page && !timing.spread_summaries {
             steps.extend([Step::Transfer(timing.summary_transfer_ns), Step::Array(timing.page_program_ns)]);
         }
         steps
@@ -189,8 +200,19 @@ impl Simulation<'_> {
 
     /// Out and in, without copy-back.
     pub fn move_transfers(&self) -> Vec<Step> {
-        let times = if self.ssd.gc.copy_back { 0 } else { 2 };
-        vec![Step::Transfer(self.ssd.timing.page_transfer_ns); times]
+        let at_once = !self.ssd.gc.copy_back && self.ssd.gc.procedure == Procedure::AsSet;
+        self.out_and_in(at_once)
+    }
+
+    fn out_and_in(&self, if_so: bool) -> Vec<Step> {
+        vec![Step::Transfer(self.ssd.timing.page_transfer_ns); if if_so { 2 } else { 0 }]
+    }
+
+    /// The clean's program of a page, with the transfers of one that crosses planes (rule 133).
+    pub fn move_program_steps(&self, moved: Move) -> Vec<Step> {
+        let mut steps = self.out_and_in(moved.crosses);
+        steps.extend(self.program_steps(moved.fills_block));
+        steps
     }
 
     /// The clean's read of a page.

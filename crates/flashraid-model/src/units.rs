@@ -3,10 +3,15 @@
 //! Every type here is a number with a unit. Arithmetic is exact decimal, so `"1.5ms"` is 1 500 000 ns on every machine.
 //! Decimal prefixes are decimal (`KB` = 1000 bytes) and binary ones binary (`KiB` = 1024 bytes), as in IEC 80000-13.
 
+mod thresholds;
+
 use std::fmt;
 
+use crate::events::TIME_MAX_NS;
 use schemars::{Schema, json_schema};
 use serde::de;
+
+pub use thresholds::{StartThreshold, StopThreshold};
 
 /// "1 request", "2 requests": a number with the noun that it counts.
 pub fn counted(count: u64, noun: &str) -> String {
@@ -240,7 +245,11 @@ impl Quantity for Duration {
         if ps % 1000 != 0 {
             return Err(UnitError::new("it is finer than a nanosecond, the resolution of simulated time"));
         }
-        Ok(Self { ns: fit(ps / 1000)? })
+        let ns = fit(ps / 1000)?;
+        if ns > TIME_MAX_NS {
+            return Err(UnitError::new("it is longer than simulated time (2^62 ns, 146 years)"));
+        }
+        Ok(Self { ns })
     }
 
     fn to_json(&self) -> serde_json::Value {
@@ -542,7 +551,10 @@ mod tests {
 
         #[test]
         fn what_is_printed_reads_back(value in any::<u64>(), share in 0.0..=1.0) {
-            prop_assert_eq!(Duration::parse(&Duration { ns: value }.to_string()).unwrap().ns, value);
+            let time = value % (TIME_MAX_NS + 1);
+            prop_assert_eq!(Duration::parse(&Duration { ns: time }.to_string()).unwrap().ns, time);
+            let too_long = Duration { ns: TIME_MAX_NS + 1 + value % TIME_MAX_NS };
+            prop_assert!(Duration::parse(&too_long.to_string()).is_err());
             prop_assert_eq!(Size::parse(&Size { bytes: value }.to_string()).unwrap().bytes, value);
             prop_assert_eq!(TimePerByte::parse(&TimePerByte { ps: value }.to_string()).unwrap().ps, value);
             prop_assert_eq!(Rate::parse(&Rate { bytes_per_s: value.max(1) }.to_string()).unwrap().bytes_per_s, value.max(1));

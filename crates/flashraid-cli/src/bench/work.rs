@@ -1,0 +1,29 @@
+//! The work, spelt out key by key: no preset and no default decides what is measured.
+
+/// Eight SSDs in RAID-0 under large requests, each collecting on its own.
+pub(super) const ARRAY: &str = include_str!("work/array.toml");
+/// The settings that make the array collect together, one victim each time.
+pub(super) const COORDINATED: &[(&str, &str)] = &[
+    ("coordination.scheme", "\"reactive-inclusive\""),
+    ("coordination.force_until", "\"one-victim\""),
+    ("coordination.answer", "\"prompt\""),
+    ("coordination.delay", "\"0s\""),
+    ("coordination.latency", "{ gc_request = \"0s\", participate = \"0s\", force_gc = \"0s\", gc_state = \"0s\", gc_done = \"0s\" }"),
+];
+/// One SSD under random writes.
+pub(super) const DEVICE: &str = include_str!("work/device.toml");
+/// The settings that let requests interrupt its collection.
+pub(super) const SEMI: &[(&str, &str)] = &[
+    ("ssd.gc.preemption", "\"semi\""),
+    ("ssd.gc.t_hard", "0.5"),
+    ("ssd.gc.poll", "\"600ns\""),
+    ("ssd.gc.pipeline", "false"),
+    ("ssd.gc.merge", "false"),
+    ("ssd.gc.reorder", "false"),
+];
+/// Eight SSDs behind a write cache.
+pub(super) const LAWC: &str = include_str!("work/lawc.toml");
+/// One drive with channels and dynamic allocation.
+pub(super) const NVME: &str = include_str!("work/nvme.toml");
+/// A small array, of which the study has a grid.
+pub(super) const STUDY: &str = include_str!("work/study.toml");

@@ -1,0 +1,68 @@
+//! Machines that are too small: memory, threads.
+
+use std::process::Stdio;
+
+use super::ends;
+use crate::program::{Ended, Place, ended};
+
+/// Runs it under limits, as a shell sets them.
+fn limited(place: &Place, limit: &str, arguments: &[&str]) -> Ended {
+    let program = place.command(&[]).get_program().to_owned();
+    let mut command = place.command(&[]);
+    let mut shell = std::process::Command::new("sh");
+    shell.arg("-c").arg(format!("{limit}; exec \"$0\" \"$@\"")).arg(program).args(arguments);
+    shell.current_dir(command.get_current_dir().unwrap()).stdin(Stdio::null()).env("FLASHRAID_CACHE", "cache");
+    command.args(arguments);
+    ended(shell.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap())
+}
+
+/// Once: "memory allocation of … failed", a backtrace and status 134.
+#[test]
+fn too_little_memory_is_told_before_it_is_taken() {
+    let place = Place::new();
+    place.write("large.toml", "array.members = 128\nssd.preset = \"ggc2014\"\nworkload.requests = 10");
+    for arguments in
+        [&["run", "large.toml"][..], &["check", "large.toml"], &["compare", "large.toml", "--vary", "seed=1,2", "--out", "grid"]]
+    {
+        let ended = limited(&place, "ulimit -v 4000000", arguments);
+        ends(&ended, 2, &["of memory", "ulimit -v"]);
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+    }
+    assert_eq!(place.files(), Vec::<String>::new());
+}
+
+/// Whatever the limit: what was asked for, or one message and status 1 or 2. Once: 134 at most of them.
+#[test]
+fn no_limit_of_memory_ends_in_an_abort() {
+    let place = Place::new();
+    place.write("ok.spc", super::trace(3000));
+    for megabytes in [48, 64, 96, 128, 192, 256, 400] {
+        let limit = format!("ulimit -v {}", megabytes * 1024);
+        for arguments in [
+            &["run", "small.toml", "--out", "out"][..],
+            &["compare", "small.toml", "--vary", "seed=1,2,3", "--jobs", "3", "--out", "grid"],
+            &["trace", "convert", "ok.spc", "out.spc.zst", "--to", "spc"],
+            &["trace", "info", "ok.spc"],
+        ] {
+            let ended = limited(&place, &limit, arguments);
+            assert!((0..=2).contains(&ended.status), "{megabytes} MB, {arguments:?}: {} {}", ended.status, ended.stderr);
+            assert!(!ended.stderr.contains("has a bug"), "{}", ended.stderr);
+            assert!(place.files().iter().all(|name| !name.ends_with(".part")), "{:?}", place.files());
+        }
+    }
+}
+
+/// Once: "flashraid has a bug: failed to spawn thread", status 134.
+#[test]
+fn few_threads_do_the_work_of_many() {
+    let place = Place::new();
+    let seeds: Vec<String> = (0..40).map(|seed| seed.to_string()).collect();
+    let vary = format!("seed={}", seeds.join(","));
+    let arguments = ["compare", "small.toml", "--set", "workload.requests=50", "--vary", &vary, "--jobs", "1000", "--out", "grid"];
+    let ended = limited(&place, "ulimit -v 1200000", &arguments);
+    assert!(ended.status == 0 || (ended.status == 2 && ended.stderr.contains("of memory")), "{} {}", ended.status, ended.stderr);
+    // Few threads by a limit of processes, which does not hold for root.
+    let ended =
+        limited(&place, "ulimit -u 1 2>/dev/null || true", &["compare", "small.toml", "--vary", "seed=1,2", "--jobs", "2", "--out", "few"]);
+    assert!((0..=2).contains(&ended.status) && !ended.stderr.contains("bug"), "{} {}", ended.status, ended.stderr);
+}

@@ -1,0 +1,123 @@
+//! One Ctrl-C, or one SIGTERM, is enough.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::program::Place;
+
+/// How long the program may go on after a signal. It goes on for half a second at most; the rest is for a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+fn start(place: &Place, arguments: &[&str]) -> Child {
+    place.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Its exit status if it ends in time.
+fn ends_soon(child: &mut Child) -> Option<i32> {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status.code().unwrap_or(-1));
+        }
+        sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    None
+}
+
+/// Once: without effect until the end of the member's warm-up (more than 25 s), of the skip, of the sort (5.7 s), for ever with a long poll.
+#[test]
+fn the_first_signal_stops_every_phase() {
+    let place = Place::new();
+    let lines = |count: u64| (0..count).map(|at| format!("0,{},4096,w,{}.0\n", 8 * (at % 97), (at * 7919) % count)).collect::<String>();
+    place.write("backwards.spc", lines(400_000));
+    let trace = "array = { level = \"single\", members = 1 }\nssd.geometry = { dies = 2, planes = 1, blocks = 64, pages = 16 }\nworkload.path = \"backwards.spc\"\nworkload.reorder = \"sort\"";
+    place.write("sorted.toml", trace);
+    place.write("extent.toml", format!("{trace}\nworkload.address_fit = \"scale\""));
+    let cases: [(&str, &[&str]); 6] = [
+        (
+            "warm-up of one member",
+            &[
+                "run",
+                "small.toml",
+                "--set",
+                "ssd.geometry.blocks=4096",
+                "--set",
+                "ssd.geometry.pages=128",
+                "--set",
+                "ssd.warm_up.overwrites=200",
+                "--set",
+                "array.level=single",
+                "--set",
+                "array.members=1",
+            ],
+        ),
+        ("skipping", &["run", "small.toml", "--set", "workload.start=\"1000000h\""]),
+        ("long run", &["run", "small.toml", "--set", "workload.requests=900000000"]),
+        (
+            "waiting for nothing",
+            &[
+                "run",
+                "small.toml",
+                "--set",
+                "workload.requests=900000000",
+                "--set",
+                "ssd.gc.preemption=semi",
+                "--set",
+                "ssd.gc.poll=\"1h\"",
+            ],
+        ),
+        ("sorting", &["run", "sorted.toml"]),
+        ("grid", &["compare", "small.toml", "--set", "workload.requests=900000000", "--vary", "seed=1,2,3", "--out", "grid"]),
+    ];
+    for (what, arguments) in cases {
+        for name in ["TERM", "INT"] {
+            let mut child = start(&place, arguments);
+            sleep(Duration::from_millis(700));
+            signal(&child, name);
+            let status = ends_soon(&mut child);
+            // The short ones may have been done before; then with success.
+            assert!(status == Some(130) || (what == "sorting" && status == Some(0)), "{what}, {name}: {status:?}");
+        }
+    }
+    drop(start(&place, &["check", "extent.toml"]).wait());
+}
+
+/// Once: a file of 48 MB under a temporary name stayed.
+#[test]
+fn a_second_signal_while_a_state_is_written_leaves_nothing() {
+    let place = Place::new();
+    let arguments = [
+        "run",
+        "small.toml",
+        "--set",
+        "ssd.geometry.blocks=16384",
+        "--set",
+        "ssd.geometry.pages=128",
+        "--set",
+        "ssd.warm_up.overwrites=0",
+        "--set",
+        "ssd.warm_up.save=\"state\"",
+    ];
+    let mut child = start(&place, &arguments);
+    let begin = Instant::now();
+    let parts = || {
+        let names = fs::read_dir(place.path(".")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".part") || name.contains(".partial")).collect::<Vec<_>>()
+    };
+    while parts().is_empty() && child.try_wait().unwrap().is_none() && begin.elapsed() < Duration::from_secs(30) {
+        sleep(Duration::from_millis(1));
+    }
+    signal(&child, "INT");
+    sleep(Duration::from_millis(5));
+    signal(&child, "INT");
+    child.wait().unwrap();
+    assert_eq!(parts(), Vec::<String>::new());
+}

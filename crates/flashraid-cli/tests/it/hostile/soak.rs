@@ -1,0 +1,186 @@
+//! Random cases: each is run twice with the whole state verified, and its figures must make sense.
+
+use std::env;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use flashraid::workload::trace::{self, Format, TraceSpec};
+use flashraid::{Error, Simulation, memory};
+use serde_json::Value;
+
+use super::draw::Draw;
+use super::kill;
+use crate::program::without_wall_clock;
+
+/// Longer than any of these cases takes on a machine that is busy.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// What became of a case.
+#[derive(Debug, PartialEq)]
+enum Result {
+    Report(String),
+    Refused(String),
+    Failed(String),
+}
+
+fn run(text: &str) -> Result {
+    let simulation = match Simulation::from_toml(text) {
+        Ok(simulation) => simulation,
+        Err(error) => return Result::Refused(error.to_string()),
+    };
+    match simulation.scenario() {
+        Err(error) => return Result::Refused(error.to_string()),
+        Ok(scenario) if memory::needed_bytes(&scenario) > 256 << 20 => return Result::Refused("too large for a test".to_owned()),
+        Ok(_) => {}
+    }
+    match simulation.verify().run() {
+        Ok(report) => Result::Report(without_wall_clock(serde_json::from_str(&report.to_json()).unwrap()).to_string()),
+        Err(error @ Error::Inconsistent(_)) => panic!("{error}"),
+        Err(error) => Result::Failed(error.to_string()),
+    }
+}
+
+/// Figures that no run can have.
+fn nonsense(report: &Value) -> Option<String> {
+    let number = |value: &Value| value.as_f64();
+    for kind in ["all", "read", "write"] {
+        let response = &report["response_us"][kind];
+        if response["count"].as_u64() == Some(0) {
+            continue;
+        }
+        let names = ["min", "p50", "p90", "p99", "p99_9", "max"];
+        let values: Vec<f64> = names.iter().filter_map(|name| number(&response[*name])).collect();
+        let mean = number(&response["mean"])?;
+        if !values.is_sorted() || mean < values[0] * 0.999_999 || mean > values[values.len() - 1] * 1.000_001 {
+            return Some(format!("response_us.{kind}: mean {mean}, {names:?} {values:?}"));
+        }
+    }
+    let of = |path: &str| number(report.pointer(path).unwrap_or(&Value::Null));
+    let shares = ["/gc/busy_fraction"];
+    if let Some(share) = shares.iter().find(|path| of(path).is_some_and(|share| !(0.0..=1.000_001).contains(&share))) {
+        return Some(format!("{share} is {:?}", of(share)));
+    }
+    let counts = ["all", "read", "write"].map(|kind| report["requests"][kind].as_u64().unwrap_or(0));
+    if counts[0] != counts[1] + counts[2] {
+        return Some(format!("requests {counts:?}"));
+    }
+    // Writes that are merged in a cache may cost less than one page each.
+    let merges = report["config"]["cache"]["policy"] != "none";
+    if of("/flash/write_amplification").is_some_and(|wa| wa < 0.999 && !merges) && report["flash"]["host_pages_written"] != 0 {
+        return Some(format!("write amplification {:?}", of("/flash/write_amplification")));
+    }
+    None
+}
+
+/// Runs the configuration of a seed twice; what is wrong with it.
+fn configuration(seed: u64) -> Option<String> {
+    let text = Draw::new(seed).configuration();
+    let begin = Instant::now();
+    let twice = catch_unwind(|| (run(&text), run(&text)));
+    let wrong = match twice {
+        Err(_) => "it panics".to_owned(),
+        Ok((first, second)) if first != second => format!("it differs from itself: {first:?} {second:?}"),
+        Ok(_) if begin.elapsed() > LONGEST => format!("it takes {:?}", begin.elapsed()),
+        Ok((Result::Report(report), _)) => nonsense(&serde_json::from_str(&report).unwrap())?,
+        Ok(_) => return None,
+    };
+    Some(format!("configuration {seed}: {wrong}\n{text}"))
+}
+
+/// Reads a trace that was damaged; what is wrong.
+fn damaged_trace(seed: u64) -> Option<String> {
+    let mut draw = Draw::new(seed);
+    let formats =
+        [Format::Spc, Format::Msr, Format::Mqsim, Format::Disksim, Format::Fio2, Format::Fio3, Format::Libcachesim, Format::Blkreplay];
+    let format = formats[draw.between(0, formats.len() as u64 - 1) as usize];
+    let mut writer = trace::write::TraceWriter::new(Vec::new(), format, &[0, 1]).unwrap();
+    for at in 0..draw.between(1, 60) {
+        let kind = if draw.chance(50) { flashraid::workload::OpKind::Read } else { flashraid::workload::OpKind::Write };
+        let device = draw.between(0, 1) as u32;
+        let (offset_bytes, length_bytes) = (4096 * draw.between(0, 999), 512 * draw.between(1, 99));
+        writer.write(&trace::TraceRecord { time_ns: at * 1_000_000, device, offset_bytes, length_bytes, kind }).unwrap();
+    }
+    let (mut bytes, _) = writer.finish().unwrap();
+    draw.damage(&mut bytes);
+    let spec = TraceSpec {
+        format: draw.chance(60).then_some(format),
+        skip_bad_lines: draw.chance(30),
+        reorder: if draw.chance(30) { trace::Reorder::Sort } else { trace::Reorder::Window(0) },
+        ..TraceSpec::new("damaged")
+    };
+    let read = catch_unwind(AssertUnwindSafe(|| {
+        let mut last_ns = 0;
+        let mut reader = trace::open_bytes(bytes.clone(), &spec)?;
+        while let Some(request) = flashraid::workload::Source::next_request(&mut reader)? {
+            assert!(
+                request.arrival_ns >= last_ns && request.arrival_ns <= flashraid::model::events::TIME_MAX_NS && request.length_bytes > 0
+            );
+            last_ns = request.arrival_ns;
+        }
+        Ok::<(), flashraid::workload::SourceError>(())
+    }));
+    read.err().map(|_| format!("damaged trace {seed} ({format}): it panics\n{}", String::from_utf8_lossy(&bytes)))
+}
+
+/// Judges a configuration that was damaged as a text.
+fn damaged_configuration(seed: u64) -> Option<String> {
+    let mut draw = Draw::new(seed);
+    let mut bytes = draw.configuration().into_bytes();
+    draw.damage(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let judged = catch_unwind(|| drop(Simulation::from_toml(&text).and_then(|simulation| simulation.validate())));
+    judged.err().map(|_| format!("damaged configuration {seed}: it panics\n{text}"))
+}
+
+/// Case `seed`, in the kinds that need no process.
+fn case(seed: u64) -> Vec<String> {
+    [configuration(seed), damaged_trace(seed), damaged_configuration(seed)].into_iter().flatten().collect()
+}
+
+#[test]
+fn random_configurations_and_damaged_inputs() {
+    let wrong: Vec<String> = (1..=60).flat_map(case).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The seeds of the fuzz targets, whole and damaged: what fuzzing does, for a moment and without its tools.
+#[test]
+fn the_seeds_of_the_fuzz_targets() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(files.len() > 10, "{files:?}");
+    for file in files {
+        let whole = std::fs::read(&file).unwrap();
+        assert!(trace::info::info_bytes(whole.clone(), &TraceSpec::new("seed")).is_ok(), "{}", file.display());
+        for seed in 0..40 {
+            let mut bytes = whole.clone();
+            Draw::new(seed).damage(&mut bytes);
+            let read = catch_unwind(|| drop(trace::info::info_bytes(bytes.clone(), &TraceSpec::new("seed"))));
+            assert!(read.is_ok(), "{} damaged by {seed}", file.display());
+        }
+    }
+}
+
+/// `make soak SECONDS=3600 SEED=1`; says how to repeat what it finds.
+#[test]
+#[ignore = "runs for as long as wanted: make soak"]
+fn soak() {
+    let number = |name: &str, default: u64| env::var(name).map_or(default, |text| text.parse().expect("a number"));
+    let (seconds, first) = (number("FLASHRAID_SOAK_SECONDS", 60), number("FLASHRAID_SOAK_SEED", 1));
+    let begin = Instant::now();
+    let (mut cases, mut grids, mut wrong) = (0, 0, Vec::new());
+    while begin.elapsed() < Duration::from_secs(seconds) {
+        // Each first seed has its own cases.
+        wrong.extend(case(first.wrapping_mul(1 << 32) + cases));
+        cases += 1;
+        // A killed grid now and then, a hundred in an hour and more.
+        if cases % 40 == 0 {
+            kill::killed_and_resumed(first.wrapping_mul(1 << 32) + cases);
+            grids += 1;
+        }
+        assert!(wrong.len() < 10, "{}", wrong.join("\n"));
+    }
+    eprintln!("{cases} configurations, as many damaged traces and configurations, {grids} killed grids");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,54 @@
+//! LAWC Fig. 4: two overlapping requests to a stripe of three strips and parity, and what the members do for them.
+
+use flashraid::config;
+use flashraid_model::array::{Array, Event};
+use flashraid_model::placement::PageRequest;
+use flashraid_model::request::OpKind;
+
+/// Four small members with parity on the last and strips of a page.
+const ARRAY: &str = r#"
+[array]
+level = "raid4"
+members = 4
+stripe_unit = "4KiB"
+[ssd]
+preset = "nvme-simple"
+geometry = { dies = 2, planes = 1, blocks = 32, pages = 16 }
+[workload]
+preset = "random-write"
+[cache]
+size = "1MiB"
+low = 0
+high = 0
+"#;
+
+/// Strips, each of a page here, that members wrote and read.
+pub struct Strips {
+    pub written: u64,
+    pub read: u64,
+}
+
+/// Strips of the two requests A (strips 0 and 1) and A' (strips 1 and 2), which come while a full stripe keeps the cache from destaging; it is left out
+/// of the counts.
+pub fn strips(policy: &str) -> Strips {
+    let settings = [("cache.policy".to_owned(), policy.to_owned())];
+    let scenario = config::from_str("LAWC Fig. 4", ARRAY, &settings, Some(1)).expect("the array of Fig. 4 is a configuration");
+    let both = count(&scenario.array, &[(9, 3), (0, 2), (1, 2)]);
+    let first = count(&scenario.array, &[(9, 3)]);
+    Strips { written: both.written - first.written, read: both.read - first.read }
+}
+
+/// What members do for writes of so many pages from these on, all at time 0.
+fn count(params: &flashraid_model::array::ArrayParams, writes: &[(u64, u32)]) -> Strips {
+    let mut array = Array::new(params, 1);
+    let mut events: Vec<Event> = Vec::new();
+    for (tag, &(first_page, pages)) in (0..).zip(writes) {
+        let request = PageRequest { tag, first_page, pages, kind: OpKind::Write, high_priority: false, stream: 0, one_member: false };
+        array.submit(0, &request).expect("the stripe lies in the array");
+    }
+    while let Some(event) = array.next_time() {
+        array.advance(event, &mut events);
+    }
+    let counters = || array.members().iter().map(|member| member.counters());
+    Strips { written: counters().map(|of| of.host_pages_written).sum(), read: counters().map(|of| of.host_pages_read).sum() }
+}

@@ -1,0 +1,196 @@
+//! The limits of the array's controller towards the host: requests in work, and the bandwidth of their data (rules 150 to 152).
+//!
+//! ```text
+//!  write ─▶ waits for its turn ─▶ its data pass ─▶ the array ─▶ done
+//!  read  ─▶ waits for its turn ─▶ the array ─▶ its data pass ─▶ done
+//! ```
+
+use super::{Done, HostPortParams};
+use crate::TimeNs;
+use crate::events::Slab;
+use crate::placement::PageRequest;
+use crate::request::OpKind;
+use std::collections::{BTreeMap, VecDeque};
+
+/// What the limits have cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HostPortCounters {
+    /// Requests that waited until others were done.
+    pub waits: u64,
+    /// Sum of these waits, in nanoseconds.
+    pub wait_ns: u64,
+    /// Time in which data passed, in nanoseconds.
+    pub busy_ns: u64,
+}
+
+impl HostPortCounters {
+    /// The counts since the moment at which `earlier` was copied.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self { waits: self.waits - earlier.waits, wait_ns: self.wait_ns - earlier.wait_ns, busy_ns: self.busy_ns - earlier.busy_ns }
+    }
+}
+
+/// A request from its arrival to its end.
+#[derive(Debug, Clone, Copy)]
+struct HostRequest {
+    request: PageRequest,
+    /// In order of arrival.
+    sequence: u64,
+    arrival_ns: TimeNs,
+    /// When its turn came.
+    turn_ns: TimeNs,
+    /// From asking for the passage of its data to its end.
+    passage_ns: u64,
+    /// What the array told when its pages were read; its data have still to pass.
+    read: Option<Done>,
+}
+
+/// What follows from a step.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum PortStep {
+    /// The array takes up a request now; its tag is the port's own.
+    Begins(PageRequest),
+    /// A request is done; its tag is the host's.
+    Done(Done),
+    /// Nothing outside the port.
+    Nothing,
+}
+
+/// The way of host requests into the array and out of it.
+#[derive(Debug, Clone)]
+pub(super) struct HostPort {
+    params: HostPortParams,
+    page_bytes: u32,
+    requests: Slab<HostRequest>,
+    arrived: u64,
+    waiting: VecDeque<u32>,
+    in_work: u32,
+    /// Data under way, one after another: when they have passed, and whose they are.
+    passing: VecDeque<(TimeNs, u32)>,
+    /// Reads whose pages have been read now, in order of arrival.
+    read: BTreeMap<u64, u32>,
+    /// When something ended last: what waited for it follows at that moment.
+    ended_ns: TimeNs,
+    pub counters: HostPortCounters,
+}
+
+impl HostPort {
+    pub fn new(params: HostPortParams, page_bytes: u32) -> Self {
+        Self {
+            params,
+            page_bytes,
+            requests: Slab::default(),
+            arrived: 0,
+            waiting: VecDeque::new(),
+            in_work: 0,
+            passing: VecDeque::new(),
+            read: BTreeMap::new(),
+            ended_ns: 0,
+            counters: HostPortCounters::default(),
+        }
+    }
+
+    fn has_turn(&self) -> bool {
+        self.params.outstanding.is_none_or(|most| self.in_work < most)
+    }
+
+    /// A request arrives; returns it if the array takes it up at once.
+    pub fn arrives(&mut self, now: TimeNs, request: &PageRequest) -> Option<PageRequest> {
+        let id = self.requests.insert(HostRequest {
+            request: *request,
+            sequence: self.arrived,
+            arrival_ns: now,
+            turn_ns: now,
+            passage_ns: 0,
+            read: None,
+        });
+        self.arrived += 1;
+        if self.waiting.is_empty() && self.has_turn() {
+            return self.turn(now, id);
+        }
+        self.waiting.push_back(id);
+        None
+    }
+
+    /// The turn of a request has come; returns it if the array takes it up at once.
+    fn turn(&mut self, now: TimeNs, id: u32) -> Option<PageRequest> {
+        self.in_work += 1;
+        let HostRequest { request, arrival_ns, ref mut turn_ns, .. } = self.requests[id];
+        *turn_ns = now;
+        if now > arrival_ns {
+            self.counters.waits += 1;
+            self.counters.wait_ns += now - arrival_ns;
+        }
+        if request.is_write() && self.params.bytes_per_s.is_some() {
+            self.ask_to_pass(now, id);
+            return None;
+        }
+        Some(PageRequest { tag: u64::from(id), ..request })
+    }
+
+    fn ask_to_pass(&mut self, now: TimeNs, id: u32) {
+        let bytes = u64::from(self.requests[id].request.pages) * u64::from(self.page_bytes);
+        let passing_ns = self.params.passing_ns(bytes);
+        let end = self.passing.back().map_or(now, |&(end, _)| end).saturating_add(passing_ns);
+        self.passing.push_back((end, id));
+        self.requests[id].passage_ns = end - now;
+        self.counters.busy_ns += passing_ns;
+    }
+
+    /// The array is done with a request; returns its end if its data need not pass.
+    pub fn ended(&mut self, done: Done) -> Option<Done> {
+        self.ended_ns = done.at;
+        let id = done.tag as u32;
+        if self.requests[id].request.kind == OpKind::Read && self.params.bytes_per_s.is_some() {
+            self.requests[id].read = Some(done);
+            self.read.insert(self.requests[id].sequence, id);
+            return None;
+        }
+        Some(self.leaves(id, done))
+    }
+
+    fn leaves(&mut self, id: u32, done: Done) -> Done {
+        self.in_work -= 1;
+        let HostRequest { request, arrival_ns, turn_ns, passage_ns, .. } = self.requests.remove(id);
+        let mut parts = done.parts;
+        parts.queue_ns += turn_ns - arrival_ns;
+        parts.transfer_ns += passage_ns;
+        Done { tag: request.tag, parts, ..done }
+    }
+
+    /// When [`HostPort::step`] is due.
+    pub fn next_time(&self) -> Option<TimeNs> {
+        if !self.read.is_empty() || (!self.waiting.is_empty() && self.has_turn()) {
+            return Some(self.ended_ns);
+        }
+        self.passing.front().map(|&(end, _)| end)
+    }
+
+    /// Does the next of what is due now (rule 152).
+    pub fn step(&mut self, now: TimeNs) -> PortStep {
+        if let Some(&(end, id)) = self.passing.front()
+            && end == now
+        {
+            self.passing.pop_front();
+            let HostRequest { request, read, .. } = self.requests[id];
+            let Some(done) = read else { return PortStep::Begins(PageRequest { tag: u64::from(id), ..request }) };
+            self.ended_ns = now;
+            return PortStep::Done(self.leaves(id, Done { at: now, ..done }));
+        }
+        if let Some((_, id)) = self.read.pop_first() {
+            self.ask_to_pass(now, id);
+        } else if let Some(id) = self.waiting.pop_front()
+            && let Some(request) = self.turn(now, id)
+        {
+            return PortStep::Begins(request);
+        }
+        PortStep::Nothing
+    }
+
+    /// Whether no request is on its way.
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.in_work == 0 && self.passing.is_empty()
+    }
+}

@@ -1,0 +1,13 @@
+//! `home`: copies take turns by stripe, whatever happens (rule 2).
+
+use super::{Copies, Plan};
+
+/// The plan; it knows nothing.
+pub(super) struct Home;
+
+impl Plan for Home {
+    #[inline]
+    fn copy(&self, strip: &Copies) -> u32 {
+        (strip.stripe % u64::from(strip.copies)) as u32
+    }
+}

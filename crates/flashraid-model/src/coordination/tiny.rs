@@ -1,0 +1,28 @@
+//! Schemes for tests on tiny arrays: checks every microsecond, idle after two.
+
+use super::{ProactiveIdle, ProactiveSoftLimit, ReactiveInclusive, ReactiveSelective, SchemePolicy};
+use crate::units::{Duration, StopThreshold};
+
+const INTERVAL: Duration = Duration { ns: 1000 };
+
+pub fn inclusive() -> SchemePolicy {
+    ReactiveInclusive {}.into()
+}
+
+pub fn selective() -> SchemePolicy {
+    ReactiveSelective {}.into()
+}
+
+pub fn idle() -> SchemePolicy {
+    ProactiveIdle { check_interval: INTERVAL, idle_threshold: Duration { ns: 2000 }, ..Default::default() }.into()
+}
+
+pub fn soft_limit(free_blocks: u32, shallow_depth: u32) -> SchemePolicy {
+    let soft_limit = StopThreshold::Blocks(free_blocks);
+    ProactiveSoftLimit { check_interval: INTERVAL, soft_limit, shallow_depth, ..Default::default() }.into()
+}
+
+/// One of each.
+pub fn all() -> Vec<SchemePolicy> {
+    vec![inclusive(), selective(), idle(), soft_limit(1, 0)]
+}

@@ -1,0 +1,179 @@
+//! Which strips of failed members have not been rebuilt, and what that leaves of a stripe (rules 58 and 155).
+
+use super::{Layout, StripeShape};
+
+/// Strips that are lost, by member and stripe.
+#[derive(Debug, Clone)]
+pub struct LostStrips {
+    stripes: u64,
+    members: Vec<Lost>,
+}
+
+/// What is lost of one member.
+#[derive(Debug, Clone)]
+struct Lost {
+    member: u32,
+    /// A bit for every stripe.
+    strips: Vec<u64>,
+    left: u64,
+}
+
+impl LostStrips {
+    /// Nothing of an array of so many stripes.
+    pub fn none(stripes: u64) -> Self {
+        Self { stripes, members: Vec::new() }
+    }
+
+    /// A member fails; it has not failed before.
+    pub fn fail(&mut self, member: u32) {
+        let words = usize::try_from(self.stripes.div_ceil(64)).expect("the pages of a member fit the memory");
+        self.members.push(Lost { member, strips: vec![u64::MAX; words], left: self.stripes });
+    }
+
+    /// A strip has been rebuilt.
+    pub fn rebuilt(&mut self, member: u32, stripe: u64) {
+        if let Some(at) = self.members.iter().position(|lost| lost.member == member) {
+            let lost = &mut self.members[at];
+            let (word, bit) = (&mut lost.strips[(stripe / 64) as usize], 1 << (stripe % 64));
+            lost.left -= u64::from(*word & bit != 0);
+            *word &= !bit;
+            if lost.left == 0 {
+                self.members.remove(at);
+            }
+        }
+    }
+
+    /// Whether nothing is lost.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// The members that have lost strips, as bits.
+    pub fn members(&self) -> u128 {
+        self.members.iter().fold(0, |members, lost| members | 1 << lost.member)
+    }
+
+    /// Whether the strip of `member` in `stripe` is lost.
+    #[inline]
+    pub fn has(&self, member: u32, stripe: u64) -> bool {
+        self.members.iter().any(|lost| lost.member == member && lost.strips[(stripe / 64) as usize] >> (stripe % 64) & 1 == 1)
+    }
+
+    /// What is lost of `stripe`: a strip with several copies, if a copy is.
+    #[inline]
+    pub fn touched(&self, layout: &Layout, stripe: u64) -> LostRoles {
+        let lost = self.members.iter().filter(|lost| self.has(lost.member, stripe));
+        LostRoles(lost.fold(0, |roles, lost| roles | 1 << layout.role(stripe, lost.member)))
+    }
+
+    /// What is lost of `stripe`: a strip with several copies, if all copies are.
+    pub fn wholly(&self, layout: &Layout, stripe: u64) -> LostRoles {
+        let copies = layout.copies();
+        let touched = self.touched(layout, stripe);
+        if copies == 1 {
+            return touched;
+        }
+        let is_gone = |&role: &u32| {
+            let first = layout.strip_member(stripe, role);
+            (first..first + copies).all(|member| self.has(member, stripe))
+        };
+        LostRoles(touched.iter().filter(is_gone).fold(0, |roles, role| roles | 1 << role))
+    }
+}
+
+/// The roles of lost strips of one stripe, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LostRoles(pub u128);
+
+impl LostRoles {
+    /// Whether the strip of that role is lost.
+    #[inline]
+    pub fn has(self, role: u32) -> bool {
+        self.0 >> role & 1 == 1
+    }
+
+    /// Whether none is lost.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The roles, in order.
+    #[inline]
+    pub fn iter(self) -> impl Iterator<Item = u32> {
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let role = left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+            (role < u128::BITS).then_some(role)
+        })
+    }
+
+    /// Data columns that are lost.
+    pub fn columns(self, shape: StripeShape) -> u32 {
+        (self.0 & (u128::MAX >> (u128::BITS - shape.columns))).count_ones()
+    }
+
+    /// Parity strips that are not lost, in order.
+    pub fn parity_left(self, shape: StripeShape) -> impl Iterator<Item = u32> {
+        (shape.columns..shape.width()).filter(move |&parity| !self.has(parity))
+    }
+
+    /// Whether data are lost that can't be reconstructed: more columns than there is parity left. With mirrors: whether all copies of
+    /// some strip are, if these are what is lost wholly.
+    #[inline]
+    pub fn is_dead(self, shape: StripeShape) -> bool {
+        self.0 != 0 && self.columns(shape) as usize > self.parity_left(shape).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::placement::Level;
+
+    #[test]
+    fn strips_come_back_one_by_one_in_any_order() {
+        let mut lost = LostStrips::none(3);
+        lost.fail(2);
+        assert!(lost.has(2, 0) && !lost.has(1, 0) && lost.members() == 4);
+        lost.rebuilt(2, 1);
+        lost.rebuilt(2, 1);
+        assert!(lost.has(2, 0) && !lost.has(2, 1) && lost.has(2, 2));
+        lost.rebuilt(2, 0);
+        assert!(!lost.is_empty());
+        lost.rebuilt(2, 2);
+        assert!(lost.is_empty() && lost.members() == 0);
+    }
+
+    #[test]
+    fn stripes_die_when_more_columns_are_lost_than_parity_is_left() {
+        let layout = Layout::new(Level::Raid6, 5, 1, 10);
+        // Stripe 0: Q 0 1 2 P.
+        let of = |members: &[u32]| {
+            let mut lost = LostStrips::none(10);
+            members.iter().for_each(|&member| lost.fail(member));
+            lost.wholly(&layout, 0)
+        };
+        let shape = layout.shape();
+        assert_eq!(of(&[1, 2]), LostRoles(0b11));
+        assert_eq!(of(&[0, 4]).parity_left(shape).count(), 0);
+        let dead = |members: &[u32]| of(members).is_dead(shape);
+        assert_eq!([dead(&[]), dead(&[1, 2]), dead(&[0, 4]), dead(&[1, 4])], [false; 4]);
+        assert_eq!([dead(&[1, 2, 3]), dead(&[1, 2, 4]), dead(&[0, 1, 4])], [true; 3]);
+    }
+
+    #[test]
+    fn mirrors_lose_a_strip_with_its_last_copy() {
+        let layout = Layout::new(Level::Raid10, 4, 1, 10);
+        let mut lost = LostStrips::none(10);
+        lost.fail(2);
+        assert_eq!((lost.touched(&layout, 3), lost.wholly(&layout, 3)), (LostRoles(0b10), LostRoles(0)));
+        lost.fail(3);
+        assert_eq!(lost.wholly(&layout, 3), LostRoles(0b10));
+        assert!(lost.wholly(&layout, 3).is_dead(layout.shape()));
+        lost.rebuilt(3, 3);
+        assert_eq!(lost.wholly(&layout, 3), LostRoles(0));
+    }
+}

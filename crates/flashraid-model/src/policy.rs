@@ -1,0 +1,364 @@
+//! Lists of policies: one file holds a policy whole, one line of a list registers it, and everything else follows from the list.
+//!
+//! [`policies!`] makes an enumeration of a list. Users write a policy by its name or, with parameters, as a table; the schema, the
+//! reference of keys and the random cases of the tests are made of the same list. Calls are dispatched by one `match`.
+
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+/// A parameter that does not fit, beyond what its type says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyProblem {
+    /// The parameter.
+    pub key: &'static str,
+    /// What is wrong, as the end of a sentence that begins with the key and its value, such as "but must be at least 1".
+    pub message: String,
+}
+
+/// Makes an enumeration of a list of policies.
+///
+/// ```text
+/// policies! {
+///     /// What the enumeration is.
+///     pub enum Kind: Trait, tag "policy" {
+///         file::Type = "name",              // a module and a type in it that implements Trait
+///     }
+///     /// What the method does.
+///     pub fn method(&self, argument: u32) -> u32;      // of Trait, passed on to the policy
+/// }
+/// ```
+///
+/// The first policy is the default one. `Trait` needs `any(&mut Stream) -> Self`: one with random parameters, for tests.
+macro_rules! policies {
+    (
+        $(#[$doc:meta])*
+        $vis:vis enum $Kind:ident: $Trait:ident, tag $tag:literal {
+            $first_file:ident::$First:ident = $first_name:literal
+            $(, $file:ident::$Type:ident = $name:literal)* $(,)?
+        }
+        $($methods:tt)*
+    ) => {
+        mod $first_file;
+        pub use $first_file::$First;
+        $(
+            mod $file;
+            pub use $file::$Type;
+        )*
+
+        $crate::policy::policies! {
+            @kind $(#[$doc])* $vis $Kind $Trait $tag [$First = $first_name $(, $Type = $name)*]
+        }
+
+        impl Default for $Kind {
+            fn default() -> Self {
+                Self::$First($First::default())
+            }
+        }
+
+        $crate::policy::policies! { @methods $Kind [$First $($Type)*] $($methods)* }
+    };
+
+    (@kind $(#[$doc:meta])* $vis:vis $Kind:ident $Trait:ident $tag:literal [$($Type:ident = $name:literal),+]) => {
+        $(#[$doc])*
+        $vis enum $Kind {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                $Type($Type),
+            )+
+        }
+
+        impl $Kind {
+            /// The names of all, in the order of the list.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// Its name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$Type(_) => $name,)+
+                }
+            }
+
+            /// Any of the list, each equally likely, with random parameters; for the random cases of tests.
+            pub fn any(stream: &mut $crate::rng::Stream) -> Self {
+                let any_of: [fn(&mut $crate::rng::Stream) -> Self; Self::NAMES.len()] =
+                    [$(|stream| Self::$Type(<$Type as $Trait>::any(stream))),+];
+                any_of[$crate::rng::below(stream, any_of.len() as u64) as usize](stream)
+            }
+        }
+
+        $(
+            impl From<$Type> for $Kind {
+                fn from(policy: $Type) -> Self {
+                    Self::$Type(policy)
+                }
+            }
+        )+
+
+        impl std::fmt::Debug for $Kind {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $(Self::$Type(policy) => policy.fmt(f),)+
+                }
+            }
+        }
+
+        impl ::serde::Serialize for $Kind {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$Type(policy) => $crate::policy::serialize(serializer, $tag, $name, policy),)+
+                }
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $Kind {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let (name, parameters) = $crate::policy::name_and_parameters(deserializer, $tag)?;
+                match name.as_str() {
+                    $($name => $crate::policy::read(parameters).map(Self::$Type),)+
+                    _ => Err(::serde::de::Error::unknown_variant(&name, Self::NAMES)),
+                }
+            }
+        }
+
+        impl $crate::policy::Listed for $Kind {
+            fn name(&self) -> &'static str {
+                self.name()
+            }
+
+            fn parameters(&self) -> ::serde_json::Map<String, ::serde_json::Value> {
+                match self {
+                    $(Self::$Type(policy) => $crate::policy::parameters_of(policy).unwrap_or_default(),)+
+                }
+            }
+
+            fn defaults() -> Vec<Self> {
+                vec![$(Self::$Type($Type::default())),+]
+            }
+
+            fn schemas(generator: &mut ::schemars::SchemaGenerator) -> Vec<::schemars::Schema> {
+                vec![$(<$Type as ::schemars::JsonSchema>::json_schema(generator)),+]
+            }
+        }
+
+        impl ::schemars::JsonSchema for $Kind {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($Kind).into()
+            }
+
+            fn json_schema(generator: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
+                $crate::policy::schema::<Self>($tag, generator)
+            }
+        }
+    };
+
+    (@methods $Kind:ident $types:tt) => {};
+    (
+        @methods $Kind:ident $types:tt
+        $(#[$doc:meta])* $vis:vis fn $method:ident(&self $(, $arg:ident: $Arg:ty)*) $(-> $Ret:ty)?; $($rest:tt)*
+    ) => {
+        impl $Kind {
+            $(#[$doc])*
+            #[inline]
+            $vis fn $method(&self $(, $arg: $Arg)*) $(-> $Ret)? {
+                $crate::policy::policies!(@call self $Kind $types $method ($($arg),*))
+            }
+        }
+        $crate::policy::policies! { @methods $Kind $types $($rest)* }
+    };
+    (
+        @methods $Kind:ident $types:tt
+        $(#[$doc:meta])* $vis:vis fn $method:ident(&mut self $(, $arg:ident: $Arg:ty)*) $(-> $Ret:ty)?; $($rest:tt)*
+    ) => {
+        impl $Kind {
+            $(#[$doc])*
+            #[inline]
+            $vis fn $method(&mut self $(, $arg: $Arg)*) $(-> $Ret)? {
+                $crate::policy::policies!(@call self $Kind $types $method ($($arg),*))
+            }
+        }
+        $crate::policy::policies! { @methods $Kind $types $($rest)* }
+    };
+    (@call $self:ident $Kind:ident [$($Type:ident)+] $method:ident $args:tt) => {
+        match $self {
+            $($Kind::$Type(policy) => policy.$method $args,)+
+        }
+    };
+}
+pub(crate) use policies;
+
+/// Writes a policy as its name if all its parameters have their defaults, otherwise as a table.
+pub(crate) fn serialize<P: Serialize + Default, S: Serializer>(
+    serializer: S,
+    tag: &'static str,
+    name: &'static str,
+    policy: &P,
+) -> Result<S::Ok, S::Error> {
+    let parameters = parameters_of(policy).map_err(S::Error::custom)?;
+    if parameters == parameters_of(&P::default()).map_err(S::Error::custom)? {
+        return serializer.serialize_str(name);
+    }
+    let mut table = Map::from_iter([(tag.to_owned(), name.into())]);
+    table.extend(parameters);
+    table.serialize(serializer)
+}
+
+pub(crate) fn parameters_of<P: Serialize>(policy: &P) -> Result<Map<String, Value>, serde_json::Error> {
+    serde_json::to_value(policy).and_then(serde_json::from_value)
+}
+
+/// Takes what a user wrote apart: a name alone, or a table with the name under `tag`.
+pub(crate) fn name_and_parameters<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    tag: &'static str,
+) -> Result<(String, Map<String, Value>), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Name(String),
+        Table(Map<String, Value>),
+    }
+    match Written::deserialize(deserializer)? {
+        Written::Name(name) => Ok((name, Map::new())),
+        Written::Table(mut table) => match table.remove(tag) {
+            Some(Value::String(name)) => Ok((name, table)),
+            Some(_) => Err(D::Error::custom(format!("`{tag}` is not a name"))),
+            None => Err(D::Error::missing_field(tag)),
+        },
+    }
+}
+
+/// The policy with these parameters.
+pub(crate) fn read<P: DeserializeOwned, E: serde::de::Error>(parameters: Map<String, Value>) -> Result<P, E> {
+    serde_json::from_value(Value::Object(parameters)).map_err(E::custom)
+}
+
+/// What [`policies!`] makes of a list, for what is the same with all kinds.
+pub trait Listed: Sized + DeserializeOwned {
+    /// The name of the policy.
+    fn name(&self) -> &'static str;
+    /// Its parameters.
+    fn parameters(&self) -> Map<String, Value>;
+    /// All policies with their defaults, in the order of the list.
+    fn defaults() -> Vec<Self>;
+    /// The schemas of all, in the same order.
+    fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema>;
+}
+
+/// The schema of a kind: any of the names, or a table with the name under `tag` and the policy's parameters.
+///
+/// What a policy's type says about itself describes both.
+pub(crate) fn schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
+    let schemas = K::schemas(generator);
+    let mut tables = Vec::new();
+    for (policy, schema) in K::defaults().iter().zip(&schemas) {
+        let mut table = schema.clone().to_value();
+        let mut properties = Map::from_iter([(tag.to_owned(), json!({ "type": "string", "const": policy.name() }))]);
+        properties.extend(table["properties"].as_object().cloned().unwrap_or_default());
+        table["properties"] = properties.into();
+        let mut required = vec![Value::from(tag)];
+        required.extend(table["required"].as_array().cloned().unwrap_or_default());
+        table["required"] = required.into();
+        tables.push(table);
+    }
+    let meanings = schemas.iter().map(|schema| meaning_of_name(schema.as_value()));
+    json_schema!({ "anyOf": [names::<K>(meanings), { "description": "With its parameters.", "oneOf": tables }] })
+}
+
+/// The schema of the names alone.
+fn names<K: Listed>(meanings: impl Iterator<Item = String>) -> Value {
+    let names = K::defaults().into_iter().zip(meanings);
+    let names: Vec<Value> =
+        names.map(|(policy, meaning)| json!({ "type": "string", "const": policy.name(), "description": meaning })).collect();
+    json!({ "oneOf": names })
+}
+
+/// Policies whose parameters stand side by side in one table, so that a comparison can set them for all.
+pub mod flat {
+    use super::{Listed, Map, Schema, SchemaGenerator, Value, json, names};
+
+    /// Takes the policy named by `tag`, or the first of the list, with its parameters from `table`; and those of the others that `table` has
+    /// parameters for which are not the defaults.
+    ///
+    /// # Errors
+    /// There is no such policy, or a parameter does not fit.
+    pub fn take<K: Listed>(tag: &str, table: &mut Map<String, Value>) -> Result<(K, Vec<K>), serde_json::Error> {
+        let policies = K::defaults();
+        let name = table.remove(tag).unwrap_or_else(|| policies[0].name().into());
+        let read = |name: Value, default: Option<&K>| -> Result<K, serde_json::Error> {
+            let keys = default.map(Listed::parameters).unwrap_or_default();
+            let own = table.iter().filter(|(key, _)| keys.contains_key(*key)).map(|(key, value)| (key.clone(), value.clone()));
+            serde_json::from_value(std::iter::once((tag.to_owned(), name)).chain(own).collect::<Map<_, _>>().into())
+        };
+        let chosen = read(name.clone(), policies.iter().find(|policy| name == policy.name()))?;
+        let mut others = Vec::new();
+        for default in policies.iter().filter(|policy| name != policy.name()) {
+            let other = read(default.name().into(), Some(default))?;
+            if other.parameters() != default.parameters() {
+                others.push(other);
+            }
+        }
+        for key in policies.iter().flat_map(|policy| policy.parameters().into_iter()).map(|(key, _)| key) {
+            table.remove(&key);
+        }
+        Ok((chosen, others))
+    }
+
+    /// The parameters of `others` that are set and are none of `chosen`.
+    pub fn unused<K: Listed>(chosen: &K, others: &[K]) -> Vec<String> {
+        let (own, defaults) = (chosen.parameters(), K::defaults());
+        let mut unused = Vec::new();
+        for other in others {
+            let default = defaults.iter().find(|policy| policy.name() == other.name()).map(Listed::parameters).unwrap_or_default();
+            for (key, value) in other.parameters() {
+                if default.get(&key) != Some(&value) && !own.contains_key(&key) && !unused.contains(&key) {
+                    unused.push(key);
+                }
+            }
+        }
+        unused
+    }
+
+    /// Puts the policy into `table`: its name under `tag`, its parameters, and the defaults of the others'.
+    pub fn put<K: Listed>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
+        table.insert(tag.to_owned(), policy.name().into());
+        table.extend(policy.parameters());
+        for (key, default) in K::defaults().iter().flat_map(Listed::parameters) {
+            table.entry(key).or_insert(default);
+        }
+    }
+
+    /// The properties of such a table: the name, described by `description`, and the parameters of all policies, each with the names of
+    /// those that it belongs to.
+    pub fn properties<K: Listed>(tag: &str, description: &str, generator: &mut SchemaGenerator) -> Map<String, Value> {
+        let (policies, schemas) = (K::defaults(), K::schemas(generator));
+        let meanings = schemas.iter().map(|schema| schema.as_value()["description"].as_str().unwrap_or_default().to_owned());
+        let mut property = names::<K>(meanings);
+        property["description"] = description.into();
+        property["default"] = policies[0].name().into();
+        let mut properties = Map::from_iter([(tag.to_owned(), property)]);
+        let of = |schema: &Schema| schema.as_value()["properties"].as_object().cloned().unwrap_or_default();
+        for (key, mut property) in schemas.iter().flat_map(of) {
+            let users: Vec<&str> = policies.iter().filter(|policy| policy.parameters().contains_key(&key)).map(Listed::name).collect();
+            let meaning = property["description"].as_str().unwrap_or_default().trim_end_matches('.').to_owned();
+            property["description"] = json!(format!("{meaning} ({}).", users.join(", ")));
+            properties.entry(key).or_insert(property);
+        }
+        properties
+    }
+}
+
+/// What a policy is, and the parameters that its name stands for.
+fn meaning_of_name(schema: &Value) -> String {
+    let own_words = schema["description"].as_str().unwrap_or_default();
+    let defaults: Vec<String> = schema["properties"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(_, property)| !property["default"].is_null())
+        .map(|(key, property)| format!("`{key} = {}`", property["default"]))
+        .collect();
+    if defaults.is_empty() { own_words.to_owned() } else { format!("{own_words} By its name alone: {}.", defaults.join(", ")) }
+}

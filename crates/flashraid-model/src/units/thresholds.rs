@@ -1,0 +1,114 @@
+//! Free blocks at which collection starts and stops: a share of the blocks, a number of blocks, or so many above the start.
+
+use super::{Fraction, Numbers, Quantity, UnitError, counted};
+use crate::quantity_impls;
+
+quantity_impls!(StartThreshold, StopThreshold);
+
+/// Free blocks at which a collection starts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StartThreshold {
+    /// Share of the blocks of the pool, rounded down.
+    Share(Fraction),
+    /// Blocks of the pool.
+    Blocks(u32),
+}
+
+/// Free blocks at which a collection stops.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StopThreshold {
+    /// This many more than the start threshold.
+    AboveStart(u32),
+    /// Share of the blocks of the pool, rounded down.
+    Share(Fraction),
+    /// Blocks of the pool.
+    Blocks(u32),
+}
+
+fn parse_blocks(text: &str) -> Option<Result<u32, UnitError>> {
+    let number = text.trim().strip_suffix("blocks").or_else(|| text.trim().strip_suffix("block"))?;
+    Some(number.trim().parse().map_err(|_| UnitError::new("it does not begin with a whole number of blocks")))
+}
+
+fn write_blocks(blocks: u32) -> serde_json::Value {
+    counted(u64::from(blocks), "block").into()
+}
+
+impl Quantity for StartThreshold {
+    const NAME: &'static str = "start-threshold";
+    const ALLOWED: &'static str = "a share of the blocks, such as 0.05 or \"5%\", or a number of blocks, such as \"30 blocks\"";
+    const PATTERN: &'static str = r"^\s*([0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
+    const NUMBERS: Option<Numbers> = Fraction::NUMBERS;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        match parse_blocks(text) {
+            Some(blocks) => blocks.map(Self::Blocks),
+            None => Fraction::parse(text).map(Self::Share),
+        }
+    }
+
+    fn from_number(number: f64) -> Result<Self, UnitError> {
+        Fraction::from_number(number).map(Self::Share)
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Share(share) => share.to_json(),
+            Self::Blocks(blocks) => write_blocks(*blocks),
+        }
+    }
+}
+
+impl StartThreshold {
+    /// Free blocks of a pool of `pool_blocks`.
+    pub fn blocks_of(self, pool_blocks: u32) -> u32 {
+        match self {
+            Self::Share(share) => share.of(pool_blocks),
+            Self::Blocks(blocks) => blocks,
+        }
+    }
+}
+
+impl Quantity for StopThreshold {
+    const NAME: &'static str = "stop-threshold";
+    const ALLOWED: &'static str = "\"start+1\" (or more above the start), a share of the blocks, such as 0.08 or \"8%\", or a number of blocks, such as \"30 blocks\"";
+    const PATTERN: &'static str = r"^\s*(start\s*\+\s*[0-9]+|[0-9]+(\.[0-9]+)?\s*%?|[0-9]+\s*blocks?)\s*$";
+    const NUMBERS: Option<Numbers> = Fraction::NUMBERS;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        if let Some(rest) = text.trim().strip_prefix("start") {
+            let above = rest.trim_start().strip_prefix('+').and_then(|number| number.trim().parse().ok());
+            return match above {
+                Some(above) if above > 0 => Ok(Self::AboveStart(above)),
+                _ => Err(UnitError::new("after \"start\" comes + and a whole number of blocks above 0")),
+            };
+        }
+        match parse_blocks(text) {
+            Some(blocks) => blocks.map(Self::Blocks),
+            None => Fraction::parse(text).map(Self::Share),
+        }
+    }
+
+    fn from_number(number: f64) -> Result<Self, UnitError> {
+        Fraction::from_number(number).map(Self::Share)
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::AboveStart(blocks) => format!("start+{blocks}").into(),
+            Self::Share(share) => share.to_json(),
+            Self::Blocks(blocks) => write_blocks(*blocks),
+        }
+    }
+}
+
+impl StopThreshold {
+    /// Free blocks of a pool of `pool_blocks` that starts at `start`.
+    pub fn blocks_of(self, pool_blocks: u32, start: u32) -> u32 {
+        match self {
+            Self::AboveStart(above) => start.saturating_add(above),
+            Self::Share(share) => share.of(pool_blocks),
+            Self::Blocks(blocks) => blocks,
+        }
+    }
+}

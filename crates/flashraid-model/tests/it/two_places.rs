@@ -1,0 +1,178 @@
+//! A policy is added in two places: its file, and a line of a list.
+//!
+//! The example of docs/own-policy.md is added to a copy of this crate, as the page says and no more, and a program uses it there. And no
+//! policy that is here already is named anywhere else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a program sees of the added policy: what users write, the schema, the random cases, and what the policy does.
+const PROGRAM: &str = r##"//! Uses an added policy.
+use flashraid_model::flash::Geometry;
+use flashraid_model::ftl::{Ftl, FtlParams, PlaneChoice, Pool, VictimPolicy};
+use flashraid_model::ids::DieId;
+use flashraid_model::rng;
+
+fn main() {
+    // What users write, in both ways, and what reports say.
+    let named: VictimPolicy = serde_json::from_str("\"oldest-half\"").unwrap();
+    let table: VictimPolicy = serde_json::from_str(r#"{ "policy": "oldest-half", "share": 0.25 }"#).unwrap();
+    assert_ne!(named, table);
+    assert_eq!(serde_json::to_string(&named).unwrap(), "\"oldest-half\"");
+    assert_eq!(serde_json::to_string(&table).unwrap(), r#"{"policy":"oldest-half","share":0.25}"#);
+    for wrong in [r#"{ "policy": "oldest-half", "shaer": 0.25 }"#, "\"oldest\""] {
+        assert!(serde_json::from_str::<VictimPolicy>(wrong).is_err(), "{wrong}");
+    }
+    let nothing: VictimPolicy = serde_json::from_str(r#"{ "policy": "oldest-half", "share": 0 }"#).unwrap();
+    assert_eq!((named.problems().len(), nothing.problems().len()), (0, 1));
+    // The schema, of which the reference page is made.
+    let schema = schemars::schema_for!(VictimPolicy).to_value().to_string();
+    assert!(schema.contains("Greedy among the older blocks") && schema.contains("Share of the useful blocks"), "{schema}");
+    // The random cases.
+    let mut stream = rng::stream(1, "test", 0);
+    let drawn: Vec<VictimPolicy> = (0..200).map(|_| VictimPolicy::any(&mut stream)).collect();
+    let different = drawn.iter().filter(|policy| policy.name() == "oldest-half" && **policy != named).count();
+    assert!(different > 10, "{drawn:?}");
+    assert!(drawn.iter().all(|policy| policy.problems().is_empty()));
+    // What it does: neither what greedy does, which takes any block, nor what FIFO does, which takes the oldest and moves more.
+    let moved = |name: &str| moves(serde_json::from_str(&format!("\"{name}\"")).unwrap());
+    let (greedy, half, fifo) = (moved("greedy"), moved("oldest-half"), moved("fifo"));
+    assert!(greedy != half && half < fifo, "{greedy} {half} {fifo}");
+    print!("two places suffice");
+}
+
+/// Pages that collection moves while every page is overwritten ten times in random order.
+fn moves(victim: VictimPolicy) -> usize {
+    let geometry = Geometry {
+        dies: 1,
+        planes: 1,
+        blocks_per_plane: 64,
+        pages_per_block: 32,
+        page_bytes: 4096,
+        reserved_blocks_per_plane: 12,
+        summary_page: false,
+    };
+    let mut ftl = Ftl::filled(
+        &FtlParams {
+            geometry,
+            dynamic: false,
+            plane_choice: PlaneChoice::MostFree,
+            pool: Pool::Plane,
+            start_free_blocks: 2,
+            stop_free_blocks: 3,
+            victim,
+            separate_open_block: false,
+            fill_seals_last_block: true,
+        },
+        1,
+        0,
+    );
+    let (die, mut stream, mut moved) = (DieId(0), rng::stream(1, "writes", 0), 0);
+    for _ in 0..10 * geometry.exported_pages_per_die() {
+        while ftl.needs_clean(die) {
+            let (pool, block) = ftl.next_clean(die, 0).expect("there is garbage");
+            moved += ftl.clean(die, pool, block).pages_moved as usize;
+        }
+        let lpn = ftl.lpn(die, rng::below(&mut stream, u64::from(geometry.exported_pages_per_die())) as u32);
+        let pool = ftl.place(die, lpn, 0).expect("there is room");
+        ftl.write(die, pool, lpn);
+    }
+    ftl.verify().unwrap();
+    moved
+}
+"##;
+
+#[test]
+fn a_file_and_a_line_add_a_victim_policy() {
+    let page = fs::read_to_string(root().join("docs/own-policy.md")).expect("the page is there");
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two-places");
+    copy_model(&copy);
+    let victims = copy.join("crates/flashraid-model/src/ftl/victim");
+    // The first place.
+    fs::write(victims.join("oldest_half.rs"), block_after(&page, "`ftl/victim/oldest_half.rs`")).expect("a new file");
+    // The second.
+    let list = fs::read_to_string(victims.join("mod.rs")).expect("the list");
+    let (last, line) = (r#"        random::Random = "random","#, block_after(&page, "`ftl/victim/mod.rs`"));
+    assert_eq!(list.matches(last).count(), 1);
+    fs::write(victims.join("mod.rs"), list.replace(last, &format!("{last}\n{line}"))).expect("the list");
+
+    fs::create_dir_all(copy.join("crates/flashraid-model/src/bin")).expect("a folder of programs");
+    fs::write(copy.join("crates/flashraid-model/src/bin/added.rs"), PROGRAM).expect("a program");
+    let run = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline", "--bin", "added"])
+        .current_dir(&copy)
+        .env("CARGO_TARGET_DIR", copy.join("target"))
+        .env_remove("RUSTFLAGS")
+        .output()
+        .expect("cargo runs");
+    assert_eq!(String::from_utf8_lossy(&run.stdout), "two places suffice", "{}", String::from_utf8_lossy(&run.stderr));
+}
+
+/// What makes it true: nothing else in the sources of any crate knows one of the policies. (Greedy is also the default and has a hint of
+/// its own; configurations, which are texts, may name all.)
+#[test]
+fn no_victim_policy_is_named_elsewhere() {
+    let mut elsewhere = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).expect("the crates") {
+        for file in super::layers::rust_files(&entry.expect("a crate").path().join("src")) {
+            let source = fs::read_to_string(&file).expect("a source");
+            // What stands in tests inside a file comes last.
+            let source = source.split("#[cfg(test)]").next().expect("a first part");
+            let is_own = file.parent().is_some_and(|folder| folder.ends_with("ftl/victim"));
+            for name in
+                ["GreedyWearAware", "CostBenefit", "DChoices", "Fifo {", "victim::Random", "VictimPolicy::Random", "VictimPolicy::Fifo"]
+            {
+                if !is_own && source.contains(name) {
+                    elsewhere.push(format!("{}: {name}", file.display()));
+                }
+            }
+        }
+    }
+    assert!(elsewhere.is_empty(), "{elsewhere:#?}");
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the folder of all")
+}
+
+/// The lines of the first block of code after the line that ends in `name` and a colon.
+fn block_after(page: &str, name: &str) -> String {
+    let heading = format!("{name}:\n");
+    let (_, rest) = page.split_once(&heading).unwrap_or_else(|| panic!("the page has no {name}"));
+    let (_, rest) = rest.split_once("```rust\n").expect("code follows");
+    rest.split_once("```\n").expect("code ends").0.to_owned()
+}
+
+/// A workspace of this crate alone.
+fn copy_model(copy: &Path) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let to = copy.join("crates/flashraid-model");
+    let _ = fs::remove_dir_all(&to);
+    fs::create_dir_all(&to).expect("a folder for the copy");
+    copy_folder(&from.join("src"), &to.join("src"));
+    let manifest = fs::read_to_string(from.join("Cargo.toml")).expect("the manifest");
+    // Tests, and what only they need, stay away.
+    let (before, rest) = manifest.split_once("[dev-dependencies]").expect("tests need something");
+    let (_, lints) = rest.split_once("[lints]").expect("lints");
+    fs::write(to.join("Cargo.toml"), format!("{before}[lints]{lints}")).expect("the manifest of the copy");
+    let workspace = fs::read_to_string(root().join("Cargo.toml")).expect("the manifest of all");
+    let (_, shared) = workspace.split_once("[workspace.package]").expect("what all packages share");
+    let (shared, _) = shared.split_once("[profile.release]").expect("profiles come last");
+    let head = "[workspace]\nresolver = \"3\"\nmembers = [\"crates/flashraid-model\"]\n\n[workspace.package]";
+    fs::write(copy.join("Cargo.toml"), format!("{head}{shared}")).expect("the manifest of the copies");
+    fs::copy(root().join("Cargo.lock"), copy.join("Cargo.lock")).expect("the versions");
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder of the copy");
+    for entry in fs::read_dir(from).expect("a folder of the source") {
+        let path = entry.expect("an entry of the source").path();
+        let name = path.file_name().expect("an entry has a name");
+        if path.is_dir() {
+            copy_folder(&path, &to.join(name));
+        } else {
+            fs::copy(&path, to.join(name)).expect("a file of the copy");
+        }
+    }
+}

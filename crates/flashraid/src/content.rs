@@ -1,0 +1,75 @@
+//! The content of files that a result follows from, as hashes: a name that tells one content from another, whatever file has it.
+
+use crate::config::Scenario;
+use crate::run::RunError;
+use flashraid_workload::files::is_wrong_path;
+use flashraid_workload::{SourceSpec, WorkloadSpec};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes between two questions whether to go on: some milliseconds.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// SHA-256 of a file, as hexadecimal digits; `go_on` is asked now and then, and may end it with an error.
+///
+/// # Errors
+/// Those of `go_on`; the file can't be read.
+pub(crate) fn hash_of_file(path: &Path, go_on: &mut dyn FnMut() -> Result<(), RunError>) -> Result<String, RunError> {
+    let failed = |error: io::Error| match is_wrong_path(&error) {
+        true => RunError::Input(format!("can't read {}: {error}", path.display())),
+        false => RunError::Io(format!("can't read {}: {error}", path.display())),
+    };
+    let mut file = File::open(path).map_err(failed)?;
+    let mut hasher = Sha256::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match file.read(&mut chunk) {
+            Ok(0) => return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            Ok(bytes) => hasher.update(&chunk[..bytes]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed(error)),
+        }
+        go_on()?;
+    }
+}
+
+/// Hashes of the files that simulations read, each found out once.
+#[derive(Debug, Default)]
+pub struct Contents {
+    known: HashMap<PathBuf, String>,
+}
+
+impl Contents {
+    /// The hashes of all files that `scenario` reads: its traces, and the state that it loads.
+    pub(crate) fn read_by(&mut self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
+        let mut paths = Vec::new();
+        traces(&scenario.workload, &mut paths);
+        paths.extend(scenario.warm_state.load.as_deref());
+        paths.into_iter().map(|path| self.of(path)).collect()
+    }
+
+    fn of(&mut self, path: &Path) -> Result<String, RunError> {
+        if let Some(hash) = self.known.get(path) {
+            return Ok(hash.clone());
+        }
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+            let what = "it is no regular file, but simulations of a comparison may read it more than once; copy it to a file";
+            return Err(RunError::Input(format!("{}: {what}", path.display())));
+        }
+        let hash = hash_of_file(path, &mut || Ok(()))?;
+        self.known.insert(path.to_owned(), hash.clone());
+        Ok(hash)
+    }
+}
+
+/// The files of all traces of a workload.
+pub(crate) fn traces<'a>(workload: &'a WorkloadSpec, paths: &mut Vec<&'a Path>) {
+    match &workload.source {
+        SourceSpec::Synthetic(_) => {}
+        SourceSpec::Mix(streams) => streams.iter().for_each(|stream| traces(stream, paths)),
+        SourceSpec::Trace(trace) => paths.push(&trace.path),
+    }
+}

@@ -1,0 +1,130 @@
+//! Section 17 of the rules: limits of the controller towards the host.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use flashraid_workload::OpKind;
+
+use super::{Event, PORT_RANK, Simulation};
+
+/// Requests, by their index, on their way in and out.
+#[derive(Default)]
+pub struct Port {
+    waiting: VecDeque<usize>,
+    in_work: usize,
+    /// When data have passed, and whose they are.
+    passing: VecDeque<(u64, usize)>,
+    /// Reads that the array is done with.
+    read: BTreeSet<usize>,
+    last_passage_ends_ns: u64,
+    pub waits: u64,
+    pub wait_ns: u64,
+    pub busy_ns: u64,
+}
+
+impl Port {
+    pub fn rests(&self) -> bool {
+        self.waiting.is_empty() && self.in_work == 0 && self.passing.is_empty() && self.read.is_empty()
+    }
+}
+
+impl Simulation<'_> {
+    fn port(&mut self) -> &mut Port {
+        self.port.as_mut().expect("there are limits")
+    }
+
+    fn has_turn(&self) -> bool {
+        let most = self.case.params.host_port.and_then(|limits| limits.outstanding).unwrap_or(u32::MAX);
+        self.port.as_ref().is_some_and(|port| port.in_work < most as usize)
+    }
+
+    fn has_to_pass(&self, request: usize, kind: OpKind) -> bool {
+        let limited = self.case.params.host_port.is_some_and(|limits| limits.bytes_per_s.is_some());
+        limited && self.case.requests[request].kind == kind
+    }
+
+    /// Rule 150.
+    pub fn arrives_at_port(&mut self, request: usize) {
+        if self.caches.is_none() {
+            self.controller_sees_arrival();
+        }
+        if self.port().waiting.is_empty() && self.has_turn() {
+            self.gets_turn(request);
+        } else {
+            self.port().waiting.push_back(request);
+        }
+    }
+
+    fn gets_turn(&mut self, request: usize) {
+        let waited_ns = self.now - self.requests[request].arrival_ns;
+        let port = self.port();
+        port.in_work += 1;
+        port.waits += u64::from(waited_ns > 0);
+        port.wait_ns += waited_ns;
+        if self.has_to_pass(request, OpKind::Write) {
+            self.asks_to_pass(request);
+        } else {
+            self.begin_request(request);
+        }
+    }
+
+    /// Rule 151.
+    fn asks_to_pass(&mut self, request: usize) {
+        let params = &self.case.params;
+        let page_bytes = u128::from(params.ssd.geometry.page_bytes);
+        let bytes_per_s = u128::from(params.host_port.and_then(|limits| limits.bytes_per_s).expect("there is a limit"));
+        let pages = super::layout::pages_of(params, &self.case.requests[request]).len() as u128;
+        let length_ns = (pages * page_bytes * 1_000_000_000).div_ceil(bytes_per_s) as u64;
+        let now = self.now;
+        let port = self.port();
+        let end = port.last_passage_ends_ns.max(now) + length_ns;
+        port.last_passage_ends_ns = end;
+        port.busy_ns += length_ns;
+        port.passing.push_back((end, request));
+        self.schedule_with_rank(end - now, PORT_RANK, Event::Port);
+    }
+
+    /// The array is done with a request.
+    pub fn array_is_done_with(&mut self, request: usize) {
+        if self.port.is_some() && self.has_to_pass(request, OpKind::Read) {
+            self.port().read.insert(request);
+            self.schedule_with_rank(0, PORT_RANK, Event::Port);
+        } else {
+            self.request_is_done(request);
+        }
+    }
+
+    fn request_is_done(&mut self, request: usize) {
+        self.requests[request].done_ns = self.now;
+        self.requests_done += 1;
+        if self.port.is_some() {
+            if self.caches.is_none() {
+                self.controller_sees_end();
+            }
+            self.port().in_work -= 1;
+            self.schedule_with_rank(0, PORT_RANK, Event::Port);
+        }
+    }
+
+    /// Rule 152: one thing at a time.
+    pub fn port_step(&mut self) {
+        let now = self.now;
+        let has_turn = self.has_turn();
+        let port = self.port();
+        if port.passing.front().is_some_and(|&(end, _)| end == now) {
+            let (_, request) = port.passing.pop_front().expect("it is there");
+            if self.has_to_pass(request, OpKind::Read) {
+                self.request_is_done(request);
+            } else {
+                self.begin_request(request);
+            }
+        } else if let Some(request) = port.read.pop_first() {
+            self.asks_to_pass(request);
+        } else if has_turn && !port.waiting.is_empty() {
+            let request = port.waiting.pop_front().expect("it is there");
+            self.gets_turn(request);
+        } else {
+            return;
+        }
+        self.schedule_with_rank(0, PORT_RANK, Event::Port);
+    }
+}
