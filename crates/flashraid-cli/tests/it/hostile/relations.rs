@@ -57,7 +57,7 @@ fn the_same_trace_in_every_shape_gives_the_same() {
         format!(
             "0,{},4096,{},{}.{:03}\n",
             8 * (index * 7919 % 700),
-            if index % 3 == 0 { 'r' } else { 'w' },
+            if index.is_multiple_of(3) { 'r' } else { 'w' },
             index / 2 / 500,
             index / 2 * 2 % 1000
         )
