@@ -2,7 +2,7 @@
 
 use super::events::dones;
 use super::*;
-use crate::cache::{CacheParams, Policy};
+use crate::cache::{CacheParams, Iwc, IwcSync, Lawc, Parts, Stow, Wow};
 use crate::coordination::{CoordinationParams, KINDS, SchemePolicy, Work, tiny as schemes};
 use crate::ssd::Preemption;
 use crate::ssd::tiny::{self, READ, WRITE};
@@ -25,9 +25,9 @@ fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: Cache
     }
 }
 
-fn cache(policy: Policy, group_pages: u32, member_pages: u32) -> CacheParams {
+fn cache(parts: Parts, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
-        policy,
+        parts,
         group_pages,
         member_pages,
         low: 0.0,
@@ -39,7 +39,7 @@ fn cache(policy: Policy, group_pages: u32, member_pages: u32) -> CacheParams {
     }
 }
 
-const IWC: Policy = Policy::Independent { synchronised: false };
+const IWC: Parts = Iwc::PARTS;
 
 struct Outcome {
     done: Vec<Done>,
@@ -106,7 +106,7 @@ fn ends(outcome: &Outcome) -> Vec<TimeNs> {
 
 #[test]
 fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_destaged() {
-    let got = run(&params(Level::Raid0, 2, 1, 300, cache(Policy::Wow, 8, 0)), &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)]);
+    let got = run(&params(Level::Raid0, 2, 1, 300, cache(Wow::PARTS, 8, 0)), &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)]);
     // Written until 20, taken out until 24, on flash at 232. The first read finds two of three pages until 34.
     assert_eq!(ends(&got), [20, 30 + READ, 1000 + READ]);
     assert_eq!(got.pages, [(2, 1), (1, 1)]);
@@ -117,7 +117,7 @@ fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_des
 fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
     // A stripe of three data pages and P on the last member; two writes to it behind a first one that keeps the cache busy.
     let asked = [(0, 9, 3, true), (0, 0, 2, true), (0, 1, 2, true)];
-    let wow = run(&params(Level::Raid4, 4, 1, 300, cache(Policy::Wow, 16, 0)), &asked);
+    let wow = run(&params(Level::Raid4, 4, 1, 300, cache(Wow::PARTS, 16, 0)), &asked);
     assert_eq!(wow.pages, [(0, 2); 4], "two full stripes");
     let iwc = run(&params(Level::Raid4, 4, 1, 300, cache(IWC, 0, 4)), &asked);
     assert_eq!(iwc.pages, [(0, 2), (0, 2), (1, 2), (0, 2)], "LAWC Fig. 4: one read, and four writes");
@@ -130,8 +130,8 @@ fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
 
 #[test]
 fn a_trim_drops_dirty_pages_and_trims_the_members() {
-    let run = |level, members, policy, group, member, trim: (u64, u32)| {
-        let cache = CacheParams { low: 0.9, high: 1.0, ..cache(policy, group, member) };
+    let run = |level, members, parts, group, member, trim: (u64, u32)| {
+        let cache = CacheParams { low: 0.9, high: 1.0, ..cache(parts, group, member) };
         let mut array = Array::new(&params(level, members, 1, 300, cache), 1);
         let mut events = Vec::new();
         let op =
@@ -149,18 +149,18 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
         assert_eq!((dones(&events).len(), counters.destages.count), (2, 0));
         (counters.pages_trimmed, trimmed)
     };
-    assert_eq!(run(Level::Raid0, 2, Policy::Wow, 16, 0, (1, 2)), (1, vec![1, 1]));
+    assert_eq!(run(Level::Raid0, 2, Wow::PARTS, 16, 0, (1, 2)), (1, vec![1, 1]));
     assert_eq!(run(Level::Raid1, 2, IWC, 0, 16, (1, 1)), (2, vec![1, 1]));
     // With parity whole stripes only: two columns and P of stripe 0; half of it is in no group cache's way.
     assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (0, 3)), (3, vec![1, 1, 1]));
     assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (1, 1)), (0, vec![0, 0, 0]));
-    assert_eq!(run(Level::Raid5, 3, Policy::Wow, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
+    assert_eq!(run(Level::Raid5, 3, Wow::PARTS, 16, 0, (1, 1)), (1, vec![0, 0, 0]));
 }
 
 #[test]
 fn destages_are_recorded_on_the_members_that_get_them() {
     let failures = vec![FailureParams { member: 1, at_ns: 500 }];
-    let mut array = Array::new(&ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(Policy::Wow, 16, 0)) }, 1);
+    let mut array = Array::new(&ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(Wow::PARTS, 16, 0)) }, 1);
     array.record_destages();
     let mut events = Vec::new();
     for (tag, at) in [(0, 0), (1, 1000)] {
@@ -180,11 +180,11 @@ fn destages_are_recorded_on_the_members_that_get_them() {
 
 fn policies() -> impl Strategy<Value = CacheParams> {
     let sizes = prop_oneof![
-        (1..40_u32).prop_map(|pages| cache(Policy::Wow, pages, 0)),
-        (1..40_u32).prop_map(|pages| cache(Policy::Stow, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(Wow::PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| cache(Stow::PARTS, pages, 0)),
         (1..9_u32).prop_map(|pages| cache(IWC, 0, pages)),
-        (1..9_u32).prop_map(|pages| cache(Policy::Independent { synchronised: true }, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(Policy::Lawc, first_level, pages)),
+        (1..9_u32).prop_map(|pages| cache(IwcSync::PARTS, 0, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| cache(Lawc::PARTS, first_level, pages)),
     ];
     let thresholds = prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.3, 0.8))];
     (sizes, thresholds, 1..3_u32).prop_map(|(cache, (low, high), in_flight)| CacheParams { low, high, in_flight, ..cache })

@@ -17,6 +17,8 @@ mod independent;
 mod lawc;
 mod nvm;
 mod pages;
+mod parts;
+mod policy;
 mod preparity;
 mod sequential;
 mod stats;
@@ -38,34 +40,20 @@ use common::{Common, Host};
 use independent::MemberCaches;
 use lawc::Route;
 use nvm::Nvm;
+pub use parts::{GroupPart, MemberPart, Parts};
+pub use policy::*;
 use sequential::Streams;
 pub use stats::*;
 use store::Store;
 use sync::Sync;
 use wow::GroupCache;
 
-/// How writes are cached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
-    /// One cache of write groups (Gill and Modha, FAST 2005).
-    Wow,
-    /// The same with a ring of its own for sequential writes (after Gill et al., USENIX ATC 2009).
-    Stow,
-    /// A cache for each member; `synchronised`: they destage together.
-    Independent {
-        /// `iwc-sync` rather than `iwc`.
-        synchronised: bool,
-    },
-    /// Synchronised caches of the members behind a small cache of write groups.
-    Lawc,
-}
-
 /// A write cache, as plain integers; `config` guarantees that every cache has room for a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheParams {
-    /// How writes are cached.
-    pub policy: Policy,
-    /// Pages of the cache of write groups: all of it (`wow`, `stow`), the first level (`lawc`), or 0.
+    /// The caches that there are.
+    pub parts: Parts,
+    /// Pages of the cache of write groups, or 0.
     pub group_pages: u32,
     /// Pages of the cache of each member, or 0.
     pub member_pages: u32,
@@ -128,22 +116,14 @@ impl Cache {
     /// An empty cache before an array of `members` members.
     pub fn new(params: &CacheParams, layout: Layout, members: u32) -> Self {
         let stripe_pages = layout.columns() * layout.strip_pages();
-        let group = Store::new(params.group_pages, stripe_pages, params);
-        let group = match params.policy {
-            Policy::Stow => Some(group.with_sequential_ring()),
-            Policy::Wow | Policy::Lawc => Some(group),
-            Policy::Independent { .. } => None,
-        };
-        let sync = || Sync::new(members, params.sync_timeout_ns);
-        let member_caches = |sync| {
+        let group = params.parts.groups.map(|part| {
+            let store = Store::new(params.group_pages, stripe_pages, params);
+            if part.sequential_ring { store.with_sequential_ring() } else { store }
+        });
+        let members_caches = params.parts.members.map(|part| {
             let stores = (0..members).map(|_| Store::new(params.member_pages, layout.strip_pages(), params)).collect();
-            MemberCaches::new(stores, sync, layout.stripes())
-        };
-        let members_caches = match params.policy {
-            Policy::Wow | Policy::Stow => None,
-            Policy::Independent { synchronised } => Some(member_caches(synchronised.then(sync))),
-            Policy::Lawc => Some(member_caches(Some(sync()))),
-        };
+            MemberCaches::new(stores, part.together.then(|| Sync::new(members, params.sync_timeout_ns)), layout.stripes())
+        });
         Self {
             common: Common::new(layout, Nvm::new(params.nvm_read_ns, params.nvm_write_ns)),
             streams: Streams::new(),

@@ -1,22 +1,36 @@
 //! What users write about the write cache: `[cache]`.
+//!
+//! The parameters of all policies stand side by side in this table, with what holds for every cache, so that a comparison of policies can
+//! set them once. Which there are, the policies themselves say.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 
+use flashraid_model::cache::CachePolicy;
+use flashraid_model::policy::{Listed, flat};
 use flashraid_workload::units::{Duration, Fraction, Size};
 
 /// The write cache of the array.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CacheConfig {
+    /// The policy, with its parameters.
+    pub policy: CachePolicy,
+    /// What holds for every cache.
+    pub memory: CacheMemory,
+    /// Other policies whose parameters were set beside.
+    pub(super) others: Vec<CachePolicy>,
+}
+
+/// What holds for every cache.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct CacheConfig {
-    /// The policy.
-    pub policy: CachePolicy,
+pub struct CacheMemory {
     /// Bytes of all its caches together; without it 32 KiB for each member, as in LAWC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
-    /// Share of the size that the first level of `lawc` gets; without it 25 %. The rest is shared out over the members.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_level_fraction: Option<Fraction>,
     /// Occupancy of a cache up to which nothing is destaged; without it 0, as in LAWC. WOW's own value is 80 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<Fraction>,
@@ -27,9 +41,6 @@ pub struct CacheConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]
     pub in_flight: Option<u32>,
-    /// How long a member cache that has something to destage waits for the others (iwc-sync, lawc); without it 1 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sync_timeout: Option<Duration>,
     /// Time in which the memory of the cache reads a page; without it 125 ns (phase-change memory, LAWC Table 2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nvm_read: Option<Duration>,
@@ -38,40 +49,44 @@ pub struct CacheConfig {
     pub nvm_write: Option<Duration>,
 }
 
-/// The policy of the write cache.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CachePolicy {
-    /// No cache: a write completes when it is on flash.
-    #[default]
-    None,
-    /// One cache of write groups (the dirty pages of a stripe), destaged in order of address (WOW).
-    Wow,
-    /// The same, with sequential writes in a queue of their own (after STOW).
-    Stow,
-    /// A cache for each member; parity is computed when a write arrives.
-    Iwc,
-    /// The same; all caches destage together.
-    IwcSync,
-    /// The same, behind a small cache of write groups.
-    Lawc,
+/// The key that names the policy.
+const POLICY: &str = "policy";
+
+impl Serialize for CacheConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::Error as _;
+        let mut table = Map::from_iter([(POLICY.to_owned(), Value::from(self.policy.name()))]);
+        table.extend(self.policy.parameters());
+        let Value::Object(memory) = serde_json::to_value(&self.memory).map_err(S::Error::custom)? else {
+            return Err(S::Error::custom("what holds for every cache is a table"));
+        };
+        table.extend(memory);
+        table.serialize(serializer)
+    }
 }
 
-impl CachePolicy {
-    /// Whether caches wait for one another.
-    pub(super) fn is_synchronised(self) -> bool {
-        matches!(self, Self::IwcSync | Self::Lawc)
+impl<'de> Deserialize<'de> for CacheConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut table = Map::deserialize(deserializer)?;
+        let (policy, others) = flat::take(POLICY, &mut table).map_err(D::Error::custom)?;
+        let memory = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
+        Ok(Self { policy, memory, others })
+    }
+}
+
+impl JsonSchema for CacheConfig {
+    fn schema_name() -> Cow<'static, str> {
+        "CacheConfig".into()
     }
 
-    /// The name in a file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Wow => "wow",
-            Self::Stow => "stow",
-            Self::Iwc => "iwc",
-            Self::IwcSync => "iwc-sync",
-            Self::Lawc => "lawc",
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = flat::properties::<CachePolicy>(POLICY, "The policy.", generator);
+        let mut schema = CacheMemory::json_schema(generator);
+        if let Some(own) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.append(own);
+            *own = properties;
         }
+        schema.insert("description".into(), "The write cache of the array.".into());
+        schema
     }
 }

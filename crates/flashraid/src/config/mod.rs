@@ -49,7 +49,7 @@ use flashraid_workload::WorkloadSpec;
 use flashraid_workload::files::is_wrong_path;
 
 pub use array::{ArrayConfig, Level};
-pub use cache::{CacheConfig, CachePolicy};
+pub use cache::{CacheConfig, CacheMemory};
 pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, ProtocolConfig};
 pub use device::{
     Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, SsdConfig, SummaryPage,

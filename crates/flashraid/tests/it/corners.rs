@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flashraid_model::array::{Level, WarmUpPattern};
-use flashraid_model::cache::Policy;
+use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{Kind, SchemePolicy, Work};
 use flashraid_model::policy::Listed;
 use flashraid_model::ssd::{Allocation, Blocking, MemberCounters, Pool, Procedure, VictimPolicy};
@@ -194,11 +194,9 @@ fn the_cases_of_caches_reach_every_corner() {
         let stripes = outcome.stripe_counters.unwrap_or_default();
         let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
         let hits = counters.host.page_hits + counters.host.group_hits > 0;
-        count("wow", cache.policy == Policy::Wow && hits);
-        count("stow", cache.policy == Policy::Stow && hits);
-        count("iwc", cache.policy == Policy::Independent { synchronised: false } && hits);
-        count("iwc-sync", cache.policy == Policy::Independent { synchronised: true } && hits);
-        count("lawc", cache.policy == Policy::Lawc && hits);
+        for policy in CachePolicy::defaults().iter().filter(|policy| !policy.parts().is_empty()) {
+            count(policy.name(), cache.parts == policy.parts() && hits);
+        }
         count("reads that hit", counters.reads_full > 0);
         count("reads that hit in part", counters.reads_partial > 0);
         count("waits for room", counters.waits > 0);

@@ -1,7 +1,8 @@
 //! Random small arrays and loads.
 
 use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, Spare, WarmUp, WarmUpPattern};
-use flashraid_model::cache::{CacheParams, Policy};
+use flashraid_model::cache::{CacheParams, CachePolicy, Parts};
+use flashraid_model::policy::Listed;
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, SchemePolicy, Work};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::rng::{self, Stream};
@@ -459,25 +460,20 @@ impl Draw {
 
     /// Section 13 of the rules.
     fn put_cache(&mut self, case: &mut Case) {
-        let policies = [
-            Policy::Wow,
-            Policy::Stow,
-            Policy::Independent { synchronised: false },
-            Policy::Independent { synchronised: true },
-            Policy::Lawc,
-        ];
-        let policy = policies[self.between(0, 4) as usize];
+        let all: Vec<Parts> = CachePolicy::defaults().iter().map(CachePolicy::parts).filter(|parts| !parts.is_empty()).collect();
+        let parts = all[self.between(0, all.len() as u64 - 1) as usize];
         let size = self.between(1, 6);
         let (mut group_pages, mut member_pages) = (self.between(1, 1 << size) as u32, self.between(1, 1 << size) as u32);
-        match policy {
-            Policy::Wow | Policy::Stow => member_pages = 0,
-            Policy::Independent { .. } => group_pages = 0,
-            Policy::Lawc => {}
+        if parts.members.is_none() {
+            member_pages = 0;
+        }
+        if parts.groups.is_none() {
+            group_pages = 0;
         }
         let high = if self.chance(50) { 0.0 } else { self.between(0, 1000) as f64 / 1000.0 };
         let memory = self.between(0, 2);
         case.params.cache = Some(CacheParams {
-            policy,
+            parts,
             group_pages,
             member_pages,
             low: if self.chance(20) { high } else { high * self.between(0, 1000) as f64 / 1000.0 },

@@ -34,9 +34,9 @@ struct Bench {
 }
 
 /// A cache without thresholds, one destage at a time, an instantaneous memory and a timer of 1000 ns.
-fn params(policy: Policy, group_pages: u32, member_pages: u32) -> CacheParams {
+fn params(parts: Parts, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
-        policy,
+        parts,
         group_pages,
         member_pages,
         low: 0.0,
@@ -48,8 +48,8 @@ fn params(policy: Policy, group_pages: u32, member_pages: u32) -> CacheParams {
     }
 }
 
-const IWC: Policy = Policy::Independent { synchronised: false };
-const IWC_SYNC: Policy = Policy::Independent { synchronised: true };
+const IWC: Parts = Iwc::PARTS;
+const IWC_SYNC: Parts = IwcSync::PARTS;
 
 fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
     PageRequest { tag, first_page, pages, kind: OpKind::of(write), high_priority: false, stream: 0, one_member: false }

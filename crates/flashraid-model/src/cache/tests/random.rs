@@ -3,13 +3,13 @@
 use super::*;
 use proptest::prelude::*;
 
-fn policies() -> impl Strategy<Value = (Policy, u32, u32)> {
+fn parts() -> impl Strategy<Value = (Parts, u32, u32)> {
     prop_oneof![
-        (1..40_u32).prop_map(|pages| (Policy::Wow, pages, 0)),
-        (1..40_u32).prop_map(|pages| (Policy::Stow, pages, 0)),
+        (1..40_u32).prop_map(|pages| (Wow::PARTS, pages, 0)),
+        (1..40_u32).prop_map(|pages| (Stow::PARTS, pages, 0)),
         (1..9_u32).prop_map(|pages| (IWC, 0, pages)),
         (1..9_u32).prop_map(|pages| (IWC_SYNC, 0, pages)),
-        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (Policy::Lawc, first_level, pages)),
+        (1..9_u32, 1..6_u32).prop_map(|(first_level, pages)| (Lawc::PARTS, first_level, pages)),
     ]
 }
 
@@ -44,7 +44,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
     #[test]
     fn every_request_is_done_once_whatever_the_sizes(
-        (policy, group_pages, member_pages) in policies(),
+        (parts, group_pages, member_pages) in parts(),
         (level, members) in arrays(),
         strip_pages in 1..6_u32,
         thresholds in prop_oneof![3 => Just((0.0, 0.0)), 1 => Just((0.5, 0.9)), 1 => Just((1.0, 1.0)), 1 => Just((0.0, 1.0))],
@@ -56,7 +56,7 @@ proptest! {
     ) {
         let params = CacheParams {
             low: thresholds.0, high: thresholds.1, in_flight, nvm_read_ns: nvm.0, nvm_write_ns: nvm.1,
-            ..params(policy, group_pages, member_pages)
+            ..params(parts, group_pages, member_pages)
         };
         let mut bench = Bench::new(params, level, members, strip_pages);
         let mut state = seed;

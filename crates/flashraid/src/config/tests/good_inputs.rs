@@ -71,14 +71,14 @@ fn another_policy_keeps_the_other_keys_of_the_cache() {
     let sets = [("cache.high".to_string(), "0.6".to_string()), ("cache.policy".to_string(), "wow".to_string())];
     let cache = from_str("test.toml", text, &sets, None).unwrap().array.cache.unwrap();
     assert_eq!(
-        (cache.policy, cache.group_pages, cache.low, cache.high, cache.in_flight),
-        (flashraid_model::cache::Policy::Wow, 256, 0.5, 0.6, 4)
+        (cache.parts, cache.group_pages, cache.low, cache.high, cache.in_flight),
+        (flashraid_model::cache::Wow::PARTS, 256, 0.5, 0.6, 4)
     );
 }
 
 #[test]
 fn caches_share_out_their_size_as_the_paper_does() {
-    use flashraid_model::cache::Policy;
+    use flashraid_model::cache::Lawc;
     let cache = |array: &str, policy: &str, more: &str| {
         good(&format!("array.preset = \"{array}\"\n[cache]\npolicy = \"{policy}\"\n{more}")).array.cache.unwrap()
     };
@@ -92,14 +92,14 @@ fn caches_share_out_their_size_as_the_paper_does() {
     assert_eq!([pages("lawc-raid0-8", "iwc"), pages("lawc-raid5-9", "iwc-sync")], [(0, 8); 2]);
 
     let by_default = cache("lawc-raid0-8", "lawc", "");
-    assert_eq!((by_default.policy, by_default.low, by_default.high, by_default.in_flight), (Policy::Lawc, 0.0, 0.0, 1));
+    assert_eq!((by_default.parts, by_default.low, by_default.high, by_default.in_flight), (Lawc::PARTS, 0.0, 0.0, 1));
     assert_eq!((by_default.nvm_read_ns, by_default.nvm_write_ns, by_default.sync_timeout_ns), (125, 1000, 1_000_000));
     let other = cache("lawc-raid0-8", "wow", "size = \"1MiB\"\nlow = \"80%\"\nhigh = 0.9\nin_flight = 20\nnvm_write = \"0ns\"\n");
     assert_eq!((other.group_pages, other.low, other.high, other.in_flight, other.nvm_write_ns), (256, 0.8, 0.9, 20, 0));
     assert_eq!(cache("lawc-raid0-8", "wow", "low = 0.5\n").high, 0.5, "at its full rate above");
 
     assert!(good("").array.cache.is_none());
-    let warnings = good("[cache]\npolicy = \"iwc\"\nfirst_level_fraction = 0.1\nsync_timeout = \"1ms\"\n").warnings;
+    let warnings = good("[cache]\npolicy = \"iwc\"\nfirst_level_fraction = 0.1\nsync_timeout = \"2ms\"\n").warnings;
     assert_eq!(warnings.iter().filter(|warning| warning.contains("does not use it")).count(), 2, "{warnings:?}");
     assert_eq!(good("cache.size = \"1MiB\"\n").warnings.len(), 1);
 }

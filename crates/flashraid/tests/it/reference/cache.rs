@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use flashraid_model::cache::{CacheCounters, CacheParams, Policy};
+use flashraid_model::cache::{CacheCounters, CacheParams};
 use flashraid_model::placement::Level;
 use flashraid_workload::{OpKind, Request};
 
@@ -142,7 +142,7 @@ impl Caches {
         };
         let mut list = Vec::new();
         if params.group_pages > 0 {
-            list.push(cache(params.group_pages, if params.policy == Policy::Stow { 2 } else { 1 }));
+            list.push(cache(params.group_pages, if params.parts.groups.is_some_and(|part| part.sequential_ring) { 2 } else { 1 }));
         }
         if params.member_pages > 0 {
             list.extend((0..members).map(|_| cache(params.member_pages, 1)));
@@ -489,12 +489,8 @@ impl Simulation<'_> {
 
     fn host_write(&mut self, index: usize, pages: Vec<u64>) {
         let sequential = self.is_sequential(pages[0], pages[pages.len() - 1] + 1);
-        let policy = self.caches_now().params.policy;
-        let to_group = match policy {
-            Policy::Wow | Policy::Stow => true,
-            Policy::Independent { .. } => false,
-            Policy::Lawc => self.enters_front(&pages),
-        };
+        let parts = self.caches_now().params.parts;
+        let to_group = parts.groups.is_some() && (parts.members.is_none() || self.enters_front(&pages));
         let writer = self.new_writer(Some(index), None, sequential, pages);
         if to_group {
             let caches = self.caches();
@@ -809,7 +805,7 @@ impl Simulation<'_> {
     /// Rule 84 rather than 83 holds.
     fn synchronised(&self, cache: usize) -> bool {
         let caches = self.caches_now();
-        let by_policy = matches!(caches.params.policy, Policy::Lawc | Policy::Independent { synchronised: true });
+        let by_policy = caches.params.parts.members.is_some_and(|part| part.together);
         by_policy && !caches.is_group(cache) && !caches.are_flushed()
     }
 
@@ -879,7 +875,7 @@ impl Simulation<'_> {
             state.sequential_pages = (state.sequential_pages + 1).min(state.room_pages);
         }
         caches.flights.insert(flight, Flight { cache, slot, number, pages: entry.pages, began_ns: now, marked: entry.marked, void: false });
-        let is_front = caches.params.policy == Policy::Lawc && caches.is_group(cache);
+        let is_front = caches.params.parts.members.is_some() && caches.is_group(cache);
         let counts = if is_front { &mut caches.counters.first_level_destages } else { &mut caches.counters.destages };
         counts.count += 1;
         counts.pages += pages as u64;
@@ -905,7 +901,7 @@ impl Simulation<'_> {
             return self.destage_ends(flight);
         }
         let group = caches.is_group(cache);
-        if group && caches.params.policy == Policy::Lawc {
+        if group && caches.params.parts.members.is_some() {
             let writer = self.new_writer(None, Some(flight), false, pages);
             return self.write_to_member_caches(writer);
         }

@@ -1,0 +1,40 @@
+//! IWC-sync (LAWC section 3): the caches of the members destage together.
+
+use super::{MemberPart, Parts, SYNC_TIMEOUT, WritePolicy, any_timeout};
+use crate::rng::Stream;
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The same; all caches destage together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct IwcSync {
+    /// How long a member cache that has something to destage waits for the others.
+    pub sync_timeout: Duration,
+}
+
+impl IwcSync {
+    /// Caches of the members, which destage together.
+    pub const PARTS: Parts = Parts { groups: None, members: Some(MemberPart { together: true }) };
+}
+
+impl Default for IwcSync {
+    fn default() -> Self {
+        Self { sync_timeout: SYNC_TIMEOUT }
+    }
+}
+
+impl WritePolicy for IwcSync {
+    fn parts(&self) -> Parts {
+        Self::PARTS
+    }
+
+    fn sync_timeout(&self) -> Duration {
+        self.sync_timeout
+    }
+
+    fn any(stream: &mut Stream) -> Self {
+        Self { sync_timeout: any_timeout(stream) }
+    }
+}

@@ -1,0 +1,48 @@
+//! LAWC (section 3): synchronised caches of the members behind a small cache of write groups.
+
+use super::{GroupPart, MemberPart, Parts, SYNC_TIMEOUT, WritePolicy, any_timeout};
+use crate::rng::{self, Stream};
+use crate::units::{Duration, Fraction};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The same, behind a small cache of write groups.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Lawc {
+    /// Share of the size that the first level gets; the rest is shared out over the members.
+    pub first_level_fraction: Fraction,
+    /// How long a member cache that has something to destage waits for the others.
+    pub sync_timeout: Duration,
+}
+
+impl Lawc {
+    /// A cache of write groups before caches of the members, which destage together.
+    pub const PARTS: Parts =
+        Parts { groups: Some(GroupPart { sequential_ring: false }), members: Some(MemberPart { together: true }) };
+}
+
+impl Default for Lawc {
+    /// The fraction is that of LAWC Fig. 6.
+    fn default() -> Self {
+        Self { first_level_fraction: Fraction(0.25), sync_timeout: SYNC_TIMEOUT }
+    }
+}
+
+impl WritePolicy for Lawc {
+    fn parts(&self) -> Parts {
+        Self::PARTS
+    }
+
+    fn first_level_fraction(&self) -> Fraction {
+        self.first_level_fraction
+    }
+
+    fn sync_timeout(&self) -> Duration {
+        self.sync_timeout
+    }
+
+    fn any(stream: &mut Stream) -> Self {
+        Self { first_level_fraction: Fraction((1 + rng::below(stream, 9)) as f64 / 10.0), sync_timeout: any_timeout(stream) }
+    }
+}

@@ -1,0 +1,16 @@
+//! No cache.
+
+use super::{Parts, WritePolicy};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// No cache: a write completes when it is on flash.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoCache {}
+
+impl WritePolicy for NoCache {
+    fn parts(&self) -> Parts {
+        Parts { groups: None, members: None }
+    }
+}
