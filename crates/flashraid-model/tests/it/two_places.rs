@@ -1,6 +1,6 @@
 //! A policy is added in two places: its file, and a line of a list.
 //!
-//! The example of docs/own-policy.md is added to a copy of this crate, as the page says and no more, and a program uses it there. And no
+//! The examples of docs/own-policy.md are added to a copy of this crate, as the page says and no more, and a program uses it there. And no
 //! policy that is here already is named anywhere else.
 
 use std::fs;
@@ -9,6 +9,7 @@ use std::process::Command;
 
 /// What a program sees of the added policy: what users write, the schema, the random cases, and what the policy does.
 const PROGRAM: &str = r##"//! Uses an added policy.
+use flashraid_model::cache::{CachePolicy, Lawc, Stow};
 use flashraid_model::flash::Geometry;
 use flashraid_model::ftl::{Ftl, FtlParams, PlaneChoice, Pool, VictimPolicy};
 use flashraid_model::ids::DieId;
@@ -39,6 +40,11 @@ fn main() {
     let moved = |name: &str| moves(serde_json::from_str(&format!("\"{name}\"")).unwrap());
     let (greedy, half, fifo) = (moved("greedy"), moved("oldest-half"), moved("fifo"));
     assert!(greedy != half && half < fifo, "{greedy} {half} {fifo}");
+    // An added write cache.
+    let cache: CachePolicy = serde_json::from_str("\"lawc-stow\"").unwrap();
+    assert_eq!((cache.parts().groups, cache.parts().members), (Stow::PARTS.groups, Lawc::PARTS.members));
+    assert!((0..200).any(|_| CachePolicy::any(&mut stream).name() == "lawc-stow"));
+    assert!(schemars::schema_for!(CachePolicy).to_value().to_string().contains("a queue of its own for sequential writes in the first level"));
     print!("two places suffice");
 }
 
@@ -84,18 +90,12 @@ fn moves(victim: VictimPolicy) -> usize {
 "##;
 
 #[test]
-fn a_file_and_a_line_add_a_victim_policy() {
+fn a_file_and_a_line_add_a_policy() {
     let page = fs::read_to_string(root().join("docs/own-policy.md")).expect("the page is there");
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two-places");
     copy_model(&copy);
-    let victims = copy.join("crates/flashraid-model/src/ftl/victim");
-    // The first place.
-    fs::write(victims.join("oldest_half.rs"), block_after(&page, "`ftl/victim/oldest_half.rs`")).expect("a new file");
-    // The second.
-    let list = fs::read_to_string(victims.join("mod.rs")).expect("the list");
-    let (last, line) = (r#"        random::Random = "random","#, block_after(&page, "`ftl/victim/mod.rs`"));
-    assert_eq!(list.matches(last).count(), 1);
-    fs::write(victims.join("mod.rs"), list.replace(last, &format!("{last}\n{line}"))).expect("the list");
+    add(&copy, &page, "ftl/victim", "oldest_half.rs", r#"        random::Random = "random","#);
+    add(&copy, &page, "cache/policy", "lawc_stow.rs", r#"        lawc::Lawc = "lawc","#);
 
     fs::create_dir_all(copy.join("crates/flashraid-model/src/bin")).expect("a folder of programs");
     fs::write(copy.join("crates/flashraid-model/src/bin/added.rs"), PROGRAM).expect("a program");
@@ -130,6 +130,16 @@ fn no_victim_policy_is_named_elsewhere() {
         }
     }
     assert!(elsewhere.is_empty(), "{elsewhere:#?}");
+}
+
+/// Adds a policy of the page to a copy of the model: its file, and its line after the last one of the list.
+fn add(copy: &Path, page: &str, folder: &str, file: &str, last: &str) {
+    let policies = copy.join("crates/flashraid-model/src").join(folder);
+    fs::write(policies.join(file), block_after(page, &format!("`{folder}/{file}`"))).expect("a new file");
+    let list = fs::read_to_string(policies.join("mod.rs")).expect("the list");
+    let line = block_after(page, &format!("`{folder}/mod.rs`"));
+    assert_eq!(list.matches(last).count(), 1);
+    fs::write(policies.join("mod.rs"), list.replace(last, &format!("{last}\n{line}"))).expect("the list");
 }
 
 fn root() -> PathBuf {

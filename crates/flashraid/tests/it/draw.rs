@@ -2,9 +2,9 @@
 
 use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, Spare, WarmUp, WarmUpPattern};
 use flashraid_model::cache::{CacheParams, CachePolicy, Parts};
-use flashraid_model::policy::Listed;
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, SchemePolicy, Work};
 use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::policy::Listed;
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
     Allocation, Blocking, ChannelParams, GcParams, LinkParams, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Suspension, Trigger,

@@ -18,8 +18,7 @@ pub struct Lawc {
 
 impl Lawc {
     /// A cache of write groups before caches of the members, which destage together.
-    pub const PARTS: Parts =
-        Parts { groups: Some(GroupPart { sequential_ring: false }), members: Some(MemberPart { together: true }) };
+    pub const PARTS: Parts = Parts { groups: Some(GroupPart { sequential_ring: false }), members: Some(MemberPart { together: true }) };
 }
 
 impl Default for Lawc {
