@@ -5,6 +5,7 @@
 pub mod catalogue;
 pub mod files;
 mod mix;
+pub mod quantities;
 mod space;
 mod spec;
 pub mod synthetic;

@@ -1,7 +1,6 @@
 //! The address space that a workload is aimed at, and the units that its sizes and addresses come in.
 
 use flashraid_model::placement::StripeShape;
-use serde::{Deserialize, Serialize};
 
 /// What a workload has to know of the array below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +26,7 @@ impl AddressSpace {
 pub const SECTOR_BYTES: u64 = 512;
 
 /// The unit that a size or an address is a multiple of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grain {
     /// 512 bytes.
     Sector,

@@ -86,7 +86,8 @@ impl SpecProblem {
 
     /// The same problem, seen from one level up.
     pub(super) fn below(self, parent: &str) -> Self {
-        Self { key: format!("{parent}.{}", self.key), message: self.message }
+        let key = if self.key.is_empty() { parent.to_owned() } else { format!("{parent}.{}", self.key) };
+        Self { key, message: self.message }
     }
 }
 

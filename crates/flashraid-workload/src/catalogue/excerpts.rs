@@ -17,7 +17,11 @@
 
 use super::KIB;
 use crate::Grain;
+use crate::quantities::Gap;
+use crate::synthetic::arrivals::MarkovModulated;
+use crate::synthetic::sizes::Weighted;
 use crate::synthetic::{AddressSpec, ArrivalSpec, Footprint, Pattern, SizeSpec};
+use crate::units::Fraction;
 
 /// The busy and quiet states of an excerpt.
 #[derive(Clone, Copy)]
@@ -30,12 +34,12 @@ pub(super) struct Bursts {
 impl Bursts {
     /// Arrivals with these bursts at another mean rate.
     pub(super) fn at(self, requests_per_s: f64) -> ArrivalSpec {
-        ArrivalSpec::MarkovModulated {
-            mean_gap_ns: 1e9 / requests_per_s,
+        ArrivalSpec::from(MarkovModulated {
+            mean_gap: Gap::at(requests_per_s),
             rate_ratio: self.rate_ratio,
-            busy_share: self.busy_share,
-            mean_burst_ns: self.mean_burst_s * 1e9,
-        }
+            busy_share: Fraction(self.busy_share),
+            mean_burst: Gap { ns: self.mean_burst_s * 1e9 },
+        })
     }
 }
 
@@ -101,7 +105,7 @@ pub(super) fn fiu_homes_addresses() -> AddressSpec {
 
 /// Sizes in KiB with weights as a distribution.
 pub(super) fn weighted(sizes_kib: &[(f64, f64)]) -> SizeSpec {
-    SizeSpec::Weighted { sizes: sizes_kib.iter().map(|&(kib, weight)| ((kib * KIB as f64) as u64, weight)).collect() }
+    Weighted::of(sizes_kib.iter().map(|&(kib, weight)| ((kib * KIB as f64) as u64, weight))).into()
 }
 
 /// Financial1, all requests, tilted to 7.09 KiB.

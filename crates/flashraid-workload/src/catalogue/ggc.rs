@@ -2,7 +2,11 @@
 
 use super::excerpts::*;
 use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, Published, mix, synthetic};
-use crate::synthetic::{AddressSpec, ArrivalSpec, ExponentialMean, MemberSkew, SizeSpec, SyntheticSpec};
+use crate::quantities::{Gap, MeanSize};
+use crate::synthetic::arrivals::{Bursts, Closed, MarkovModulated};
+use crate::synthetic::sizes::{Exponential, ExponentialMean, Neighbours};
+use crate::synthetic::{AddressSpec, ArrivalSpec, MemberSkew, SizeSpec, SyntheticSpec};
+use crate::units::Fraction;
 use crate::{Grain, WorkloadSpec};
 
 pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
@@ -66,13 +70,16 @@ fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload
         }
         HpcKind::Bursts { factor } => {
             arrivals =
-                ArrivalSpec::Bursts { mean_gap_ns: 1e9 / HPC_PER_S, factor, burst_requests: BURST_REQUESTS, mean_rate_scaled: false };
+                ArrivalSpec::from(Bursts { mean_gap: Gap::at(HPC_PER_S), factor, burst_requests: BURST_REQUESTS, mean_rate_scaled: false });
             note += "; bursts of 100 requests with idle gaps that keep the mean rate at 476.5/s (`mean_rate_scaled` leaves the gaps out: the literal \
                      rate of the table, which saturates the array)";
         }
     }
-    let size =
-        SizeSpec::Exponential { mean_bytes: HPC_KIB * KIB as f64, grain: Grain::Bytes(4 * KIB), mean_is: ExponentialMean::AfterRounding };
+    let size = SizeSpec::from(Exponential {
+        mean: MeanSize { bytes: HPC_KIB * KIB as f64 },
+        grain: Grain::Bytes(4 * KIB),
+        mean_is: ExponentialMean::AfterRounding,
+    });
     NamedWorkload {
         name: String::new(),
         source,
@@ -135,15 +142,15 @@ fn tpc_h() -> NamedWorkload {
         write_size: SizeSpec::fixed(8 * KIB),
         address: dtrs_addresses(),
         high_priority_fraction: 0.0,
-        sequential_gap_ns: None,
+        sequential_gap: None,
     };
     let inserts = synthetic(
-        ArrivalSpec::MarkovModulated {
-            mean_gap_ns: 1e9 / (TPC_H.requests_per_s * insert_share),
+        ArrivalSpec::from(MarkovModulated {
+            mean_gap: Gap::at(TPC_H.requests_per_s * insert_share),
             rate_ratio: 1000.0,
-            busy_share: 0.1,
-            mean_burst_ns: 10e9,
-        },
+            busy_share: Fraction(0.1),
+            mean_burst: Gap { ns: 10e9 },
+        }),
         0.0,
         SizeSpec::fixed(128 * KIB),
         AddressSpec { sequential_fraction: 0.95, footprint: Some(DTRS_FOOTPRINT), ..AddressSpec::default() },
@@ -166,7 +173,7 @@ fn bandwidth(stem: &str, numbers: &[u64]) -> Result<NamedWorkload, String> {
         _ => 1.87 * 1024.0,
     };
     let read_fraction = 1.0 - write_percent as f64 / 100.0;
-    let size = SizeSpec::Neighbours { mean_bytes: mean_kib * KIB as f64, grain: Grain::Sector };
+    let size = SizeSpec::from(Neighbours { mean: MeanSize { bytes: mean_kib * KIB as f64 }, grain: Grain::Sector });
     Ok(NamedWorkload {
         name: String::new(),
         source: "GGC Table 2",
@@ -174,6 +181,6 @@ fn bandwidth(stem: &str, numbers: &[u64]) -> Result<NamedWorkload, String> {
         is_stand_in: false,
         note: "closed loop of 64 requests at uniformly random pages; w1 is for one SSD, w2 for four, w3 for six; without a number 60 % writes (GGC Fig. 3)"
             .into(),
-        spec: synthetic(ArrivalSpec::Closed { depth: 64, think_ns: 0 }, read_fraction, size, AddressSpec::default()).into(),
+        spec: synthetic(Closed::loop_of(64).into(), read_fraction, size, AddressSpec::default()).into(),
     })
 }

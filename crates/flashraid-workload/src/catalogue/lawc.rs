@@ -2,15 +2,27 @@
 
 use super::excerpts::*;
 use super::{Found, KIB, NamedWorkload, Published, mix, synthetic};
+use crate::quantities::Gap;
+use crate::synthetic::arrivals::Poisson;
+use crate::synthetic::sizes::Bimodal;
 use crate::synthetic::{AddressSpec, ArrivalSpec, MemberSkew, SizeSpec, SyntheticSpec};
+use crate::units::{Fraction, Size};
 
 pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     let workload = match (stem, numbers) {
         ("spider", _) => return Some(spider(numbers)),
         ("exchange", []) => table_3(EXCHANGE, |rate| SyntheticParts {
             arrivals: DTRS_BURSTS.at(rate),
-            write_size: SizeSpec::Bimodal { small_bytes: 4 * KIB, large_bytes: 8 * KIB, small_share: 0.0575 },
-            read_size: SizeSpec::Bimodal { small_bytes: 8 * KIB, large_bytes: 16 * KIB, small_share: 0.99875 },
+            write_size: SizeSpec::from(Bimodal {
+                small: Size { bytes: 4 * KIB },
+                large: Size { bytes: 8 * KIB },
+                small_share: Fraction(0.0575),
+            }),
+            read_size: SizeSpec::from(Bimodal {
+                small: Size { bytes: 8 * KIB },
+                large: Size { bytes: 16 * KIB },
+                small_share: Fraction(0.99875),
+            }),
             // hm_0 has a sixteenth of the requests, so that its footprint says nothing about a mail server's.
             address: AddressSpec { footprint: None, ..hm_0_addresses() },
             note: "Exchange's database pages of 8 KiB with as many of 4 and 16 KiB as give the mean sizes; bursts of another Microsoft production server \
@@ -93,16 +105,8 @@ fn table_3(row: Row, build: impl FnOnce(f64) -> SyntheticParts) -> NamedWorkload
         published: Published::of_rates(row.write_per_s, row.write_kib, row.read_per_s, row.read_kib),
         is_stand_in: true,
         note: note.to_owned(),
-        spec: SyntheticSpec {
-            arrivals,
-            read_fraction,
-            read_size,
-            write_size,
-            address,
-            high_priority_fraction: 0.0,
-            sequential_gap_ns: None,
-        }
-        .into(),
+        spec: SyntheticSpec { arrivals, read_fraction, read_size, write_size, address, high_priority_fraction: 0.0, sequential_gap: None }
+            .into(),
     }
 }
 
@@ -137,7 +141,11 @@ fn spider(numbers: &[u64]) -> Result<NamedWorkload, String> {
         [large_kib, gap_ms, write_percent]
             if (1..=1 << 20).contains(&large_kib) && (1..=1 << 20).contains(&gap_ms) && write_percent <= 100 =>
         {
-            let size = SizeSpec::Bimodal { small_bytes: 4 * KIB, large_bytes: large_kib * KIB, small_share: 0.5 };
+            let size = SizeSpec::from(Bimodal {
+                small: Size { bytes: 4 * KIB },
+                large: Size { bytes: large_kib * KIB },
+                small_share: Fraction(0.5),
+            });
             (size, (4.0 + large_kib as f64) / 2.0, gap_ms, write_percent)
         }
         _ => {
@@ -146,7 +154,7 @@ fn spider(numbers: &[u64]) -> Result<NamedWorkload, String> {
         }
     };
     let read_fraction = 1.0 - write_percent as f64 / 100.0;
-    let arrivals = ArrivalSpec::Poisson { mean_gap_ns: gap_ms as f64 * 1e6 };
+    let arrivals = ArrivalSpec::from(Poisson { mean_gap: Gap { ns: gap_ms as f64 * 1e6 } });
     Ok(NamedWorkload {
         name: String::new(),
         source: "LAWC section 4.1, Table 4",

@@ -172,7 +172,7 @@ fn synthetic(arrivals: ArrivalSpec, read_fraction: f64, size: SizeSpec, address:
         write_size: size,
         address,
         high_priority_fraction: 0.0,
-        sequential_gap_ns: None,
+        sequential_gap: None,
     }
 }
 

@@ -2,13 +2,16 @@
 
 use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, Published, synthetic};
 use crate::Grain;
-use crate::synthetic::{AddressSpec, ArrivalSpec, ExponentialMean, SizeSpec};
+use crate::quantities::{Gap, MeanSize};
+use crate::synthetic::AddressSpec;
+use crate::synthetic::arrivals::Poisson;
+use crate::synthetic::sizes::{Exponential, ExponentialMean};
 
 pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     if (stem, numbers) != ("pgc-synthetic", &[]) {
         return None;
     }
-    let size = SizeSpec::Exponential { mean_bytes: 32.0 * KIB as f64, grain: Grain::Page, mean_is: ExponentialMean::BeforeRounding };
+    let size = Exponential { mean: MeanSize { bytes: 32.0 * KIB as f64 }, grain: Grain::Page, mean_is: ExponentialMean::BeforeRounding };
     let address =
         AddressSpec { sequential_fraction: 0.4, sequential_repeats: true, footprint: Some(GENERATOR_FOOTPRINT), ..AddressSpec::default() };
     Some(Ok(NamedWorkload {
@@ -20,6 +23,6 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
                direction of the one before, as in the generator of the paper's simulator (`sequential_repeats = false`: its own are drawn); the footprint, open in the paper, is that of the \
                generator as its simulator ships it, 3427 MiB (`address.footprint = 1.0`: all of the array)"
             .into(),
-        spec: synthetic(ArrivalSpec::Poisson { mean_gap_ns: 3e6 }, 0.4, size, address).into(),
+        spec: synthetic(Poisson { mean_gap: Gap { ns: 3e6 } }.into(), 0.4, size.into(), address).into(),
     }))
 }

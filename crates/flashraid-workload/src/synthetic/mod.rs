@@ -4,9 +4,10 @@
 //! Requests are made in batches, one property after the other, so that what a specification leaves open is decided once per batch.
 
 mod addresses;
-mod arrivals;
+pub mod arrivals;
+mod generators;
 mod scatter;
-mod sizes;
+pub mod sizes;
 mod zipf;
 
 use serde::{Deserialize, Serialize};
@@ -15,11 +16,12 @@ use self::addresses::AddressGenerator;
 use self::arrivals::{ArrivalGenerator, NEVER};
 use self::sizes::SizeGenerator;
 use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecProblem};
+use crate::quantities::Gap;
 use flashraid_model::rng::{self, Stream};
 
 pub use self::addresses::{AddressSpec, Footprint, MemberSkew, Pattern};
 pub use self::arrivals::ArrivalSpec;
-pub use self::sizes::{ExponentialMean, SizeSpec};
+pub use self::sizes::SizeSpec;
 
 /// A generated workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,22 +39,22 @@ pub struct SyntheticSpec {
     pub address: AddressSpec,
     /// Share of writes that must not wait for garbage collection, 0 to 1.
     pub high_priority_fraction: f64,
-    /// Gaps before requests that start where the one before ended are uniform from 0 to this, in nanoseconds, as DiskSim's generator has a key
+    /// Gaps before requests that start where the one before ended are uniform from 0 to this, as DiskSim's generator has a key
     /// of their own for them; `None` if they are as all others.
-    pub sequential_gap_ns: Option<f64>,
+    pub sequential_gap: Option<Gap>,
 }
 
 impl SyntheticSpec {
     /// Uniformly random 4 KiB writes, 32 at a time.
     pub fn random_writes() -> Self {
         Self {
-            arrivals: ArrivalSpec::Closed { depth: 32, think_ns: 0 },
+            arrivals: arrivals::Closed::loop_of(32).into(),
             read_fraction: 0.0,
-            read_size: SizeSpec::Fixed { bytes: 4096 },
-            write_size: SizeSpec::Fixed { bytes: 4096 },
+            read_size: SizeSpec::fixed(4096),
+            write_size: SizeSpec::fixed(4096),
             address: AddressSpec::default(),
             high_priority_fraction: 0.0,
-            sequential_gap_ns: None,
+            sequential_gap: None,
         }
     }
 
@@ -68,11 +70,11 @@ impl SyntheticSpec {
         for (key, share) in [("read_fraction", self.read_fraction), ("high_priority_fraction", self.high_priority_fraction)] {
             check_share(&mut problems, key, share);
         }
-        if let Some(gap_ns) = self.sequential_gap_ns {
+        if let Some(Gap { ns }) = self.sequential_gap {
             if self.arrivals.is_closed() {
-                problems.push(SpecProblem::new("sequential_gap_ns", "is a gap between arrivals; a closed loop has none".to_owned()));
-            } else if !(gap_ns > 0.0 && gap_ns.is_finite()) {
-                problems.push(SpecProblem::new("sequential_gap_ns", format!("is {gap_ns}; more than 0 is allowed")));
+                problems.push(SpecProblem::new("sequential_gap", "is a gap between arrivals; a closed loop has none".to_owned()));
+            } else if !(ns > 0.0 && ns.is_finite()) {
+                problems.push(SpecProblem::new("sequential_gap", format!("is {ns}; more than 0 is allowed")));
             }
         }
         let parts = [
@@ -114,7 +116,7 @@ impl Synthetic {
     pub fn new(spec: &SyntheticSpec, seed: u64, space: &AddressSpace) -> Self {
         debug_assert!(spec.problems(space).is_empty());
         Self {
-            arrivals: ArrivalGenerator::new(spec.arrivals, spec.sequential_gap_ns, seed),
+            arrivals: ArrivalGenerator::new(&spec.arrivals, spec.sequential_gap, seed),
             directions: Chance::new(spec.read_fraction, seed, "workload.direction"),
             sizes: SizeGenerator::new(&spec.read_size, &spec.write_size, seed, space, spec.address.footprint_bytes(space)),
             addresses: AddressGenerator::new(&spec.address, seed, space),

@@ -2,8 +2,12 @@
 
 use proptest::prelude::*;
 
+use super::arrivals::{Bursts, Closed, Fixed, MarkovModulated, Poisson, PoissonTicks};
+use super::sizes::{Bimodal, Exponential, ExponentialMean, LogNormal, Neighbours, Uniform, Weighted};
 use super::*;
 use crate::Grain;
+use crate::quantities::{Gap, MeanSize};
+use crate::units::{Duration, Fraction, Size};
 use flashraid_model::placement::StripeShape;
 
 /// 8 members of 1 GiB with 4 KiB strips.
@@ -19,7 +23,7 @@ fn base() -> SyntheticSpec {
         write_size: SizeSpec::fixed(8 * KIB),
         address: AddressSpec::default(),
         high_priority_fraction: 0.3,
-        sequential_gap_ns: None,
+        sequential_gap: None,
     }
 }
 
@@ -66,14 +70,20 @@ fn each_property_has_its_own_stream() {
         changed.iter_mut().chain(&mut expected).for_each(property);
         assert_eq!(changed, expected);
     };
-    let bursts = ArrivalSpec::MarkovModulated { mean_gap_ns: 1e6, rate_ratio: 9.0, busy_share: 0.1, mean_burst_ns: 1e8 };
+    let bursts = ArrivalSpec::from(MarkovModulated {
+        mean_gap: Gap { ns: 1e6 },
+        rate_ratio: 9.0,
+        busy_share: Fraction(0.1),
+        mean_burst: Gap { ns: 1e8 },
+    });
     unchanged(SyntheticSpec { arrivals: bursts, ..base() }, |r| r.arrival_ns = 0);
     unchanged(SyntheticSpec { high_priority_fraction: 0.7, ..base() }, |r| r.high_priority = false);
     unchanged(SyntheticSpec { read_fraction: 0.7, ..base() }, |r| (r.kind, r.high_priority) = (OpKind::Read, false));
     let address = AddressSpec { pattern: Pattern::Zipf { exponent: 0.9, chunk_bytes: 4096, scatter: true }, ..AddressSpec::default() };
     unchanged(SyntheticSpec { address, ..base() }, |r| r.offset_bytes = 0);
     // Sizes move an address only if the request would not fit there: never in this draw.
-    let size = SizeSpec::Exponential { mean_bytes: 32768.0, grain: Grain::Page, mean_is: ExponentialMean::BeforeRounding };
+    let size =
+        SizeSpec::from(Exponential { mean: MeanSize { bytes: 32768.0 }, grain: Grain::Page, mean_is: ExponentialMean::BeforeRounding });
     unchanged(base().with_sizes(size.clone(), size), |r| r.length_bytes = 0);
     // What is drawn stays where it was when some requests continue others or are aimed.
     let sequential = AddressSpec { sequential_fraction: 0.3, ..AddressSpec::default() };
@@ -84,8 +94,10 @@ fn each_property_has_its_own_stream() {
 #[test]
 fn batches_do_not_matter() {
     let address = AddressSpec { sequential_fraction: 0.5, ..AddressSpec::default() };
-    let spec = SyntheticSpec { address, ..base() }
-        .with_sizes(SizeSpec::fixed(4096), SizeSpec::Bimodal { small_bytes: 4096, large_bytes: 8192, small_share: 0.5 });
+    let spec = SyntheticSpec { address, ..base() }.with_sizes(
+        SizeSpec::fixed(4096),
+        SizeSpec::from(Bimodal { small: Size { bytes: 4096 }, large: Size { bytes: 8192 }, small_share: Fraction(0.5) }),
+    );
     let expected = draw(&spec, 3000);
     let mut source = Synthetic::new(&spec, 1, &SPACE);
     let mut found = Vec::new();
@@ -108,8 +120,13 @@ fn golden_requests() {
         member_skew: Some(MemberSkew { member: 3, request_share: 0.3 }),
         ..AddressSpec::default()
     };
-    let arrivals = ArrivalSpec::MarkovModulated { mean_gap_ns: 1e6, rate_ratio: 9.0, busy_share: 0.1, mean_burst_ns: 1e7 };
-    let size = SizeSpec::LogNormal { mean_bytes: 20_000.0, sigma: 1.0, grain: Grain::Sector };
+    let arrivals = ArrivalSpec::from(MarkovModulated {
+        mean_gap: Gap { ns: 1e6 },
+        rate_ratio: 9.0,
+        busy_share: Fraction(0.1),
+        mean_burst: Gap { ns: 1e7 },
+    });
+    let size = SizeSpec::from(LogNormal { mean: MeanSize { bytes: 20_000.0 }, sigma: 1.0, grain: Grain::Sector });
     let spec = SyntheticSpec { address, arrivals, ..base() }.with_sizes(SizeSpec::fixed(4096), size);
     let requests = draw(&spec, 1000);
     let text = |r: &Request| {
@@ -135,38 +152,41 @@ mod sizes {
 
     #[test]
     fn neighbours_have_the_exact_mean() {
-        let (mean, min, max) = sizes(SizeSpec::Neighbours { mean_bytes: 510.53 * 1024.0, grain: Grain::Page });
+        let (mean, min, max) = sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 510.53 * 1024.0 }, grain: Grain::Page }));
         // Standard deviation of one draw is 4·√(0.37·0.63) = 1.93 KiB.
         assert_near("mean", mean, 510.53, 0.02);
         assert_eq!((min, max), (508.0, 512.0));
-        assert_eq!(sizes(SizeSpec::Neighbours { mean_bytes: 8192.0, grain: Grain::Page }), (8.0, 8.0, 8.0));
+        assert_eq!(sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 8192.0 }, grain: Grain::Page })), (8.0, 8.0, 8.0));
     }
 
     #[test]
     fn exponential_before_and_after_rounding() {
-        let of = |mean_is| sizes(SizeSpec::Exponential { mean_bytes: 32768.0, grain: Grain::Page, mean_is });
+        let of = |mean_is| sizes(SizeSpec::from(Exponential { mean: MeanSize { bytes: 32768.0 }, grain: Grain::Page, mean_is }));
         // g / (1 − e^(−g/m)) for g = 4, m = 32.
         let (mean, min, _) = of(ExponentialMean::BeforeRounding);
         assert_near("mean", mean, 34.0416, 0.3);
         assert_eq!(min, 4.0);
         assert_near("mean", of(ExponentialMean::AfterRounding).0, 32.0, 0.3);
-        let smallest = SizeSpec::Exponential { mean_bytes: 4096.0, grain: Grain::Page, mean_is: ExponentialMean::AfterRounding };
+        let smallest =
+            SizeSpec::from(Exponential { mean: MeanSize { bytes: 4096.0 }, grain: Grain::Page, mean_is: ExponentialMean::AfterRounding });
         assert_eq!(sizes(smallest), (4.0, 4.0, 4.0));
     }
 
     #[test]
     fn the_other_distributions() {
-        let (mean, min, max) = sizes(SizeSpec::Uniform { min_bytes: 5000, max_bytes: 33_000, grain: Grain::Page });
+        let (mean, min, max) =
+            sizes(SizeSpec::from(Uniform { min: Size { bytes: 5000 }, max: Size { bytes: 33_000 }, grain: Grain::Page }));
         assert_near("uniform", mean, 20.0, 0.1);
         assert_eq!((min, max), (8.0, 32.0));
-        let (mean, ..) = sizes(SizeSpec::Bimodal { small_bytes: 4096, large_bytes: 1 << 20, small_share: 0.5 });
+        let (mean, ..) =
+            sizes(SizeSpec::from(Bimodal { small: Size { bytes: 4096 }, large: Size { bytes: 1 << 20 }, small_share: Fraction(0.5) }));
         assert_near("bimodal", mean, 514.0, 5.0);
-        let weighted = SizeSpec::Weighted { sizes: vec![(512, 1.0), (1 << 30, 0.0), (1536, 3.0)] };
+        let weighted = SizeSpec::from(Weighted::of(vec![(512, 1.0), (1 << 30, 0.0), (1536, 3.0)]));
         let (mean, min, max) = sizes(weighted);
         assert_near("weighted", mean, 1.25, 0.01);
         assert_eq!((min, max), (0.5, 1.5));
         // Rounding up adds half a sector on average.
-        let (mean, ..) = sizes(SizeSpec::LogNormal { mean_bytes: 20_480.0, sigma: 0.8, grain: Grain::Sector });
+        let (mean, ..) = sizes(SizeSpec::from(LogNormal { mean: MeanSize { bytes: 20_480.0 }, sigma: 0.8, grain: Grain::Sector }));
         assert_near("log-normal", mean, 20.25, 0.2);
     }
 
@@ -210,7 +230,7 @@ mod arrivals {
     #[test]
     fn poisson_ticks() {
         let n = 200_000;
-        let times = times(ArrivalSpec::PoissonTicks { mean_gap_ns: 3e6, tick_ns: 1e6 }, n);
+        let times = times(ArrivalSpec::from(PoissonTicks { mean_gap: Gap { ns: 3e6 }, tick: Gap { ns: 1e6 } }), n);
         assert_near("rate", per_second(&times), 1e3 / 3.0, 4.0 * 1e3 / 3.0 / (3.0 * n as f64).sqrt());
         let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.iter().all(|gap| gap % 1_000_000 == 0));
@@ -224,7 +244,7 @@ mod arrivals {
         let n = 20_000;
         let address = AddressSpec { sequential_fraction: 0.4, ..AddressSpec::default() };
         let spec = SyntheticSpec { address, ..base() };
-        let (plain, own) = (draw(&spec, n), draw(&SyntheticSpec { sequential_gap_ns: Some(1e5), ..spec }, n));
+        let (plain, own) = (draw(&spec, n), draw(&SyntheticSpec { sequential_gap: Some(Gap { ns: 1e5 }), ..spec }, n));
         let gaps = |requests: &[Request]| requests.windows(2).map(|pair| pair[1].arrival_ns - pair[0].arrival_ns).collect::<Vec<_>>();
         let (mut of_sequential, mut sequential) = (0.0, 0);
         for (pair, (plain_ns, own_ns)) in plain.windows(2).zip(gaps(&plain).into_iter().zip(gaps(&own))) {
@@ -240,7 +260,7 @@ mod arrivals {
 
     #[test]
     fn fixed_gaps_do_not_drift() {
-        let times = times(ArrivalSpec::Fixed { gap_ns: 1e9 / 3.0 }, 300_000);
+        let times = times(ArrivalSpec::from(Fixed { gap: Gap { ns: 1e9 / 3.0 } }), 300_000);
         let late_ns = |(index, &time): (usize, &u64)| time.abs_diff((index as u64 + 1) * 1_000_000_000 / 3);
         assert!(times.iter().enumerate().map(late_ns).max() <= Some(1));
     }
@@ -248,8 +268,9 @@ mod arrivals {
     /// Inside bursts the gap is the mean gap / factor; over all the mean rate stays; scaled there are no gaps.
     #[test]
     fn bursts_keep_the_mean_rate() {
-        let bursts =
-            |mean_rate_scaled| ArrivalSpec::Bursts { mean_gap_ns: 1e9 / 476.5, factor: 100.0, burst_requests: 100, mean_rate_scaled };
+        let bursts = |mean_rate_scaled| {
+            ArrivalSpec::from(Bursts { mean_gap: Gap { ns: 1e9 / 476.5 }, factor: 100.0, burst_requests: 100, mean_rate_scaled })
+        };
         let with_gaps = times(bursts(false), 200_000);
         assert_near("rate", per_second(&with_gaps), 476.5, 1.0);
         let gaps: Vec<u64> = with_gaps.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -264,8 +285,13 @@ mod arrivals {
 
     #[test]
     fn markov_modulated_rate_dispersion_and_states() {
-        let spec = ArrivalSpec::MarkovModulated { mean_gap_ns: 1e6, rate_ratio: 20.0, busy_share: 0.1, mean_burst_ns: 1e8 };
-        let times = times(spec, 1_000_000);
+        let spec = ArrivalSpec::from(MarkovModulated {
+            mean_gap: Gap { ns: 1e6 },
+            rate_ratio: 20.0,
+            busy_share: Fraction(0.1),
+            mean_burst: Gap { ns: 1e8 },
+        });
+        let times = times(spec.clone(), 1_000_000);
         let expected = spec.dispersion().unwrap();
         // 1 + 2·0.1·0.9·(6896.6 − 344.8)² / (1000 · 11.11)
         assert_near("dispersion in theory", expected, 696.4, 0.2);
@@ -280,7 +306,7 @@ mod arrivals {
 
     #[test]
     fn closed_loop_has_depth_and_no_times() {
-        let spec = SyntheticSpec { arrivals: ArrivalSpec::Closed { depth: 64, think_ns: 5 }, ..base() };
+        let spec = SyntheticSpec { arrivals: ArrivalSpec::from(Closed { depth: 64, think: Duration { ns: 5 } }), ..base() };
         assert_eq!(Synthetic::new(&spec, 1, &SPACE).host_loop(), HostLoop::Closed { depth: 64, think_ns: 5 });
         assert!(draw(&spec, 600).iter().all(|r| r.arrival_ns == 0));
     }
@@ -317,7 +343,11 @@ mod addresses {
     fn sequential_requests_repeat_size_and_direction() {
         let n = 100_000;
         let address = AddressSpec { sequential_fraction: 0.4, sequential_repeats: true, ..AddressSpec::default() };
-        let size = SizeSpec::Exponential { mean_bytes: 65_536.0, grain: Grain::Page, mean_is: ExponentialMean::BeforeRounding };
+        let size = SizeSpec::from(Exponential {
+            mean: MeanSize { bytes: 65_536.0 },
+            grain: Grain::Page,
+            mean_is: ExponentialMean::BeforeRounding,
+        });
         let spec = SyntheticSpec { address, high_priority_fraction: 0.0, ..base() }.with_sizes(size.clone(), size);
         let requests = draw(&spec, n);
         let continued: Vec<&[Request]> =
@@ -433,15 +463,15 @@ fn problems_name_their_keys() {
     assert!(keys(SyntheticSpec::random_writes()).is_empty());
     let spec = SyntheticSpec { read_fraction: 1.5, high_priority_fraction: f64::NAN, ..base() };
     assert_eq!(keys(spec), ["read_fraction", "high_priority_fraction"]);
-    let closed = ArrivalSpec::Closed { depth: 1, think_ns: 0 };
-    assert_eq!(keys(SyntheticSpec { arrivals: closed, sequential_gap_ns: Some(1.0), ..base() }), ["sequential_gap_ns"]);
-    assert_eq!(keys(SyntheticSpec { sequential_gap_ns: Some(0.0), ..base() }), ["sequential_gap_ns"]);
-    let arrivals = ArrivalSpec::PoissonTicks { mean_gap_ns: 1e9, tick_ns: 1e6 };
-    assert_eq!(keys(SyntheticSpec { arrivals, ..base() }), ["arrivals.tick_ns"]);
-    let arrivals = ArrivalSpec::Bursts { mean_gap_ns: 0.0, factor: 0.5, burst_requests: 0, mean_rate_scaled: false };
-    assert_eq!(keys(SyntheticSpec { arrivals, ..base() }), ["arrivals.mean_gap_ns", "arrivals.factor", "arrivals.burst_requests"]);
-    let spec = base().with_sizes(SizeSpec::fixed(0), SizeSpec::Weighted { sizes: vec![] });
-    assert_eq!(keys(spec), ["read_size.bytes", "write_size.sizes"]);
+    let closed = ArrivalSpec::from(Closed { depth: 1, think: Duration { ns: 0 } });
+    assert_eq!(keys(SyntheticSpec { arrivals: closed, sequential_gap: Some(Gap { ns: 1.0 }), ..base() }), ["sequential_gap"]);
+    assert_eq!(keys(SyntheticSpec { sequential_gap: Some(Gap { ns: 0.0 }), ..base() }), ["sequential_gap"]);
+    let arrivals = ArrivalSpec::from(PoissonTicks { mean_gap: Gap { ns: 1e9 }, tick: Gap { ns: 1e6 } });
+    assert_eq!(keys(SyntheticSpec { arrivals, ..base() }), ["arrivals.tick"]);
+    let arrivals = ArrivalSpec::from(Bursts { mean_gap: Gap { ns: 0.0 }, factor: 0.5, burst_requests: 0, mean_rate_scaled: false });
+    assert_eq!(keys(SyntheticSpec { arrivals, ..base() }), ["arrivals.mean_gap", "arrivals.factor", "arrivals.burst_requests"]);
+    let spec = base().with_sizes(SizeSpec::fixed(0), SizeSpec::from(Weighted::of(vec![])));
+    assert_eq!(keys(spec), ["read_size", "write_size.sizes"]);
     let address = AddressSpec {
         pattern: Pattern::HotCold { request_share: 2.0, space_share: 0.5, chunk_bytes: 1, scatter: true },
         sequential_fraction: -0.1,
@@ -465,37 +495,50 @@ fn any_size() -> impl Strategy<Value = SizeSpec> {
     let mean = 1.0..200_000.0;
     prop_oneof![
         (1_u64..100_000).prop_map(SizeSpec::fixed),
-        (mean.clone(), any_grain()).prop_map(|(mean_bytes, grain)| SizeSpec::Neighbours { mean_bytes, grain }),
+        (mean.clone(), any_grain())
+            .prop_map(|(mean_bytes, grain)| SizeSpec::from(Neighbours { mean: MeanSize { bytes: mean_bytes }, grain })),
         (mean.clone(), any_grain(), any::<bool>()).prop_map(|(mean_bytes, grain, before)| {
             let mean_is = if before { ExponentialMean::BeforeRounding } else { ExponentialMean::AfterRounding };
-            SizeSpec::Exponential { mean_bytes, grain, mean_is }
+            SizeSpec::from(Exponential { mean: MeanSize { bytes: mean_bytes }, grain, mean_is })
         }),
-        (1_u64..50_000, 1_u64..100_000, any_grain()).prop_map(|(min_bytes, more, grain)| SizeSpec::Uniform {
-            min_bytes,
-            max_bytes: min_bytes + more,
+        (1_u64..50_000, 1_u64..100_000, any_grain()).prop_map(|(min_bytes, more, grain)| SizeSpec::from(Uniform {
+            min: Size { bytes: min_bytes },
+            max: Size { bytes: min_bytes + more },
             grain
-        }),
-        (1_u64..9999, 1_u64..99_999, 0.0..=1.0).prop_map(|(small_bytes, large_bytes, small_share)| SizeSpec::Bimodal {
-            small_bytes,
-            large_bytes,
-            small_share
-        }),
-        prop::collection::vec((1_u64..100_000, 0.0..5.0), 1..5).prop_map(|sizes| SizeSpec::Weighted { sizes }),
-        (mean, 0.0..3.0, any_grain()).prop_map(|(mean_bytes, sigma, grain)| SizeSpec::LogNormal { mean_bytes, sigma, grain }),
+        })),
+        (1_u64..9999, 1_u64..99_999, 0.0..=1.0).prop_map(|(small_bytes, large_bytes, small_share)| SizeSpec::from(Bimodal {
+            small: Size { bytes: small_bytes },
+            large: Size { bytes: large_bytes },
+            small_share: Fraction(small_share)
+        })),
+        prop::collection::vec((1_u64..100_000, 0.0..5.0), 1..5).prop_map(|sizes| SizeSpec::from(Weighted::of(sizes))),
+        (mean, 0.0..3.0, any_grain()).prop_map(|(mean_bytes, sigma, grain)| SizeSpec::from(LogNormal {
+            mean: MeanSize { bytes: mean_bytes },
+            sigma,
+            grain
+        })),
     ]
 }
 
 fn any_arrivals() -> impl Strategy<Value = ArrivalSpec> {
     let gap = 1.0..1e9;
     prop_oneof![
-        gap.clone().prop_map(|mean_gap_ns| ArrivalSpec::Poisson { mean_gap_ns }),
-        (gap.clone(), 0.002..10.0).prop_map(|(mean_gap_ns, tick)| ArrivalSpec::PoissonTicks { mean_gap_ns, tick_ns: mean_gap_ns * tick }),
-        gap.clone().prop_map(|gap_ns| ArrivalSpec::Fixed { gap_ns }),
+        gap.clone().prop_map(|mean_gap_ns| ArrivalSpec::from(Poisson { mean_gap: Gap { ns: mean_gap_ns } })),
+        (gap.clone(), 0.002..10.0).prop_map(|(mean_gap_ns, tick)| ArrivalSpec::from(PoissonTicks {
+            mean_gap: Gap { ns: mean_gap_ns },
+            tick: Gap { ns: mean_gap_ns * tick }
+        })),
+        gap.clone().prop_map(|gap_ns| ArrivalSpec::from(Fixed { gap: Gap { ns: gap_ns } })),
         (gap.clone(), 1.0..1000.0, 1_u64..500, any::<bool>()).prop_map(|(mean_gap_ns, factor, burst_requests, mean_rate_scaled)| {
-            ArrivalSpec::Bursts { mean_gap_ns, factor, burst_requests, mean_rate_scaled }
+            ArrivalSpec::from(Bursts { mean_gap: Gap { ns: mean_gap_ns }, factor, burst_requests, mean_rate_scaled })
         }),
         (gap, 1.0..1e4, 0.001..0.999, 1e4..1e9).prop_map(|(mean_gap_ns, rate_ratio, busy_share, mean_burst_ns)| {
-            ArrivalSpec::MarkovModulated { mean_gap_ns, rate_ratio, busy_share, mean_burst_ns }
+            ArrivalSpec::from(MarkovModulated {
+                mean_gap: Gap { ns: mean_gap_ns },
+                rate_ratio,
+                busy_share: Fraction(busy_share),
+                mean_burst: Gap { ns: mean_burst_ns },
+            })
         }),
     ]
 }
@@ -549,7 +592,7 @@ proptest! {
         let shape = StripeShape { columns, parity, rotates: rotates && parity > 0 };
         let capacity_bytes = stripe_unit_bytes * u64::from(columns) * stripes;
         let space = AddressSpace { capacity_bytes, page_bytes: 4096, stripe_unit_bytes, shape };
-        let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, address, high_priority_fraction: 0.5, sequential_gap_ns };
+        let spec = SyntheticSpec { arrivals, read_fraction: 0.5, read_size, write_size, address, high_priority_fraction: 0.5, sequential_gap: sequential_gap_ns.map(|ns| Gap { ns }) };
         prop_assume!(spec.problems(&space).is_empty());
         let footprint_bytes = spec.address.footprint_bytes(&space);
         let mut source = Synthetic::new(&spec, seed, &space);

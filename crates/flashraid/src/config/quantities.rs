@@ -2,11 +2,13 @@
 
 use super::device::LinkRate;
 use super::gc::Idle;
-use super::workload::{FootprintSize, Gap, GrainSize, MeanSize, RequestsOrTime, TraceReorder};
+use super::workload::{FootprintSize, RequestsOrTime, TraceReorder};
+use flashraid_workload::Grain;
+use flashraid_workload::quantities::{Gap, MeanSize};
 use flashraid_workload::quantity_impls;
 use flashraid_workload::units::{Duration, Fraction, Quantity, Rate, Size, StartThreshold, StopThreshold, TimePerByte, UnitError};
 
-quantity_impls!(LinkRate, Idle, FootprintSize, Gap, GrainSize, MeanSize, RequestsOrTime, TraceReorder);
+quantity_impls!(LinkRate, Idle, FootprintSize, RequestsOrTime, TraceReorder);
 
 /// A [`Quantity`] without its type: its name in the schema, what it allows, and what is wrong with a text.
 pub(super) struct Checker {
@@ -32,7 +34,7 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<Idle>(),
     checker::<FootprintSize>(),
     checker::<Gap>(),
-    checker::<GrainSize>(),
+    checker::<Grain>(),
     checker::<MeanSize>(),
     checker::<RequestsOrTime>(),
     checker::<TraceReorder>(),

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashraid_model::events::TIME_MAX_NS;
+use flashraid_workload::Grain;
+use flashraid_workload::quantities::Gap;
+use flashraid_workload::synthetic::{ArrivalSpec, SizeSpec};
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Size, UnitError};
 
 /// The workload that a configuration which names none builds on.
@@ -32,19 +34,19 @@ pub struct WorkloadConfig {
 
     /// Synthetic: when requests arrive.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<Arrivals>,
+    pub arrivals: Option<ArrivalSpec>,
     /// Synthetic: share of reads among the requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_fraction: Option<Fraction>,
     /// Synthetic: size of requests.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<RequestSize>,
+    pub size: Option<SizeSpec>,
     /// Synthetic: size of reads, if it differs from `size`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_size: Option<RequestSize>,
+    pub read_size: Option<SizeSpec>,
     /// Synthetic: size of writes, if it differs from `size`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub write_size: Option<RequestSize>,
+    pub write_size: Option<SizeSpec>,
     /// Synthetic: share of requests that start where the one before ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequential_fraction: Option<Fraction>,
@@ -132,297 +134,6 @@ pub enum Kind {
     Mix,
 }
 
-/// When requests arrive.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "process", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Arrivals {
-    /// Independent exponential gaps.
-    Poisson {
-        /// Mean gap.
-        mean_gap: Gap,
-    },
-    /// Independent gaps, each a Poisson-distributed number of whole ticks, as DiskSim's generator draws them.
-    PoissonTicks {
-        /// Mean gap, at most 500 ticks.
-        mean_gap: Gap,
-        /// A tick.
-        #[serde(default = "millisecond")]
-        tick: Gap,
-    },
-    /// Equal gaps.
-    Fixed {
-        /// The gap.
-        gap: Gap,
-    },
-    /// Bursts of Poisson arrivals with an idle gap after each.
-    Bursts {
-        /// Mean gap over bursts and idle gaps together.
-        mean_gap: Gap,
-        /// How many times faster requests come inside a burst.
-        #[schemars(range(min = 1.0, max = 1_000_000.0))]
-        factor: f64,
-        /// Requests in a burst.
-        #[schemars(range(min = 1, max = 1_000_000_000))]
-        burst_requests: u64,
-        /// Leaves the idle gaps out, so that the mean rate rises by `factor`.
-        #[serde(default)]
-        mean_rate_scaled: bool,
-    },
-    /// A busy and a quiet state, each with a rate of its own, each lasting an exponential time.
-    MarkovModulated {
-        /// Mean gap over both states.
-        mean_gap: Gap,
-        /// Rate in the busy state / rate in the quiet one.
-        #[schemars(range(min = 1.0, max = 1_000_000.0))]
-        rate_ratio: f64,
-        /// Share of time in the busy state.
-        busy_share: Fraction,
-        /// Mean duration of a busy state.
-        mean_burst: Gap,
-    },
-    /// A new request as soon as one of `depth` is done.
-    Closed {
-        /// Outstanding requests.
-        #[schemars(range(min = 1, max = 1_000_000))]
-        depth: u32,
-        /// Pause before a request that takes the place of another.
-        #[serde(default)]
-        think: Duration,
-    },
-}
-
-fn millisecond() -> Gap {
-    Gap { ns: 1e6 }
-}
-
-/// A mean time between events, finer than a nanosecond if need be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gap {
-    /// Nanoseconds, above 0.
-    pub ns: f64,
-}
-
-impl Quantity for Gap {
-    const NAME: &'static str = "gap";
-    const ALLOWED: &'static str = "a duration above 0 with a unit, such as \"3ms\", or a rate, such as \"476.5/s\"";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(ns|us|µs|μs|ms|s|min|h|d|/s)\s*$";
-    const NUMBERS: Option<Numbers> = None;
-
-    fn parse(text: &str) -> Result<Self, UnitError> {
-        let per_second = text.trim().strip_suffix("/s");
-        let ns = match per_second {
-            Some(rate) => 1e9 / decimal(rate)?,
-            None => float_with_unit(
-                text,
-                &[
-                    ("ns", 1.0),
-                    ("us", 1e3),
-                    ("µs", 1e3),
-                    ("μs", 1e3),
-                    ("ms", 1e6),
-                    ("s", 1e9),
-                    ("min", 6e10),
-                    ("h", 3.6e12),
-                    ("d", 8.64e13),
-                ],
-            )?,
-        };
-        match ns {
-            _ if ns <= 0.0 => Err(UnitError::new("it must be above 0")),
-            _ if ns > TIME_MAX_NS as f64 => Err(UnitError::new("it is longer than simulated time (2^62 ns, 146 years)")),
-            _ => Ok(Self { ns }),
-        }
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        shortest(self.ns, &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)]).into()
-    }
-}
-
-/// A mean size, which need not be a whole number of bytes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MeanSize {
-    /// Bytes, above 0.
-    pub bytes: f64,
-}
-
-impl Quantity for MeanSize {
-    const NAME: &'static str = "mean-size";
-    const ALLOWED: &'static str = "a size above 0 with a unit (B, KiB, MiB, GiB, or decimal KB, MB, GB), such as \"510.53KiB\"";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMG]B|[KMG]iB)\s*$";
-    const NUMBERS: Option<Numbers> = None;
-
-    fn parse(text: &str) -> Result<Self, UnitError> {
-        let units = [
-            ("B", 1.0),
-            ("KiB", 1024.0),
-            ("MiB", 1_048_576.0),
-            ("GiB", 1_073_741_824.0),
-            ("KB", 1e3),
-            ("kB", 1e3),
-            ("MB", 1e6),
-            ("GB", 1e9),
-        ];
-        let bytes = float_with_unit(text, &units)?;
-        if bytes > 0.0 && bytes < 1e18 { Ok(Self { bytes }) } else { Err(UnitError::new("it must be above 0 and below 10^18 bytes")) }
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        shortest(self.bytes, &[("B", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0)]).into()
-    }
-}
-
-fn decimal(text: &str) -> Result<f64, UnitError> {
-    let text = text.trim().replace('_', "");
-    let well_formed = text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.');
-    match text.parse::<f64>() {
-        Ok(number) if well_formed => Ok(number),
-        _ => Err(UnitError::new("it does not begin with a number")),
-    }
-}
-
-fn float_with_unit(text: &str, units: &[(&str, f64)]) -> Result<f64, UnitError> {
-    let text = text.trim();
-    let unit_at = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
-    let unit = text[unit_at..].trim_start();
-    let number = decimal(&text[..unit_at])?;
-    match units.iter().find(|(name, _)| *name == unit) {
-        Some((_, factor)) => Ok(number * factor),
-        None if unit.is_empty() => Err(UnitError::new("it has no unit")),
-        None => Err(UnitError::new(format!("\"{unit}\" is not a unit here"))),
-    }
-}
-
-/// The shortest text that reads back as exactly `value`.
-fn shortest(value: f64, units: &[(&str, f64)]) -> String {
-    let candidates = units.iter().filter(|(_, factor)| value / factor * factor == value);
-    let texts = candidates.map(|(unit, factor)| format!("{}{unit}", value / factor));
-    texts.min_by_key(String::len).unwrap_or_else(|| format!("{value}{}", units[0].0))
-}
-
-/// How large requests are: one size, or a distribution.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum RequestSize {
-    /// One size.
-    Fixed(Size),
-    /// A distribution.
-    Drawn(SizeDistribution),
-}
-
-/// A distribution of sizes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum SizeDistribution {
-    /// The two multiples of `grain` next to the mean, mixed so that the mean is exact.
-    Neighbours {
-        /// The mean.
-        mean: MeanSize,
-        /// Sizes are multiples of it.
-        #[serde(default = "page_grain")]
-        grain: GrainSize,
-    },
-    /// Exponential, rounded up to multiples of `grain`.
-    Exponential {
-        /// The mean.
-        mean: MeanSize,
-        /// Sizes are multiples of it.
-        #[serde(default = "page_grain")]
-        grain: GrainSize,
-        /// Which mean is meant.
-        #[serde(default)]
-        mean_is: ExponentialMean,
-    },
-    /// Every multiple of `grain` from `min` to `max` is equally likely.
-    Uniform {
-        /// The smallest.
-        min: Size,
-        /// The largest.
-        max: Size,
-        /// Sizes are multiples of it.
-        #[serde(default = "page_grain")]
-        grain: GrainSize,
-    },
-    /// Two sizes.
-    Bimodal {
-        /// The small size.
-        small: Size,
-        /// The large size.
-        large: Size,
-        /// Share of small requests.
-        small_share: Fraction,
-    },
-    /// Given sizes with weights.
-    Weighted {
-        /// Pairs of a size and its weight, such as `[["4KiB", 3], ["64KiB", 1]]`.
-        #[schemars(length(min = 1))]
-        sizes: Vec<(Size, f64)>,
-    },
-    /// Log-normal, rounded up to multiples of `grain`.
-    LogNormal {
-        /// The mean before rounding.
-        mean: MeanSize,
-        /// Standard deviation of the natural logarithm.
-        #[schemars(range(min = 0.0, max = 10.0))]
-        sigma: f64,
-        /// Sizes are multiples of it.
-        #[serde(default = "page_grain")]
-        grain: GrainSize,
-    },
-}
-
-fn page_grain() -> GrainSize {
-    GrainSize::Page
-}
-
-/// Which mean of a rounded exponential distribution is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ExponentialMean {
-    /// That of the exponential; rounding up adds about half a grain.
-    #[default]
-    BeforeRounding,
-    /// That of the sizes that come out.
-    AfterRounding,
-}
-
-/// The unit that sizes or addresses are multiples of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GrainSize {
-    /// 512 bytes.
-    Sector,
-    /// A page of the device.
-    Page,
-    /// That size.
-    Bytes(Size),
-}
-
-impl Quantity for GrainSize {
-    const NAME: &'static str = "grain";
-    const ALLOWED: &'static str = "\"page\", \"sector\", or a size above 0 with a unit, such as \"4KiB\"";
-    const PATTERN: &'static str = r"^\s*(page|sector|[0-9][0-9_]*(\.[0-9]+)?\s*(B|[kKMGT]B|[KMGT]iB))\s*$";
-    const NUMBERS: Option<Numbers> = None;
-
-    fn parse(text: &str) -> Result<Self, UnitError> {
-        match text.trim() {
-            "page" => Ok(Self::Page),
-            "sector" => Ok(Self::Sector),
-            other => match Size::parse(other)? {
-                Size { bytes: 0 } => Err(UnitError::new("it is 0")),
-                size => Ok(Self::Bytes(size)),
-            },
-        }
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        match self {
-            Self::Sector => "sector".into(),
-            Self::Page => "page".into(),
-            Self::Bytes(size) => size.to_json(),
-        }
-    }
-}
-
 /// Where requests go.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -453,7 +164,7 @@ pub struct Address {
     pub footprint: Option<FootprintSize>,
     /// Addresses are multiples of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub align: Option<GrainSize>,
+    pub align: Option<Grain>,
 }
 
 /// How addresses are drawn.

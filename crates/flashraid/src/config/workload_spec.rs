@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::workload::{
-    Address, AddressFit, AllDevices, Arrivals, ExponentialMean, FootprintSize, Gap, GrainSize, Kind, MeanSize, MemberSkew, Pattern,
-    RequestSize, RequestsOrTime, SizeDistribution, TraceDevices, TraceDirection, TraceReorder, WorkloadConfig,
+    Address, AddressFit, AllDevices, FootprintSize, Kind, MemberSkew, Pattern, RequestsOrTime, TraceDevices, TraceDirection, TraceReorder,
+    WorkloadConfig,
 };
 use flashraid_workload::catalogue::{self, NamedWorkload};
 use flashraid_workload::synthetic as model;
 use flashraid_workload::trace::{Devices, Reorder, TraceSpec};
-use flashraid_workload::units::{Duration, Fraction, Size};
+use flashraid_workload::units::{Fraction, Size};
 use flashraid_workload::{self as workload, Grain, OpKind, SourceSpec, TransformSpec, WorkloadSpec};
 
 /// The kinds as users write them.
@@ -72,17 +72,17 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
     match &spec.source {
         SourceSpec::Synthetic(synthetic) => {
             config.kind = Some(Kind::Synthetic);
-            config.arrivals = Some(arrivals_config(&synthetic.arrivals));
+            config.arrivals = Some(synthetic.arrivals.clone());
             config.read_fraction = Some(Fraction(synthetic.read_fraction));
             if synthetic.read_size == synthetic.write_size {
-                config.size = Some(size_config(&synthetic.write_size));
+                config.size = Some(synthetic.write_size.clone());
             } else {
-                config.read_size = Some(size_config(&synthetic.read_size));
-                config.write_size = Some(size_config(&synthetic.write_size));
+                config.read_size = Some(synthetic.read_size.clone());
+                config.write_size = Some(synthetic.write_size.clone());
             }
             config.sequential_fraction = Some(Fraction(synthetic.address.sequential_fraction));
             config.sequential_repeats = synthetic.address.sequential_repeats.then_some(true);
-            config.sequential_gap = synthetic.sequential_gap_ns.map(|ns| Gap { ns });
+            config.sequential_gap = synthetic.sequential_gap;
             config.address = Some(address_config(&synthetic.address));
             config.high_priority_fraction = Some(Fraction(synthetic.high_priority_fraction));
         }
@@ -99,121 +99,6 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
     config
 }
 
-fn arrivals_config(spec: &model::ArrivalSpec) -> Arrivals {
-    let gap = |ns| Gap { ns };
-    match *spec {
-        model::ArrivalSpec::Poisson { mean_gap_ns } => Arrivals::Poisson { mean_gap: gap(mean_gap_ns) },
-        model::ArrivalSpec::PoissonTicks { mean_gap_ns, tick_ns } => {
-            Arrivals::PoissonTicks { mean_gap: gap(mean_gap_ns), tick: gap(tick_ns) }
-        }
-        model::ArrivalSpec::Fixed { gap_ns } => Arrivals::Fixed { gap: gap(gap_ns) },
-        model::ArrivalSpec::Bursts { mean_gap_ns, factor, burst_requests, mean_rate_scaled } => {
-            Arrivals::Bursts { mean_gap: gap(mean_gap_ns), factor, burst_requests, mean_rate_scaled }
-        }
-        model::ArrivalSpec::MarkovModulated { mean_gap_ns, rate_ratio, busy_share, mean_burst_ns } => Arrivals::MarkovModulated {
-            mean_gap: gap(mean_gap_ns),
-            rate_ratio,
-            busy_share: Fraction(busy_share),
-            mean_burst: gap(mean_burst_ns),
-        },
-        model::ArrivalSpec::Closed { depth, think_ns } => Arrivals::Closed { depth, think: Duration { ns: think_ns } },
-    }
-}
-
-fn arrivals_spec(config: &Arrivals) -> model::ArrivalSpec {
-    match *config {
-        Arrivals::Poisson { mean_gap } => model::ArrivalSpec::Poisson { mean_gap_ns: mean_gap.ns },
-        Arrivals::PoissonTicks { mean_gap, tick } => model::ArrivalSpec::PoissonTicks { mean_gap_ns: mean_gap.ns, tick_ns: tick.ns },
-        Arrivals::Fixed { gap } => model::ArrivalSpec::Fixed { gap_ns: gap.ns },
-        Arrivals::Bursts { mean_gap, factor, burst_requests, mean_rate_scaled } => {
-            model::ArrivalSpec::Bursts { mean_gap_ns: mean_gap.ns, factor, burst_requests, mean_rate_scaled }
-        }
-        Arrivals::MarkovModulated { mean_gap, rate_ratio, busy_share, mean_burst } => model::ArrivalSpec::MarkovModulated {
-            mean_gap_ns: mean_gap.ns,
-            rate_ratio,
-            busy_share: busy_share.0,
-            mean_burst_ns: mean_burst.ns,
-        },
-        Arrivals::Closed { depth, think } => model::ArrivalSpec::Closed { depth, think_ns: think.ns },
-    }
-}
-
-fn size_config(spec: &model::SizeSpec) -> RequestSize {
-    let size = |bytes| Size { bytes };
-    let mean = |bytes| MeanSize { bytes };
-    RequestSize::Drawn(match spec {
-        model::SizeSpec::Fixed { bytes } => return RequestSize::Fixed(size(*bytes)),
-        model::SizeSpec::Neighbours { mean_bytes, grain } => {
-            SizeDistribution::Neighbours { mean: mean(*mean_bytes), grain: grain_config(*grain) }
-        }
-        model::SizeSpec::Exponential { mean_bytes, grain, mean_is } => SizeDistribution::Exponential {
-            mean: mean(*mean_bytes),
-            grain: grain_config(*grain),
-            mean_is: match mean_is {
-                model::ExponentialMean::BeforeRounding => ExponentialMean::BeforeRounding,
-                model::ExponentialMean::AfterRounding => ExponentialMean::AfterRounding,
-            },
-        },
-        model::SizeSpec::Uniform { min_bytes, max_bytes, grain } => {
-            SizeDistribution::Uniform { min: size(*min_bytes), max: size(*max_bytes), grain: grain_config(*grain) }
-        }
-        model::SizeSpec::Bimodal { small_bytes, large_bytes, small_share } => {
-            SizeDistribution::Bimodal { small: size(*small_bytes), large: size(*large_bytes), small_share: Fraction(*small_share) }
-        }
-        model::SizeSpec::Weighted { sizes } => {
-            SizeDistribution::Weighted { sizes: sizes.iter().map(|&(bytes, weight)| (size(bytes), weight)).collect() }
-        }
-        model::SizeSpec::LogNormal { mean_bytes, sigma, grain } => {
-            SizeDistribution::LogNormal { mean: mean(*mean_bytes), sigma: *sigma, grain: grain_config(*grain) }
-        }
-    })
-}
-
-fn size_spec(config: &RequestSize) -> model::SizeSpec {
-    match config {
-        RequestSize::Fixed(size) => model::SizeSpec::Fixed { bytes: size.bytes },
-        RequestSize::Drawn(SizeDistribution::Neighbours { mean, grain }) => {
-            model::SizeSpec::Neighbours { mean_bytes: mean.bytes, grain: grain_spec(*grain) }
-        }
-        RequestSize::Drawn(SizeDistribution::Exponential { mean, grain, mean_is }) => model::SizeSpec::Exponential {
-            mean_bytes: mean.bytes,
-            grain: grain_spec(*grain),
-            mean_is: match mean_is {
-                ExponentialMean::BeforeRounding => model::ExponentialMean::BeforeRounding,
-                ExponentialMean::AfterRounding => model::ExponentialMean::AfterRounding,
-            },
-        },
-        RequestSize::Drawn(SizeDistribution::Uniform { min, max, grain }) => {
-            model::SizeSpec::Uniform { min_bytes: min.bytes, max_bytes: max.bytes, grain: grain_spec(*grain) }
-        }
-        RequestSize::Drawn(SizeDistribution::Bimodal { small, large, small_share }) => {
-            model::SizeSpec::Bimodal { small_bytes: small.bytes, large_bytes: large.bytes, small_share: small_share.0 }
-        }
-        RequestSize::Drawn(SizeDistribution::Weighted { sizes }) => {
-            model::SizeSpec::Weighted { sizes: sizes.iter().map(|(size, weight)| (size.bytes, *weight)).collect() }
-        }
-        RequestSize::Drawn(SizeDistribution::LogNormal { mean, sigma, grain }) => {
-            model::SizeSpec::LogNormal { mean_bytes: mean.bytes, sigma: *sigma, grain: grain_spec(*grain) }
-        }
-    }
-}
-
-fn grain_config(grain: Grain) -> GrainSize {
-    match grain {
-        Grain::Sector => GrainSize::Sector,
-        Grain::Page => GrainSize::Page,
-        Grain::Bytes(bytes) => GrainSize::Bytes(Size { bytes }),
-    }
-}
-
-fn grain_spec(grain: GrainSize) -> Grain {
-    match grain {
-        GrainSize::Sector => Grain::Sector,
-        GrainSize::Page => Grain::Page,
-        GrainSize::Bytes(size) => Grain::Bytes(size.bytes),
-    }
-}
-
 fn address_config(spec: &model::AddressSpec) -> Address {
     let size = |bytes| Some(Size { bytes });
     let mut config = Address {
@@ -222,7 +107,7 @@ fn address_config(spec: &model::AddressSpec) -> Address {
             model::Footprint::AtMost(bytes) => FootprintSize::AtMost(Size { bytes }),
             model::Footprint::Fraction(share) => FootprintSize::Share(Fraction(share)),
         }),
-        align: Some(grain_config(spec.align)),
+        align: Some(spec.align),
         member_skew: spec.member_skew.map(|skew| MemberSkew { member: skew.member, request_share: Fraction(skew.request_share) }),
         ..Address::default()
     };
@@ -266,7 +151,7 @@ fn address_spec(config: &Address, sequential_fraction: f64, sequential_repeats: 
             FootprintSize::AtMost(size) => model::Footprint::AtMost(size.bytes),
             FootprintSize::Share(share) => model::Footprint::Fraction(share.0),
         }),
-        align: config.align.map_or(Grain::Page, grain_spec),
+        align: config.align.unwrap_or(Grain::Page),
     }
 }
 
@@ -282,17 +167,17 @@ pub(super) fn to_spec(config: &WorkloadConfig) -> WorkloadSpec {
 
 fn synthetic_spec(config: &WorkloadConfig) -> model::SyntheticSpec {
     let plain = model::SyntheticSpec::random_writes();
-    let size = |own: &Option<RequestSize>| own.as_ref().or(config.size.as_ref()).map(size_spec);
+    let size = |own: &Option<model::SizeSpec>| own.as_ref().or(config.size.as_ref()).cloned();
     let sequential_fraction = config.sequential_fraction.map_or(0.0, |share| share.0);
     let address = config.address.clone().unwrap_or_default();
     model::SyntheticSpec {
-        arrivals: config.arrivals.as_ref().map_or(plain.arrivals, arrivals_spec),
+        arrivals: config.arrivals.clone().unwrap_or(plain.arrivals),
         read_fraction: config.read_fraction.map_or(plain.read_fraction, |share| share.0),
         read_size: size(&config.read_size).unwrap_or(plain.read_size),
         write_size: size(&config.write_size).unwrap_or(plain.write_size),
         address: address_spec(&address, sequential_fraction, config.sequential_repeats.unwrap_or(false)),
         high_priority_fraction: config.high_priority_fraction.map_or(plain.high_priority_fraction, |share| share.0),
-        sequential_gap_ns: config.sequential_gap.map(|gap| gap.ns),
+        sequential_gap: config.sequential_gap,
     }
 }
 

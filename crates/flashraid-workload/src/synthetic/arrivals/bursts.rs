@@ -1,0 +1,77 @@
+//! Bursts (GGC Table 9).
+
+use super::poisson::Exponential;
+use super::{Arrival, Gaps, Problems};
+use crate::quantities::Gap;
+use flashraid_model::rng::{self, Stream};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Bursts of Poisson arrivals with an idle gap after each.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bursts {
+    /// Mean gap over bursts and idle gaps together.
+    pub mean_gap: Gap,
+    /// How many times faster requests come inside a burst.
+    #[schemars(range(min = 1.0, max = 1_000_000.0))]
+    pub factor: f64,
+    /// Requests in a burst.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub burst_requests: u64,
+    /// Leaves the idle gaps out, so that the mean rate rises by `factor` (the literal rates of the table).
+    #[serde(default)]
+    pub mean_rate_scaled: bool,
+}
+
+impl Arrival for Bursts {
+    fn problems(&self, problems: &mut Problems) {
+        problems.gap("mean_gap", self.mean_gap);
+        problems.require("factor", self.factor, self.factor >= 1.0, "1 or more");
+        problems.require("burst_requests", self.burst_requests as f64, self.burst_requests > 0, "1 or more");
+    }
+
+    fn mean_per_second(&self) -> Option<f64> {
+        let faster = if self.mean_rate_scaled { self.factor } else { 1.0 };
+        Some(1e9 * faster / self.mean_gap.ns)
+    }
+
+    /// Per burst the number is fixed; its length varies by the exponential gaps inside: n·(g/f)² against a mean of n·g.
+    fn dispersion(&self) -> Option<f64> {
+        Some(if self.mean_rate_scaled { 1.0 } else { 1.0 / (self.factor * self.factor) })
+    }
+
+    fn gaps(&self, _seed: u64) -> Box<dyn Gaps> {
+        let inside = Exponential { mean_gap_ns: self.mean_gap.ns / self.factor };
+        if self.mean_rate_scaled {
+            return Box::new(inside);
+        }
+        Box::new(WithPauses {
+            inside,
+            idle_ns: self.burst_requests as f64 * self.mean_gap.ns * (1.0 - 1.0 / self.factor),
+            burst_requests: self.burst_requests,
+            left: self.burst_requests,
+        })
+    }
+}
+
+struct WithPauses {
+    inside: Exponential,
+    idle_ns: f64,
+    burst_requests: u64,
+    /// Requests left of the burst.
+    left: u64,
+}
+
+impl Gaps for WithPauses {
+    fn draw(&mut self, stream: &mut Stream, gaps_ns: &mut [f64]) {
+        for gap_ns in gaps_ns {
+            *gap_ns = self.inside.mean_gap_ns * rng::exponential(stream);
+            if self.left == 0 {
+                *gap_ns += self.idle_ns;
+                self.left = self.burst_requests;
+            }
+            self.left -= 1;
+        }
+    }
+}

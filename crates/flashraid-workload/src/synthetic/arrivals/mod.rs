@@ -1,0 +1,172 @@
+//! When requests arrive: one process a file, what users write of it included.
+//!
+//! To add one: its file, and a line of the list below. Configuration, schema and reference take it from there.
+
+use super::generators::generators;
+use crate::quantities::Gap;
+use crate::{HostLoop, Request, SpecProblem};
+use flashraid_model::events::TIME_MAX_NS;
+use flashraid_model::rng::{self, Stream};
+
+generators! {
+    /// When requests arrive.
+    pub enum ArrivalSpec: Arrival, tag "process" {
+        poisson::Poisson,
+        poisson_ticks::PoissonTicks,
+        fixed::Fixed,
+        bursts::Bursts,
+        markov_modulated::MarkovModulated,
+        closed::Closed,
+    }
+}
+
+/// An arrival process.
+trait Arrival {
+    /// What is wrong with its parameters.
+    fn problems(&self, problems: &mut Problems);
+
+    /// Requests per second in the long run; `None` for a closed loop.
+    fn mean_per_second(&self) -> Option<f64>;
+
+    /// The index of dispersion of the number of arrivals (variance / mean) in long windows: 1 for Poisson arrivals, more the burstier.
+    /// `None` for a closed loop.
+    fn dispersion(&self) -> Option<f64>;
+
+    /// How long `requests` of them take in the mean, in nanoseconds, from the first to the last.
+    fn mean_span_ns(&self, requests: u64) -> f64 {
+        self.mean_per_second().map_or(0.0, |per_second| requests.saturating_sub(1) as f64 * 1e9 / per_second)
+    }
+
+    /// Whether requests arrive at times, or when others are done.
+    fn host_loop(&self) -> HostLoop {
+        HostLoop::Open
+    }
+
+    /// The gaps between requests. What a process needs besides the stream of gaps it draws from streams of its own, named by `seed`.
+    fn gaps(&self, seed: u64) -> Box<dyn Gaps>;
+}
+
+/// The gaps between requests.
+trait Gaps: Send {
+    /// Draws the next ones, in nanoseconds.
+    fn draw(&mut self, stream: &mut Stream, gaps_ns: &mut [f64]);
+}
+
+/// Collects what is wrong with a process.
+struct Problems(Vec<SpecProblem>);
+
+impl Problems {
+    fn gap(&mut self, key: &str, gap: Gap) {
+        self.require(key, gap.ns, gap.ns > 0.0, "more than 0");
+    }
+
+    fn require(&mut self, key: &str, value: f64, is_allowed: bool, allowed: &str) {
+        if !(is_allowed && value.is_finite()) {
+            self.0.push(SpecProblem::new(key, format!("is {value}; {allowed} is allowed")));
+        }
+    }
+}
+
+impl ArrivalSpec {
+    /// Poisson arrivals at this rate.
+    pub fn poisson(per_second: f64) -> Self {
+        Poisson::at(per_second).into()
+    }
+
+    /// Whether requests wait for earlier ones rather than for a time.
+    pub fn is_closed(&self) -> bool {
+        self.law().host_loop() != HostLoop::Open
+    }
+
+    /// Requests per second in the long run; `None` for a closed loop.
+    pub fn mean_per_second(&self) -> Option<f64> {
+        self.law().mean_per_second()
+    }
+
+    /// The index of dispersion of the number of arrivals (variance / mean) in long windows: 1 for Poisson arrivals, more the burstier.
+    /// `None` for a closed loop.
+    pub fn dispersion(&self) -> Option<f64> {
+        self.law().dispersion()
+    }
+
+    /// How long `requests` of them take in the mean, in nanoseconds, from the first to the last; of a closed loop the pauses alone.
+    pub fn mean_span_ns(&self, requests: u64) -> f64 {
+        self.law().mean_span_ns(requests)
+    }
+
+    pub(super) fn problems(&self) -> Vec<SpecProblem> {
+        let mut problems = Problems(Vec::new());
+        self.law().problems(&mut problems);
+        problems.0
+    }
+}
+
+/// The times of arrival of a specification.
+pub(super) struct ArrivalGenerator {
+    host_loop: HostLoop,
+    clock: Clock,
+    stream: Stream,
+    gaps: Box<dyn Gaps>,
+    /// The greatest gap before a request that starts where the one before ended, and the stream that draws them.
+    sequential: Option<(f64, Stream)>,
+    /// The gaps of a batch, before they become times.
+    batch_gaps_ns: Vec<f64>,
+}
+
+/// The arrival of a request that would come after the last moment of simulated time, and of all after it.
+pub(super) const NEVER: u64 = u64::MAX;
+
+/// The last arrival. Fractions of nanoseconds are kept, so that gaps add up without drift however long the run.
+#[derive(Default)]
+struct Clock {
+    now_ns: u64,
+    fraction_ns: f64,
+}
+
+impl Clock {
+    /// Lets `request` arrive `gap_ns` after the one before.
+    #[inline]
+    fn arrive(&mut self, gap_ns: f64, request: &mut Request) {
+        let exact_ns = self.fraction_ns + gap_ns;
+        // A gap too long for an integer becomes the greatest one, after which nothing comes.
+        let whole_ns = exact_ns as u64;
+        self.now_ns = match self.now_ns.checked_add(whole_ns) {
+            Some(now_ns) if now_ns <= TIME_MAX_NS => now_ns,
+            _ => NEVER,
+        };
+        self.fraction_ns = exact_ns - whole_ns as f64;
+        request.arrival_ns = self.now_ns;
+    }
+}
+
+impl ArrivalGenerator {
+    pub(super) fn new(spec: &ArrivalSpec, sequential_gap: Option<Gap>, seed: u64) -> Self {
+        Self {
+            host_loop: spec.law().host_loop(),
+            clock: Clock::default(),
+            stream: rng::stream(seed, "workload.arrival", 0),
+            gaps: spec.law().gaps(seed),
+            sequential: sequential_gap.map(|most| (most.ns, rng::stream(seed, "workload.arrival.sequential", 0))),
+            batch_gaps_ns: Vec::new(),
+        }
+    }
+
+    pub(super) fn host_loop(&self) -> HostLoop {
+        self.host_loop
+    }
+
+    /// Lets the requests of a batch arrive; `continues` has the positions of those that start where the one before ended.
+    ///
+    /// A gap is drawn for every request, so that gaps of their own for some leave those of the others as they were.
+    pub(super) fn fill(&mut self, batch: &mut [Request], continues: &[usize]) {
+        let Self { clock, stream, gaps, sequential, batch_gaps_ns, .. } = self;
+        batch_gaps_ns.resize(batch.len(), 0.0);
+        gaps.draw(stream, batch_gaps_ns);
+        if let Some((most_ns, stream)) = sequential {
+            for position in continues {
+                batch_gaps_ns[*position] = *most_ns * rng::unit(stream);
+            }
+        }
+        batch.iter_mut().zip(&*batch_gaps_ns).for_each(|(request, gap_ns)| clock.arrive(*gap_ns, request));
+    }
+}

@@ -1,0 +1,66 @@
+//! What DiskSim's generator draws by its law `poisson`: whole ticks.
+
+use super::{Arrival, Gaps, Problems};
+use crate::quantities::Gap;
+use flashraid_model::rng::{self, Stream};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Independent gaps, each a Poisson-distributed number of whole ticks, as DiskSim's generator draws them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoissonTicks {
+    /// Mean gap, at most 500 ticks.
+    pub mean_gap: Gap,
+    /// A tick.
+    #[serde(default = "millisecond")]
+    pub tick: Gap,
+}
+
+fn millisecond() -> Gap {
+    Gap { ns: 1e6 }
+}
+
+/// With more ticks in a mean gap the gaps are as good as equal, and drawing them takes long.
+const TICKS_MAX: f64 = 500.0;
+
+impl Arrival for PoissonTicks {
+    fn problems(&self, problems: &mut Problems) {
+        problems.gap("mean_gap", self.mean_gap);
+        let ticks = self.mean_gap.ns / self.tick.ns;
+        problems.require("tick", self.tick.ns, self.tick.ns > 0.0 && ticks <= TICKS_MAX, "a 500th of the mean gap or more");
+    }
+
+    fn mean_per_second(&self) -> Option<f64> {
+        Some(self.mean_gap.per_second())
+    }
+
+    /// That of a renewal process is the squared coefficient of variation of its gaps.
+    fn dispersion(&self) -> Option<f64> {
+        Some(self.tick.ns / self.mean_gap.ns)
+    }
+
+    fn gaps(&self, _seed: u64) -> Box<dyn Gaps> {
+        Box::new(Ticks { none: libm::exp(-self.mean_gap.ns / self.tick.ns), tick_ns: self.tick.ns })
+    }
+}
+
+struct Ticks {
+    /// The probability of no tick.
+    none: f64,
+    tick_ns: f64,
+}
+
+impl Gaps for Ticks {
+    fn draw(&mut self, stream: &mut Stream, gaps_ns: &mut [f64]) {
+        for gap_ns in gaps_ns {
+            // Knuth: as many numbers from 0 to 1 as their product stays above e^−mean.
+            let (mut ticks, mut product) = (0_u32, rng::unit(stream));
+            while product > self.none {
+                ticks += 1;
+                product *= rng::unit(stream);
+            }
+            *gap_ns = f64::from(ticks) * self.tick_ns;
+        }
+    }
+}

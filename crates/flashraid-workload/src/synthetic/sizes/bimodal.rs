@@ -1,0 +1,33 @@
+//! Two sizes (LAWC Table 4).
+
+use super::weighted::Table;
+use super::{Drawn, Problems, SizeLaw};
+use crate::AddressSpace;
+use crate::units::{Fraction, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Two sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bimodal {
+    /// The small size.
+    pub small: Size,
+    /// The large size.
+    pub large: Size,
+    /// Share of small requests.
+    pub small_share: Fraction,
+}
+
+impl SizeLaw for Bimodal {
+    fn problems(&self, _: &AddressSpace, problems: &mut Problems) {
+        problems.size("small", self.small.bytes);
+        problems.size("large", self.large.bytes);
+        problems.share("small_share", self.small_share.0);
+    }
+
+    fn draw(&self, _: &AddressSpace) -> Drawn {
+        let sums = vec![(self.small_share.0, self.small.bytes), (1.0, self.large.bytes)];
+        Drawn { grain_bytes: 1, draw: Box::new(Table(sums)) }
+    }
+}

@@ -1,0 +1,50 @@
+//! Log-normal sizes.
+
+use super::{Draw, Drawn, Problems, SizeLaw, page};
+use crate::quantities::MeanSize;
+use crate::{AddressSpace, Grain};
+use flashraid_model::rng::{self, Stream};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Log-normal, rounded up to multiples of `grain`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LogNormal {
+    /// The mean before rounding.
+    pub mean: MeanSize,
+    /// Standard deviation of the natural logarithm.
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub sigma: f64,
+    /// Sizes are multiples of it.
+    #[serde(default = "page")]
+    pub grain: Grain,
+}
+
+impl SizeLaw for LogNormal {
+    fn problems(&self, space: &AddressSpace, problems: &mut Problems) {
+        problems.size("grain", self.grain.bytes(space));
+        problems.mean(self.mean, f64::MIN_POSITIVE);
+        if !(0.0..=10.0).contains(&self.sigma) {
+            problems.refuse("sigma", format!("is {}; 0 to 10 is allowed", self.sigma));
+        }
+    }
+
+    fn draw(&self, space: &AddressSpace) -> Drawn {
+        let grain_bytes = self.grain.bytes(space);
+        // The mean of a log-normal is e^(μ + σ²/2).
+        let mu = libm::log(self.mean.bytes / grain_bytes as f64) - self.sigma * self.sigma / 2.0;
+        Drawn { grain_bytes, draw: Box::new(Exponent { mu, sigma: self.sigma }) }
+    }
+}
+
+struct Exponent {
+    mu: f64,
+    sigma: f64,
+}
+
+impl Draw for Exponent {
+    fn grains(&self, stream: &mut Stream, grains: &mut [u64]) {
+        grains.iter_mut().for_each(|grains| *grains = libm::exp(self.mu + self.sigma * rng::normal(stream)).ceil() as u64);
+    }
+}

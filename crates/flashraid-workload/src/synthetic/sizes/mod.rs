@@ -1,0 +1,188 @@
+//! How large requests are: one size, or a law, one a file, what users write of it included.
+//!
+//! To add one: its file, and a line of the list below. Configuration, schema and reference take it from there.
+
+use super::check_share;
+use super::generators::generators;
+use crate::quantities::MeanSize;
+use crate::units::Size;
+use crate::{AddressSpace, Grain, OpKind, Request, SpecProblem};
+use flashraid_model::rng::{self, Stream};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use exponential::ExponentialMean;
+
+/// How large requests are: one size, or a distribution. It is never 0 and never more than the footprint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SizeSpec {
+    /// One size.
+    Fixed(Size),
+    /// A distribution.
+    Drawn(Distribution),
+}
+
+generators! {
+    /// A distribution of sizes.
+    pub enum Distribution: SizeLaw, tag "distribution" {
+        neighbours::Neighbours,
+        exponential::Exponential,
+        uniform::Uniform,
+        bimodal::Bimodal,
+        weighted::Weighted,
+        log_normal::LogNormal,
+    }
+}
+
+/// A distribution of sizes: multiples of a grain, drawn from one number of the stream each, so that directions do not shift each other.
+trait SizeLaw {
+    /// What is wrong with its parameters.
+    fn problems(&self, space: &AddressSpace, problems: &mut Problems);
+
+    /// Made ready.
+    fn draw(&self, space: &AddressSpace) -> Drawn;
+}
+
+/// A distribution made ready.
+struct Drawn {
+    grain_bytes: u64,
+    draw: Box<dyn Draw>,
+}
+
+/// Draws sizes.
+trait Draw: Send {
+    /// The next ones, in grains.
+    fn grains(&self, stream: &mut Stream, grains: &mut [u64]);
+}
+
+/// The grain that is meant where none is named.
+fn page() -> Grain {
+    Grain::Page
+}
+
+impl<T: Into<Distribution>> From<T> for SizeSpec {
+    fn from(law: T) -> Self {
+        Self::Drawn(law.into())
+    }
+}
+
+impl SizeSpec {
+    /// One size.
+    pub const fn fixed(bytes: u64) -> Self {
+        Self::Fixed(Size { bytes })
+    }
+
+    pub(super) fn problems(&self, space: &AddressSpace, footprint_bytes: u64) -> Vec<SpecProblem> {
+        let mut problems = Problems { list: Vec::new(), footprint_bytes };
+        match self {
+            Self::Fixed(size) => problems.size("", size.bytes),
+            Self::Drawn(distribution) => distribution.law().problems(space, &mut problems),
+        }
+        problems.list
+    }
+}
+
+/// Collects what is wrong with a distribution.
+struct Problems {
+    list: Vec<SpecProblem>,
+    footprint_bytes: u64,
+}
+
+impl Problems {
+    fn refuse(&mut self, key: &str, message: String) {
+        self.list.push(SpecProblem::new(key, message));
+    }
+
+    fn share(&mut self, key: &str, share: f64) {
+        check_share(&mut self.list, key, share);
+    }
+
+    fn size(&mut self, key: &str, bytes: u64) {
+        let max = self.footprint_bytes;
+        if bytes == 0 || bytes > max {
+            self.refuse(key, format!("is {bytes} bytes; 1 to {max} (the footprint of the workload) is allowed"));
+        }
+    }
+
+    fn mean(&mut self, MeanSize { bytes }: MeanSize, min: f64) {
+        let max = self.footprint_bytes;
+        if !(bytes >= min && bytes <= max as f64) {
+            let min = if min < 1.0 { "more than 0".to_owned() } else { format!("{min} (the grain)") };
+            self.refuse("mean", format!("is {bytes} bytes; {min} to {max} (the footprint of the workload) is allowed"));
+        }
+    }
+
+    /// No mean of multiples of a grain is smaller than the grain.
+    fn mean_of_multiples(&mut self, mean: MeanSize, grain_bytes: u64) {
+        self.size("grain", grain_bytes);
+        self.mean(mean, grain_bytes as f64);
+    }
+}
+
+/// The sizes of reads and writes of a specification.
+pub(super) struct SizeGenerator {
+    stream: Stream,
+    read: Sizes,
+    write: Sizes,
+    /// Whether both directions have one distribution, the common case.
+    is_one: bool,
+    /// The sizes of a batch, before they become lengths.
+    batch_grains: Vec<u64>,
+}
+
+impl SizeGenerator {
+    pub(super) fn new(read: &SizeSpec, write: &SizeSpec, seed: u64, space: &AddressSpace, footprint_bytes: u64) -> Self {
+        Self {
+            stream: rng::stream(seed, "workload.size", 0),
+            read: Sizes::new(read, space, footprint_bytes),
+            write: Sizes::new(write, space, footprint_bytes),
+            is_one: read == write,
+            batch_grains: Vec::new(),
+        }
+    }
+
+    pub(super) fn fill(&mut self, batch: &mut [Request]) {
+        let Self { stream, read, write, is_one, batch_grains } = self;
+        if *is_one {
+            write.fill(stream, batch, batch_grains);
+        } else {
+            for request in batch {
+                let sizes = if request.kind == OpKind::Read { &*read } else { &*write };
+                sizes.fill(stream, std::slice::from_mut(request), batch_grains);
+            }
+        }
+    }
+}
+
+/// The sizes of one direction made ready.
+enum Sizes {
+    Fixed { bytes: u64 },
+    Drawn { law: Drawn, grains_max: u64 },
+}
+
+impl Sizes {
+    fn new(spec: &SizeSpec, space: &AddressSpace, footprint_bytes: u64) -> Self {
+        match spec {
+            SizeSpec::Fixed(size) => Self::Fixed { bytes: size.bytes },
+            SizeSpec::Drawn(distribution) => {
+                let law = distribution.law().draw(space);
+                let grains_max = footprint_bytes / law.grain_bytes;
+                Self::Drawn { law, grains_max }
+            }
+        }
+    }
+
+    fn fill(&self, stream: &mut Stream, batch: &mut [Request], grains: &mut Vec<u64>) {
+        match self {
+            Self::Fixed { bytes } => batch.iter_mut().for_each(|request| request.length_bytes = *bytes),
+            Self::Drawn { law: Drawn { grain_bytes, draw }, grains_max } => {
+                grains.resize(batch.len(), 0);
+                draw.grains(stream, grains);
+                for (request, grains) in batch.iter_mut().zip(grains.iter()) {
+                    request.length_bytes = (*grains).clamp(1, *grains_max) * grain_bytes;
+                }
+            }
+        }
+    }
+}

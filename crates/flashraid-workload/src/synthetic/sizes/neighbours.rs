@@ -1,0 +1,44 @@
+//! A mean between two sizes.
+
+use super::{Draw, Drawn, Problems, SizeLaw, page};
+use crate::quantities::MeanSize;
+use crate::{AddressSpace, Grain};
+use flashraid_model::rng::{self, Stream};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The two multiples of `grain` next to the mean, mixed so that the mean is exact.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Neighbours {
+    /// The mean.
+    pub mean: MeanSize,
+    /// Sizes are multiples of it.
+    #[serde(default = "page")]
+    pub grain: Grain,
+}
+
+impl SizeLaw for Neighbours {
+    fn problems(&self, space: &AddressSpace, problems: &mut Problems) {
+        problems.mean_of_multiples(self.mean, self.grain.bytes(space));
+    }
+
+    fn draw(&self, space: &AddressSpace) -> Drawn {
+        let grain_bytes = self.grain.bytes(space);
+        let mean_grains = self.mean.bytes / grain_bytes as f64;
+        let few = mean_grains as u64;
+        Drawn { grain_bytes, draw: Box::new(Mixed { few, more: mean_grains - few as f64 }) }
+    }
+}
+
+/// `few` grains or one more, this with probability `more`.
+struct Mixed {
+    few: u64,
+    more: f64,
+}
+
+impl Draw for Mixed {
+    fn grains(&self, stream: &mut Stream, grains: &mut [u64]) {
+        grains.iter_mut().for_each(|grains| *grains = self.few + u64::from(rng::happens(stream, self.more)));
+    }
+}
