@@ -14,7 +14,7 @@ const FOLDERS: &[(&str, &[&str])] = &[
     ("units", &["events"]),
     ("policy", &["rng"]),
     ("placement", &["request"]),
-    ("cache", &["events", "placement", "request"]),
+    ("cache", &["events", "placement", "policy", "request", "rng", "units"]),
     ("coordination", &["events", "policy", "rng", "units"]),
     ("ftl", &["flash", "ids", "policy", "rng", "units"]),
     ("metrics", &["events", "request"]),

@@ -11,7 +11,7 @@ use std::process::Command;
 const PROGRAM: &str = r##"//! Uses an added policy.
 use flashraid_model::cache::{CachePolicy, Lawc, Stow};
 use flashraid_model::flash::Geometry;
-use flashraid_model::ftl::{Ftl, FtlParams, PlaneChoice, Pool, VictimPolicy};
+use flashraid_model::ftl::{Ftl, FtlParams, PlaneChoice, Pool, Procedure, VictimPolicy};
 use flashraid_model::ids::DieId;
 use flashraid_model::rng;
 
@@ -69,6 +69,7 @@ fn moves(victim: VictimPolicy) -> usize {
             stop_free_blocks: 3,
             victim,
             separate_open_block: false,
+            procedure: Procedure::AsSet,
             fill_seals_last_block: true,
         },
         1,
