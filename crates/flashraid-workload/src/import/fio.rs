@@ -284,7 +284,7 @@ fn written(name: &str, job: Job, notes: &mut Vec<String>) -> Result<Stream, Impo
         return Ok(stream);
     }
     stream.set("kind", quoted("synthetic"));
-    let (kind, after) = job.direction.split_once(':').map_or((job.direction.as_str(), ""), |(kind, after)| (kind, after));
+    let (kind, after) = job.direction.split_once(':').unwrap_or((job.direction.as_str(), ""));
     let (reads, sequential) = match kind {
         "read" => ("1.0".to_owned(), true),
         "write" => ("0.0".to_owned(), true),
