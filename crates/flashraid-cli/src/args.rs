@@ -38,6 +38,9 @@ pub enum Command {
     /// Run every combination of varied keys and compare the results
     #[command(after_help = COMPARE_HELP)]
     Compare(CompareArgs),
+    /// One page of results that are there: runs, comparisons, reproductions
+    #[command(after_help = REPORT_HELP)]
+    Report(ReportArgs),
     /// Put the shards of a comparison together
     #[command(after_help = STATUS)]
     Merge(MergeArgs),
@@ -46,6 +49,9 @@ pub enum Command {
     /// Look into traces and convert them
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// Take over a workload of fio or MQSim as a [workload] table
+    #[command(after_help = IMPORT_HELP)]
+    Import(ImportArgs),
     /// Show the devices, arrays and workloads that come with the program
     Preset {
         /// What to show of them [default: list]
@@ -139,6 +145,9 @@ pub struct RunArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
+    /// Print the results in this form: json is that of --json, fio+ that of fio --output-format=json+
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text, conflicts_with = "json")]
+    pub output_format: OutputFormat,
     /// Keep single requests and collections of this window of simulated time, for instance 1s..1300ms; --out draws them
     #[arg(long, value_name = "FROM..TO", value_parser = parse_window)]
     pub timeline: Option<Range<Duration>>,
@@ -147,6 +156,25 @@ pub struct RunArgs {
     /// Write report.json, report.html, every request (requests.parquet, requests.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+/// Forms in which a run is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum OutputFormat {
+    /// Tables
+    Text,
+    /// One JSON document
+    Json,
+    /// What tools for fio read
+    #[value(name = "fio+")]
+    Fio,
+}
+
+impl RunArgs {
+    /// The form that the options ask for.
+    pub fn form(&self) -> OutputFormat {
+        if self.json { OutputFormat::Json } else { self.output_format }
+    }
 }
 
 const COMPARE_HELP: &str = "\
@@ -185,6 +213,54 @@ pub struct CompareArgs {
     #[arg(long)]
     pub json: bool,
     /// Folder of report.json, report.html, every point (points.parquet, points.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) [default: flashraid-out/compare-HASH]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+const IMPORT_HELP: &str = "\
+Prints a configuration of which only the workload is given; all else has its defaults. What has no counterpart is said and
+left out, what would change the requests and can't be expressed is refused.
+
+Examples:
+  flashraid import randrw.fio > randrw.toml && flashraid run randrw.toml
+  flashraid import workload.xml --part 2 --out second.toml
+
+Exit status: 0 success, 1 the file can't be written, 2 bad input.";
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// A fio job file or an MQSim workload definition (XML)
+    pub file: PathBuf,
+    /// The job of this name or, of MQSim, the scenario of this number, where there are several
+    #[arg(long, value_name = "NAME|N")]
+    pub part: Option<String>,
+    /// Write the configuration into this file instead of printing it
+    #[arg(long, value_name = "FILE.toml")]
+    pub out: Option<PathBuf>,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+const REPORT_HELP: &str = "\
+Several runs are also put beside each other, the first as the baseline. The page is one file that opens without a network;
+of one result the pictures are written, too.
+
+Examples:
+  flashraid report results
+  flashraid report before after --out before-after
+  flashraid report flashraid-out/compare-1f0c2a44
+
+Exit status: 0 success, 1 the page can't be written, 2 bad input.";
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Folders that run, compare, reproduce or demo have written, or their report.json or reproduction.json
+    #[arg(value_name = "RESULT", required = true)]
+    pub results: Vec<PathBuf>,
+    /// Folder of report.html and pictures (*.svg); the next free name if there is something in it [default: flashraid-out/report]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

@@ -2,6 +2,7 @@
 
 use flashraid::study::StudyObserver;
 use flashraid::{CompletedRequest, Observer, Progress, Stop};
+use flashraid_report::fio;
 use flashraid_report::requests::RequestFiles;
 
 use crate::failure::Failure;
@@ -12,6 +13,8 @@ use crate::progress::Board;
 pub struct Watcher<'a> {
     board: &'a Board,
     requests: Option<&'a mut RequestFiles>,
+    /// What fio's form of the results needs, if it is wanted.
+    pub fio: Option<&'a mut fio::Recorder>,
     /// Why requests can't be written; an observer can't fail, so that the run is stopped and this reported instead.
     pub failure: Option<Failure>,
 }
@@ -19,7 +22,7 @@ pub struct Watcher<'a> {
 impl<'a> Watcher<'a> {
     /// On a board of one simulation.
     pub fn new(board: &'a Board, requests: Option<&'a mut RequestFiles>) -> Watcher<'a> {
-        Watcher { board, requests, failure: None }
+        Watcher { board, requests, fio: None, failure: None }
     }
 }
 
@@ -38,6 +41,9 @@ impl Observer for Watcher<'_> {
     }
 
     fn request(&mut self, request: &CompletedRequest) {
+        if let Some(fio) = &mut self.fio {
+            fio.record(request);
+        }
         if let (Some(file), None) = (&mut self.requests, &self.failure) {
             self.failure = file.add(request).err().map(Failure::from);
         }

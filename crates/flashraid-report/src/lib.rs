@@ -5,6 +5,7 @@ pub mod data;
 pub mod error;
 pub mod figures;
 pub mod files;
+pub mod fio;
 pub mod grid;
 pub mod json;
 pub mod number;
@@ -12,7 +13,9 @@ pub mod page;
 pub mod parquet;
 pub mod picture;
 pub mod requests;
+pub mod results;
 pub mod run;
+pub mod series;
 pub mod sheet;
 pub mod text;
 

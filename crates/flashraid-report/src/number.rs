@@ -55,6 +55,17 @@ pub fn time_unit(microseconds: f64) -> (&'static str, f64) {
     }
 }
 
+/// A life in years or, if it is short, in days.
+pub fn years(days: f64) -> String {
+    match days / DAYS_PER_YEAR {
+        years if years >= 0.995 => format!("{} years", rounded(years)),
+        _ => format!("{} days", three_digits(days)),
+    }
+}
+
+/// Of the Julian calendar, as data sheets count.
+const DAYS_PER_YEAR: f64 = 365.25;
+
 /// Bytes with a binary unit and four significant digits.
 pub fn bytes(bytes: f64) -> String {
     let mut value = bytes;

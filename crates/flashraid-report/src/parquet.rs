@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flashraid_model::metrics::CompletedRequest;
+use flashraid_model::metrics::breakdown::{PARTS, in_order};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -29,10 +30,17 @@ const SCHEMA: &str = "message requests {
     REQUIRED INT32 stream (INTEGER(8, false));
     REQUIRED BOOLEAN high_priority;
     REQUIRED INT32 gc_members_met (INTEGER(32, false));
+    REQUIRED INT64 queue_ns (INTEGER(64, false));
+    REQUIRED INT64 collection_ns (INTEGER(64, false));
+    REQUIRED INT64 parity_ns (INTEGER(64, false));
+    REQUIRED INT64 cache_ns (INTEGER(64, false));
+    REQUIRED INT64 transfer_ns (INTEGER(64, false));
+    REQUIRED INT64 flash_ns (INTEGER(64, false));
+    REQUIRED INT64 other_ns (INTEGER(64, false));
 }";
 
-/// Rows of a row group: about 13 MB before compression, which bounds the memory whatever the length of the run.
-const ROWS_PER_GROUP: usize = 1 << 18;
+/// Rows of a row group: about 18 MB before compression, which bounds the memory whatever the length of the run.
+const ROWS_PER_GROUP: usize = 1 << 17;
 
 /// A file of requests that grows while the simulation runs; without [`RequestFile::finish`] nothing is left of it.
 pub struct RequestFile {
@@ -113,6 +121,13 @@ fn write_columns(mut group: SerializedRowGroupWriter<'_, File>, rows: &[Complete
     column.typed::<Int32Type>().write_batch(&values, None, None)?;
     column.close()?;
 
+    for part in 0..PARTS.len() {
+        let values: Vec<i64> = rows.iter().map(|row| in_order(&row.time)[part] as i64).collect();
+        let mut column = group.next_column()?.expect("the schema has this column");
+        column.typed::<Int64Type>().write_batch(&values, None, None)?;
+        column.close()?;
+    }
+
     group.close().map(drop)
 }
 
@@ -147,6 +162,7 @@ pub fn failure(path: &Path, error: &ParquetError) -> WriteError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flashraid_model::events::TimeParts;
     use flashraid_model::request::{OpKind, Request};
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
@@ -162,7 +178,8 @@ mod tests {
             stream: (index % 2) as u8,
             one_member: false,
         };
-        CompletedRequest { index, request, arrival_ns: index * 10, done_ns: index * 10 + 250_000, gc_members_met: (index % 9) as u32 }
+        let time = TimeParts { flash_ns: 200_000, queue_ns: 50_000 - index % 9, other_ns: index % 9, ..TimeParts::default() };
+        CompletedRequest { index, request, arrival_ns: index * 10, done_ns: index * 10 + 250_000, gc_members_met: (index % 9) as u32, time }
     }
 
     #[test]
@@ -193,6 +210,10 @@ mod tests {
             assert_eq!(row.get_ubyte(7).unwrap(), expected.request.stream);
             assert_eq!(row.get_bool(8).unwrap(), index == 7);
             assert_eq!(row.get_uint(9).unwrap(), expected.gc_members_met);
+            assert_eq!(
+                [10, 11, 15, 16].map(|column| row.get_ulong(column).unwrap()),
+                [expected.time.queue_ns, 0, 200_000, expected.time.other_ns]
+            );
             rows += 1;
         }
         assert_eq!(rows, count);

@@ -5,13 +5,14 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flashraid_model::metrics::CompletedRequest;
+use flashraid_model::metrics::breakdown::in_order;
 
 use super::parquet::{Metadata, RequestFile};
 use crate::error::{Outcome, WriteError};
 use crate::files::NewFile;
 
 /// The columns of the CSV file, as in the Parquet file.
-const HEADER: &str = "index,arrival_ns,done_ns,response_ns,offset_bytes,length_bytes,direction,stream,high_priority,gc_members_met";
+const HEADER: &str = "index,arrival_ns,done_ns,response_ns,offset_bytes,length_bytes,direction,stream,high_priority,gc_members_met,queue_ns,collection_ns,parity_ns,cache_ns,transfer_ns,flash_ns,other_ns";
 
 /// `requests.parquet` and `requests.csv`, which grow while the simulation runs; without [`RequestFiles::finish`] nothing is left of them.
 pub struct RequestFiles {
@@ -36,11 +37,12 @@ impl RequestFiles {
     /// Adds a row.
     pub fn add(&mut self, row: &CompletedRequest) -> Outcome {
         self.parquet.add(row)?;
-        let CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met } = row;
+        let CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met, time } = row;
+        let [queue, collection, parity, cache, transfer, flash, other] = in_order(time);
         let direction = request.kind.name();
         writeln!(
             self.csv,
-            "{index},{arrival_ns},{done_ns},{},{},{},{direction},{},{},{gc_members_met}",
+            "{index},{arrival_ns},{done_ns},{},{},{},{direction},{},{},{gc_members_met},{queue},{collection},{parity},{cache},{transfer},{flash},{other}",
             done_ns - arrival_ns,
             request.offset_bytes,
             request.length_bytes,

@@ -4,6 +4,7 @@
 
 pub mod catalogue;
 pub mod files;
+pub mod import;
 mod mix;
 pub mod quantities;
 mod space;

@@ -78,6 +78,12 @@ pub struct Report {
     /// Requests per second over the measured time.
     #[serde(default)]
     pub iops: Iops,
+    /// Where the time of the requests went.
+    #[serde(default)]
+    pub time_us: TimeByShare,
+    /// The run interval by interval.
+    #[serde(default)]
+    pub over_time: OverTime,
     /// What was asked for and not served, because too many members had failed.
     #[serde(default)]
     pub lost: Lost,
@@ -152,6 +158,98 @@ pub struct Iops {
     pub read: Option<f64>,
     /// Writes.
     pub write: Option<f64>,
+}
+
+/// Where the time of requests went, in microseconds: means of all requests and of the slowest; `None` without requests.
+///
+/// Of n requests the slowest tenth are the ⌈n/10⌉ slowest, and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names of the shares say all")]
+pub struct TimeByShare {
+    pub all: Option<TimeSpent>,
+    pub slowest_10_percent: Option<TimeSpent>,
+    pub slowest_1_percent: Option<TimeSpent>,
+    pub slowest_0_1_percent: Option<TimeSpent>,
+}
+
+impl TimeByShare {
+    /// The shares with their names for people.
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, Option<TimeSpent>); 4] {
+        [
+            ("all", self.all),
+            ("slowest 10 %", self.slowest_10_percent),
+            ("slowest 1 %", self.slowest_1_percent),
+            ("slowest 0.1 %", self.slowest_0_1_percent),
+        ]
+    }
+}
+
+/// Parts of a response time, in microseconds, along the path that decided the request's end; they add up to it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct TimeSpent {
+    /// Behind other requests' operations and full queues.
+    pub queue: f64,
+    /// Behind collection of any kind.
+    pub collection: f64,
+    /// Reads ahead of writes, locks and writes of parity.
+    pub parity: f64,
+    /// Waiting for room in the write cache, and the cache's own time.
+    pub cache: f64,
+    /// Channel and link, waiting for them included.
+    pub transfer: f64,
+    /// Array times of its own operations.
+    pub flash: f64,
+    /// Firmware, buffers, the rest.
+    pub other: f64,
+}
+
+impl TimeSpent {
+    /// The parts with their names, in order.
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, f64); 7] {
+        let Self { queue, collection, parity, cache, transfer, flash, other } = *self;
+        let parts = [queue, collection, parity, cache, transfer, flash, other];
+        std::array::from_fn(|index| (flashraid_model::metrics::breakdown::PARTS[index], parts[index]))
+    }
+
+    /// The response time that they add up to.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.named().iter().map(|(_, part)| part).sum()
+    }
+}
+
+/// The measured time interval by interval: lists with a figure for each. Requests count where they are done.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct OverTime {
+    /// Length of an interval, in milliseconds; the last one is cut off by the end of the run.
+    pub interval_ms: f64,
+    /// Beginnings, in milliseconds.
+    pub from_ms: Vec<f64>,
+    /// Reads and writes per second.
+    pub iops: Vec<f64>,
+    /// Mean response time, in microseconds; `None` without requests, like those that follow.
+    pub mean_us: Vec<Option<f64>>,
+    /// Median, in microseconds, at most 1.6 % too long.
+    pub p50_us: Vec<Option<f64>>,
+    /// 99th percentile, in microseconds, at most 1.6 % too long.
+    pub p99_us: Vec<Option<f64>>,
+    /// Longest response time, in microseconds.
+    pub max_us: Vec<Option<f64>>,
+    /// Mean number of requests between arrival and end.
+    pub outstanding: Vec<f64>,
+    /// (Pages that requests write + pages that collections move) / pages that requests write; `None` without writes.
+    pub write_amplification: Vec<Option<f64>>,
+    /// Share of the write cache that is full at the end of the interval; empty without a cache.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cache_occupancy: Vec<Option<f64>>,
+    /// Share of the strips of all failed members that are rebuilt; empty if none fails.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rebuilt_fraction: Vec<Option<f64>>,
+    /// Failures of members and their rebuilding, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<TimelineMark>,
 }
 
 /// A figure for all requests, reads and writes.
@@ -252,6 +350,18 @@ pub struct Lifetime {
     pub days_levelled: f64,
     /// Days until the most worn block has had them, if wear stays as uneven as it is.
     pub days_worst_block: f64,
+    /// The same in years.
+    #[serde(default)]
+    pub years: Option<f64>,
+    /// Terabytes (10^12) that can be written to it in this time at this load, as data sheets give TBW.
+    #[serde(default)]
+    pub tbw: Option<f64>,
+    /// How often a day its whole capacity is written at this load (DWPD).
+    #[serde(default)]
+    pub dwpd: Option<f64>,
+    /// How often a day it could be, to last five years.
+    #[serde(default)]
+    pub dwpd_five_years: Option<f64>,
 }
 
 /// Garbage collection.

@@ -119,6 +119,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         measured: &measured,
         counters: &counters,
         wear: &wear,
+        member_capacity_bytes: scenario.array.ssd.exported_pages() * u64::from(g.page_bytes),
         blocks_per_member: u64::from(g.dies) * u64::from(g.blocks_per_die()),
         start_free_blocks: scenario.array.ssd.gc.start_free_blocks,
         endurance_cycles: Some(scenario.endurance_erases),
@@ -137,6 +138,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
             let page_bytes = u64::from(array.page_bytes());
             report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, end_ns - measured.from_ns)
         }),
+        cache_room_pages: cache.map_or(0, |(_, room_pages)| room_pages),
         is_closed,
         partial_reason: stopped.then(|| format!("interrupted after {}", counted(requests, "request"))),
         workload_note,

@@ -6,7 +6,7 @@ use flashraid_model::array::{Array, Done, Event, Health, HostCounters, HostPortC
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination;
 use flashraid_model::events::{GcInterval, Slab, TIME_MAX_NS};
-use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Skip};
+use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Sample, Skip};
 use flashraid_model::ssd::{Hint, MemberCounters};
 use flashraid_workload::{HostLoop, Request, Source, SourceError};
 use std::collections::{BTreeMap, VecDeque};
@@ -106,9 +106,10 @@ pub fn simulate(
     let dies = array.members()[0].dies();
     let may_fail = !array.failure_progress().is_empty();
     let metrics = Metrics::new(params, array.members().len() as u32, dies).with_phases(if may_fail { Health::ALL.len() } else { 0 });
+    let has_cache = array.has_cache();
     let host = source.host_loop();
     let takes_ahead = host == HostLoop::Open && array.takes_ahead();
-    let hints: &[_] = match (takes_ahead, array.has_cache()) {
+    let hints: &[_] = match (takes_ahead, has_cache) {
         (true, _) => &[],
         (false, true) => &CACHED_HINTS,
         (false, false) => &HINTS,
@@ -120,6 +121,7 @@ pub fn simulate(
         stripes_at_restart: StripeCounters::default(),
         host_at_restart: HostCounters::default(),
         port_at_restart: HostPortCounters::default(),
+        samples: may_fail || has_cache,
         may_fail,
         first_measured: 0,
         requests_lost: 0,
@@ -177,6 +179,8 @@ struct Loop {
     stripes_at_restart: StripeCounters,
     host_at_restart: HostCounters,
     port_at_restart: HostPortCounters,
+    /// There is something to sample: a write cache, or members that fail.
+    samples: bool,
     /// A member fails in the course of the run.
     may_fail: bool,
     /// The first request that the statistics do not leave out, once that is known.
@@ -380,7 +384,17 @@ impl Loop {
         in_clock(until)?;
         self.array.advance(until, &mut self.events);
         self.now = until;
+        if self.samples && self.metrics.wants_sample(until) {
+            self.sample(until);
+        }
         Ok(())
+    }
+
+    /// Notes how full the cache is and how far rebuilding has come.
+    #[cold]
+    fn sample(&mut self, now: TimeNs) {
+        let strips_rebuilt = self.array.failure_progress().iter().map(|failure| failure.strips_rebuilt).sum();
+        self.metrics.sample(now, Sample { cached_pages: self.array.cached_pages(), strips_rebuilt });
     }
 
     /// Counts a step, and asks now and then whether to go on.
@@ -420,7 +434,8 @@ impl Loop {
             self.requests_lost += u64::from(self.measuring && index >= self.first_measured);
             return;
         }
-        let completed = CompletedRequest { index, request, arrival_ns, done_ns: done.at, gc_members_met: done.gc_members_met };
+        let Done { at, gc_members_met, parts, .. } = *done;
+        let completed = CompletedRequest { index, request, arrival_ns, done_ns: at, gc_members_met, time: parts };
         self.metrics.request(&completed);
         if self.may_fail {
             self.metrics.request_of_phase(health as usize, &completed);

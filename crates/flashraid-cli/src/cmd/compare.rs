@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use flashraid::study::{Study, StudyPlan};
 use flashraid::{Error, StudyResult};
 use flashraid_report::grid::Grid;
-use flashraid_report::page::Page;
+use flashraid_report::page::{self, Page};
 use flashraid_report::{chart, picture, text};
 
 use crate::args::{CompareArgs, DEFAULT_OUT};
@@ -86,15 +86,12 @@ pub fn run_plan(plan: StudyPlan, how_to_go_on: &str) -> Outcome<StudyResult> {
 /// Writes report.json, report.html, the points and what the charts show as data, and the pictures.
 pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
     files::write(&out.join("report.json"), json::text(&grid.document()).as_bytes())?;
-    let facts: Vec<String> = grid.conclusion().into_iter().chain([grid.legend()]).chain(grid.doubts()).chain(grid.notes()).collect();
-    let (sheets, charts) = (grid.sheets(), chart::of_grid(grid));
-    let (summary, details) = sheets.split_at(1);
+    let part = page::of_grid(title, grid);
     let configuration = &grid.points[0].reports[0]["config"];
-    let page = Page { title, facts: &facts, summary, details, charts: &charts, configuration };
-    files::write(&out.join("report.html"), page.html().as_bytes())?;
+    files::write(&out.join("report.html"), Page { title, parts: std::slice::from_ref(&part) }.html().as_bytes())?;
     grid.table().of(configuration).write(out, "points")?;
-    chart::table(&charts).of(configuration).write(out, "charts")?;
-    Ok(picture::write(&charts, out)?)
+    chart::table(&part.charts).of(configuration).write(out, "charts")?;
+    Ok(picture::write(&part.charts, out)?)
 }
 
 /// The tables for standard output, and where the rest is.

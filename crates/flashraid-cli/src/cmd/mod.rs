@@ -4,10 +4,12 @@ mod bench;
 mod cache;
 mod check;
 mod compare;
+mod import;
 pub mod main_job;
 mod merge;
 mod migrate;
 mod preset;
+mod report;
 mod reproduce;
 mod run;
 mod schema;
@@ -21,10 +23,12 @@ pub fn run(command: Command) -> Outcome {
     match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Trace(command) => trace::run(&command),
         Command::Preset { command } => preset::run(command.as_ref()),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Migrate(arguments) => migrate::run(&arguments),

@@ -18,7 +18,7 @@ use crate::output::{json, reproduction};
 use crate::progress::Board;
 use crate::{files, interrupt, scenario};
 use flashraid_report::chart::{self, Chart};
-use flashraid_report::page::Page;
+use flashraid_report::page::{Page, Part};
 use flashraid_report::{picture, text};
 
 /// Runs the command.
@@ -191,18 +191,18 @@ fn write(evaluated: &[(Figure, Evaluation)], curves: Vec<Vec<Chart>>, origin: &O
     let (summary, details) = (reproduction::sheets(evaluated), reproduction::row_sheets(evaluated));
     let charts = reproduction::charts(evaluated, curves);
     chart::table(&charts).write(out, "charts")?;
-    let facts = [self::summary(evaluated, out)];
-    let configuration = serde_json::json!({ "date": origin.date, "first_seed": origin.first_seed });
-    let page = Page {
-        title: "The papers reproduced",
-        facts: &facts,
-        summary: &summary,
-        details: &details,
-        charts: &charts,
-        configuration: &configuration,
+    let title = "The papers reproduced";
+    let part = Part {
+        title: title.to_owned(),
+        headline: Some(ledger::tally(evaluated.iter().flat_map(|(_, evaluation)| &evaluation.claims))),
+        facts: vec![format!("run on {} with seeds from {} on", origin.date, origin.first_seed)],
+        summary,
+        details,
+        charts,
+        ..Part::default()
     };
-    files::write(&out.join("report.html"), page.html().as_bytes())?;
-    Ok(picture::write(&charts, out)?)
+    files::write(&out.join("report.html"), Page { title, parts: std::slice::from_ref(&part) }.html().as_bytes())?;
+    Ok(picture::write(&part.charts, out)?)
 }
 
 fn summary(evaluated: &[(Figure, Evaluation)], out: &Path) -> String {

@@ -8,7 +8,7 @@ use flashraid::study::Setting;
 use flashraid_workload::units::Duration;
 use serde_json::Value;
 
-use crate::args::RunArgs;
+use crate::args::{OutputFormat, RunArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::machine::Machine;
@@ -16,10 +16,10 @@ use crate::output::json;
 use crate::progress::Board;
 use crate::watch::Watcher;
 use crate::{interrupt, scenario};
-use flashraid_report::page::Page;
+use flashraid_report::page::{self, Page};
 use flashraid_report::parquet::Metadata;
 use flashraid_report::requests::RequestFiles;
-use flashraid_report::{chart, picture, run as tables, text};
+use flashraid_report::{chart, fio, picture, run as tables, series, text};
 
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
@@ -32,7 +32,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     }
     // What is wrong is said before there are files.
     let scenario = simulation.scenario()?;
-    if arguments.timeline.is_some() && arguments.out.is_none() && !arguments.json {
+    if arguments.timeline.is_some() && arguments.out.is_none() && arguments.form() != OutputFormat::Json {
         return Err(Failure::Input(
             "--timeline: add --out DIR for the picture of the window, or --json for its entries; tables have no place for it".to_owned(),
         ));
@@ -44,7 +44,9 @@ pub fn run(arguments: &RunArgs) -> Outcome {
 
     interrupt::stop_at_next_step()?;
     let board = Board::new(1);
+    let mut fio = (arguments.form() == OutputFormat::Fio).then(|| fio::Recorder::new(scenario.metrics.skip));
     let mut watcher = Watcher::new(&board, requests.as_mut());
+    watcher.fio = fio.as_mut();
     let result = simulation.observe(&mut watcher).run();
     board.clear();
     let report = match watcher.failure {
@@ -57,9 +59,14 @@ pub fn run(arguments: &RunArgs) -> Outcome {
         requests.finish()?;
         write_reports(&report, &document, &arguments.scenario.file, out)?;
     }
-    match arguments.json {
-        true => json::print(&document)?,
-        false => {
+    match arguments.form() {
+        OutputFormat::Json => json::print(&document)?,
+        OutputFormat::Fio => {
+            let job =
+                arguments.scenario.file.file_stem().map_or_else(|| "flashraid".to_owned(), |name| name.to_string_lossy().into_owned());
+            json::print(&fio.expect("it was wanted").document(&report, &job))?;
+        }
+        OutputFormat::Text => {
             let notes: String = tables::notes(&report).into_iter().map(|note| note + "\n").collect();
             files::print(&format!("{notes}{}", text::render(&tables::sheets(&report))))?;
         }
@@ -78,12 +85,10 @@ fn window(timeline: Option<&Range<Duration>>) -> Vec<Setting> {
 
 fn write_reports(report: &Report, document: &Value, file: &Path, out: &Path) -> Outcome {
     files::write(&out.join("report.json"), json::text(document).as_bytes())?;
-    let (facts, sheets, charts) = (tables::notes(report), tables::sheets(report), chart::of_run(document));
     let title = format!("flashraid run {}", file.display());
-    // What was run, and its response times.
-    let (summary, details) = sheets.split_at(2);
-    let page = Page { title: &title, facts: &facts, summary, details, charts: &charts, configuration: &document["config"] };
-    files::write(&out.join("report.html"), page.html().as_bytes())?;
-    chart::table(&charts).of(&document["config"]).write(out, "charts")?;
-    Ok(picture::write(&charts, out)?)
+    let part = page::of_run(&title, report, document);
+    files::write(&out.join("report.html"), Page { title: &title, parts: std::slice::from_ref(&part) }.html().as_bytes())?;
+    chart::table(&part.charts).of(&document["config"]).write(out, "charts")?;
+    series::of_run(document).of(&document["config"]).write(out, "series")?;
+    Ok(picture::write(&part.charts, out)?)
 }

@@ -166,6 +166,7 @@ fn beside(claim: &Claim) -> Option<Chart> {
             series("paper", parts.iter().map(|part| part.paper).collect(), none),
             series("measured", parts.iter().map(|part| part.measured).collect(), parts.iter().map(|part| part.ci95).collect()),
         ],
+        stacked: false,
     };
     // A figure with a claim of its own name has a chart of its points by that name.
     Some(Chart {
@@ -186,7 +187,7 @@ fn bars((figure, evaluation): &(Figure, Evaluation)) -> Chart {
     Chart {
         id: figure.id.replace('.', "-"),
         title: format!("{}: {}", figure.id, figure.title),
-        content: Content::Bars(Bars { groups, y: Axis::linear(label), series: vec![series] }),
+        content: Content::Bars(Bars { groups, y: Axis::linear(label), series: vec![series], stacked: false }),
     }
 }
 

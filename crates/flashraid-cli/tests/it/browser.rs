@@ -14,9 +14,14 @@ const PROBE: &str = include_str!("browser_probe.js");
 
 /// What the probe saw in a page, or `None` if there is no browser.
 fn visit(place: &Place, page: &str, width: u32) -> Option<Value> {
+    visit_with(place, page, width, PROBE)
+}
+
+/// What a probe of one's own saw.
+pub fn visit_with(place: &Place, page: &str, width: u32, probe: &str) -> Option<Value> {
     let html = fs::read_to_string(place.path(page)).unwrap();
     let html = html.replacen("<head>", &format!("<head><script>{WATCH}</script>"), 1);
-    place.write("probed.html", html.replacen("</body>", &format!("<script>{PROBE}</script></body>"), 1));
+    place.write("probed.html", html.replacen("</body>", &format!("<script>{probe}</script></body>"), 1));
     let output = Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"])
         .args([format!("--window-size={width},900"), format!("--user-data-dir={}", place.path("browser").display())])
@@ -71,12 +76,12 @@ fn columns(chart: &Value) -> (Vec<f64>, Vec<Vec<Option<f64>>>) {
 }
 
 /// A number as the page shows it, with four significant digits.
-fn shown(text: &str) -> Option<f64> {
+pub fn shown(text: &str) -> Option<f64> {
     text.split([' ', '±']).next()?.replace(',', "").parse().ok()
 }
 
 /// Every step of a distribution is where the data say, at both ends of its jump; and so is what the page shows under the cursor.
-fn expect_steps(chart: &Value, curves: &[(&str, &Value)], scale: f64, share: impl Fn(f64) -> f64) {
+pub fn expect_steps(chart: &Value, curves: &[(&str, &Value)], scale: f64, share: impl Fn(f64) -> f64) {
     let (xs, columns) = columns(chart);
     assert!(xs.is_sorted());
     assert_eq!(columns.len(), curves.len());
@@ -130,9 +135,24 @@ fn expect_steps(chart: &Value, curves: &[(&str, &Value)], scale: f64, share: imp
 }
 
 /// The numbers of a column, which has holes where another line has points.
-fn numbers(column: &Value) -> Vec<f64> {
+pub fn numbers(column: &Value) -> Vec<f64> {
     column.as_array().unwrap().iter().filter_map(Value::as_f64).collect()
 }
+
+/// In their order, with a window.
+const CHARTS_OF_A_RUN: [&str; 11] = [
+    "response-cdf",
+    "response-tail",
+    "time-parts",
+    "bandwidth",
+    "time-response",
+    "time-iops",
+    "time-outstanding",
+    "time-amplification",
+    "free-blocks",
+    "timeline",
+    "free-blocks-window",
+];
 
 #[test]
 fn the_report_of_a_run_works_in_a_browser() {
@@ -140,7 +160,7 @@ fn the_report_of_a_run_works_in_a_browser() {
     let report = place.run_json(&["run", "small.toml", "--json", "--timeline", "1s..1.2s", "--out", "out"]);
     for width in [1440, 1024, 390] {
         let Some(probe) = visit(&place, "out/report.html", width) else { return };
-        expect_sound(&probe, &["response-cdf", "response-tail", "bandwidth", "free-blocks", "timeline", "free-blocks-window"]);
+        expect_sound(&probe, &CHARTS_OF_A_RUN);
 
         assert_eq!(numbers(&chart(&probe, "bandwidth")["data"][1]), numbers(&report["bandwidth_mb_s"]["series"]));
         let curves = ["all", "read", "write"].map(|name| (name, &report["response_us"][name]["cdf"]));

@@ -129,7 +129,7 @@ impl Place {
 }
 
 /// What `run --out` writes.
-pub const FILES_OF_A_RUN: [&str; 10] = [
+pub const FILES_OF_A_RUN: [&str; 17] = [
     "bandwidth.svg",
     "charts.csv",
     "charts.parquet",
@@ -140,6 +140,13 @@ pub const FILES_OF_A_RUN: [&str; 10] = [
     "requests.parquet",
     "response-cdf.svg",
     "response-tail.svg",
+    "series.csv",
+    "series.parquet",
+    "time-amplification.svg",
+    "time-iops.svg",
+    "time-outstanding.svg",
+    "time-parts.svg",
+    "time-response.svg",
 ];
 
 /// What a finished process left behind.

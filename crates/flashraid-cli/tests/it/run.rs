@@ -145,12 +145,21 @@ fn out_keeps_the_report_and_every_request() {
             "stream",
             "high_priority",
             "gc_members_met",
+            "queue_ns",
+            "collection_ns",
+            "parity_ns",
+            "cache_ns",
+            "transfer_ns",
+            "flash_ns",
+            "other_ns",
         ]
     );
     let (mut rows, mut response_ns, mut reads) = (0_u64, 0_u64, 0_u64);
     for row in reader.get_row_iter(None).unwrap() {
         let row = row.unwrap();
         assert_eq!(row.get_ulong(2).unwrap() - row.get_ulong(1).unwrap(), row.get_ulong(3).unwrap());
+        let parts: u64 = (10..17).map(|column| row.get_ulong(column).unwrap()).sum();
+        assert_eq!(parts, row.get_ulong(3).unwrap(), "where the time went");
         rows += 1;
         response_ns += row.get_ulong(3).unwrap();
         reads += u64::from(row.get_string(6).unwrap() == "read");

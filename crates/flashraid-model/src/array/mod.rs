@@ -735,6 +735,11 @@ impl Array {
         self.caching.as_mut().map(|caching| (caching.cache.counters(now), caching.cache.room_pages()))
     }
 
+    /// Pages in the write cache; 0 without one.
+    pub fn cached_pages(&self) -> u64 {
+        self.caching.as_ref().map_or(0, |caching| caching.cache.cached_pages())
+    }
+
     /// From now on every destage is an [`Event::Destage`] for each member that gets pages of it.
     pub fn record_destages(&mut self) {
         if let Some(caching) = &mut self.caching {

@@ -11,25 +11,29 @@
 //! [`Measured`] holds the results.
 
 pub mod bandwidth;
+pub mod breakdown;
 pub mod course;
 pub mod free_blocks;
 pub mod gc;
 pub mod interval;
 pub mod latency;
 pub mod moments;
+pub mod over_time;
 pub mod timeline;
 
 use crate::TimeNs;
-use crate::events::{DestageInterval, GcInterval};
+use crate::events::{DestageInterval, GcInterval, TimeParts};
 use crate::request::{OpKind, Request};
 
 pub use bandwidth::BandwidthSummary;
+pub use breakdown::TimeSums;
 pub use course::{CourseSummary, Tenth};
 pub use free_blocks::FreeBlocksPoint;
 pub use gc::GcActivity;
 pub use interval::Estimate;
 pub use latency::{CdfPoint, Latency, ResponseTimes};
 pub use moments::Moments;
+pub use over_time::{Course as OverTime, IntervalPoint, Sample};
 pub use timeline::Timeline;
 
 /// A request that is done.
@@ -45,6 +49,8 @@ pub struct CompletedRequest {
     pub done_ns: TimeNs,
     /// Members on which at least one of its pages waited for garbage collection.
     pub gc_members_met: u32,
+    /// Where the time from its arrival to its end went.
+    pub time: TimeParts,
 }
 
 /// What is measured, and how finely.
@@ -101,10 +107,12 @@ pub struct Metrics {
     first_index: u64,
     response: latency::LatencyRecorder,
     response_by_phase: Vec<latency::LatencyRecorder>,
+    breakdown: breakdown::Breakdown,
     requests_by_members_met: Vec<u64>,
     bandwidth: bandwidth::BandwidthRecorder,
     gc: gc::GcTracker,
     course: course::Course,
+    over_time: over_time::Recorder,
     timeline: Option<Timeline>,
     free_blocks: Vec<free_blocks::FreeBlocksRecorder>,
 }
@@ -118,10 +126,12 @@ impl Metrics {
             first_index: 0,
             response: latency::LatencyRecorder::default(),
             response_by_phase: Vec::new(),
+            breakdown: breakdown::Breakdown::default(),
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
             gc: gc::GcTracker::new(members, dies_per_member, params.gc_slice_ns),
             course: course::Course::new(0),
+            over_time: over_time::Recorder::new(0),
             timeline: params.timeline.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
             free_blocks: vec![free_blocks::FreeBlocksRecorder::default(); members as usize],
         }
@@ -151,13 +161,18 @@ impl Metrics {
             return;
         }
         self.bandwidth.record(done.done_ns, done.request.length_bytes);
+        if done.done_ns >= self.from_ns {
+            self.over_time.request(done.request.kind, done.arrival_ns, done.done_ns, done.request.length_bytes);
+        }
         if let Some(timeline) = &mut self.timeline {
             timeline.request(done);
         }
         if done.index < self.first_index {
             return;
         }
-        self.response.record(done.request.kind, done.done_ns.saturating_sub(done.arrival_ns));
+        let response_ns = done.done_ns.saturating_sub(done.arrival_ns);
+        self.response.record(done.request.kind, response_ns);
+        self.breakdown.record(response_ns, &done.time);
         if matches!(done.request.kind, OpKind::Read | OpKind::Write) {
             let written = if done.request.kind == OpKind::Write { done.request.length_bytes } else { 0 };
             self.course.request(done.arrival_ns, done.done_ns, written);
@@ -175,11 +190,24 @@ impl Metrics {
     #[inline]
     pub fn gc(&mut self, interval: &GcInterval) {
         self.course.moved(interval.start_ns, interval.pages_moved);
+        self.over_time.moved(interval.start_ns, interval.pages_moved);
         // What began before the measured time counts from its begin on.
         self.gc.interval(interval.member, interval.die, interval.start_ns.max(self.from_ns), interval.end_ns);
         if let Some(timeline) = &mut self.timeline {
             timeline.gc(interval);
         }
+    }
+
+    /// Whether [`Metrics::sample`] would add something at this moment.
+    #[inline]
+    #[must_use]
+    pub fn wants_sample(&self, now: TimeNs) -> bool {
+        self.over_time.wants_sample(now)
+    }
+
+    /// What the array is like at this moment, once for each interval of the figures over time.
+    pub fn sample(&mut self, now: TimeNs, sample: Sample) {
+        self.over_time.sample(now, sample);
     }
 
     /// Promises that every collection that starts before `now` has been reported.
@@ -210,26 +238,30 @@ impl Metrics {
         self.from_ns = now;
         self.first_index = first_index;
         self.response = latency::LatencyRecorder::default();
+        self.breakdown = breakdown::Breakdown::default();
         self.response_by_phase.fill(latency::LatencyRecorder::default());
         self.requests_by_members_met.fill(0);
         self.bandwidth = bandwidth::BandwidthRecorder::new(now, self.bandwidth.initial_interval_ns());
         self.course = course::Course::new(now);
+        self.over_time = over_time::Recorder::new(now);
         self.gc.restart(now);
     }
 
     /// The results, for a run that ended at `end_ns`: what happens later is left out of the figures over time.
     #[must_use]
-    pub fn finish(self, end_ns: TimeNs) -> Measured {
+    pub fn finish(mut self, end_ns: TimeNs) -> Measured {
         let end_ns = end_ns.max(self.from_ns);
         Measured {
             from_ns: self.from_ns,
             end_ns,
             response: self.response.finish(),
             response_by_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
+            time: self.breakdown.finish(),
             requests_by_members_met: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns),
             gc: self.gc.finish(end_ns),
             course: self.course.finish(),
+            over_time: self.over_time.finish(end_ns),
             timeline: self.timeline,
             free_blocks: self.free_blocks.iter().map(free_blocks::FreeBlocksRecorder::points).collect(),
         }
@@ -247,6 +279,8 @@ pub struct Measured {
     pub response: ResponseTimes,
     /// Response times of the requests of each phase, if phases are kept apart.
     pub response_by_phase: Vec<ResponseTimes>,
+    /// Where the time of the requests went.
+    pub time: TimeSums,
     /// Requests by the number of members on which they met a collection, from 0 to the number of members.
     pub requests_by_members_met: Vec<u64>,
     /// Bandwidth.
@@ -255,6 +289,8 @@ pub struct Measured {
     pub gc: GcActivity,
     /// Response times and pages moved over the measured time.
     pub course: CourseSummary,
+    /// The run interval by interval.
+    pub over_time: OverTime,
     /// Single requests and collections, if a window was asked for.
     pub timeline: Option<Timeline>,
     /// Free blocks over time, per member.
@@ -275,7 +311,7 @@ mod tests {
             stream: 0,
             one_member: false,
         };
-        CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met }
+        CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met, time: TimeParts::default() }
     }
 
     #[test]

@@ -76,7 +76,7 @@ mod tests {
             stream: 0,
             one_member: false,
         };
-        CompletedRequest { index: 0, request, arrival_ns, done_ns, gc_members_met: 0 }
+        CompletedRequest { index: 0, request, arrival_ns, done_ns, gc_members_met: 0, time: crate::events::TimeParts::default() }
     }
 
     fn gc(start_ns: u64, end_ns: u64) -> GcInterval {

@@ -163,7 +163,7 @@ fn bars(grid: &Grid, id: &str, title: &str, pointer: &str, duration: Option<&str
     });
     let groups = grid.points[..per_series].iter().map(group).collect();
     let y = Axis::of(label, estimates.iter().flatten().map(|estimate| estimate.mean));
-    let content = Content::Bars(Bars { groups, y, series: series.collect() });
+    let content = Content::Bars(Bars { groups, y, series: series.collect(), stacked: false });
     Some(Chart { id: id.to_owned(), title: title.to_owned(), content })
 }
 
@@ -188,7 +188,7 @@ fn percentiles(grid: &Grid) -> Option<Chart> {
     (longest > 0.0).then(|| Chart {
         id: "percentiles".to_owned(),
         title: "Percentiles of the response time".to_owned(),
-        content: Content::Bars(Bars { groups, y: Axis::log(format!("response, {unit}")), series: series.collect() }),
+        content: Content::Bars(Bars { groups, y: Axis::log(format!("response, {unit}")), series: series.collect(), stacked: false }),
     })
 }
 

@@ -63,6 +63,7 @@ fn rows(chart: &Chart) -> Vec<Row> {
                 };
                 rows.extend(band.stretches.iter().map(stretch));
             }
+            rows.extend(lines.marks.iter().map(|(name, at)| Row { x: Some(*at), x_axis: x_axis.clone(), ..row(name) }));
             rows.extend(lines.levels.iter().map(|(name, level)| Row { y: Some(*level), y_axis: y_axis.clone(), ..row(name) }));
         }
         Content::Bars(bars) => {

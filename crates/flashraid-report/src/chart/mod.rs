@@ -3,8 +3,10 @@
 mod compare;
 mod data;
 mod free_blocks;
+mod over_time;
 mod response;
 mod run;
+mod time;
 
 use std::ops::Range;
 
@@ -15,8 +17,10 @@ use super::number;
 pub use compare::of_grid;
 pub use data::table;
 pub use free_blocks::of_points;
+pub use over_time::of_run as over_time;
 pub use response::distribution;
 pub use run::{bandwidth, bandwidth_density, of_run, timeline};
+pub use time::where_it_went;
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -95,12 +99,14 @@ pub struct Lines {
     pub bands: Vec<Band>,
     /// Named values of the y axis.
     pub levels: Vec<(String, f64)>,
+    /// Named values of the x axis: moments at which something happened.
+    pub marks: Vec<(String, f64)>,
 }
 
 impl Lines {
     /// Lines alone.
     fn plain(x: Axis, y: Axis, series: Vec<Line>) -> Lines {
-        Lines { x, y, steps: false, series, bands: Vec::new(), levels: Vec::new() }
+        Lines { x, y, steps: false, series, bands: Vec::new(), levels: Vec::new(), marks: Vec::new() }
     }
 }
 
@@ -154,6 +160,8 @@ pub struct Bars {
     pub y: Axis,
     /// One bar of every group.
     pub series: Vec<BarSeries>,
+    /// The bars of a group stand on each other: parts of a whole.
+    pub stacked: bool,
 }
 
 /// A bar in every group.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Axis, Chart, Content, Line, Lines, Timeline, free_blocks, response, unit_of};
+use super::{Axis, Chart, Content, Line, Lines, Timeline, free_blocks, over_time, response, time, unit_of};
 
 /// What the document of a report has data for.
 pub fn of_run(report: &Value) -> Vec<Chart> {
@@ -10,12 +10,11 @@ pub fn of_run(report: &Value) -> Vec<Chart> {
     let charts = [
         response::distribution(directions.clone()),
         response::tail(directions),
+        time::where_it_went(report),
         bandwidth([("all members".to_owned(), report)]),
-        free_blocks::of_members(report),
-        timeline(report),
-        free_blocks::of_pool(report),
     ];
-    charts.into_iter().flatten().collect()
+    let details = [free_blocks::of_members(report), timeline(report), free_blocks::of_pool(report)];
+    charts.into_iter().flatten().chain(over_time::of_run(report)).chain(details.into_iter().flatten()).collect()
 }
 
 /// Bandwidth over time, a line for each report.
@@ -23,8 +22,9 @@ pub fn bandwidth<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> 
     let line = |(name, report): (String, &Value)| {
         let bandwidth = &report["bandwidth_mb_s"];
         let interval_s = bandwidth["series_interval_ms"].as_f64()? / 1e3;
+        let from_s = report["measured_from_ns"].as_f64().unwrap_or(0.0) / 1e9;
         let values = bandwidth["series"].as_array()?.iter().enumerate();
-        let points = values.filter_map(|(index, value)| Some(((index as f64 + 0.5) * interval_s, value.as_f64()?)));
+        let points = values.filter_map(|(index, value)| Some((from_s + (index as f64 + 0.5) * interval_s, value.as_f64()?)));
         Some(Line::new(name, points.collect()))
     };
     let series: Vec<Line> = reports.into_iter().filter_map(line).filter(|line| line.points.len() > 1).collect();

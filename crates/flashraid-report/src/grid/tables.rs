@@ -131,6 +131,16 @@ impl Grid {
         lines
     }
 
+    /// The point with the least mean response time, and that.
+    pub fn best(&self) -> Option<(usize, f64)> {
+        let means = self
+            .points
+            .iter()
+            .enumerate()
+            .filter_map(|(index, point)| Some((index, estimate(&point.figure("/response_us/all/mean")?)?.mean)));
+        means.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
     /// The comparison in a sentence: the point with the least mean response time against its baseline, or against the next best.
     pub fn conclusion(&self) -> Option<String> {
         const MEAN: &str = "/response_us/all/mean";

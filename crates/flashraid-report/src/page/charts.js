@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const charts = JSON.parse(document.getElementById("charts-data").textContent);
-  const home = document.getElementById("charts");
+  let home;
 
   // Eight colours that stay apart for all kinds of colour vision, lighter on dark ground; dashes tell lines apart without them.
   const LIGHT = { ink: "#1c1f23", soft: "#5b6470", line: "#e1e4e8", ground: "#ffffff", own: "#c98600", forced: "#0072b2",
@@ -33,12 +33,37 @@
   function frame(chart, hint) {
     const buttons = make("div", { class: "buttons" });
     const plot = make("div", { class: "plot", tabindex: "0", role: "application", "aria-label": `${chart.title}. ${hint}` });
+    const tip = make("div", { class: "tip", "aria-hidden": "true" });
+    tip.hidden = true;
     const legend = make("div", { class: "legend" });
     const where = make("output", { class: "where" });
     legend.append(where);
-    home.append(make("section", { class: "chart", id: chart.id },
-      make("header", {}, make("h2", {}, chart.title), buttons), plot, legend, make("p", { class: "hint" }, hint)));
-    return { buttons, plot, legend, where };
+    const exports = make("div", { class: "export" });
+    const picture = document.getElementById(`picture-${chart.id}`);
+    if (picture) {
+      button(exports, "SVG", "Save this chart as an SVG file", () => flashraid.save(picture.textContent, `${chart.id}.svg`, "image/svg+xml"));
+      button(exports, "PNG", "Save this chart as a PNG file", () => flashraid.savePicture(picture.textContent, `${chart.id}.png`));
+    }
+    home.append(make("section", { class: chart.kind === "timeline" ? "chart wide" : "chart", id: chart.id },
+      make("header", {}, make("h2", {}, chart.title), buttons), plot, legend, make("footer", {}, make("p", { class: "hint" }, hint), exports)));
+    plot.append(tip);
+    return { buttons, plot, legend, where, tip };
+  }
+
+  // What the legend shows at the cursor, beside the cursor.
+  function showTip({ tip, legend, where, plot }, u) {
+    const { left, top } = u.cursor;
+    tip.hidden = !where.textContent || left == null || left < 0;
+    if (tip.hidden) return;
+    const entries = [...legend.querySelectorAll("button[aria-pressed=true]")].filter((entry) => entry.querySelector("output").textContent);
+    tip.replaceChildren(make("b", {}, where.textContent), ...entries.map((entry) => {
+      const name = entry.querySelector(".name").textContent;
+      return make("div", {}, entry.querySelector(".swatch").cloneNode(), `${name} `, make("span", {}, entry.querySelector("output").textContent));
+    }));
+    const box = u.over.getBoundingClientRect(), around = plot.getBoundingClientRect();
+    const x = box.left - around.left + left, room = around.width - x - 16;
+    tip.style.left = `${Math.max(0, tip.offsetWidth > room ? x - tip.offsetWidth - 12 : x + 12)}px`;
+    tip.style.top = `${Math.max(0, box.top - around.top + Math.min(Math.max(0, top - 20), Math.max(0, box.height - tip.offsetHeight)))}px`;
   }
 
   function button(parent, text, name, action) {
@@ -52,7 +77,7 @@
   function toggle(legend, name, paint, action) {
     const swatch = make("span", { class: "swatch" });
     const value = make("output");
-    const element = make("button", { type: "button", "aria-pressed": "true" }, swatch, name, " ", value);
+    const element = make("button", { type: "button", "aria-pressed": "true" }, swatch, make("span", { class: "name" }, name), " ", value);
     element.addEventListener("click", () => {
       const shown = element.getAttribute("aria-pressed") !== "true";
       element.setAttribute("aria-pressed", shown);
@@ -72,7 +97,32 @@
   const upwards = (label, log) => axis(label, {
     size: LEFT - LABEL, values: (u, splits) => splits.map((value) => (value == null ? "" : Number(value.toPrecision(6)).toLocaleString("en", { maximumSignificantDigits: 6 }))),
     ...(log ? { filter: (u, splits) => splits.map((value) => (Number.isInteger(Math.round(Math.log10(value) * 1e9) / 1e9) ? value : null)) } : {}) });
-  const widthOf = (plot) => Math.max(280, plot.clientWidth);
+  const widthOf = (plot) => Math.max(250, plot.clientWidth);
+  const HEIGHT = 260;
+
+  // Charts over time move together, in seconds; each keeps to what it has.
+  const linked = [];
+  function link(label, group, full) {
+    const seconds = { "time, s": 1, "time, ms": 1e-3 }[label];
+    if (!seconds) return () => {};
+    const own = { home, group, full, seconds, follows: null };
+    linked.push(own);
+    return (u) => {
+      const { min, max } = u.scales.x;
+      if (!own.group.length || min == null) return;
+      // What another chart has asked for is not passed on.
+      if (own.follows && own.follows[0] === min && own.follows[1] === max) return;
+      own.follows = null;
+      const from = min * seconds, to = max * seconds, whole = min <= full[0] && max >= full[1];
+      for (const other of linked) {
+        if (other === own || other.home !== own.home) continue;
+        const min = whole ? other.full[0] : Math.max(other.full[0], from / other.seconds), max = whole ? other.full[1] : Math.min(other.full[1], to / other.seconds);
+        if (!(min < max)) continue;
+        other.follows = [min, max];
+        other.group.forEach((chart) => chart.setScale("x", { min, max }));
+      }
+    };
+  }
 
   // Zoom by keys and buttons; dragging and double clicks are uPlot's own. `group` moves together.
   function navigation(parts, group, full, log) {
@@ -180,6 +230,7 @@
       });
       ctx.strokeStyle = ctx.fillStyle = theme().soft;
       ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+      ctx.textAlign = "left";
       ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
       for (const [name, level] of chart.levels) {
         const y = u.valToPos(level, "y", true);
@@ -194,7 +245,8 @@
     // What the axis has to cover besides the lines.
     const ends = chart.series.flatMap(({ points, half_widths = [] }) => half_widths.flatMap((half, i) => [points[i][1] - half, points[i][1] + half]));
     const levels = [...chart.levels.map((level) => level[1]), ...(chart.y.cover ?? []), ...ends].filter((value) => !chart.y.log || value > 0);
-    const [least, most] = [Math.min(...data[0], ...(chart.x.cover ?? [])), Math.max(...data[0], ...(chart.x.cover ?? []))];
+    const across = [...data[0], ...(chart.x.cover ?? []), ...chart.marks.map((mark) => mark[1])];
+    const [least, most] = [Math.min(...across), Math.max(...across)];
     // Marked points and the jumps at both ends need room.
     const marked = !chart.steps && data[0].length <= MARKED_MAX;
     const margin = marked || chart.steps ? (chart.x.log ? Math.log10(most / least) : most - least) * 0.03 : 0;
@@ -205,6 +257,29 @@
       ctx.beginPath();
       ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
       ctx.clip();
+      const ratio = devicePixelRatio;
+      ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+      ctx.textAlign = "left";
+      ctx.textBaseline = "middle";
+      chart.marks.forEach(([name, at], index) => {
+        const x = u.valToPos(at, "x", true), width = ctx.measureText(name).width + 8 * ratio;
+        // What happens soon after has its name below; near the right end a name stands before its line. Lines behind it shine through.
+        const left = x + width > bbox.left + bbox.width ? x - width : x, y = bbox.top + (9 + 15 * (index % 4)) * ratio;
+        ctx.strokeStyle = theme().ink;
+        ctx.setLineDash([3 * ratio, 3 * ratio]);
+        ctx.lineWidth = ratio;
+        ctx.beginPath();
+        ctx.moveTo(x, bbox.top);
+        ctx.lineTo(x, bbox.top + bbox.height);
+        ctx.stroke();
+        ctx.globalAlpha = 0.8;
+        ctx.fillStyle = theme().ground;
+        ctx.fillRect(left, y - 7 * ratio, width, 14 * ratio);
+        ctx.globalAlpha = 1;
+        ctx.fillStyle = theme().ink;
+        ctx.fillText(name, left + 4 * ratio, y);
+      });
+      ctx.setLineDash([]);
       ctx.lineWidth = 1.5 * devicePixelRatio;
       chart.series.forEach(({ points, half_widths = [] }, index) => {
         if (u.series[index + 1].show === false) return;
@@ -219,12 +294,13 @@
       });
       ctx.restore();
     };
+    const group = [], follow = link(chart.x.label, group, full);
     const upToDecade = (max, min) => 10 ** Math.ceil(Math.log10(max > min ? max : max * 1.01) - 1e-9);
     const upTo = (u, min, max) => (chart.y.log
       ? [10 ** Math.floor(Math.log10(Math.min(min ?? 1, ...levels))), upToDecade(Math.max(max ?? 10, ...levels), Math.min(min ?? 1, ...levels))]
       : [Math.min(0, min ?? 0, ...levels), Math.max(max ?? 1, ...levels) * 1.05 || 1]);
     const u = new uPlot({
-      width: widthOf(parts.plot), height: 320, legend: { show: false },
+      width: widthOf(parts.plot), height: HEIGHT, legend: { show: false },
       scales: {
         x: { time: false, distr: chart.x.log ? 3 : 1, range: (u, min, max) => [min === data[0][0] ? full[0] : min ?? full[0], !(max > min) || max === data[0][data[0].length - 1] ? full[1] : max] },
         y: { distr: chart.y.log ? 3 : 1, range: upTo } },
@@ -236,8 +312,10 @@
         const index = u.cursor.idx;
         parts.where.textContent = index == null ? "" : `${chart.x.label}: ${number(data[0][index])}`;
         values.forEach(({ value }, series) => { value.textContent = index == null ? "" : number(valueAt(data[0], u.data[series + 1], index)) + halfAt(series, data[0][index]); });
-      }] },
+        showTip(parts, u);
+      }], setScale: [(u, key) => { if (key === "x") follow(u); }] },
     }, data, parts.plot);
+    group.push(u);
     values = chart.series.map((line, index) => toggle(parts.legend, line.name, (style) => { style.background = colour(index); }, (show) => u.setSeries(index + 1, { show })));
     const bands = chart.bands.map((band, index) => toggle(parts.legend, band.name, (style) => { style.background = theme().bands[index % 3]; },
       (show) => { shownBands[index] = show; u.redraw(); }));
@@ -254,7 +332,9 @@
     const all = chart.series.flatMap((series) => series.values).filter((value) => value != null);
     const floor = Math.min(...all, ...(chart.y.cover ?? [])) / 2;
     let u, values = [];
-    const slot = (series) => { const visible = shown(); return [0.8 / visible.length, -0.4 + (0.8 / visible.length) * visible.indexOf(series)]; };
+    // Of a group: all in one place, one on the other, or side by side.
+    const slot = (series) => { const visible = shown(); return chart.stacked ? [0.6, -0.3] : [0.8 / visible.length, -0.4 + (0.8 / visible.length) * visible.indexOf(series)]; };
+    const below = (series, group) => (chart.stacked ? shown().filter((other) => other < series).reduce((sum, other) => sum + (chart.series[other].values[group] ?? 0), 0) : 0);
     const paths = (u, seriesIndex) => {
       const path = new Path2D();
       const [width, offset] = slot(seriesIndex - 1);
@@ -262,8 +342,9 @@
       u.data[seriesIndex].forEach((value, group) => {
         if (value == null) return;
         const left = u.valToPos(group + offset + width * 0.04, "x", true), right = u.valToPos(group + offset + width * 0.96, "x", true);
-        const top = u.valToPos(value, "y", true);
-        path.rect(left, top, right - left, bottom - top);
+        const under = below(seriesIndex - 1, group), foot = under ? u.valToPos(under, "y", true) : bottom;
+        const top = u.valToPos(under + value, "y", true);
+        path.rect(left, top, right - left, foot - top);
       });
       return { stroke: null, fill: path };
     };
@@ -285,12 +366,12 @@
       }
       ctx.restore();
     };
-    const most = () => Math.max(...shown().flatMap((series) => chart.series[series].values.map((value, group) => (value ?? 0) + (chart.series[series].half_widths[group] ?? 0))), ...(chart.y.cover ?? []), 1e-12);
+    const most = () => Math.max(...shown().flatMap((series) => chart.series[series].values.map((value, group) => below(series, group) + (value ?? 0) + (chart.series[series].half_widths[group] ?? 0))), ...(chart.y.cover ?? []), 1e-12);
     // Names that would overlap are turned.
     const longest = Math.max(...chart.groups.map((name) => name.length));
     const turned = () => longest * 7 > (widthOf(parts.plot) - 80) / groups;
     u = new uPlot({
-      width: widthOf(parts.plot), height: 320, legend: { show: false },
+      width: widthOf(parts.plot), height: HEIGHT, legend: { show: false },
       scales: { x: { time: false, range: [-0.6, groups - 0.4] }, y: chart.y.log ? { distr: 3, range: () => [10 ** Math.floor(Math.log10(floor)), most() * 1.3] } : { range: () => [0, most() * 1.08] } },
       axes: [axis(null, { splits: () => chart.groups.map((_, group) => group), values: () => chart.groups, grid: { show: false },
         rotate: turned() ? -35 : 0, size: turned() ? 24 + longest * 4.2 : 30 }), upwards(chart.y.label, chart.y.log)],
@@ -303,6 +384,7 @@
           const half = group == null ? null : chart.series[series].half_widths[group];
           value.textContent = group == null ? "" : number(chart.series[series].values[group]) + (half == null ? "" : ` ±${number(half)}`);
         });
+        showTip(parts, u);
       }] },
     }, [chart.groups.map((_, group) => group), ...chart.series.map((series) => series.values)], parts.plot);
     values = chart.series.map((series, index) => toggle(parts.legend, series.name, (style) => { style.background = colour(index); },
@@ -323,8 +405,10 @@
     const x = chart.requests.map((request) => request[0]);
     const column = (write) => chart.requests.map((request) => (request[2] === write ? request[1] : null));
     const shown = { own: true, forced: true, destages: true };
-    let values = [], group = [];
+    let values = [];
+    const group = [], follow = link("time, ms", group, full);
     const sync = (u, key) => {
+      if (key === "x") follow(u);
       if (key === "x") for (const other of group) {
         if (other !== u && (other.scales.x.min !== u.scales.x.min || other.scales.x.max !== u.scales.x.max)) other.setScale("x", { min: u.scales.x.min, max: u.scales.x.max });
       }
@@ -345,7 +429,7 @@
     };
     const read = (u) => {
       const left = u.cursor.left;
-      if (left == null || left < 0) { parts.where.textContent = ""; values.forEach(({ value }) => { value.textContent = ""; }); return; }
+      if (left == null || left < 0) { parts.where.textContent = ""; values.forEach(({ value }) => { value.textContent = ""; }); showTip(parts, u); return; }
       const at = u.posToVal(left, "x"), index = group[0].cursor.idx;
       const during = chart.collections.filter((collection) => collection[2] <= at && at < collection[3]);
       const members = (forced) => new Set(during.filter((collection) => collection[4] === forced).map((collection) => collection[0])).size;
@@ -355,6 +439,7 @@
       const destaging = new Set(chart.destages.filter(([, begun, , done]) => begun <= at && at < done).map(([member]) => member)).size;
       [response(false), response(true), `${members(false)} members`, `${members(true)} members`, `${destaging} members`]
         .slice(0, values.length).forEach((text, index) => { values[index].value.textContent = text; });
+      showTip(parts, u);
     };
     const cursor = { drag: { x: true, y: false }, points: { show: false }, sync: { key: chart.id, setSeries: false } };
     const width = widthOf(parts.plot), PADDING = [10, 18, 0, 0];
@@ -405,7 +490,7 @@
       series: [{}, { points: { show: false }, paths: () => null }],
       hooks: { draw: [lanes], setScale: [sync], setCursor: [read] },
     }, [full, [0, 0]], parts.plot);
-    group = [upper, lower];
+    group.push(upper, lower);
     group.forEach((u) => u.setScale("x", { min: full[0], max: full[1] }));
     // A double click shows everything, not only what the data span.
     group.forEach((u) => u.over.addEventListener("dblclick", () => group.forEach((u) => u.setScale("x", { min: full[0], max: full[1] }))));
@@ -439,5 +524,11 @@
   addEventListener("afterprint", () => { printing = false; repaint(); });
 
   const kinds = { lines, bars, timeline };
-  for (const chart of charts) kinds[chart.kind](chart);
+  const homes = document.querySelectorAll(".charts");
+  charts.forEach((part, index) => {
+    home = homes[index];
+    for (const chart of part) kinds[chart.kind](chart);
+  });
+  // What the address asks for was not there when the page was opened.
+  if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 })();

@@ -1,57 +1,152 @@
-//! A report as one self-contained page, which opens without a network and asks nobody for anything.
+//! Results as one self-contained page, which opens without a network and asks nobody for anything.
 
-use serde_json::Value;
+mod part;
+mod sketch;
 
 use super::chart::Chart;
+use super::picture;
 use super::sheet::{Sheet, Tone};
+
+pub use part::{Part, Tile, of_grid, of_run};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("charts.js");
+/// What works without charts: contents, exports of tables, copies of texts.
+const ACTIONS: &str = include_str!("actions.js");
 /// The charting library, as published (npm package uplot 1.6.32).
 const UPLOT_STYLE: &str = include_str!("uplot/uPlot-1.6.32.min.css");
 const UPLOT_SCRIPT: &str = include_str!("uplot/uPlot-1.6.32.iife.min.js");
 const UPLOT_LICENCE: &str = include_str!("uplot/LICENSE");
 
-/// The browser enforces that the page loads nothing.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+/// The browser enforces that the page loads nothing; pictures that it makes itself come from the page.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// What a page shows.
 pub struct Page<'a> {
-    /// Its heading.
+    /// Its heading, if it has parts with headings of their own; the first part's else.
     pub title: &'a str,
-    /// Lines below the heading.
-    pub facts: &'a [String],
-    /// The tables above the charts.
-    pub summary: &'a [Sheet],
-    /// The tables below them.
-    pub details: &'a [Sheet],
-    /// Charts.
-    pub charts: &'a [Chart],
-    /// As a report has it, shown folded at the end.
-    pub configuration: &'a Value,
+    /// One result after another.
+    pub parts: &'a [Part],
 }
 
 impl Page<'_> {
     /// The page as HTML.
     pub fn html(&self) -> String {
-        let facts: String = self.facts.iter().map(|fact| format!("<p>{}</p>\n", escape(fact))).collect();
-        let tables = |sheets: &[Sheet]| sheets.iter().map(table).collect::<String>();
         let title = escape(self.title);
-        let configuration = escape(&format!("{:#}", self.configuration));
+        let heading = if self.parts.len() == 1 { String::new() } else { format!("<h1 class=\"whole\">{title}</h1>\n") };
+        let level = if self.parts.len() == 1 { 1 } else { 2 };
+        let parts: String = self.parts.iter().enumerate().map(|(index, part)| self.part(index, part, level)).collect();
+        let contents: String = self.parts.iter().enumerate().map(|(index, part)| self.contents(index, part)).collect();
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{UPLOT_STYLE}\n{STYLE}</style>\n</head>\n\
-             <body>\n<main>\n<h1>{title}</h1>\n{facts}{summary}{charts}{details}\
-             <details>\n<summary>Configuration</summary>\n<pre>{configuration}</pre>\n</details>\n{footer}</main>\n{scripts}</body>\n</html>\n",
-            charts = if self.charts.is_empty() { "" } else { "<div id=\"charts\"></div>\n" },
-            summary = tables(self.summary),
-            details = tables(self.details),
+             <body>\n<a class=\"skip\" href=\"#top\">To the results</a>\n\
+             <nav aria-label=\"Contents\"><details open><summary>Contents</summary>\n{contents}</details></nav>\n\
+             <main id=\"top\">\n{heading}{parts}{footer}</main>\n{scripts}</body>\n</html>\n",
             footer = footer(),
-            scripts = scripts(self.charts),
+            scripts = self.scripts(),
         )
     }
+
+    /// What the names of a part's elements begin with.
+    fn prefix(&self, index: usize) -> String {
+        if self.parts.len() == 1 { String::new() } else { format!("part{}-", index + 1) }
+    }
+
+    fn part(&self, index: usize, part: &Part, level: u8) -> String {
+        let prefix = self.prefix(index);
+        let headline = part.headline.as_ref().map_or(String::new(), |text| format!("<p class=\"headline\">{}</p>\n", escape(text)));
+        let tile = |tile: &Tile| {
+            let note = tile.note.as_ref().map_or(String::new(), |note| format!("<span class=\"note\">{}</span>", escape(note)));
+            let tone = tone_class(tile.tone).map_or(String::new(), |class| format!(" class=\"{class}\""));
+            format!("<div{tone}><dt>{}</dt><dd>{}{note}</dd></div>\n", escape(&tile.name), escape(&tile.value))
+        };
+        let tiles: String = part.tiles.iter().map(tile).collect();
+        let tiles = if tiles.is_empty() { tiles } else { format!("<dl class=\"tiles\">\n{tiles}</dl>\n") };
+        let facts: String = part.facts.iter().map(|fact| format!("<li>{}</li>\n", escape(fact))).collect();
+        let facts = if facts.is_empty() { facts } else { format!("<ul class=\"facts\">\n{facts}</ul>\n") };
+        let sketch = part.sketch.as_deref().map_or(String::new(), |sketch| format!("<figure class=\"sketch\">\n{sketch}</figure>\n"));
+        let tables = |sheets: &[Sheet], from: usize| -> String {
+            sheets.iter().enumerate().map(|(index, sheet)| table(sheet, &format!("{prefix}table-{}", from + index))).collect()
+        };
+        let charts = if part.charts.is_empty() { "" } else { "<div class=\"charts\"></div>\n" };
+        let texts: String = part.texts.iter().enumerate().map(|(index, text)| text_block(text, &format!("{prefix}text-{index}"))).collect();
+        format!(
+            "<article id=\"{prefix}result\">\n<header class=\"first\">\n<div>\n<h{level}>{title}</h{level}>\n{headline}{tiles}{facts}</div>\n{sketch}</header>\n\
+             <div class=\"tables\">\n{summary}</div>\n{charts}<div class=\"tables\">\n{details}</div>\n{texts}</article>\n",
+            title = escape(&part.title),
+            summary = tables(&part.summary, 0),
+            details = tables(&part.details, part.summary.len()),
+        )
+    }
+
+    fn contents(&self, index: usize, part: &Part) -> String {
+        let prefix = self.prefix(index);
+        let entry = |id: String, text: &str| format!("<li><a href=\"#{}\">{}</a></li>\n", escape(&id), escape(text));
+        let sheets = part.summary.iter().chain(&part.details).enumerate();
+        let (before, after): (Vec<_>, Vec<_>) = sheets.partition(|(index, _)| *index < part.summary.len());
+        let of_sheets = |sheets: Vec<(usize, &Sheet)>| -> String {
+            sheets.into_iter().map(|(index, sheet)| entry(format!("{prefix}table-{index}"), &sheet.title)).collect()
+        };
+        let charts: String = part.charts.iter().map(|chart| entry(format!("{prefix}{}", chart.id), &chart.title)).collect();
+        let texts: String = part.texts.iter().enumerate().map(|(index, text)| entry(format!("{prefix}text-{index}"), text.title)).collect();
+        let (before, after) = (of_sheets(before), of_sheets(after));
+        let list = format!("<ul>\n{before}{charts}{after}{texts}</ul>\n");
+        match self.parts.len() {
+            1 => list,
+            _ => format!("<p><a href=\"#{prefix}result\">{}</a></p>\n{list}", escape(&part.title)),
+        }
+    }
+
+    fn scripts(&self) -> String {
+        let prefixed = |(index, part): (usize, &Part)| -> Vec<Chart> {
+            part.charts.iter().map(|chart| Chart { id: format!("{}{}", self.prefix(index), chart.id), ..chart.clone() }).collect()
+        };
+        let charts: Vec<Vec<Chart>> = self.parts.iter().enumerate().map(prefixed).filter(|charts| !charts.is_empty()).collect();
+        if charts.is_empty() {
+            return format!("<script>\n{ACTIONS}</script>\n");
+        }
+        // Inside a script element only this character could end it.
+        let data = serde_json::to_string(&charts).expect("charts are plain data").replace('<', "\\u003c");
+        let pictures: String = charts.iter().flatten().filter_map(embedded).collect();
+        format!(
+            "<noscript><p>The charts need JavaScript; the tables do not.</p></noscript>\n{pictures}\
+             <script type=\"application/json\" id=\"charts-data\">{data}</script>\n<script>{UPLOT_SCRIPT}</script>\n\
+             <script>\n{ACTIONS}</script>\n<script>\n{SCRIPT}</script>\n"
+        )
+    }
+}
+
+/// The picture of a chart as the page keeps it, to be saved from there.
+fn embedded(chart: &Chart) -> Option<String> {
+    let svg = picture::draw(chart).ok()?;
+    // What would end the element or change how it is read can't stand in it; names in pictures are escaped, so that this is never the case.
+    let harmful = ["</script", "<!--", "<script"].iter().any(|text| svg.contains(text));
+    (!harmful).then(|| format!("<script type=\"image/svg+xml\" id=\"picture-{}\">{svg}</script>\n", escape(&chart.id)))
+}
+
+/// A text that is shown as it is, to be copied.
+pub struct Text {
+    /// Its heading.
+    pub title: &'static str,
+    /// What it is for.
+    pub about: String,
+    /// The text.
+    pub text: String,
+    /// The name of the file that it makes.
+    pub file: &'static str,
+}
+
+fn text_block(text: &Text, id: &str) -> String {
+    format!(
+        "<details class=\"text\" id=\"{id}\" data-file=\"{}\">\n<summary>{}</summary>\n<p>{}</p>\n<div class=\"export\"></div>\n<pre>{}</pre>\n</details>\n",
+        escape(text.file),
+        escape(text.title),
+        escape(&text.about),
+        escape(&text.text)
+    )
 }
 
 fn footer() -> String {
@@ -63,21 +158,20 @@ fn footer() -> String {
     )
 }
 
-fn scripts(charts: &[Chart]) -> String {
-    if charts.is_empty() {
-        return String::new();
+fn tone_class(tone: Tone) -> Option<&'static str> {
+    match tone {
+        Tone::Plain => None,
+        Tone::Better => Some("better"),
+        Tone::Worse => Some("worse"),
     }
-    // Inside a script element only this character could end it.
-    let data = serde_json::to_string(charts).expect("charts are plain data").replace('<', "\\u003c");
-    format!(
-        "<noscript><p>The charts need JavaScript; the tables do not.</p></noscript>\n\
-         <script type=\"application/json\" id=\"charts-data\">{data}</script>\n<script>{UPLOT_SCRIPT}</script>\n<script>\n{SCRIPT}</script>\n"
-    )
 }
 
-fn table(sheet: &Sheet) -> String {
+fn table(sheet: &Sheet, id: &str) -> String {
     let class = |column: usize| if sheet.is_figure(column) { " class=\"number\"" } else { "" };
-    let mut html = format!("<section>\n<h2>{}</h2>\n<div class=\"scroll\">\n<table>\n", escape(&sheet.title));
+    let mut html = format!(
+        "<section class=\"table\" id=\"{id}\">\n<header><h2>{}</h2><div class=\"export\"></div></header>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n",
+        escape(&sheet.title)
+    );
     if sheet.header.iter().any(|text| !text.is_empty()) {
         html += "<thead><tr>";
         for (column, text) in sheet.header.iter().enumerate() {
@@ -90,11 +184,7 @@ fn table(sheet: &Sheet) -> String {
         html += "<tr>";
         for (column, cell) in row.iter().enumerate() {
             let text = escape(&cell.text);
-            let text = match cell.tone {
-                Tone::Plain => text,
-                Tone::Better => format!("<b class=\"better\">{text}</b>"),
-                Tone::Worse => format!("<b class=\"worse\">{text}</b>"),
-            };
+            let text = tone_class(cell.tone).map_or(text.clone(), |class| format!("<b class=\"{class}\">{text}</b>"));
             html += &match column < sheet.label_columns {
                 true => format!("<th scope=\"row\">{text}</th>"),
                 false => format!("<td{}>{text}</td>", class(column)),
@@ -113,42 +203,72 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::chart::{Axis, Content, Line, Lines};
-    use serde_json::json;
 
-    fn page(text: &str) -> String {
+    fn part(text: &str) -> Part {
         let mut sheet = Sheet::new(text, &["a&b"]);
         sheet.rows.push(vec![text.into()]);
         let series = vec![Line::new(text, vec![(0.0, 1.0)])];
-        let lines = Lines { x: Axis::linear(text), y: Axis::linear(text), steps: false, series, bands: Vec::new(), levels: Vec::new() };
+        let lines = Lines {
+            x: Axis::linear(text),
+            y: Axis::linear(text),
+            steps: false,
+            series,
+            bands: Vec::new(),
+            levels: Vec::new(),
+            marks: vec![(text.to_owned(), 0.5)],
+        };
         let chart = Chart { id: "c".to_owned(), title: text.to_owned(), content: Content::Lines(lines) };
-        Page {
-            title: text,
-            facts: &[text.to_owned()],
-            summary: &[sheet],
-            details: &[],
-            charts: &[chart],
-            configuration: &json!({ "key": text }),
+        Part {
+            title: text.to_owned(),
+            headline: Some(text.to_owned()),
+            tiles: vec![Tile { name: text.to_owned(), value: text.to_owned(), note: Some(text.to_owned()), tone: Tone::Worse }],
+            facts: vec![text.to_owned()],
+            sketch: None,
+            summary: vec![sheet],
+            details: Vec::new(),
+            charts: vec![chart],
+            texts: vec![Text { title: "Configuration", about: text.to_owned(), text: text.to_owned(), file: "a.toml" }],
         }
-        .html()
+    }
+
+    fn page(text: &str, parts: usize) -> String {
+        Page { title: text, parts: &(0..parts).map(|_| part(text)).collect::<Vec<_>>() }.html()
     }
 
     #[test]
     fn what_users_wrote_is_escaped() {
-        let (harmless, page) = (page("x"), page("</script><i>&\"x\""));
-        assert!(!page.contains("<i>") && page.contains("&lt;i&gt;&amp;&quot;x&quot;"));
-        assert_eq!(page.matches("</script>").count(), harmless.matches("</script>").count());
+        for parts in [1, 2] {
+            let (harmless, page) = (page("x", parts), page("</script><i>&\"x\"", parts));
+            assert!(!page.contains("<i>") && page.contains("&lt;i&gt;&amp;&quot;x&quot;"));
+            assert_eq!(page.matches("</script>").count(), harmless.matches("</script>").count());
+        }
     }
 
     #[test]
     fn the_page_asks_nobody_for_anything() {
-        let page = page("x");
+        let page = page("x", 1);
         assert!(!page.contains("<link") && !page.contains(" src=") && !page.contains("@import") && !page.contains("url("));
         assert!(page.contains("default-src 'none'"));
     }
 
     #[test]
-    fn without_charts_there_is_no_script() {
-        let page = Page { title: "t", facts: &[], summary: &[], details: &[], charts: &[], configuration: &Value::Null }.html();
-        assert!(!page.contains("<script"));
+    fn names_are_unique_on_a_page_of_several_parts() {
+        let page = page("x", 3);
+        let mut ids: Vec<&str> = page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+        let all = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all);
+        // Each entry of the contents leads somewhere: tables, texts and results stand in the page, charts are put there by the script.
+        for target in page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            assert!(ids.contains(&target) || ids.contains(&format!("picture-{target}").as_str()), "{target}");
+        }
+    }
+
+    #[test]
+    fn without_charts_there_is_no_charting_library() {
+        let part = Part { charts: Vec::new(), ..part("x") };
+        let page = Page { title: "t", parts: &[part] }.html();
+        assert!(!page.contains(UPLOT_SCRIPT) && page.contains("To the results"));
     }
 }

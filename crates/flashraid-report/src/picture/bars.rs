@@ -20,10 +20,12 @@ const FRAME: u32 = 94;
 pub fn draw(title: &str, bars: &Bars) -> Result<String, Box<dyn Error>> {
     let values = || bars.series.iter().flat_map(|series| series.values.iter().zip(&series.half_widths));
     let most = values().filter_map(|(value, width)| Some((*value)? + width.unwrap_or(0.0))).fold(f64::MIN_POSITIVE, f64::max);
+    let most =
+        if bars.stacked { (0..bars.groups.len()).map(|group| below(bars, bars.series.len(), group)).fold(most, f64::max) } else { most };
     let most = bars.y.cover.map_or(most, |(_, max)| most.max(max));
     let least = values().filter_map(|(value, _)| *value).chain(bars.y.cover.map(|(min, _)| min)).fold(most, f64::min);
     let range = if bars.y.log { least * 0.5..most * 1.2 } else { 0.0..most * 1.05 };
-    let group_height = BAR_HEIGHT * bars.series.len() as u32 + GAP;
+    let group_height = BAR_HEIGHT * rows(bars) + GAP;
     let entries = bars.series.iter().zip(PALETTE.iter().cycle());
     let key = Key { entries: entries.map(|(series, colour)| (series.name.as_str(), KeyMark::Fill(colour.to_rgba()))).collect() };
     let height = FRAME + group_height * bars.groups.len() as u32;
@@ -35,6 +37,16 @@ pub fn draw(title: &str, bars: &Bars) -> Result<String, Box<dyn Error>> {
         }?;
         key.draw(&lower)
     })
+}
+
+/// Rows of a group.
+fn rows(bars: &Bars) -> u32 {
+    if bars.stacked { 1 } else { bars.series.len() as u32 }
+}
+
+/// The sum of what a group has before this series.
+fn below(bars: &Bars, series: usize, group: usize) -> f64 {
+    bars.series[..series].iter().filter_map(|series| series.values[group]).sum()
 }
 
 fn draw_in<X>(area: &Area, title: &str, bars: &Bars, from: f64, x: X) -> Drawn
@@ -61,12 +73,12 @@ where
         .x_label_formatter(&tick)
         .x_desc(&bars.y.label)
         .draw()?;
-    let gap = f64::from(GAP) / f64::from(BAR_HEIGHT * bars.series.len() as u32 + GAP);
-    let thickness = (1.0 - gap) / bars.series.len() as f64;
+    let gap = f64::from(GAP) / f64::from(BAR_HEIGHT * rows(bars) + GAP);
+    let thickness = (1.0 - gap) / f64::from(rows(bars));
     for (index, series) in bars.series.iter().enumerate() {
         let colour = PALETTE[index % PALETTE.len()];
         let row = |group: usize| -> Range<f64> {
-            let top = group as f64 + gap / 2.0 + thickness * index as f64;
+            let top = group as f64 + gap / 2.0 + if bars.stacked { 0.0 } else { thickness * index as f64 };
             top + thickness * 0.06..top + thickness * 0.94
         };
         let drawn = series
@@ -76,6 +88,14 @@ where
             .enumerate()
             .filter_map(|(group, (value, width))| Some((row(group), (*value)?, *width)));
         let drawn: Vec<_> = drawn.collect();
+        if bars.stacked {
+            let part = |(group, value): (usize, &Option<f64>)| {
+                let (left, row) = (below(bars, index, group), row(group));
+                Some(Rectangle::new([(left, row.start), (left + (*value)?, row.end)], colour.filled()))
+            };
+            chart.draw_series(series.values.iter().enumerate().filter_map(part))?;
+            continue;
+        }
         let rectangles = drawn.iter().map(|(row, value, _)| Rectangle::new([(from, row.start), (*value, row.end)], colour.filled()));
         chart.draw_series(rectangles)?;
         for (row, value, width) in drawn {
@@ -86,6 +106,13 @@ where
             }
             let (right, height) = chart.plotting_area().map_coordinate(&(value + width.unwrap_or(0.0), middle));
             area.draw_text(&three_digits(value), &FONT.into_font().color(&INK), (right + 5, height - 7))?;
+        }
+    }
+    if bars.stacked {
+        for group in 0..bars.groups.len() {
+            let whole = below(bars, bars.series.len(), group);
+            let (right, height) = chart.plotting_area().map_coordinate(&(whole, group as f64 + 0.5));
+            area.draw_text(&three_digits(whole), &FONT.into_font().color(&INK), (right + 5, height - 7))?;
         }
     }
     for (group, name) in bars.groups.iter().enumerate() {
@@ -105,10 +132,30 @@ mod tests {
         let series =
             BarSeries { name: "mean".to_owned(), values: vec![Some(8.0), Some(0.2), None], half_widths: vec![None, Some(0.1), None] };
         for y in [Axis::linear("ms"), Axis::log("ms")] {
-            let bars = Bars { groups: ["local", "ideal", "none"].map(str::to_owned).to_vec(), y, series: vec![series.clone()] };
+            let bars =
+                Bars { groups: ["local", "ideal", "none"].map(str::to_owned).to_vec(), y, series: vec![series.clone()], stacked: false };
             let picture = draw("title", &bars).unwrap();
             assert_eq!(picture.matches("fill=\"#1C4FB6\"").count(), 2);
             assert!(["local", "ideal", "8.00", "0.200"].iter().all(|text| picture.contains(text)));
         }
+    }
+
+    #[test]
+    fn stacked_bars_begin_where_those_before_them_end() {
+        let part = |name: &str, value: f64| BarSeries { name: name.to_owned(), values: vec![Some(value)], half_widths: vec![None] };
+        let series = vec![part("queue", 2.0), part("flash", 6.0)];
+        let bars = Bars { groups: vec!["all".to_owned()], y: Axis::linear("ms"), series, stacked: true };
+        let picture = draw("title", &bars).unwrap();
+        // The bar, not the square of the key below it.
+        let bar = |colour: &str| -> (f64, f64) {
+            let rectangles = picture.split("<rect ").skip(1).filter(|rectangle| rectangle.contains(colour));
+            let number = |rectangle: &str, name: &str| {
+                rectangle.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
+            };
+            rectangles.map(|rectangle| (number(rectangle, "x"), number(rectangle, "width"))).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap()
+        };
+        let (queue, flash) = (bar("#1C4FB6"), bar("#D73E19"));
+        assert!((queue.0 + queue.1 - flash.0).abs() <= 1.0 && (flash.1 / queue.1 - 3.0).abs() < 0.03, "{queue:?} {flash:?}");
+        assert!(picture.contains("8.00"));
     }
 }

@@ -17,7 +17,7 @@ const MARKED_MAX: usize = 40;
 /// Draws lines.
 pub fn draw(title: &str, lines: &Lines) -> Result<String, Box<dyn Error>> {
     let points = || lines.series.iter().flat_map(|line| &line.points);
-    let x = range(points().map(|point| point.0), &lines.x);
+    let x = range(points().map(|point| point.0).chain(lines.marks.iter().map(|mark| mark.1)), &lines.x);
     let ends = lines.series.iter().flat_map(|line| {
         let end = |(half, point): (&f64, &(f64, f64))| [point.1 - half, point.1 + half];
         line.half_widths.iter().zip(&line.points).flat_map(end).filter(|end| !lines.y.log || *end > 0.0)
@@ -100,6 +100,12 @@ where
         };
         chart.draw_series(line.half_widths.iter().zip(&line.points).map(interval))?;
     }
+    // What happened together has its names one below the other.
+    for (index, (name, at)) in lines.marks.iter().enumerate() {
+        chart.draw_series(DashedLineSeries::new([(*at, y_range.start), (*at, y_range.end)], 3, 3, INK.stroke_width(1)))?;
+        let (left, top) = chart.plotting_area().map_coordinate(&(*at, y_range.end));
+        area.draw_text(name, &FONT.into_font().color(&INK), (left + 4, top + 2 + 15 * (index as i32 % 4)))?;
+    }
     for (_, level) in &lines.levels {
         let ends = [(x_range.start, *level), (x_range.end, *level)];
         chart.draw_series(DashedLineSeries::new(ends, 6, 4, INK.stroke_width(1)))?;
@@ -122,6 +128,7 @@ mod tests {
             series: vec![line("local"), line("ideal")],
             bands: vec![Band { name: "waiting".to_owned(), stretches: vec![1.0..2.0] }],
             levels: vec![("T_soft".to_owned(), 1.0)],
+            marks: vec![("member 0 fails".to_owned(), 2.0)],
         }
     }
 
@@ -129,7 +136,7 @@ mod tests {
     fn every_combination_of_axes_is_drawn() {
         for (x_log, y_log) in [(false, false), (true, false), (false, true), (true, true)] {
             let picture = draw("title", &example(x_log, y_log)).unwrap();
-            assert!(["local", "ideal", "waiting", "T_soft = 1", "quantity"].iter().all(|text| picture.contains(text)));
+            assert!(["local", "ideal", "waiting", "T_soft = 1", "quantity", "member 0 fails"].iter().all(|text| picture.contains(text)));
         }
     }
 
@@ -155,7 +162,7 @@ mod tests {
             let mut series = series.clone();
             series.iter_mut().flat_map(|line| &mut line.points).for_each(|point| point.1 += 0.01);
             let axis = |log| Axis { log, ..Axis::linear("quantity") };
-            let lines = Lines { x: axis(x_log), y: axis(y_log), steps, series, bands: Vec::new(), levels: Vec::new() };
+            let lines = Lines { x: axis(x_log), y: axis(y_log), steps, series, bands: Vec::new(), levels: Vec::new(), marks: Vec::new() };
             let picture = draw("title", &lines).unwrap();
 
             // The frame: the axes are the lines of the ink that are as long as the plot.

@@ -52,7 +52,8 @@ pub fn write(charts: &[Chart], out: &Path) -> Outcome {
     Ok(())
 }
 
-fn draw(chart: &Chart) -> Result<String, Box<dyn Error>> {
+/// A chart as an SVG document.
+pub fn draw(chart: &Chart) -> Result<String, Box<dyn Error>> {
     match &chart.content {
         Content::Lines(lines) => lines::draw(&chart.title, lines),
         Content::Bars(bars) => bars::draw(&chart.title, bars),

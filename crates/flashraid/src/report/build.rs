@@ -8,11 +8,13 @@ use super::*;
 use flashraid_model::array::{FailureProgress, Health, HostCounters, HostPortCounters, StripeCounters};
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::ftl::Wear;
-use flashraid_model::metrics::{CompletedRequest, Latency, Measured, ResponseTimes};
+use flashraid_model::metrics::{CompletedRequest, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums};
 use flashraid_model::ssd::MemberCounters;
 use flashraid_workload::OpKind;
 
 const NS_PER_DAY: f64 = 86_400e9;
+/// Of the Julian calendar, as data sheets count.
+const DAYS_PER_YEAR: f64 = 365.25;
 
 /// What a report is made of.
 #[derive(Debug, Clone)]
@@ -29,6 +31,8 @@ pub struct ReportInputs<'a> {
     pub counters: &'a [MemberCounters],
     /// Wear of the members, in order.
     pub wear: &'a [Wear],
+    /// Bytes that a member offers.
+    pub member_capacity_bytes: u64,
     /// Blocks of a member.
     pub blocks_per_member: u64,
     /// Free blocks of a pool at or below which it is collected.
@@ -39,6 +43,8 @@ pub struct ReportInputs<'a> {
     pub messages: BTreeMap<String, u64>,
     /// Policy and counts of the write cache; empty without one.
     pub cache: serde_json::Map<String, Value>,
+    /// Pages that fit into the write cache; 0 without one.
+    pub cache_room_pages: u64,
     /// Counts of parity, locks and rebuilding over the measured time.
     pub stripes: Option<StripeCounters>,
     /// The array has parity.
@@ -100,6 +106,8 @@ impl Report {
             perf: inputs.perf,
             verdict: Verdict::of(&measured.course, inputs.is_closed, &measured.response.all),
             iops: iops(measured),
+            time_us: time(&measured.time),
+            over_time: over_time(&inputs),
             measured_from_ns: measured.from_ns,
             partial: inputs.partial_reason.is_some(),
             free_blocks: free_blocks(measured),
@@ -119,6 +127,55 @@ fn iops(measured: &Measured) -> Iops {
     let seconds = (measured.end_ns - measured.from_ns) as f64 / 1e9;
     let rate = |latency: &Latency| (seconds > 0.0).then(|| latency.moments().count() as f64 / seconds);
     Iops { all: rate(&measured.response.all), read: rate(&measured.response.read), write: rate(&measured.response.write) }
+}
+
+fn time(sums: &TimeSums) -> TimeByShare {
+    let part = |means: Option<[f64; 7]>| {
+        means.map(|means| {
+            let [queue, collection, parity, cache, transfer, flash, other] = means.map(|ns| ns / 1e3);
+            TimeSpent { queue, collection, parity, cache, transfer, flash, other }
+        })
+    };
+    TimeByShare {
+        all: part(sums.mean_ns()),
+        slowest_10_percent: part(sums.slowest_mean_ns(1, 10)),
+        slowest_1_percent: part(sums.slowest_mean_ns(1, 100)),
+        slowest_0_1_percent: part(sums.slowest_mean_ns(1, 1000)),
+    }
+}
+
+fn over_time(inputs: &ReportInputs) -> OverTime {
+    let measured = inputs.measured;
+    let points = &measured.over_time.points;
+    let each = |figure: &dyn Fn(&IntervalPoint) -> f64| points.iter().map(|point| rounded(figure(point), 1e3)).collect();
+    let maybe = |figure: &dyn Fn(&IntervalPoint) -> Option<f64>, per_unit| -> Vec<Option<f64>> {
+        points.iter().map(|point| figure(point).map(|value| rounded(value, per_unit))).collect()
+    };
+    let strips: u64 = inputs.failures.iter().map(|failure| failure.strips).sum();
+    let amplification = |point: &IntervalPoint| {
+        let pages = point.written_bytes as f64 / f64::from(inputs.page_bytes);
+        (pages > 0.0).then(|| (pages + point.pages_moved as f64) / pages)
+    };
+    let share = |whole: u64, part: fn(&Sample) -> u64| -> Vec<Option<f64>> {
+        match whole {
+            0 => Vec::new(),
+            whole => maybe(&|point| Some(part(&point.sample?) as f64 / whole as f64), 1e6),
+        }
+    };
+    OverTime {
+        interval_ms: measured.over_time.interval_ns as f64 / 1e6,
+        from_ms: points.iter().map(|point| point.from_ns as f64 / 1e6).collect(),
+        iops: each(&|point| (point.reads + point.writes) as f64 * 1e9 / point.length_ns as f64),
+        mean_us: maybe(&|point| Some(point.mean_ns? / 1e3), 1e3),
+        p50_us: maybe(&|point| point.p50_ns.map(us), 1e3),
+        p99_us: maybe(&|point| point.p99_ns.map(us), 1e3),
+        max_us: maybe(&|point| point.max_ns.map(us), 1e3),
+        outstanding: each(&|point| point.outstanding),
+        write_amplification: maybe(&amplification, 1e4),
+        cache_occupancy: share(inputs.cache_room_pages, |sample| sample.cached_pages),
+        rebuilt_fraction: share(strips, |sample| sample.strips_rebuilt),
+        marks: marks(inputs, measured.from_ns..measured.end_ns.saturating_add(1)),
+    }
 }
 
 /// Cut to what a plot can show, so that series stay short to write: at most `1 / per_unit` off.
@@ -280,7 +337,21 @@ fn lifetime(inputs: &ReportInputs, member: usize) -> Option<Lifetime> {
     }
     let erases_endured = f64::from(endurance_cycles) * inputs.blocks_per_member as f64;
     let days_levelled = erases_endured / erases as f64 * (measured_ns as f64 / NS_PER_DAY);
-    Some(Lifetime { endurance_cycles, days_levelled, days_worst_block: days_levelled * wear.mean / f64::from(wear.max) })
+    let days_worst_block = days_levelled * wear.mean / f64::from(wear.max);
+    // What reaches the member, parity and copies included: that is what its data sheet counts.
+    let bytes_per_day =
+        inputs.counters[member].host_pages_written as f64 * f64::from(inputs.page_bytes) / (measured_ns as f64 / NS_PER_DAY);
+    let tbw = bytes_per_day * days_worst_block / 1e12;
+    let capacity = (inputs.member_capacity_bytes > 0).then_some(inputs.member_capacity_bytes as f64);
+    Some(Lifetime {
+        endurance_cycles,
+        days_levelled,
+        days_worst_block,
+        years: Some(days_worst_block / DAYS_PER_YEAR),
+        tbw: Some(tbw),
+        dwpd: capacity.map(|capacity| bytes_per_day / capacity),
+        dwpd_five_years: capacity.map(|capacity| tbw * 1e12 / capacity / (5.0 * DAYS_PER_YEAR)),
+    })
 }
 
 fn gc(inputs: &ReportInputs) -> Gc {
@@ -393,6 +464,7 @@ pub(super) mod tests {
     use serde_json::json;
 
     use super::*;
+    use flashraid_model::events::TimeParts;
     use flashraid_model::metrics::{Metrics, MetricsParams};
     use flashraid_workload::Request;
 
@@ -406,7 +478,9 @@ pub(super) mod tests {
             stream: 0,
             one_member: false,
         };
-        CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met }
+        // Everything a little: the parts add up to the response time.
+        let time = TimeParts { flash_ns: (done_ns - arrival_ns) / 2, queue_ns: (done_ns - arrival_ns).div_ceil(2), ..TimeParts::default() };
+        CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met, time }
     }
 
     fn inputs<'a>(measured: &'a Measured, counters: &'a [MemberCounters], wear: &'a [Wear]) -> ReportInputs<'a> {
@@ -417,11 +491,13 @@ pub(super) mod tests {
             measured,
             counters,
             wear,
+            member_capacity_bytes: 4_000_000,
             blocks_per_member: 1000,
             start_free_blocks: 12,
             endurance_cycles: Some(3000),
             messages: BTreeMap::from([("ForceGc".to_owned(), 2)]),
             cache: serde_json::Map::new(),
+            cache_room_pages: 0,
             stripes: None,
             has_parity: false,
             host: HostCounters::default(),
@@ -492,6 +568,10 @@ pub(super) mod tests {
         );
         starts_with(&json["verdict"], "load steady steady_from_ns deepest_percentile");
         starts_with(&json["iops"], "all read write");
+        starts_with(&json["time_us"], "all slowest_10_percent slowest_1_percent slowest_0_1_percent");
+        starts_with(&json["time_us"]["all"], "queue collection parity cache transfer flash other");
+        starts_with(&json["lost"], "requests pages");
+        assert!(json["warnings"].is_array());
         starts_with(&json["requests"], "all read write");
         starts_with(&json["response_us"], "all read write");
         starts_with(&json["response_us"]["all"], "count mean stddev min max p50 p90 p95 p99 p99_9 p99_99");
@@ -512,6 +592,20 @@ pub(super) mod tests {
         );
         assert_eq!((report.iops.all, report.iops.write), (Some(0.75), Some(0.25)));
         assert_eq!(report.verdict, Verdict::default(), "three requests say nothing");
+        let (all, slowest) = (report.time_us.all.unwrap(), report.time_us.slowest_1_percent.unwrap());
+        assert_eq!((all.queue, all.flash, all.total(), slowest.total()), (2.0, 2.0, 4.0, 6.0));
+        let over_time = &report.over_time;
+        assert_eq!(
+            (over_time.from_ms.first(), over_time.p99_us.first(), over_time.max_us.last()),
+            (Some(&0.0), Some(&Some(4.0)), Some(&Some(6.0)))
+        );
+        let done: f64 = over_time
+            .iops
+            .iter()
+            .zip(&over_time.from_ms)
+            .map(|(iops, from_ms)| iops * over_time.interval_ms.min(4000.0 - from_ms) / 1e3)
+            .sum();
+        assert!((done - 3.0).abs() < 0.01, "{over_time:?}");
         assert_eq!(report.response_us.all.cdf.last(), Some(&(6.0, 1.0)));
         assert_eq!((report.bandwidth_mb_s.mean, report.bandwidth_mb_s.series.as_slice()), (Some(0.75), [2.0, 0.0, 0.0, 1.0].as_slice()));
         assert_eq!(report.flash.write_amplification, Some(334.0 / 244.0));
@@ -534,6 +628,14 @@ pub(super) mod tests {
         // 3000 cycles × 1000 blocks at 2 erases in 4 s: 6 000 000 s, and half of that for a block worn twice as much as the mean.
         let lifetime = report.flash.lifetime.unwrap();
         assert!((lifetime.days_levelled - 6e6 / 86_400.0).abs() < 1e-9 && (lifetime.days_worst_block - 3e6 / 86_400.0).abs() < 1e-9);
+        // 244 pages of 4 KiB in 4 s, for 3 000 000 s; a quarter of the capacity in 4 s.
+        let written = 244.0 * 4096.0;
+        let near = |figure: Option<f64>, expected: f64| assert!((figure.unwrap() / expected - 1.0).abs() < 1e-9, "{figure:?} {expected}");
+        near(lifetime.tbw, written / 4.0 * 3e6 / 1e12);
+        near(lifetime.years, 3e6 / 86_400.0 / 365.25);
+        near(lifetime.dwpd, written / 4.0 * 86_400.0 / 4e6);
+        // The same capacity is written over the whole life, be it in days of this load or in five years.
+        near(lifetime.dwpd_five_years, lifetime.dwpd.unwrap() * lifetime.years.unwrap() / 5.0);
     }
 
     #[test]
@@ -561,6 +663,8 @@ pub(super) mod tests {
         assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
         assert_eq!((report.response_us.all.mean, report.bandwidth_mb_s.cv, report.flash.write_amplification), (None, None, None));
         assert_eq!((report.gc.busy_fraction, report.gc.synchronised_mean, report.flash.lifetime), (None, None, None));
+        assert_eq!(report.time_us, TimeByShare::default());
+        assert!(report.over_time.from_ms.is_empty());
     }
 
     #[test]

@@ -77,8 +77,9 @@ impl Report {
     /// The figures that a person looks at first.
     #[must_use]
     pub fn table(&self) -> Vec<Section> {
-        let mut sections =
-            vec![self.run_section(), self.response_section(), self.bandwidth_section(), self.flash_section(), self.gc_section()];
+        let mut sections = vec![self.run_section(), self.response_section()];
+        sections.extend(self.time_section());
+        sections.extend([self.bandwidth_section(), self.flash_section(), self.gc_section()]);
         if self.lost != Lost::default() {
             sections.push(lost_section(&self.lost));
         }
@@ -150,6 +151,22 @@ impl Report {
         Section { title: "Response time", columns, rows: std::iter::once(requests).chain(figures).collect() }
     }
 
+    /// Where the time went; parts that are nowhere are left out.
+    fn time_section(&self) -> Option<Section> {
+        let shares = self.time_us.named();
+        let all = shares[0].1?;
+        let columns = shares.iter().map(|(name, _)| (*name).to_owned()).collect();
+        // What is nowhere in all is nowhere in the slowest.
+        let is_anywhere = |part: &usize| all.named()[*part].1 > 0.0;
+        let row = |part: usize| {
+            let figures = shares.iter().map(|(_, time)| format_figure(time.map(|time| time.named()[part].1)));
+            Row::new(all.named()[part].0, figures, "µs")
+        };
+        let mut rows: Vec<Row> = (0..all.named().len()).filter(is_anywhere).map(row).collect();
+        rows.push(Row::new("response time", shares.iter().map(|(_, time)| format_figure(time.map(|time| time.total()))), "µs"));
+        Some(Section { title: "Where the time went", columns, rows })
+    }
+
     fn bandwidth_section(&self) -> Section {
         let bandwidth = &self.bandwidth_mb_s;
         let rows = vec![
@@ -179,6 +196,14 @@ impl Report {
                 [format_figure(Some(lifetime.days_worst_block))],
                 "days",
             ));
+            let words = [
+                ("the same in years", lifetime.years, "years"),
+                ("writes to an SSD in this time (TBW)", lifetime.tbw, "TB"),
+                ("drive writes per day at this load (DWPD)", lifetime.dwpd, "per day"),
+                ("drive writes per day for five years", lifetime.dwpd_five_years, "per day"),
+            ];
+            let words = words.into_iter().filter(|(_, figure, _)| figure.is_some());
+            rows.extend(words.map(|(name, figure, unit)| Row::new(name, [format_figure(figure)], unit)));
         }
         Section { title: "Flash", columns: Vec::new(), rows }
     }
@@ -369,13 +394,16 @@ mod tests {
         let report = crate::report::build::tests::example();
         let sections = report.table();
         let titles: Vec<_> = sections.iter().map(|section| section.title).collect();
-        assert_eq!(titles, ["Run", "Response time", "Bandwidth", "Flash", "Garbage collection", "Members", "Simulator"]);
+        assert_eq!(
+            titles,
+            ["Run", "Response time", "Where the time went", "Bandwidth", "Flash", "Garbage collection", "Members", "Simulator"]
+        );
         for section in &sections {
             for row in &section.rows {
                 assert_eq!(row.values.len(), section.columns.len().max(1), "{}: {}", section.title, row.name);
             }
         }
-        assert_eq!(sections[5].columns, ["0", "1"]);
+        assert_eq!(sections[6].columns, ["0", "1"]);
         let mean = &sections[1].rows[1];
         assert_eq!((mean.name.as_str(), mean.values.as_slice(), mean.unit), ("mean", ["4", "4", "4"].map(String::from).as_slice(), "µs"));
     }

@@ -8,6 +8,7 @@ mod corners;
 mod draw;
 mod ideal;
 mod outcome;
+mod parts;
 mod permutation;
 mod reference;
 mod shrink;

@@ -1,0 +1,55 @@
+// Reads back what the charts of a page show, without touching them otherwise.
+(async () => {
+  const settle = () => new Promise((resolve) => setTimeout(resolve, 40));
+  const charts = [];
+  for (const section of document.querySelectorAll(".chart")) {
+    const plot = section.querySelector(".plot"), u = plot.uplots[0];
+    const log = (key) => u.scales[key].distr === 3;
+    const outputs = () => [...section.querySelectorAll(".legend output")].map((output) => output.textContent);
+    const at = async (index) => {
+      u.setCursor({ left: u.valToPos(u.data[0][index], "x"), top: 20 });
+      await settle();
+      const tip = section.querySelector(".tip");
+      return [index, outputs(), tip.hidden ? null : tip.textContent];
+    };
+    const last = u.data[0].length - 1, readings = [];
+    for (const index of [...new Set([0, Math.floor(last / 3), Math.floor(last / 2), last])]) readings.push(await at(index));
+    const seen = {
+      id: section.id, title: section.querySelector("h2").textContent, data: u.data, readings,
+      names: [...section.querySelectorAll(".legend .name")].map((name) => name.textContent),
+      labels: u.axes.map((axis) => axis.label), positions: u.data[0].map((x) => u.valToPos(x, "x")),
+      heights: u.data.slice(1).map((column) => column.map((y) => (y == null ? null : u.valToPos(y, "y")))),
+      scale: { x: [u.scales.x.min, u.scales.x.max, log("x")], y: [u.scales.y.min, u.scales.y.max, log("y")], width: u.over.clientWidth, height: u.over.clientHeight },
+      panels: plot.uplots.map((u) => { const box = u.over.getBoundingClientRect(); return [box.left, box.right]; }),
+      picture: document.getElementById(`picture-${section.id}`)?.textContent.length ?? 0,
+    };
+    // Of bars the stretches of one colour down the middle of each group, in pixels of the page from the bottom of the plot.
+    if (section.id.endsWith("time-parts")) {
+      const canvas = u.ctx.canvas, ratio = devicePixelRatio, bottom = u.bbox.top + u.bbox.height;
+      seen.stretches = u.data[0].map((group) => {
+        const column = u.ctx.getImageData(Math.round(u.valToPos(group, "x", true)), 0, 1, canvas.height).data;
+        const colour = (y) => column.slice(4 * y, 4 * y + 4).join();
+        const stretches = [];
+        for (let y = Math.round(bottom) - 2, from = y; y >= u.bbox.top; y--) {
+          if (y > u.bbox.top && colour(y) === colour(from)) continue;
+          stretches.push([colour(from), (from - y) / ratio]);
+          from = y;
+        }
+        return stretches;
+      });
+    }
+    charts.push(seen);
+  }
+  const sections = [...document.querySelectorAll("section.table")];
+  const report = {
+    charts, problems, overflow: Math.max(0, document.documentElement.scrollWidth - innerWidth), requests: performance.getEntriesByType("resource").length,
+    headline: document.querySelector(".headline")?.textContent, tiles: [...document.querySelectorAll(".tiles dd")].map((tile) => tile.textContent),
+    again: document.querySelector("details.text pre")?.textContent,
+    markdown: sections.map((section) => flashraid.markdown(section)), csv: sections.map((section) => flashraid.csv(section)),
+    contents: [...document.querySelectorAll("nav a")].filter((link) => !document.getElementById(link.getAttribute("href").slice(1))).length,
+  };
+  const pre = document.createElement("pre");
+  pre.id = "probe";
+  pre.textContent = JSON.stringify(report);
+  document.body.append(pre);
+})();

@@ -1,0 +1,68 @@
+//! `flashraid report`: one page of results that are there.
+
+use crate::program::Place;
+
+/// The headings of the results of a page.
+fn headings(page: &str) -> Vec<&str> {
+    page.split("<article ").skip(1).map(|part| part.split("</h").next().unwrap().rsplit('>').next().unwrap()).collect()
+}
+
+#[test]
+fn runs_and_comparisons_make_one_page() {
+    let place = Place::new();
+    for (out, set) in [("before", "array.members=2"), ("after", "array.members=4")] {
+        assert_eq!(place.run(&["run", "small.toml", "--set", set, "--out", out]).status, 0);
+    }
+    assert_eq!(place.run(&["compare", "small.toml", "--vary", "ssd.gc.victim=greedy,fifo", "--out", "grid"]).status, 0);
+    let ended = place.run(&["report", "before", "after/report.json", "grid", "--out", "page"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let page = place.read("page/report.html");
+    assert_eq!(headings(&page), ["All runs", "before", "after", "grid"]);
+    // The runs beside each other, with what differs.
+    let beside = page.split("<article ").nth(1).unwrap();
+    assert!(beside.contains("What differs") && beside.contains("array.members") && beside.contains("× is the ratio"), "{beside}");
+    assert!(ended.stdout.contains("2 × ggc2014 as RAID-0") && ended.stdout.contains("written: page/report.html"), "{}", ended.stdout);
+
+    // Of one result the page says what its own page says, and the pictures are the same.
+    assert_eq!(place.run(&["report", "before", "--out", "one"]).status, 0);
+    let (one, own) = (place.read("one/report.html"), place.read("before/report.html"));
+    let body = |page: &str| page.split("</h1>").nth(1).unwrap().to_owned();
+    assert_eq!(body(&one), body(&own));
+    assert_eq!(place.read("one/response-cdf.svg"), place.read("before/response-cdf.svg"));
+    let grid = place.run(&["report", "grid", "--out", "grid-page"]);
+    assert_eq!(grid.status, 0, "{}", grid.stderr);
+    assert_eq!(body(&place.read("grid-page/report.html")), body(&place.read("grid/report.html")));
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let place = Place::new();
+    assert_eq!(place.run(&["run", "small.toml", "--set", "workload.requests=50", "--out", "a"]).status, 0);
+    for (expected, said) in [("flashraid-out/report", false), ("flashraid-out/report-2", true), ("flashraid-out/report-3", true)] {
+        let ended = place.run(&["report", "a"]);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        assert!(place.path(expected).join("report.html").exists());
+        assert_eq!(ended.stderr.contains(&format!("writing to {expected}")), said, "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_is_no_result_is_refused() {
+    let place = Place::new();
+    place.write("text.json", "text");
+    place.write("other.json", "{\"schema\": \"other/1\"}");
+    std::fs::create_dir(place.path("empty")).unwrap();
+    for (result, expected) in [
+        ("absent", "absent: can't be read"),
+        ("empty", "neither report.json nor reproduction.json"),
+        ("text.json", "text.json: is not JSON"),
+        ("other.json", "its schema is \"other/1\""),
+        ("small.toml", "small.toml: is not JSON"),
+    ] {
+        let ended = place.run(&["report", result, "--out", "page"]);
+        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+        assert!(!place.path("page").exists());
+    }
+    assert_eq!(place.run(&["report"]).status, 2);
+}

@@ -1,0 +1,336 @@
+//! How a run went on, interval by interval: requests, response times and their percentiles, requests outstanding, write amplification, and
+//! what is sampled of the write cache and of rebuilding.
+//!
+//! Intervals begin short and become twice as long whenever there are too many, so that memory is bounded whatever the length of the run; and
+//! in the end until they have requests enough.
+
+use super::breakdown::bucket_of;
+use crate::TimeNs;
+use crate::request::OpKind;
+
+/// Most intervals; beyond them two and two become one, so that a long run has half as many at least.
+const INTERVALS_MAX: usize = 400;
+/// Length of an interval at first, in nanoseconds.
+const FIRST_NS: u64 = 1000;
+
+/// Fewest intervals that a run is cut to for the sake of [`REQUESTS_MIN`].
+const INTERVALS_MIN: u64 = 20;
+/// Requests that an interval has in the mean: fewer would not have a 99th percentile.
+const REQUESTS_MIN: u64 = 100;
+
+/// What happened in an interval. Requests and bytes count where they are done.
+#[derive(Debug, Clone, Default)]
+struct Interval {
+    reads: u64,
+    writes: u64,
+    response_ns: u128,
+    max_ns: u64,
+    written_bytes: u64,
+    pages_moved: u64,
+    /// Requests that came and that were done: whole intervals later they count fully.
+    arrived: u64,
+    ended: u64,
+    /// Time of requests within this interval that came in it, less that after their ends of those that were done in it.
+    outstanding_ns: i128,
+    /// Counts of response times by [`bucket_of`], up to the longest.
+    buckets: Vec<u32>,
+    sample: Option<Sample>,
+}
+
+/// What is asked of the array now and then.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sample {
+    /// Pages in the write cache.
+    pub cached_pages: u64,
+    /// Strips of failed members that have been rebuilt.
+    pub strips_rebuilt: u64,
+}
+
+/// Records intervals.
+#[derive(Debug, Clone)]
+pub(super) struct Recorder {
+    from_ns: TimeNs,
+    interval_ns: u64,
+    intervals: Vec<Interval>,
+    /// Where the last arrival and the last end were: the next ones are mostly there, too, and need no division.
+    arrivals: Place,
+    ends: Place,
+}
+
+/// An interval and where it lies.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    index: usize,
+    start_ns: TimeNs,
+    end_ns: TimeNs,
+}
+
+impl Place {
+    #[inline]
+    fn holds(&self, at: TimeNs) -> bool {
+        self.start_ns <= at && at < self.end_ns
+    }
+}
+
+impl Recorder {
+    pub(super) fn new(from_ns: TimeNs) -> Self {
+        Self {
+            from_ns,
+            interval_ns: FIRST_NS,
+            intervals: Vec::with_capacity(INTERVALS_MAX),
+            arrivals: Place::default(),
+            ends: Place::default(),
+        }
+    }
+
+    /// The interval of a moment, which counts as the first if it is earlier.
+    #[inline]
+    fn at(&mut self, at: TimeNs) -> usize {
+        let since = at.saturating_sub(self.from_ns);
+        while since / self.interval_ns >= INTERVALS_MAX as u64 {
+            self.double();
+        }
+        let index = (since / self.interval_ns) as usize;
+        if index >= self.intervals.len() {
+            self.intervals.resize_with(index + 1, Interval::default);
+        }
+        index
+    }
+
+    /// The same with the place of the interval.
+    fn place(&mut self, at: TimeNs) -> Place {
+        let index = self.at(at);
+        let start_ns = self.from_ns + index as u64 * self.interval_ns;
+        Place { index, start_ns, end_ns: start_ns.saturating_add(self.interval_ns) }
+    }
+
+    #[cold]
+    fn double(&mut self) {
+        (self.arrivals, self.ends) = (Place::default(), Place::default());
+        let mut intervals = std::mem::take(&mut self.intervals).into_iter();
+        self.intervals.reserve(INTERVALS_MAX);
+        while let Some(mut first) = intervals.next() {
+            let second = intervals.next().unwrap_or_default();
+            first.reads += second.reads;
+            first.writes += second.writes;
+            first.response_ns += second.response_ns;
+            first.max_ns = first.max_ns.max(second.max_ns);
+            first.written_bytes += second.written_bytes;
+            first.pages_moved += second.pages_moved;
+            // What came in the first half was there for the whole second one.
+            let there = i128::from(first.arrived) - i128::from(first.ended);
+            first.outstanding_ns += second.outstanding_ns + there * i128::from(self.interval_ns);
+            first.arrived += second.arrived;
+            first.ended += second.ended;
+            if first.buckets.len() < second.buckets.len() {
+                first.buckets.resize(second.buckets.len(), 0);
+            }
+            first.buckets.iter_mut().zip(&second.buckets).for_each(|(sum, count)| *sum += count);
+            first.sample = second.sample.or(first.sample);
+            self.intervals.push(first);
+        }
+        self.interval_ns *= 2;
+    }
+
+    /// A read or write is done.
+    #[inline]
+    pub(super) fn request(&mut self, kind: OpKind, arrival_ns: TimeNs, done_ns: TimeNs, bytes: u64) {
+        let (from_ns, to_ns) = (arrival_ns.max(self.from_ns), done_ns.max(self.from_ns));
+        // The later one first: it may double the intervals.
+        if !self.ends.holds(to_ns) {
+            self.ends = self.place(to_ns);
+        }
+        if !self.arrivals.holds(from_ns) {
+            self.arrivals = self.place(from_ns);
+        }
+        let (arrival, done) = (self.arrivals, self.ends);
+        let interval = &mut self.intervals[arrival.index];
+        interval.arrived += 1;
+        interval.outstanding_ns += i128::from(arrival.end_ns - from_ns);
+        let interval = &mut self.intervals[done.index];
+        interval.ended += 1;
+        interval.outstanding_ns -= i128::from(done.end_ns - to_ns);
+        match kind {
+            OpKind::Write => {
+                interval.writes += 1;
+                interval.written_bytes += bytes;
+            }
+            _ => interval.reads += 1,
+        }
+        let response_ns = done_ns.saturating_sub(arrival_ns);
+        interval.response_ns += u128::from(response_ns);
+        interval.max_ns = interval.max_ns.max(response_ns);
+        let bucket = bucket_of(response_ns);
+        if bucket >= interval.buckets.len() {
+            interval.buckets.resize(bucket + 1, 0);
+        }
+        interval.buckets[bucket] += 1;
+    }
+
+    /// A collection has begun.
+    #[inline]
+    pub(super) fn moved(&mut self, at: TimeNs, pages: u32) {
+        if at >= self.from_ns {
+            let index = self.at(at);
+            self.intervals[index].pages_moved += u64::from(pages);
+        }
+    }
+
+    /// Whether nothing has been sampled in the interval of this moment.
+    #[inline]
+    pub(super) fn wants_sample(&self, now: TimeNs) -> bool {
+        let index = now.saturating_sub(self.from_ns) / self.interval_ns;
+        self.intervals.get(index as usize).is_none_or(|interval| interval.sample.is_none())
+    }
+
+    pub(super) fn sample(&mut self, now: TimeNs, sample: Sample) {
+        let index = self.at(now);
+        self.intervals[index].sample = Some(sample);
+    }
+
+    /// The intervals up to the end; what is done later is left out.
+    pub(super) fn finish(&mut self, end_ns: TimeNs) -> Course {
+        let requests: u64 = self.intervals.iter().map(|interval| interval.reads + interval.writes).sum();
+        let intervals_max = (requests / REQUESTS_MIN).max(INTERVALS_MIN);
+        while self.intervals.len() as u64 > intervals_max {
+            self.double();
+        }
+        let mut outstanding = 0i128;
+        let point = |(index, interval): (usize, &Interval)| {
+            let from_ns = self.from_ns + index as u64 * self.interval_ns;
+            // The last one is cut off.
+            let length_ns = self.interval_ns.min(end_ns.saturating_sub(from_ns));
+            let before = outstanding;
+            outstanding += i128::from(interval.arrived) - i128::from(interval.ended);
+            // Beyond the end nothing is outstanding, so that cutting the length takes no time away.
+            let there_ns = before * i128::from(self.interval_ns) + interval.outstanding_ns;
+            let requests = interval.reads + interval.writes;
+            IntervalPoint {
+                from_ns,
+                length_ns,
+                reads: interval.reads,
+                writes: interval.writes,
+                mean_ns: (requests > 0).then(|| interval.response_ns as f64 / requests as f64),
+                p50_ns: interval.quantile_ns(requests, 50, 100),
+                p99_ns: interval.quantile_ns(requests, 99, 100),
+                max_ns: (requests > 0).then_some(interval.max_ns),
+                outstanding: if length_ns > 0 { there_ns as f64 / length_ns as f64 } else { 0.0 },
+                written_bytes: interval.written_bytes,
+                pages_moved: interval.pages_moved,
+                sample: interval.sample,
+            }
+        };
+        let points = self.intervals.iter().enumerate().map(point).filter(|point| point.from_ns < end_ns).collect();
+        Course { interval_ns: self.interval_ns, points }
+    }
+}
+
+impl Interval {
+    /// The response time of rank ⌈n · share / of⌉, at most a 64th too long.
+    fn quantile_ns(&self, requests: u64, share: u64, of: u64) -> Option<u64> {
+        let rank = (requests * share).div_ceil(of);
+        let mut counted = 0;
+        let bucket = self.buckets.iter().position(|count| {
+            counted += u64::from(*count);
+            counted >= rank && *count > 0
+        })?;
+        Some(super::breakdown::highest_of(bucket).min(self.max_ns))
+    }
+}
+
+/// A run interval by interval.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Course {
+    /// Length of an interval, in nanoseconds.
+    pub interval_ns: u64,
+    /// The intervals in order.
+    pub points: Vec<IntervalPoint>,
+}
+
+/// An interval of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IntervalPoint {
+    /// Its beginning, in nanoseconds.
+    pub from_ns: TimeNs,
+    /// Its length: the last one is cut off by the end of the run.
+    pub length_ns: u64,
+    /// Reads done in it.
+    pub reads: u64,
+    /// Writes done in it.
+    pub writes: u64,
+    /// Mean response time of what is done in it; `None` without requests, like those that follow.
+    pub mean_ns: Option<f64>,
+    /// Median, at most a 64th too long.
+    pub p50_ns: Option<u64>,
+    /// 99th percentile, at most a 64th too long.
+    pub p99_ns: Option<u64>,
+    /// The longest.
+    pub max_ns: Option<u64>,
+    /// Mean number of reads and writes between arrival and end.
+    pub outstanding: f64,
+    /// Bytes of the writes done in it.
+    pub written_bytes: u64,
+    /// Pages moved by collections that began in it.
+    pub pages_moved: u64,
+    /// What was sampled last in it.
+    pub sample: Option<Sample>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn agrees_with_plain_counting(
+            from_ns in 0u64..5_000,
+            requests in prop::collection::vec((0u64..3_000_000, 1u64..400_000, any::<bool>()), 1..120),
+        ) {
+            let mut over_time = Recorder::new(from_ns);
+            let mut requests: Vec<(u64, u64, bool)> =
+                requests.into_iter().map(|(at, length, write)| (from_ns + at, from_ns + at + length, write)).collect();
+            requests.sort_by_key(|request| request.1);
+            for &(arrival, done, write) in &requests {
+                over_time.request(if write { OpKind::Write } else { OpKind::Read }, arrival, done, 4096);
+            }
+            let end_ns = requests.last().unwrap().1 + 1;
+            let course = over_time.finish(end_ns);
+            prop_assert!(course.points.len() <= INTERVALS_MAX && course.interval_ns.is_multiple_of(FIRST_NS));
+            for point in &course.points {
+                let span = point.from_ns..point.from_ns + course.interval_ns;
+                let done: Vec<_> = requests.iter().filter(|request| span.contains(&request.1)).collect();
+                prop_assert_eq!(point.reads + point.writes, done.len() as u64);
+                prop_assert_eq!(point.written_bytes, 4096 * done.iter().filter(|request| request.2).count() as u64);
+                let there: u64 = requests.iter().map(|&(arrival, done, _)| done.min(span.end).saturating_sub(arrival.max(span.start))).sum();
+                let expected = there as f64 / point.length_ns as f64;
+                prop_assert!((point.outstanding - expected).abs() < 1e-6 * expected.max(1.0), "{} {}", point.outstanding, expected);
+                let mut times: Vec<u64> = done.iter().map(|request| request.1 - request.0).collect();
+                times.sort_unstable();
+                prop_assert_eq!(point.max_ns, times.last().copied());
+                for (got, share) in [(point.p50_ns, 50), (point.p99_ns, 99)] {
+                    let exact = (!times.is_empty()).then(|| times[(times.len() * share).div_ceil(100) - 1]);
+                    prop_assert_eq!(got.is_some(), exact.is_some());
+                    if let (Some(got), Some(exact)) = (got, exact) {
+                        prop_assert!(got >= exact && got <= exact + exact / 64 + 1, "{} {}", got, exact);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_sample_of_an_interval_stays() {
+        let mut over_time = Recorder::new(0);
+        let sample = |cached_pages| Sample { cached_pages, strips_rebuilt: 0 };
+        assert!(over_time.wants_sample(0));
+        over_time.sample(0, sample(1));
+        assert!(!over_time.wants_sample(999) && over_time.wants_sample(1000));
+        over_time.sample(1000, sample(2));
+        // So late that intervals are joined, and in the end more of them.
+        over_time.sample(INTERVALS_MAX as u64 * FIRST_NS, sample(3));
+        let course = over_time.finish(u64::MAX);
+        assert_eq!((course.points.len(), course.points[0].sample), (13, Some(sample(2))));
+        assert_eq!(course.points.last().unwrap().sample, Some(sample(3)));
+    }
+}

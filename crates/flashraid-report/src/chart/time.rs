@@ -1,0 +1,62 @@
+//! Where the time of requests went: parts of their response times, one on the other.
+
+use serde_json::Value;
+
+use flashraid_model::metrics::breakdown::PARTS;
+
+use super::{Axis, BarSeries, Bars, Chart, Content, unit_of};
+
+/// Shares of the requests by their keys in a report.
+const SHARES: [(&str, &str); 4] = [
+    ("all", "all"),
+    ("slowest_10_percent", "slowest 10 %"),
+    ("slowest_1_percent", "slowest 1 %"),
+    ("slowest_0_1_percent", "slowest 0.1 %"),
+];
+
+/// A bar for all requests and for each share of the slowest (`/time_us` of a report); parts that are nowhere are left out.
+pub fn where_it_went(report: &Value) -> Option<Chart> {
+    let part = |share: &str, part: &str| report["time_us"][share][part].as_f64();
+    let groups: Vec<(&str, &str)> = SHARES.into_iter().filter(|(share, _)| report["time_us"][*share].is_object()).collect();
+    let total = |share: &str| PARTS.iter().filter_map(|name| part(share, name)).sum::<f64>();
+    let (unit, scale) = unit_of(groups.iter().map(|(share, _)| total(share)).fold(0.0, f64::max));
+    let series = PARTS.iter().map(|name| BarSeries {
+        name: (*name).to_owned(),
+        values: groups.iter().map(|(share, _)| part(share, name).map(|us| us / scale)).collect(),
+        half_widths: vec![None; groups.len()],
+    });
+    let series: Vec<BarSeries> = series.filter(|part| part.values.iter().flatten().any(|value| *value > 0.0)).collect();
+    (!series.is_empty()).then(|| Chart {
+        id: "time-parts".to_owned(),
+        title: "Where the time went".to_owned(),
+        content: Content::Bars(Bars {
+            groups: groups.iter().map(|(_, name)| (*name).to_owned()).collect(),
+            y: Axis::linear(format!("mean response, {unit}")),
+            series,
+            stacked: true,
+        }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn parts_that_are_nowhere_have_no_bar() {
+        let report = json!({ "time_us": {
+            "all": { "queue": 0.0, "collection": 1000.0, "flash": 500.0 },
+            "slowest_10_percent": { "queue": 0.0, "collection": 3000.0, "flash": 500.0 },
+            "slowest_1_percent": null,
+        } });
+        let Content::Bars(bars) = where_it_went(&report).unwrap().content else { panic!("bars") };
+        assert_eq!(
+            (bars.groups, bars.stacked, bars.y.label.as_str()),
+            (vec!["all".to_owned(), "slowest 10 %".to_owned()], true, "mean response, ms")
+        );
+        let values: Vec<_> = bars.series.iter().map(|series| (series.name.as_str(), series.values.clone())).collect();
+        assert_eq!(values, [("collection", vec![Some(1.0), Some(3.0)]), ("flash", vec![Some(0.5), Some(0.5)])]);
+        assert_eq!(where_it_went(&json!({})), None);
+    }
+}

@@ -1,0 +1,327 @@
+//! Results in the form of `fio --output-format=json+`, for the tools that read it.
+//!
+//! Response times are fio's completion latencies (`clat`); nothing is submitted late, so that submission latencies are 0 and total ones
+//! the same. Bins are fio's own: 64 of each doubling, named by their middles.
+
+use flashraid::report::Report;
+use flashraid::{CompletedRequest, OpKind};
+use flashraid_model::metrics::{Moments, Skip};
+use serde_json::{Map, Value, json};
+
+/// Bits of fio's bins: 64 of each doubling.
+const PLAT_BITS: u32 = 6;
+/// fio's bins, in groups of 64.
+const PLAT_BINS: usize = 29 << PLAT_BITS;
+/// fio's default list of percentiles.
+const PERCENTILES: [f64; 17] = [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+/// Time over which fio averages bandwidth and requests per second (`bwavgtime`), in nanoseconds.
+const AVERAGE_NS: u64 = 500_000_000;
+/// The version whose structure this is: readers choose by it.
+const FIO_VERSION: &str = "fio-3.36";
+/// Upper ends of fio's coarse latency shares, in each unit; the last group is open.
+const SHARES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+
+/// Records what the document needs beyond a report.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    skip: Skip,
+    kinds: [Kind; 2],
+    shares: [u64; 32],
+}
+
+#[derive(Debug, Clone)]
+struct Kind {
+    bins: Vec<u64>,
+    response: Moments,
+    bytes: u64,
+    /// Of the stretch of [`AVERAGE_NS`] under way.
+    stretch: u64,
+    stretch_bytes: u64,
+    stretch_requests: u64,
+    bandwidth_kib_s: Moments,
+    iops: Moments,
+}
+
+impl Default for Kind {
+    fn default() -> Self {
+        Self {
+            bins: vec![0; PLAT_BINS],
+            response: Moments::default(),
+            bytes: 0,
+            stretch: 0,
+            stretch_bytes: 0,
+            stretch_requests: 0,
+            bandwidth_kib_s: Moments::default(),
+            iops: Moments::default(),
+        }
+    }
+}
+
+/// fio's `plat_val_to_idx`.
+fn bin_of(ns: u64) -> usize {
+    let msb = 63 - (ns | 1).leading_zeros();
+    if msb <= PLAT_BITS {
+        return ns as usize;
+    }
+    let shift = msb - PLAT_BITS;
+    let index = ((u64::from(shift) + 1) << PLAT_BITS) + ((ns >> shift) & ((1 << PLAT_BITS) - 1));
+    (index as usize).min(PLAT_BINS - 1)
+}
+
+/// fio's `plat_idx_to_val`: the middle of a bin.
+fn middle_of(bin: usize) -> u64 {
+    let bin = bin as u64;
+    if bin < 2 << PLAT_BITS {
+        return bin;
+    }
+    let shift = (bin >> PLAT_BITS) - 1;
+    let base = 1 << (shift + u64::from(PLAT_BITS));
+    base + ((bin % (1 << PLAT_BITS)) << shift) + (1 << (shift - 1))
+}
+
+impl Recorder {
+    /// Counts what the statistics of the run count.
+    #[must_use]
+    pub fn new(skip: Skip) -> Self {
+        Self { skip, kinds: [Kind::default(), Kind::default()], shares: [0; 32] }
+    }
+
+    /// A request is done.
+    pub fn record(&mut self, done: &CompletedRequest) {
+        let CompletedRequest { index, request, arrival_ns, done_ns, .. } = done;
+        let kind = match request.kind {
+            OpKind::Read => &mut self.kinds[0],
+            OpKind::Write => &mut self.kinds[1],
+            OpKind::Trim | OpKind::Flush => return,
+        };
+        // The order of ends is not that of arrivals, by which the statistics begin.
+        if !self.skip.is_over(*index, *arrival_ns) {
+            return;
+        }
+        let response_ns = done_ns - arrival_ns;
+        kind.bins[bin_of(response_ns)] += 1;
+        kind.response.record(response_ns);
+        kind.bytes += request.length_bytes;
+        kind.at(*done_ns / AVERAGE_NS);
+        kind.stretch_bytes += request.length_bytes;
+        kind.stretch_requests += 1;
+        self.shares[share_of(response_ns)] += 1;
+    }
+
+    /// The document.
+    #[must_use]
+    pub fn document(mut self, report: &Report, job: &str) -> Value {
+        let measured_ns = report.simulated_ns.saturating_sub(report.measured_from_ns);
+        let runtime_ms = measured_ns / 1_000_000;
+        let [read, write] = &mut self.kinds;
+        let directions =
+            [("read", read.document(measured_ns)), ("write", write.document(measured_ns)), ("trim", Kind::default().document(measured_ns))];
+        let mut result = Map::new();
+        let mut add = |key: &str, value: Value| result.insert(key.to_owned(), value);
+        add("jobname", json!(job));
+        add("groupid", json!(0));
+        add("error", json!(0));
+        add("eta", json!(0));
+        add("elapsed", json!(measured_ns.div_ceil(1_000_000_000)));
+        add("job options", options(report, job));
+        for (name, document) in directions {
+            add(name, document);
+        }
+        add("sync", json!({ "total_ios": 0, "lat_ns": latency(&Moments::default()) }));
+        add("job_runtime", json!(runtime_ms));
+        for key in ["usr_cpu", "sys_cpu"] {
+            add(key, json!(0.0));
+        }
+        for key in ["ctx", "majf", "minf"] {
+            add(key, json!(0));
+        }
+        let [ns, us, ms] = shares(&self.shares);
+        add("latency_ns", ns);
+        add("latency_us", us);
+        add("latency_ms", ms);
+        add("latency_depth", json!(depth(report).unwrap_or(1)));
+        add("latency_target", json!(0));
+        add("latency_percentile", json!(100.0));
+        add("latency_window", json!(0));
+        json!({
+            "fio version": FIO_VERSION,
+            "written by": format!("flashraid {}", report.version),
+            "global options": { "ioengine": "flashraid", "randseed": report.seed.to_string() },
+            "jobs": [result],
+            "disk_util": [],
+        })
+    }
+}
+
+impl Kind {
+    /// Goes on to a stretch; idle ones between count.
+    fn at(&mut self, stretch: u64) {
+        if self.response.count() == 1 {
+            self.stretch = stretch;
+        }
+        while self.stretch < stretch {
+            self.end_stretch();
+            self.stretch += 1;
+            if self.stretch + (1 << 20) < stretch {
+                // A pause of a week: its stretches say nothing.
+                self.stretch = stretch;
+            }
+        }
+    }
+
+    fn end_stretch(&mut self) {
+        let per_second = |amount: u64| amount * (1_000_000_000 / AVERAGE_NS);
+        self.bandwidth_kib_s.record(per_second(self.stretch_bytes) / 1024);
+        self.iops.record(per_second(self.stretch_requests));
+        (self.stretch_bytes, self.stretch_requests) = (0, 0);
+    }
+
+    fn document(&mut self, measured_ns: u64) -> Value {
+        let requests = self.response.count();
+        if self.iops.count() == 0 && requests > 0 {
+            self.end_stretch();
+        }
+        let per_second = |amount: f64| if measured_ns > 0 { amount * 1e9 / measured_ns as f64 } else { 0.0 };
+        let bytes_per_s = per_second(self.bytes as f64);
+        let mut clat = latency(&self.response);
+        if requests > 0 {
+            clat["percentile"] = PERCENTILES.iter().map(|percent| (format!("{percent:.6}"), json!(self.percentile(*percent)))).collect();
+            let used = self.bins.iter().enumerate().filter(|(_, count)| **count > 0);
+            clat["bins"] = used.map(|(bin, count)| (middle_of(bin).to_string(), json!(count))).collect();
+        }
+        let (bw, iops) = (&self.bandwidth_kib_s, &self.iops);
+        json!({
+            "io_bytes": self.bytes,
+            "io_kbytes": self.bytes / 1024,
+            "bw_bytes": bytes_per_s as u64,
+            "bw": (bytes_per_s / 1024.0) as u64,
+            "iops": per_second(requests as f64),
+            "runtime": measured_ns / 1_000_000,
+            "total_ios": requests,
+            "short_ios": 0,
+            "drop_ios": 0,
+            "slat_ns": latency(&Moments::default()),
+            "clat_ns": clat,
+            "lat_ns": latency(&self.response),
+            "bw_min": bw.min().unwrap_or(0),
+            "bw_max": bw.max().unwrap_or(0),
+            "bw_agg": if requests > 0 { 100.0 } else { 0.0 },
+            "bw_mean": bw.mean().unwrap_or(0.0),
+            "bw_dev": bw.stddev().unwrap_or(0.0),
+            "bw_samples": bw.count(),
+            "iops_min": iops.min().unwrap_or(0),
+            "iops_max": iops.max().unwrap_or(0),
+            "iops_mean": iops.mean().unwrap_or(0.0),
+            "iops_stddev": iops.stddev().unwrap_or(0.0),
+            "iops_samples": iops.count(),
+        })
+    }
+
+    /// As fio computes it: the bin in which this share of the requests is reached.
+    fn percentile(&self, percent: f64) -> u64 {
+        let wanted = percent / 100.0 * self.response.count() as f64;
+        let mut counted = 0;
+        let bin = self.bins.iter().position(|count| {
+            counted += count;
+            counted > 0 && counted as f64 >= wanted
+        });
+        bin.map_or(0, middle_of)
+    }
+}
+
+fn latency(moments: &Moments) -> Value {
+    json!({
+        "min": moments.min().unwrap_or(0),
+        "max": moments.max().unwrap_or(0),
+        "mean": moments.mean().unwrap_or(0.0),
+        "stddev": moments.stddev().unwrap_or(0.0),
+        "N": moments.count(),
+    })
+}
+
+/// Ten shares of nanoseconds, ten of microseconds, twelve of milliseconds.
+fn share_of(ns: u64) -> usize {
+    let within = |value: u64| SHARES.iter().position(|end| value < *end);
+    if ns < 1000 {
+        within(ns).unwrap_or(9)
+    } else if ns < 1_000_000 {
+        10 + within(ns / 1000).unwrap_or(9)
+    } else {
+        let ms = ns / 1_000_000;
+        20 + within(ms).unwrap_or(if ms < 2000 { 10 } else { 11 })
+    }
+}
+
+fn shares(counts: &[u64; 32]) -> [Value; 3] {
+    let all: u64 = counts.iter().sum();
+    let percent = |count: u64| if all == 0 { 0.0 } else { count as f64 * 100.0 / all as f64 };
+    let names = |from: usize, more: &[&str]| -> Value {
+        let names = SHARES.iter().map(u64::to_string).chain(more.iter().map(|name| (*name).to_owned()));
+        names.enumerate().map(|(index, name)| (name, json!(percent(counts[from + index])))).collect()
+    };
+    [names(0, &[]), names(10, &[]), names(20, &["2000", ">=2000"])]
+}
+
+/// Requests that a closed loop keeps outstanding.
+fn depth(report: &Report) -> Option<u64> {
+    report.config.pointer("/workload/arrivals/depth").and_then(Value::as_u64)
+}
+
+/// What readers of fio's output ask of the options of a job.
+fn options(report: &Report, job: &str) -> Value {
+    let mut options = Map::new();
+    let mut add = |key: &str, value: String| options.insert(key.to_owned(), value.into());
+    add("name", job.to_owned());
+    add("ioengine", "flashraid".to_owned());
+    let (read, write) = (report.requests.read, report.requests.write);
+    add(
+        "rw",
+        if write == 0 {
+            "randread"
+        } else if read == 0 {
+            "randwrite"
+        } else {
+            "randrw"
+        }
+        .to_owned(),
+    );
+    if read > 0 && write > 0 {
+        add("rwmixread", (read * 100 / (read + write)).to_string());
+    }
+    if let Some(size) = report.config.pointer("/workload/size").and_then(Value::as_str) {
+        add("bs", size.to_owned());
+    }
+    if let Some(depth) = depth(report) {
+        add("iodepth", depth.to_string());
+    }
+    Value::Object(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_are_those_of_fio() {
+        // From fio's stat.h: 0 to 127 exact, then 64 of each doubling, named by their middles.
+        assert_eq!([0, 63, 64, 127, 128, 129, 130, 255, 256].map(bin_of), [0, 63, 64, 127, 128, 128, 129, 191, 192]);
+        assert_eq!([0, 127, 128, 129, 192].map(middle_of), [0, 127, 129, 131, 258]);
+        for ns in (0..5000).chain([1_000_000, 123_456_789, 17_000_000_000]) {
+            let (bin, middle) = (bin_of(ns), middle_of(bin_of(ns)));
+            assert_eq!(bin_of(middle), bin, "{ns}");
+            assert!(middle.abs_diff(ns) <= ns / 128 + 1, "{ns} {middle}");
+        }
+        assert_eq!(bin_of(u64::MAX), PLAT_BINS - 1);
+    }
+
+    #[test]
+    fn shares_end_where_those_of_fio_do() {
+        assert_eq!([0, 1, 2, 999, 1000, 1999, 2000, 999_999].map(share_of), [0, 0, 1, 9, 10, 10, 11, 19]);
+        assert_eq!([1_000_000, 999_000_000, 1_000_000_000, 1_999_000_000, 2_000_000_000].map(share_of), [20, 29, 30, 30, 31]);
+        let mut counts = [0; 32];
+        counts[31] = 3;
+        counts[0] = 1;
+        let [ns, _, ms] = shares(&counts);
+        assert_eq!((&ns["2"], &ms[">=2000"], &ms["2"]), (&json!(25.0), &json!(75.0), &json!(0.0)));
+    }
+}

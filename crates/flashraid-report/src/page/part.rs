@@ -1,0 +1,222 @@
+//! What a page says of one result: of a run, of a comparison.
+
+use flashraid::Report;
+use flashraid::report::{Load, PERCENTILES};
+use serde_json::Value;
+
+use super::{Text, sketch};
+use crate::chart::{self, Chart};
+use crate::grid::Grid;
+use crate::number;
+use crate::run as tables;
+use crate::sheet::{Sheet, Tone};
+
+/// One result of a page.
+#[derive(Default)]
+pub struct Part {
+    /// Its heading.
+    pub title: String,
+    /// What was simulated and what came out, in a sentence.
+    pub headline: Option<String>,
+    /// The figures that are looked at first.
+    pub tiles: Vec<Tile>,
+    /// Remarks below them.
+    pub facts: Vec<String>,
+    /// A drawing of the array, as SVG.
+    pub sketch: Option<String>,
+    /// The tables above the charts.
+    pub summary: Vec<Sheet>,
+    /// The tables below them.
+    pub details: Vec<Sheet>,
+    /// Charts.
+    pub charts: Vec<Chart>,
+    /// Texts at the end, such as the configuration.
+    pub texts: Vec<Text>,
+}
+
+/// A figure that is shown large.
+pub struct Tile {
+    /// What it is.
+    pub name: String,
+    /// Its value with its unit.
+    pub value: String,
+    /// What belongs to it.
+    pub note: Option<String>,
+    /// Whether it is good or bad in itself.
+    pub tone: Tone,
+}
+
+/// The part of a run.
+pub fn of_run(title: &str, report: &Report, document: &Value) -> Part {
+    let sheets = tables::sheets(report);
+    // What was run, its response times, and where they went.
+    let split = sheets.len().min(if report.time_us.all.is_some() { 3 } else { 2 });
+    let details = sheets[split..].to_vec();
+    Part {
+        title: title.to_owned(),
+        headline: Some(headline(report)),
+        tiles: tiles(report),
+        facts: tables::notes(report),
+        sketch: Some(sketch::of(&report.config)),
+        summary: sheets[..split].to_vec(),
+        details,
+        charts: chart::of_run(document),
+        texts: again(&report.config, report.seed).into_iter().collect(),
+    }
+}
+
+/// The part of a comparison.
+pub fn of_grid(title: &str, grid: &Grid) -> Part {
+    let sheets = grid.sheets();
+    let split = sheets.len().min(1);
+    let first = grid.points.iter().find_map(|point| point.reports.first());
+    let config = first.map_or(&Value::Null, |report| &report["config"]);
+    let seeds = grid.points.iter().map(|point| point.reports.len()).max().unwrap_or(0);
+    let plain = |name: &str, value: String, note: Option<String>| Tile { name: name.to_owned(), value, note, tone: Tone::Plain };
+    let varied = grid.axes.iter().map(|axis| axis.key.as_str()).collect::<Vec<_>>().join(", ");
+    let mut tiles =
+        vec![plain("points", grid.points.len().to_string(), Some(if varied.is_empty() { "nothing varied".to_owned() } else { varied }))];
+    if seeds > 1 {
+        tiles.push(plain("seeds of each", seeds.to_string(), Some("± is a 95 % confidence interval".to_owned())));
+    }
+    if let Some((best, mean)) = grid.best() {
+        tiles.push(Tile {
+            name: "least mean response".to_owned(),
+            value: number::duration_us(mean),
+            note: Some(grid.points[best].label()),
+            tone: Tone::Plain,
+        });
+    }
+    let seed = first.and_then(|report| report["seed"].as_u64()).unwrap_or(1);
+    Part {
+        title: title.to_owned(),
+        headline: grid.conclusion(),
+        tiles,
+        facts: std::iter::once(grid.legend()).chain(grid.doubts()).chain(grid.notes()).collect(),
+        sketch: config.is_object().then(|| sketch::of(config)),
+        summary: sheets[..split].to_vec(),
+        details: sheets[split..].to_vec(),
+        charts: chart::of_grid(grid),
+        texts: again(config, seed).into_iter().collect(),
+    }
+}
+
+/// The configuration as the file that runs it again.
+fn again(config: &Value, seed: u64) -> Option<Text> {
+    let mut config = without_nulls(config);
+    config.as_object_mut()?.insert("seed".to_owned(), seed.into());
+    let text = toml::to_string(&config).ok()?;
+    Some(Text {
+        title: "Run it again",
+        about: "Every key of the configuration as it was resolved; of a comparison that of its first point. Save it and run: flashraid run again.toml. \
+                Paths are relative to the folder of the configuration that was run."
+            .to_owned(),
+        text,
+        file: "again.toml",
+    })
+}
+
+/// Keys without a value are left out: TOML has none.
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            map.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.clone(), without_nulls(value))).collect()
+        }
+        Value::Array(list) => list.iter().map(without_nulls).collect(),
+        value => value.clone(),
+    }
+}
+
+/// What an array consists of, in a few words.
+pub fn array(config: &Value) -> String {
+    let members = config["array"]["members"].as_u64().unwrap_or(1);
+    let device = config["ssd"]["preset"].as_str().unwrap_or("SSD");
+    match config["array"]["level"].as_str() {
+        Some(level) if level != "single" => format!("{members} × {device} as {}", level.to_uppercase().replacen("RAID", "RAID-", 1)),
+        _ => format!("one {device}"),
+    }
+}
+
+/// What asks for what, in a few words.
+pub fn workload(config: &Value) -> String {
+    let workload = &config["workload"];
+    match (workload["preset"].as_str(), workload["path"].as_str(), workload["kind"].as_str()) {
+        (Some(preset), ..) => preset.to_owned(),
+        (_, Some(path), _) => format!("the trace {path}"),
+        (_, _, Some("mix")) => "a mix of streams".to_owned(),
+        _ => "synthetic requests".to_owned(),
+    }
+}
+
+fn headline(report: &Report) -> String {
+    let times = &report.response_us.all;
+    let Some(mean) = times.mean else {
+        return format!("{} under {}: no request was measured.", array(&report.config), workload(&report.config));
+    };
+    let deepest = deepest(report).map_or(String::new(), |(name, value)| format!(", {name} {}", number::duration_us(value)));
+    let rate = report.iops.all.map_or(String::new(), |iops| format!(" at {} requests per second", number::rounded(iops)));
+    let scheme = match report.config["coordination"]["scheme"].as_str() {
+        Some(scheme) if scheme != "local" => format!(", {scheme} collection"),
+        _ => String::new(),
+    };
+    let cache = match report.config["cache"]["policy"].as_str() {
+        Some(policy) if policy != "none" => format!(", behind a {policy} write cache"),
+        _ => String::new(),
+    };
+    let doubt = match (report.verdict.load, report.verdict.steady) {
+        (Load::Unstable, _) => " Requests pile up: these figures grow with the length of the run.",
+        (Load::Saturated, _) => " The array does not keep up with what is asked of it.",
+        (_, false) => " The run did not come to a steady state.",
+        _ => "",
+    };
+    format!(
+        "{}{scheme}{cache}, under {}: {} in the mean{deepest}{rate}.{doubt}",
+        array(&report.config),
+        workload(&report.config),
+        number::duration_us(mean)
+    )
+}
+
+/// The deepest percentile that is more than a guess.
+fn deepest(report: &Report) -> Option<(String, f64)> {
+    let times = &report.response_us.all;
+    let values = [times.p50, times.p90, times.p95, times.p99, times.p99_9, times.p99_99];
+    let supported = PERCENTILES.iter().zip(values).rev().find(|((_, quantile), _)| times.supports(*quantile));
+    supported.and_then(|((name, _), value)| Some((name.replace('_', "."), value?)))
+}
+
+fn tiles(report: &Report) -> Vec<Tile> {
+    let tile = |name: &str, value: String, note: Option<String>| Tile { name: name.to_owned(), value, note, tone: Tone::Plain };
+    let times = &report.response_us;
+    let mut tiles = Vec::new();
+    if let Some(mean) = times.all.mean {
+        let by_kind = [("reads", times.read.mean), ("writes", times.write.mean)];
+        let note: Vec<String> =
+            by_kind.iter().filter_map(|(name, mean)| Some(format!("{name} {}", number::duration_us((*mean)?)))).collect();
+        tiles.push(tile("mean response", number::duration_us(mean), Some(note.join(", "))));
+    }
+    if let Some((name, value)) = deepest(report) {
+        tiles.push(tile(&name, number::duration_us(value), times.all.max.map(|max| format!("longest {}", number::duration_us(max)))));
+    }
+    if let Some(iops) = report.iops.all {
+        let bandwidth = report.bandwidth_mb_s.overall.map(|mb_s| format!("{} MB/s", number::three_digits(mb_s)));
+        tiles.push(tile("requests per second", number::rounded(iops), bandwidth));
+    }
+    if let Some(amplification) = report.flash.write_amplification {
+        let share = report.gc.busy_fraction.map(|share| format!("{} % of die time collecting", number::three_digits(share * 100.0)));
+        tiles.push(tile("write amplification", number::three_digits(amplification), share));
+    }
+    if let Some(lifetime) = report.flash.lifetime {
+        let note = lifetime.tbw.map(|tbw| format!("{} TB written to an SSD", number::rounded(tbw)));
+        tiles.push(tile("life at this load", number::years(lifetime.days_worst_block), note));
+    }
+    let load = report.verdict.load.name();
+    let (verdict, note, tone) = match (report.verdict.load, report.verdict.steady_from_ns) {
+        (Load::Unstable, _) => (load, "requests pile up".to_owned(), Tone::Worse),
+        (Load::Saturated, _) => (load, "less is served than asked for".to_owned(), Tone::Worse),
+        (_, Some(from_ns)) => ("steady", format!("from {} on; load: {load}", number::duration_us(from_ns as f64 / 1e3)), Tone::Better),
+        (_, None) => ("not steady", format!("or too short to tell; load: {load}"), Tone::Worse),
+    };
+    tiles.push(Tile { name: "verdict".to_owned(), value: verdict.to_owned(), note: Some(note), tone });
+    tiles
+}

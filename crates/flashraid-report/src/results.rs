@@ -1,0 +1,364 @@
+//! Results that were written before, read again: reports of runs, comparisons, reproductions, and the parts of a page that they make.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use flashraid::Report;
+use serde_json::{Map, Value};
+
+use crate::chart::{Axis as ChartAxis, BarSeries, Bars, Chart, Content};
+use crate::grid::{Axis, Grid, Point, Setting};
+use crate::number;
+use crate::page::{Part, Tile, of_grid, of_run};
+use crate::sheet::{Cell, Sheet, Tone};
+
+/// The file of a result in its folder, by what wrote it.
+const FILES: [&str; 2] = ["report.json", "reproduction.json"];
+/// Most settings by which results are told apart in a table.
+const DIFFERENCES_MAX: usize = 40;
+
+/// Why a result can't be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {reason}", path.display())]
+pub struct ReadError {
+    /// The file or folder.
+    pub path: PathBuf,
+    /// What is wrong with it, and what is expected.
+    pub reason: String,
+}
+
+/// A result.
+pub enum Found {
+    /// Of `flashraid run`.
+    Run {
+        /// The report.
+        report: Box<Report>,
+        /// The same as a document.
+        document: Value,
+    },
+    /// Of `flashraid compare`.
+    Grid(Grid),
+    /// Of `flashraid reproduce`.
+    Reproduction(Value),
+}
+
+/// A result and where it comes from.
+pub struct Named {
+    /// Its name on the page: that of its folder or file.
+    pub name: String,
+    /// The result.
+    pub found: Found,
+}
+
+/// Reads results from folders and files.
+///
+/// # Errors
+/// One of them is not there, or is not a result.
+pub fn read(paths: &[PathBuf]) -> Result<Vec<Named>, ReadError> {
+    let found = paths.iter().map(|path| read_one(path)).collect::<Result<Vec<Found>, ReadError>>()?;
+    let names = names(paths);
+    Ok(names.into_iter().zip(found).map(|(name, found)| Named { name, found }).collect())
+}
+
+/// Last parts of paths or, where these are not alone, whole paths; what is given twice is numbered.
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    let short = |path: &Path| {
+        // A file of the usual name is known by its folder.
+        let folder = path.file_name().is_some_and(|name| FILES.iter().any(|file| name == *file)).then(|| path.parent()).flatten();
+        let known = folder.filter(|folder| folder.file_name().is_some()).unwrap_or(path);
+        known.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    };
+    let shorts: Vec<String> = paths.iter().map(|path| short(path)).collect();
+    let alone = |name: &String| shorts.iter().filter(|other| *other == name).count() == 1;
+    let mut names: Vec<String> = Vec::new();
+    for (path, short) in paths.iter().zip(&shorts) {
+        let name = if alone(short) { short.clone() } else { path.display().to_string() };
+        let before = names.iter().filter(|known| **known == name || known.starts_with(&format!("{name} ("))).count();
+        names.push(if before == 0 { name } else { format!("{name} ({})", before + 1) });
+    }
+    names
+}
+
+fn read_one(path: &Path) -> Result<Found, ReadError> {
+    let failed = |path: &Path, reason: String| ReadError { path: path.to_owned(), reason };
+    let file = match path.is_dir() {
+        true => FILES.iter().map(|file| path.join(file)).find(|file| file.is_file()).ok_or_else(|| {
+            let help = format!("there is neither {} nor {} in this folder", FILES[0], FILES[1]);
+            failed(path, format!("{help}; give a folder that run, compare, reproduce or demo has written with --out"))
+        })?,
+        false => path.to_owned(),
+    };
+    let bytes = fs::read(&file).map_err(|error| failed(&file, format!("can't be read: {error}")))?;
+    let document: Value = serde_json::from_slice(&bytes).map_err(|error| failed(&file, format!("is not JSON: {error}")))?;
+    recognised(document).map_err(|reason| failed(&file, reason))
+}
+
+fn recognised(document: Value) -> Result<Found, String> {
+    if document["points"].is_array() {
+        return grid(&document).map(Found::Grid);
+    }
+    if document["figures"].is_array() {
+        return Ok(Found::Reproduction(document));
+    }
+    if document["response_us"].is_object() {
+        return match serde_json::from_value(document.clone()) {
+            Ok(report) => Ok(Found::Run { report: Box::new(report), document }),
+            Err(error) => Err(format!("is a report that this version can't read: {error}")),
+        };
+    }
+    let schema =
+        document["schema"].as_str().map_or_else(|| "it has no \"schema\"".to_owned(), |schema| format!("its schema is \"{schema}\""));
+    Err(format!("is no result: {schema}; a run has \"response_us\", a comparison \"points\", a reproduction \"figures\""))
+}
+
+/// A comparison from the document of `compare --json`.
+fn grid(document: &Value) -> Result<Grid, String> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let no_settings = Map::new();
+    let settings_of = |point: &Value| -> Vec<Setting> {
+        let settings = point["settings"].as_object().unwrap_or(&no_settings);
+        settings.iter().map(|(key, value)| Setting { key: key.clone(), value: text(value) }).collect()
+    };
+    let mut points: Vec<Point> = Vec::new();
+    for point in document["points"].as_array().into_iter().flatten() {
+        let (settings, report) = (settings_of(point), point["report"].clone());
+        if !report["response_us"].is_object() {
+            return Err(format!("is a comparison whose point {} has no report", points.len() + 1));
+        }
+        match points.iter_mut().find(|known| known.settings == settings) {
+            Some(known) => known.reports.push(report),
+            None => points.push(Point { settings, reports: vec![report] }),
+        }
+    }
+    let Some(first) = points.first() else { return Err("is a comparison without points".to_owned()) };
+    let axes: Vec<Axis> = first
+        .settings
+        .iter()
+        .enumerate()
+        .map(|(index, setting)| {
+            let mut values: Vec<String> = Vec::new();
+            for value in points.iter().filter_map(|point| point.settings.get(index)).map(|setting| &setting.value) {
+                if !values.contains(value) {
+                    values.push(value.clone());
+                }
+            }
+            Axis { key: setting.key.clone(), values }
+        })
+        .collect();
+    if points.len() != axes.iter().map(|axis| axis.values.len()).product::<usize>() {
+        return Err(format!("is a comparison of which only {} points are there; run the same command again to finish it", points.len()));
+    }
+    let baseline_of = |index: usize| {
+        let baseline = &document["summary"][index]["baseline"];
+        let wanted: Vec<Setting> =
+            baseline.as_object()?.iter().map(|(key, value)| Setting { key: key.clone(), value: text(value) }).collect();
+        points.iter().position(|point| point.settings == wanted)
+    };
+    let baselines = (0..points.len()).map(|index| baseline_of(index).unwrap_or(0)).collect();
+    Ok(Grid { axes, points, baselines })
+}
+
+/// What the page of these results consists of: runs beside each other first, if there are several, then each result.
+pub fn parts(results: &[Named]) -> Vec<Part> {
+    let runs: Vec<(&str, &Value)> = results
+        .iter()
+        .filter_map(|result| match &result.found {
+            Found::Run { document, .. } => Some((result.name.as_str(), document)),
+            _ => None,
+        })
+        .collect();
+    let beside = (runs.len() > 1).then(|| beside(&runs));
+    let each = results.iter().map(|Named { name, found }| match found {
+        Found::Run { report, document } => of_run(name, report, document),
+        Found::Grid(grid) => of_grid(name, grid),
+        Found::Reproduction(document) => of_reproduction(name, document),
+    });
+    beside.into_iter().chain(each).collect()
+}
+
+/// Runs beside each other, the first as the baseline.
+fn beside(runs: &[(&str, &Value)]) -> Part {
+    let settings = |name: &str| vec![Setting { key: "result".to_owned(), value: name.to_owned() }];
+    let grid = Grid {
+        axes: vec![Axis { key: "result".to_owned(), values: runs.iter().map(|(name, _)| (*name).to_owned()).collect() }],
+        points: runs.iter().map(|(name, report)| Point { settings: settings(name), reports: vec![(*report).clone()] }).collect(),
+        baselines: vec![0; runs.len()],
+    };
+    let mut part = of_grid("All runs", &grid);
+    part.summary.extend(differences(runs));
+    // Each run has its own below.
+    part.sketch = None;
+    part.texts.clear();
+    part
+}
+
+/// The settings in which runs differ.
+fn differences(runs: &[(&str, &Value)]) -> Option<Sheet> {
+    let configs: Vec<Map<String, Value>> = runs.iter().map(|(_, report)| flattened(&report["config"])).collect();
+    let mut keys: Vec<&String> = Vec::new();
+    for key in configs.iter().flat_map(Map::keys) {
+        if !keys.contains(&key) && configs.iter().any(|config| config.get(key) != configs[0].get(key)) {
+            keys.push(key);
+        }
+    }
+    let header: Vec<&str> = std::iter::once("setting").chain(runs.iter().map(|(name, _)| *name)).collect();
+    let mut sheet = Sheet::new("What differs", &header);
+    let shown = |value: Option<&Value>| {
+        value
+            .filter(|value| !value.is_null())
+            .map_or("–".to_owned(), |value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    };
+    let row = |key: &&String| {
+        std::iter::once(Cell::from(key.as_str())).chain(configs.iter().map(|config| shown(config.get(*key)).into())).collect()
+    };
+    sheet.rows = keys.iter().take(DIFFERENCES_MAX).map(row).collect();
+    if keys.len() > DIFFERENCES_MAX {
+        let rest = std::iter::once(Cell::from(format!("and {} more", keys.len() - DIFFERENCES_MAX)));
+        sheet.rows.push(rest.chain(runs.iter().map(|_| "".into())).collect());
+    }
+    (!sheet.rows.is_empty()).then_some(sheet)
+}
+
+/// Every key of a configuration with the keys above it.
+fn flattened(config: &Value) -> Map<String, Value> {
+    fn walk(prefix: &str, value: &Value, into: &mut Map<String, Value>) {
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    walk(&if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") }, value, into);
+                }
+            }
+            value => {
+                into.insert(prefix.to_owned(), value.clone());
+            }
+        }
+    }
+    let mut flat = Map::new();
+    walk("", config, &mut flat);
+    flat
+}
+
+/// The part of a reproduction: its claims, and the measured values beside those of the papers.
+fn of_reproduction(title: &str, document: &Value) -> Part {
+    let figures = || document["figures"].as_array().into_iter().flatten();
+    let claims = || figures().flat_map(|figure| figure["claims"].as_array().into_iter().flatten());
+    let verdict = |claim: &Value| claim["verdict"].as_str().unwrap_or("–").to_owned();
+    let tile = |(name, tone): (&str, Tone)| {
+        let count = claims().filter(|claim| claim["verdict"] == name).count();
+        Tile { name: name.to_owned(), value: count.to_string(), note: None, tone }
+    };
+    let mut sheet = Sheet::new("Claims", &["claim", "what", "paper", "measured", "verdict"]);
+    sheet.label_columns = 2;
+    for claim in claims() {
+        let parts = |key: &str| -> Vec<(String, Option<f64>)> {
+            match &claim[key] {
+                Value::Object(parts) => parts.iter().map(|(name, value)| (name.clone(), value.as_f64())).collect(),
+                value => vec![(String::new(), value.as_f64())],
+            }
+        };
+        let unit = claim["unit"].as_str().unwrap_or("");
+        let paper = parts("paper");
+        for (index, (name, measured)) in parts("measured").into_iter().enumerate() {
+            let of_paper = paper.iter().find(|(known, _)| *known == name).and_then(|(_, value)| *value);
+            let shown = |value: Option<f64>| value.map_or("–".to_owned(), number::three_digits);
+            let tone = match claim["verdict"].as_str() {
+                Some("agrees") => Tone::Better,
+                Some("differs" | "unstable") => Tone::Worse,
+                _ => Tone::Plain,
+            };
+            let first = index == 0;
+            let what = [name.as_str(), unit].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+            sheet.rows.push(vec![
+                if first { claim["id"].as_str().unwrap_or("") } else { "" }.into(),
+                what.into(),
+                shown(of_paper).into(),
+                shown(measured).into(),
+                Cell { text: if first { verdict(claim) } else { String::new() }, tone },
+            ]);
+        }
+    }
+    let all = claims().count();
+    let agree = claims().filter(|claim| claim["verdict"] == "agrees").count();
+    Part {
+        title: title.to_owned(),
+        headline: Some(format!("{agree} of {all} claims of {} figures and tables agree with the papers.", figures().count())),
+        tiles: [("agrees", Tone::Better), ("direction", Tone::Plain), ("differs", Tone::Worse), ("unstable", Tone::Worse)].map(tile).into(),
+        summary: vec![sheet],
+        charts: figures().filter_map(figure_chart).collect(),
+        ..Part::default()
+    }
+}
+
+/// The rows of a figure as bars.
+fn figure_chart(figure: &Value) -> Option<Chart> {
+    let (id, rows) = (figure["id"].as_str()?, figure["rows"].as_array()?);
+    let (column, label) = [("mean_ms", "mean response, ms"), ("bandwidth_mb_s", "bandwidth, MB/s")]
+        .into_iter()
+        .find(|(column, _)| rows.iter().any(|row| row[*column].is_number()))?;
+    let series = BarSeries {
+        name: label.to_owned(),
+        values: rows.iter().map(|row| row[column].as_f64()).collect(),
+        half_widths: rows.iter().map(|row| row[format!("{column}_ci95")].as_f64()).collect(),
+    };
+    let groups = rows.iter().map(|row| row["point"].as_str().unwrap_or("").to_owned()).collect();
+    let title = figure["title"].as_str().map_or_else(|| id.to_owned(), |title| format!("{id}: {title}"));
+    let bars = Bars { groups, y: ChartAxis::linear(label), series: vec![series], stacked: false };
+    Some(Chart { id: id.replace('.', "-"), title, content: Content::Bars(bars) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_are_short_where_they_can_be() {
+        let of = |paths: &[&str]| names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(of(&["out/a", "out/b/report.json", "other.json"]), ["a", "b", "other.json"]);
+        assert_eq!(of(&["x/a", "y/a", "b"]), ["x/a", "y/a", "b"]);
+        assert_eq!(of(&["a", "a"]), ["a", "a (2)"]);
+    }
+
+    #[test]
+    fn a_comparison_is_read_as_it_was_written() {
+        let report = |mean: f64, seed: u64| json!({ "seed": seed, "response_us": { "all": { "mean": mean, "count": 1 } } });
+        let axes = vec!["array.members=2,4".parse::<Axis>().unwrap(), "coordination.scheme=local,ideal".parse::<Axis>().unwrap()];
+        let points = flashraid::study::combinations(&axes);
+        let points = points
+            .into_iter()
+            .enumerate()
+            .map(|(index, settings)| Point { settings, reports: vec![report(index as f64 + 1.0, 1), report(index as f64 + 2.0, 2)] });
+        let grid_ = Grid { axes, points: points.collect(), baselines: vec![0, 0, 2, 2] };
+        let document = grid_.document();
+        let read = grid(&document).unwrap();
+        assert_eq!(read.document(), document);
+        assert_eq!(read.baselines, grid_.baselines);
+        // Half of it is refused.
+        let mut half = document;
+        half["points"].as_array_mut().unwrap().truncate(5);
+        assert!(grid(&half).err().unwrap().contains("only 3 points"));
+    }
+
+    #[test]
+    fn what_is_no_result_is_refused_with_what_is_expected() {
+        let reason = |document: Value| recognised(document).err().unwrap();
+        assert!(reason(json!({ "schema": "x/1" })).contains("its schema is \"x/1\""));
+        assert!(reason(json!([])).contains("a run has \"response_us\""));
+        assert!(reason(json!({ "points": [] })).contains("without points"));
+        assert!(reason(json!({ "response_us": {} })).contains("can't read"));
+        let folder = tempfile::tempdir().unwrap();
+        let text = read(&[folder.path().to_owned()]).err().unwrap().to_string();
+        assert!(text.contains("neither report.json nor reproduction.json"), "{text}");
+    }
+
+    #[test]
+    fn only_what_differs_is_listed() {
+        let (a, b) = (
+            json!({ "config": { "array": { "members": 2, "level": "raid0" } } }),
+            json!({ "config": { "array": { "members": 4, "level": "raid0" } } }),
+        );
+        let sheet = differences(&[("a", &a), ("b", &b)]).unwrap();
+        assert_eq!(sheet.rows, [["array.members", "2", "4"].map(Cell::from).to_vec()]);
+        assert!(differences(&[("a", &a), ("b", &a)]).is_none());
+    }
+}

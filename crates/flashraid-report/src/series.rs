@@ -1,0 +1,30 @@
+//! A run interval by interval as a table: `series.csv` and `series.parquet`.
+
+use serde_json::Value;
+
+use crate::data::Table;
+
+/// Lists of `/over_time` of a report that are columns, in order.
+const COLUMNS: [&str; 10] = [
+    "from_ms",
+    "iops",
+    "mean_us",
+    "p50_us",
+    "p99_us",
+    "max_us",
+    "outstanding",
+    "write_amplification",
+    "cache_occupancy",
+    "rebuilt_fraction",
+];
+
+/// A row for each interval; columns that a run does not have are left out.
+pub fn of_run(report: &Value) -> Table {
+    let mut table = Table::default();
+    for key in COLUMNS {
+        if let Some(values) = report["over_time"][key].as_array() {
+            table.number(key, values.iter().map(Value::as_f64));
+        }
+    }
+    table
+}

@@ -1,0 +1,138 @@
+//! Where the time of requests went: for every mechanism the parts of each of ten thousand requests add up to its response time to the
+//! nanosecond, and those of the report to the mean response time.
+
+use flashraid::model::metrics::breakdown::{PARTS, in_order};
+use flashraid::report::TimeSpent;
+use flashraid::{CompletedRequest, Observer, Report, Simulation};
+
+const BASE: &str = r#"
+[array]
+level = "raid0"
+members = 4
+[ssd]
+preset = "ggc2014"
+channel.dies_per_channel = 2
+[ssd.warm_up]
+overwrites = 0.8
+[ssd.geometry]
+dies = 2
+planes = 2
+blocks = 24
+pages = 16
+reserved = 0.4
+[ssd.gc]
+start = "2 blocks"
+stop = "start+1"
+[cache]
+size = "256KiB"
+[workload]
+requests = 10000
+read_fraction = 0.4
+arrivals = { process = "poisson", mean_gap = "700us" }
+size = { distribution = "exponential", mean = "8KiB", grain = "page" }
+"#;
+
+/// A mechanism, the settings that switch it on, and the parts that it must show.
+type Mechanism = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
+
+const MECHANISMS: &[Mechanism] = &[
+    ("nothing special", &[], &["queue", "collection", "flash", "transfer"]),
+    ("a closed loop", &[("workload.arrivals", "{process=\"closed\", depth=16}")], &["queue", "collection"]),
+    ("semi preemption", &[("ssd.gc.preemption", "semi")], &["queue", "collection"]),
+    (
+        "semi preemption with all options",
+        &[("ssd.gc.preemption", "semi"), ("ssd.gc.merge", "true"), ("ssd.gc.reorder", "true"), ("ssd.gc.pipeline", "true")],
+        &["queue", "collection"],
+    ),
+    ("suspension", &[("ssd.gc.preemption", "suspend")], &["queue", "collection"]),
+    ("idle collection", &[("ssd.gc.idle", "300us")], &["collection"]),
+    ("plane blocking", &[("ssd.gc.blocking", "plane"), ("ssd.gc.pool", "plane")], &["queue", "collection"]),
+    ("dynamic allocation", &[("ssd.allocation", "dynamic")], &["queue", "collection"]),
+    ("channels", &[("ssd.transfer", "channel")], &["transfer", "queue"]),
+    ("the drive of today", &[("ssd.preset", "nvme-simple")], &["flash"]),
+    ("a limit of the link", &[("ssd.link.rate", "20MB/s")], &["transfer"]),
+    ("the host's port", &[("array.controller.outstanding", "4"), ("array.controller.bandwidth", "60MB/s")], &["queue", "transfer"]),
+    ("reactive-inclusive", &[("coordination.scheme", "reactive-inclusive")], &["collection"]),
+    ("reactive-selective", &[("coordination.scheme", "reactive-selective")], &["collection"]),
+    ("proactive-idle", &[("coordination.scheme", "proactive-idle")], &["collection"]),
+    ("proactive-soft-limit", &[("coordination.scheme", "proactive-soft-limit")], &["collection"]),
+    ("ideal", &[("coordination.scheme", "ideal")], &["queue", "flash"]),
+    ("wow", &[("cache.policy", "wow")], &["cache"]),
+    ("iwc", &[("cache.policy", "iwc")], &["cache"]),
+    ("iwc-sync", &[("cache.policy", "iwc-sync")], &["cache"]),
+    ("lawc", &[("cache.policy", "lawc")], &["cache"]),
+    ("raid4", &[("array.level", "raid4")], &["parity"]),
+    ("raid5", &[("array.level", "raid5")], &["parity", "collection"]),
+    ("raid6", &[("array.level", "raid6")], &["parity"]),
+    ("raid5 behind a cache", &[("array.level", "raid5"), ("cache.policy", "lawc")], &["cache"]),
+    ("raid1", &[("array.level", "raid1"), ("array.members", "2")], &["queue"]),
+    ("raid10", &[("array.level", "raid10")], &["queue"]),
+    ("a failure", &[("array.level", "raid5"), ("array.failure", "{member=1, at=\"1s\"}")], &["parity"]),
+    (
+        "a rebuild",
+        &[
+            ("array.level", "raid5"),
+            ("array.failure", "{member=1, at=\"1s\"}"),
+            ("array.rebuild", "{delay=\"500ms\", rate=\"5MB/s\", spare=\"fresh\"}"),
+        ],
+        &["parity", "queue"],
+    ),
+    (
+        "two failures",
+        &[
+            ("array.level", "raid6"),
+            ("array.members", "6"),
+            ("array.failure", "[{member=1, at=\"1s\"}, {member=3, at=\"2s\"}]"),
+            ("array.rebuild", "{delay=\"500ms\", rate=\"5MB/s\", spare=\"fresh\", spares=2}"),
+        ],
+        &["parity"],
+    ),
+];
+
+/// Adds the parts of each request up.
+#[derive(Default)]
+struct Sums {
+    requests: u64,
+    response_ns: u128,
+    parts_ns: [u128; 7],
+}
+
+impl Observer for Sums {
+    fn request(&mut self, done: &CompletedRequest) {
+        let response_ns = done.done_ns - done.arrival_ns;
+        assert_eq!(done.time.total_ns(), response_ns, "{done:?}");
+        self.requests += 1;
+        self.response_ns += u128::from(response_ns);
+        self.parts_ns.iter_mut().zip(in_order(&done.time)).for_each(|(sum, part)| *sum += u128::from(part));
+    }
+}
+
+#[test]
+fn parts_add_up_to_the_response_with_every_mechanism() {
+    for (name, settings, shown) in MECHANISMS {
+        let mut sums = Sums::default();
+        let simulation = Simulation::from_toml(BASE).unwrap();
+        let simulation = settings.iter().fold(simulation, |simulation, (key, value)| simulation.set(key, value).unwrap());
+        let report = simulation.observe(&mut sums).run().unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(sums.requests, 10_000, "{name}");
+        expect_sums(name, &report, &sums);
+        let all = report.time_us.all.unwrap();
+        for part in *shown {
+            let spent = all.named()[PARTS.iter().position(|known| known == part).unwrap()].1;
+            assert!(spent > 0.0, "{name} shows nothing of {part}: {all:?}");
+        }
+    }
+}
+
+fn expect_sums(name: &str, report: &Report, sums: &Sums) {
+    let near = |a: f64, b: f64| assert!((a - b).abs() <= 1e-9 * b.max(1e-3), "{name}: {a} {b}");
+    let all = report.time_us.all.unwrap();
+    near(all.total(), report.response_us.all.mean.unwrap());
+    for ((_, part), sum) in all.named().iter().zip(sums.parts_ns) {
+        near(*part, sum as f64 / 1e3 / sums.requests as f64);
+    }
+    // The slower the share, the slower its mean; and none is slower than the slowest.
+    let totals: Vec<f64> = report.time_us.named().iter().map(|(_, time)| time.as_ref().map_or(0.0, TimeSpent::total)).collect();
+    assert!(totals.is_sorted(), "{name}: {totals:?}");
+    assert!(totals[3] <= report.response_us.all.max.unwrap() * (1.0 + 1e-9), "{name}: {totals:?}");
+}
