@@ -4,7 +4,10 @@ mod bench;
 mod cache;
 mod check;
 mod compare;
-pub mod main_job;
+mod completions;
+mod demo;
+mod init;
+mod man;
 mod merge;
 mod migrate;
 mod preset;
@@ -19,6 +22,8 @@ use crate::failure::Outcome;
 /// Runs a command.
 pub fn run(command: Command) -> Outcome {
     match command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
@@ -30,5 +35,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Migrate(arguments) => migrate::run(&arguments),
         Command::Cache { command } => cache::run(command.as_ref()),
         Command::Schema { markdown } => schema::run(markdown),
+        Command::Completions { shell } => completions::run(shell),
+        Command::Man { out } => man::run(out.as_deref()),
     }
 }

@@ -13,6 +13,9 @@ mod program;
 mod reproduce;
 mod results;
 mod run;
+mod start;
 mod tables;
+#[cfg(unix)]
+mod tour;
 mod trace;
 mod verdict;
