@@ -128,7 +128,11 @@ mod tests {
         });
         assert!(failed.is_err());
         assert_eq!(names(place).collect::<Vec<_>>(), ["old"]);
-        all_or_nothing(place, || Ok(fs::write(place.join("new"), "").unwrap())).unwrap();
+        all_or_nothing(place, || {
+            fs::write(place.join("new"), "").unwrap();
+            Ok(())
+        })
+        .unwrap();
         assert_eq!(names(place).count(), 2);
     }
 }
