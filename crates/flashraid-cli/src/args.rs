@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 use flashraid::study::{Axis, Setting};
 use flashraid_workload::trace::write::WRITABLE;
 use flashraid_workload::trace::{Devices, Discards, Format, Reorder, TimeUnit, TraceSpec};
@@ -13,16 +14,105 @@ use flashraid_workload::units::Duration;
 /// Where results go unless the user says otherwise.
 pub const DEFAULT_OUT: &str = "flashraid-out";
 
-const STATUS: &str = "\
+const RUN_HELP: &str = "\
+Examples:
+  flashraid run array.toml
+  flashraid run array.toml --set ssd.gc.victim=fifo --out results
+  flashraid run array.toml --seeds 5
+  flashraid run trace.csv.zst --ssd pgc2011 --level raid5 --members 5
+  zcat trace.gz | flashraid run - --format spc
+
+A trace runs on ggc2014 SSDs unless --ssd or --set say otherwise; requests beyond the array are wrapped
+into it (workload.address_fit), and times that go backwards a little are put in order (workload.reorder).
+From a pipe it is read once, and its devices share addresses (workload.devices).
+
+Exit status: 0 success, 1 the simulation or the writing of its results failed, 2 bad input,
+130 stopped by Ctrl-C: what was done is reported and marked as partial.";
+
+const DEMO_HELP: &str = "\
+Examples:
+  flashraid demo
+  flashraid demo --quick --out quick
+
+Exit status: 0 success, 1 a simulation or the writing of its results failed, 2 bad input,
+130 stopped by Ctrl-C.";
+
+const MERGE_HELP: &str = "\
+Example:
+  flashraid compare array.toml --vary array.members=2..8 --shard 1/2 --out one
+  flashraid compare array.toml --vary array.members=2..8 --shard 2/2 --out two
+  flashraid merge one two --out all";
+
+const CHECK_HELP: &str = "\
+Examples:
+  flashraid check array.toml
+  flashraid check array.toml --set array.members=16 --json
+  flashraid check trace.csv.zst --ssd pgc2011";
+
+const TRACE_INFO_HELP: &str = "\
+Examples:
+  flashraid trace info trace.csv.zst
+  flashraid trace info trace.txt --format mqsim --json
+  zcat trace.gz | flashraid trace info - --format spc";
+
+const TRACE_CONVERT_HELP: &str = "\
+Examples:
+  flashraid trace convert trace.csv.zst trace.spc --to spc
+  flashraid trace convert notime.txt trace.spc --to spc --rate 500
+  flashraid trace convert trace.spc - --to msr | gzip > trace.gz";
+
+const PRESET_HELP: &str = "\
+Examples:
+  flashraid preset list
+  flashraid preset show pgc2011 > drive.toml     a configuration as it is";
+
+const BENCH_HELP: &str = "\
+Examples:
+  flashraid bench
+  flashraid bench --quick --json";
+
+const MIGRATE_HELP: &str = "\
+Examples:
+  flashraid migrate array.toml
+  flashraid migrate array.toml --stdout";
+
+const SCHEMA_HELP: &str = "\
+Examples:
+  flashraid schema > flashraid.schema.json
+  flashraid schema --markdown";
+
+const INIT_HELP: &str = "\
+Examples:
+  flashraid init
+  flashraid init mine.toml
+  flashraid init - | less";
+
+const COMPLETIONS_HELP: &str = "\
+Examples:
+  flashraid completions bash > ~/.local/share/bash-completion/completions/flashraid
+  flashraid completions zsh > ~/.zfunc/_flashraid
+  flashraid completions fish > ~/.config/fish/completions/flashraid.fish";
+
+const MAN_HELP: &str = "\
+Examples:
+  flashraid man | man -l -
+  flashraid man --out ~/.local/share/man/man1";
+
+const START: &str = "\
+Examples:
+  flashraid demo                              see what it does
+  flashraid init array.toml                   a configuration to begin with
+  flashraid check array.toml                  what it means, without running it
+  flashraid run array.toml --out results      one simulation, with charts
+  flashraid run trace.csv.zst --members 4     a trace in place of a configuration
+  flashraid compare array.toml --vary array.members=2..8
+
 Exit status: 0 success, 1 the simulation or the writing of its results failed, 2 bad input,
 130 stopped by Ctrl-C: what was done is reported or kept and marked as partial.";
 
 /// Simulates garbage collection in arrays of SSDs.
-///
-/// Without a command it compares the schemes of garbage collection on a RAID-0 of 8 SSDs under the workload hpc-w,
-/// prints a table and writes flashraid-out/report.html and flashraid-out/report.json.
 #[derive(Debug, Parser)]
-#[command(name = "flashraid", version, after_help = STATUS, max_term_width = 100)]
+#[command(name = "flashraid", version, after_help = START, max_term_width = 100)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -32,8 +122,17 @@ pub struct Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Compare the schemes of garbage collection on a built-in array: the first thing to run
+    ///
+    /// Simulates a RAID-0 of 8 SSDs under the workload hpc-w, as in the paper and with all of the array in use, prints
+    /// tables and writes flashraid-out/report.html and flashraid-out/report.json.
+    #[command(after_help = DEMO_HELP)]
+    Demo(DemoArgs),
+    /// Write a commented configuration to begin with
+    #[command(after_help = INIT_HELP)]
+    Init(InitArgs),
     /// Run one simulation and report it
-    #[command(after_help = STATUS)]
+    #[command(after_help = RUN_HELP)]
     Run(RunArgs),
     /// Run every combination of varied keys and compare the results
     #[command(after_help = COMPARE_HELP)]
@@ -42,9 +141,10 @@ pub enum Command {
     #[command(after_help = REPORT_HELP)]
     Report(ReportArgs),
     /// Put the shards of a comparison together
-    #[command(after_help = STATUS)]
+    #[command(after_help = MERGE_HELP)]
     Merge(MergeArgs),
     /// Explain a configuration without running it
+    #[command(after_help = CHECK_HELP)]
     Check(CheckArgs),
     /// Look into traces and convert them
     #[command(subcommand)]
@@ -53,6 +153,7 @@ pub enum Command {
     #[command(after_help = IMPORT_HELP)]
     Import(ImportArgs),
     /// Show the devices, arrays and workloads that come with the program
+    #[command(after_help = PRESET_HELP)]
     Preset {
         /// What to show of them [default: list]
         #[command(subcommand)]
@@ -62,8 +163,10 @@ pub enum Command {
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce(ReproduceArgs),
     /// Measure the speed of the simulator on this machine
+    #[command(after_help = BENCH_HELP)]
     Bench(BenchArgs),
     /// Write the new names of keys, values and presets into a configuration
+    #[command(after_help = MIGRATE_HELP)]
     Migrate(MigrateArgs),
     /// Show or remove the kept states of SSDs after their warm-ups
     #[command(after_help = CACHE_HELP)]
@@ -73,14 +176,60 @@ pub enum Command {
         command: Option<CacheCommand>,
     },
     /// Print the JSON Schema of the configuration
+    #[command(after_help = SCHEMA_HELP)]
     Schema {
         /// Print a page with a table of all keys instead
         #[arg(long)]
         markdown: bool,
     },
+    /// Print the completions of a shell
+    #[command(after_help = COMPLETIONS_HELP)]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the manual page, or write those of all commands
+    #[command(after_help = MAN_HELP)]
+    Man {
+        /// Write flashraid.1 and a page for each command into this folder
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+}
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Smaller SSDs and fewer requests: seconds, other figures
+    #[arg(long)]
+    pub quick: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Folder of the results; if it holds files already, the next of DIR-2, DIR-3 … that does not [default: flashraid-out]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Write into the folder whatever it holds, over files of the same names
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// The new file; - is standard output
+    #[arg(value_name = "FILE", default_value = "array.toml")]
+    pub file: PathBuf,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
 }
 
 const CACHE_HELP: &str = "\
+Examples:
+  flashraid cache
+  flashraid cache clear
+
 A long warm-up leaves its state here, and runs that begin in the same state skip it. What has not been used for the longest time is
 removed when there is no more room. The folder is flashraid in $XDG_CACHE_HOME or ~/.cache; FLASHRAID_CACHE names another,
 FLASHRAID_CACHE=off keeps nothing.";
@@ -98,7 +247,7 @@ pub enum CacheCommand {
     Clear,
 }
 
-/// How much of the machine to use; changes no result.
+/// How much of the machine to use, and what to show meanwhile; changes no result.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct MachineArgs {
     /// Threads of one simulation: several SSDs are warmed up and, where requests do not depend on answers, served at a time; at most one for each processor, over all simulations that run together [default: the processors that --jobs leaves]
@@ -107,6 +256,9 @@ pub struct MachineArgs {
     /// Neither use nor keep warm states of earlier runs (flashraid cache)
     #[arg(long)]
     pub no_cache: bool,
+    /// Show neither progress nor notes on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// Arguments of `migrate`.
@@ -123,12 +275,24 @@ pub struct MigrateArgs {
 /// What to simulate.
 #[derive(Debug, Args)]
 pub struct ScenarioArgs {
-    /// Configuration; `flashraid schema` and `flashraid preset list` tell what may be in it
-    #[arg(value_name = "FILE.toml")]
+    /// Configuration, or a trace to replay; - is standard input. `flashraid schema` and `flashraid preset list` tell what may be in a configuration
+    #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Replace a key of the configuration, for instance --set ssd.gc.victim=fifo (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<Setting>,
+    /// The SSDs: short for --set ssd.preset=PRESET
+    #[arg(long, value_name = "PRESET")]
+    pub ssd: Option<String>,
+    /// The array: short for --set array.level=LEVEL; single has one member
+    #[arg(long, value_name = "LEVEL")]
+    pub level: Option<String>,
+    /// SSDs of the array: short for --set array.members=N
+    #[arg(long, value_name = "N")]
+    pub members: Option<u32>,
+    /// FILE is a trace of this format [default: found out from its content]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&Format::ALL))]
+    pub format: Option<Format>,
 }
 
 /// Arguments of `run`.
@@ -139,6 +303,9 @@ pub struct RunArgs {
     /// Seed of all random numbers, in place of the configuration's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Run with so many consecutive seeds, several at a time, and give 95 % confidence intervals; tables and files are those of compare
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), conflicts_with_all = ["check", "timeline"])]
+    pub seeds: Option<u64>,
     /// Verify the whole state of every SSD at the end
     #[arg(long)]
     pub check: bool,
@@ -153,9 +320,12 @@ pub struct RunArgs {
     pub timeline: Option<Range<Duration>>,
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Write report.json, report.html, every request (requests.parquet, requests.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder
+    /// Write report.json, report.html, every request (requests.parquet, requests.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder; if it holds files already, into the next of DIR-2, DIR-3 … that does not
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write into the folder whatever it holds, over files of the same names
+    #[arg(long, requires = "out")]
+    pub force: bool,
 }
 
 /// Forms in which a run is printed.
@@ -178,6 +348,14 @@ impl RunArgs {
 }
 
 const COMPARE_HELP: &str = "\
+Examples:
+  flashraid compare array.toml --vary coordination.scheme=local,ideal --seeds 5
+  flashraid compare array.toml --vary array.members=2..8
+  flashraid compare array.toml --vary workload.arrivals.mean_gap=1ms..100ms:log:5 --out gaps
+
+A range FROM..TO stands for every whole number, FROM..TO:lin:N for N values with equal differences,
+FROM..TO:log:N with equal ratios; both ends are included. '\"2..8\"' in quotes is a text.
+
 Every point sees the same workload and the same seeds. Each one is saved as it ends, and the same command continues an
 interrupted grid where it stopped. Commas inside quotes, brackets or braces do not split: --vary 'a.b=[1,2],[3]'.
 
@@ -189,7 +367,7 @@ Exit status: 0 success, 1 the simulation or the writing of its results failed, 2
 pub struct CompareArgs {
     #[command(flatten)]
     pub scenario: ScenarioArgs,
-    /// A key and its values (repeatable: all combinations), for instance --vary coordination.scheme=local,ideal
+    /// A key and its values (repeatable: all combinations), for instance --vary coordination.scheme=local,ideal or --vary array.members=2..8
     #[arg(long, value_name = "KEY=A,B,C", required = true)]
     pub vary: Vec<Axis>,
     /// The value that the others are compared with [default: the first of the first --vary]
@@ -212,9 +390,12 @@ pub struct CompareArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Folder of report.json, report.html, every point (points.parquet, points.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) [default: flashraid-out/compare-HASH]
+    /// Folder of report.json, report.html, every point (points.parquet, points.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv); one that holds this study is gone on with, one that holds another is refused [default: flashraid-out/compare-HASH]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write into the folder whatever it holds, over files of the same names
+    #[arg(long)]
+    pub force: bool,
 }
 
 const IMPORT_HELP: &str = "\
@@ -274,9 +455,12 @@ pub struct MergeArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Folder of the results, with the same files as those of compare [default: flashraid-out/merge]
+    /// Folder of the results, with the same files as those of compare; if it holds files already, the next of DIR-2, DIR-3 … that does not [default: flashraid-out/merge]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Write into the folder whatever it holds, over files of the same names
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// `I/N`.
@@ -291,6 +475,11 @@ fn parse_shard(text: &str) -> Result<(usize, usize), String> {
 }
 
 const REPRODUCE_HELP: &str = "\
+Examples:
+  flashraid reproduce
+  flashraid reproduce ggc.fig6 --quick
+  flashraid reproduce all
+
 Writes the ledger of all claims (reproduction.md, reproduction.json), the measured values
 (rows.parquet, rows.csv), report.html, pictures (*.svg) and what they show (charts.parquet,
 charts.csv). Each point is saved as it ends, and the same command goes on where it stopped.
@@ -345,8 +534,10 @@ pub struct CheckArgs {
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
     /// Statistics of a trace
+    #[command(after_help = TRACE_INFO_HELP)]
     Info(TraceInfoArgs),
     /// Write a trace in another format
+    #[command(after_help = TRACE_CONVERT_HELP)]
     Convert(TraceConvertArgs),
 }
 
@@ -396,7 +587,7 @@ impl TraceInputArgs {
 /// Arguments of `trace info`.
 #[derive(Debug, Args)]
 pub struct TraceInfoArgs {
-    /// The trace, compressed (gzip, zstd, bzip2) or not
+    /// The trace, compressed (gzip, zstd, bzip2) or not; - is standard input
     pub file: PathBuf,
     #[command(flatten)]
     pub input: TraceInputArgs,
@@ -408,10 +599,10 @@ pub struct TraceInfoArgs {
 /// Arguments of `trace convert`.
 #[derive(Debug, Args)]
 pub struct TraceConvertArgs {
-    /// The trace, compressed (gzip, zstd, bzip2) or not
+    /// The trace, compressed (gzip, zstd, bzip2) or not; - is standard input
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The new file; .gz, .zst or .bz2 at its end compresses it
+    /// The new file; .gz, .zst or .bz2 at its end compresses it; - is standard output
     #[arg(value_name = "OUT")]
     pub output: PathBuf,
     #[command(flatten)]
@@ -419,6 +610,9 @@ pub struct TraceConvertArgs {
     /// Format of the output
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&WRITABLE))]
     pub to: Format,
+    /// Requests per second of a trace without times, which formats with times need
+    #[arg(long, value_name = "PER_SECOND", value_parser = parse_rate)]
+    pub rate: Option<f64>,
     /// Put requests whose times go backwards in order: how many to hold back, or sort (in memory)
     #[arg(long, value_name = "N|sort", value_parser = parse_reorder, default_value = "0")]
     pub reorder: Reorder,
@@ -440,6 +634,13 @@ fn parse_reorder(text: &str) -> Result<Reorder, String> {
     }
 }
 
+fn parse_rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate.is_finite() && (1e-6..=1e9).contains(&rate) => Ok(rate),
+        _ => Err("write requests per second, from 0.000001 to 1000000000".to_owned()),
+    }
+}
+
 /// A window of simulated time. Its order is the configuration's to check.
 fn parse_window(text: &str) -> Result<Range<Duration>, String> {
     let (from, to) = text.split_once("..").ok_or("write FROM..TO, for instance 1s..1300ms")?;
@@ -452,11 +653,14 @@ fn parse_window(text: &str) -> Result<Range<Duration>, String> {
 pub enum PresetCommand {
     /// List them
     List {
+        /// Print one JSON document, with each preset as a configuration
+        #[arg(long, conflicts_with = "markdown")]
+        json: bool,
         /// Print a page with all that is in them instead
         #[arg(long)]
         markdown: bool,
     },
-    /// Print one of them as a configuration
+    /// Print one of them as a configuration, which can be run as it is
     Show {
         /// A name from `flashraid preset list`
         name: String,

@@ -7,6 +7,8 @@ use crate::failure::{Failure, Outcome};
 use crate::files;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
+/// The handler of this process, which there can be one of, is there.
+static LISTENING: AtomicBool = AtomicBool::new(false);
 
 /// From now on the first Ctrl-C (or request to terminate) stops a simulation at its next step.
 pub fn stop_at_next_step() -> Outcome {
@@ -29,7 +31,11 @@ fn stop() {
     std::process::exit(130);
 }
 
+/// A command that runs several simulations asks for each of them.
 fn listen(handler: impl FnMut() + Send + 'static) -> Outcome {
+    if LISTENING.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
     ctrlc::set_handler(handler).map_err(|error| Failure::Run(format!("can't listen for Ctrl-C: {error}")))
 }
 

@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn workers_and_threads_share_the_processors() {
         let of = |threads, simulations, jobs, processors| {
-            let machine = Machine::of(MachineArgs { threads, no_cache: true }, simulations, jobs, processors);
+            let machine = Machine::of(MachineArgs { threads, no_cache: true, quiet: false }, simulations, jobs, processors);
             (machine.workers, machine.threads)
         };
         assert_eq!(of(None, 1, None, 8), (1, 8));

@@ -7,6 +7,7 @@ mod failure;
 mod files;
 mod interrupt;
 mod machine;
+mod out_folder;
 mod out_of_memory;
 mod output;
 mod progress;
@@ -17,7 +18,7 @@ use std::io::Write;
 use std::panic;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use args::Arguments;
 use failure::Outcome;
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Outcome {
     match arguments.command {
-        None => cmd::main_job::run(),
+        None => files::print(&Arguments::command().render_help().to_string()),
         Some(command) => cmd::run(command),
     }
 }

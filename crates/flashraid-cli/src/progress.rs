@@ -10,10 +10,13 @@ use flashraid_report::number;
 
 /// Steps of the whole bar.
 const STEPS: f64 = 10_000.0;
+/// How much of the bar a warm-up takes where there is one. Nobody knows its share of the time beforehand; the bar moves meanwhile.
+const WARM_UP_SHARE: f64 = 0.5;
 
 /// One bar over all simulations of a command.
 pub struct Board {
     bar: ProgressBar,
+    quiet: bool,
     started: Instant,
     simulations: Mutex<Vec<Simulation>>,
     /// Notes that have been shown.
@@ -22,8 +25,8 @@ pub struct Board {
 
 #[derive(Clone, Copy, Default)]
 struct Simulation {
-    /// Share of its warm-up that is done.
-    warmed: f64,
+    /// Share of its warm-up that is done; `None` before one was seen, and where there is none.
+    warmed: Option<f64>,
     /// Share of its requests that are done; `None` if nobody knows how many there are.
     fraction: Option<f64>,
     /// Requests done by this process.
@@ -32,20 +35,46 @@ struct Simulation {
     done: bool,
 }
 
+impl Simulation {
+    fn update(&mut self, phase: Phase, fraction: Option<f64>, requests: u64) {
+        let (warmed, fraction) = match phase {
+            Phase::WarmUp => (Some(fraction.unwrap_or(0.0)), Some(0.0)),
+            Phase::Run => (self.warmed.map(|_| 1.0), fraction),
+        };
+        *self = Simulation { warmed, fraction, requests, done: false };
+    }
+
+    /// How much of it is done, warm-up included.
+    fn share(&self) -> f64 {
+        let run = self.fraction.unwrap_or(0.0);
+        self.warmed.map_or(run, |warmed| WARM_UP_SHARE * warmed + (1.0 - WARM_UP_SHARE) * run)
+    }
+}
+
 impl Board {
-    /// A bar over so many simulations.
-    pub fn new(simulations: usize) -> Board {
-        let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::stderr_with_hz(8));
+    /// A bar over so many simulations; a quiet one shows nothing, notes neither.
+    pub fn new(simulations: usize, quiet: bool) -> Board {
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
+        let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target);
         bar.set_style(ProgressStyle::with_template("{spinner} {wide_bar} {msg}").expect("the template is constant"));
         // The ticks need a thread, and without one the bar would end the program.
         if !bar.is_hidden() && std::thread::Builder::new().spawn(|| {}).is_ok() {
             bar.enable_steady_tick(Duration::from_millis(250));
         }
-        Board { bar, started: Instant::now(), simulations: Mutex::new(vec![Simulation::default(); simulations]), notes: Mutex::default() }
+        Board {
+            bar,
+            quiet,
+            started: Instant::now(),
+            simulations: Mutex::new(vec![Simulation::default(); simulations]),
+            notes: Mutex::default(),
+        }
     }
 
     /// Shows a note above the bar, once whatever the number of simulations that give it.
     pub fn note(&self, text: &str) {
+        if self.quiet {
+            return;
+        }
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         if !notes.iter().any(|note| note == text) {
             notes.push(text.to_owned());
@@ -56,19 +85,14 @@ impl Board {
     /// News of one simulation.
     pub fn update(&self, simulation: usize, progress: &Progress) {
         let mut simulations = self.lock();
-        let (warmed, fraction) = match progress.phase {
-            // The bar waits for the warm-up rather than guess its share of the time.
-            Phase::WarmUp => (progress.fraction.unwrap_or(0.0), Some(0.0)),
-            Phase::Run => (1.0, progress.fraction),
-        };
-        simulations[simulation] = Simulation { warmed, fraction, requests: progress.requests, done: false };
+        simulations[simulation].update(progress.phase, progress.fraction, progress.requests);
         self.draw(&simulations);
     }
 
     /// One simulation is done.
     pub fn end(&self, simulation: usize) {
         let mut simulations = self.lock();
-        simulations[simulation] = Simulation { done: true, warmed: 1.0, fraction: Some(1.0), ..simulations[simulation] };
+        simulations[simulation] = Simulation { done: true, warmed: Some(1.0), fraction: Some(1.0), ..simulations[simulation] };
         self.draw(&simulations);
     }
 
@@ -85,8 +109,7 @@ impl Board {
         if self.bar.is_hidden() {
             return;
         }
-        let share = |simulation: &Simulation| simulation.fraction.unwrap_or(0.0);
-        let fraction = simulations.iter().map(share).sum::<f64>() / simulations.len() as f64;
+        let fraction = simulations.iter().map(Simulation::share).sum::<f64>() / simulations.len() as f64;
         let inherited = simulations.iter().filter(|simulation| simulation.done && simulation.requests == 0).count() as f64;
         let requests: u64 = simulations.iter().map(|simulation| simulation.requests).sum();
         let elapsed = self.started.elapsed();
@@ -98,7 +121,7 @@ impl Board {
         }
         match requests {
             0 => {
-                let warming = simulations.iter().map(|simulation| simulation.warmed).filter(|warmed| *warmed < 1.0);
+                let warming = simulations.iter().filter_map(|simulation| simulation.warmed).filter(|warmed| *warmed < 1.0);
                 parts.push(format!("warming up, {:.0} %", 100.0 * warming.fold(0.0, f64::max)));
             }
             _ => parts.push(format!("{} requests/s", number::rounded(requests as f64 / elapsed.as_secs_f64()))),
@@ -109,5 +132,28 @@ impl Board {
         }
         self.bar.set_position((fraction * STEPS) as u64);
         self.bar.set_message(parts.join(" · "));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_moves_during_the_warm_up_and_never_back() {
+        let mut simulation = Simulation::default();
+        let mut shares = vec![simulation.share()];
+        for (phase, fraction) in [(Phase::WarmUp, 0.0), (Phase::WarmUp, 0.5), (Phase::WarmUp, 1.0), (Phase::Run, 0.0), (Phase::Run, 0.5)] {
+            simulation.update(phase, Some(fraction), 0);
+            shares.push(simulation.share());
+        }
+        assert_eq!(shares, [0.0, 0.0, 0.25, 0.5, 0.5, 0.75]);
+    }
+
+    #[test]
+    fn without_a_warm_up_the_run_is_all() {
+        let mut simulation = Simulation::default();
+        simulation.update(Phase::Run, Some(0.5), 10);
+        assert_eq!(simulation.share(), 0.5);
     }
 }

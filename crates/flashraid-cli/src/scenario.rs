@@ -1,22 +1,133 @@
-//! Configurations from files and options, and what is wrong with them.
+//! What a command simulates: a configuration, or a trace to replay, with options over it; and what is wrong with it.
 
+use std::io::Read;
 use std::ops::Range;
+use std::path::Path;
 
-use flashraid::Simulation;
 use flashraid::config::{self, Migrated, Problems};
 use flashraid::study::Setting;
+use flashraid::{Error, Simulation, Study};
+use flashraid_workload::trace::{self, Devices, TraceSpec};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Severity};
 
 use crate::args::ScenarioArgs;
 use crate::failure::{Failure, Outcome};
 
-/// What a file and the user's `--set`, then `more` settings, describe.
+/// What the file, the user's options, then `more` settings describe.
 pub fn simulation<'a>(arguments: &ScenarioArgs, more: &[Setting]) -> Outcome<Simulation<'a>> {
-    let mut simulation = Simulation::from_file(&arguments.file)?;
-    for Setting { key, value } in arguments.set.iter().chain(more) {
+    let mut simulation = match start(arguments)? {
+        Start::File => Simulation::from_file(&arguments.file)?,
+        Start::Text(text) => Simulation::from_toml(&text)?,
+    };
+    for Setting { key, value } in settings(arguments).iter().chain(more) {
         simulation = simulation.set(key, value)?;
     }
     Ok(simulation)
+}
+
+/// The same as the base of a study.
+pub fn study(arguments: &ScenarioArgs) -> Outcome<Study> {
+    let mut study = match start(arguments)? {
+        Start::File => Study::from_file(&arguments.file)?,
+        Start::Text(text) => Study::from_toml(&text)?,
+    };
+    for Setting { key, value } in &settings(arguments) {
+        study = study.set(key, value)?;
+    }
+    Ok(study)
+}
+
+/// `--set`, then the options that are short for it.
+fn settings(arguments: &ScenarioArgs) -> Vec<Setting> {
+    let ScenarioArgs { set, ssd, level, members, .. } = arguments;
+    // An array of this level has no other number of members.
+    let members = members.map(|members| members.to_string()).or_else(|| (level.as_deref() == Some("single")).then(|| "1".to_owned()));
+    let short = [("ssd.preset", ssd.clone()), ("array.level", level.clone()), ("array.members", members)];
+    let short = short.into_iter().filter_map(|(key, value)| Some(Setting { key: key.to_owned(), value: quoted(&value?) }));
+    set.iter().cloned().chain(short).collect()
+}
+
+/// As a text of TOML, whatever is in it.
+fn quoted(text: &str) -> String {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.to_owned() } else { format!("{text:?}") }
+}
+
+/// Where a configuration comes from.
+enum Start {
+    /// The file that is named.
+    File,
+    /// This text: standard input, or made for a trace.
+    Text(String),
+}
+
+fn start(arguments: &ScenarioArgs) -> Outcome<Start> {
+    let file = &arguments.file;
+    if arguments.format.is_some() {
+        return replay(arguments);
+    }
+    if file.as_os_str() == "-" {
+        return Ok(Start::Text(standard_input()?));
+    }
+    // A pipe can be read only once, so that nothing can be found out about it.
+    let is_toml = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
+    if is_toml || !file.is_file() {
+        return Ok(Start::File);
+    }
+    let no_configuration = match Simulation::from_file(file) {
+        Ok(_) if says_something(file) => return Ok(Start::File),
+        Ok(_) => "it says nothing".to_owned(),
+        Err(Error::Config(problems)) if problems.unreadable => return Err(refuse(&problems)),
+        Err(Error::Config(problems)) => problems.list.first().map(|problem| problem.message.clone()).unwrap_or_default(),
+        Err(error) => return Err(error.into()),
+    };
+    // The devices play no part here, and need a pass over the whole file.
+    match trace::open(&TraceSpec { devices: Devices::Fold, ..TraceSpec::new(file) }) {
+        Ok(_) => replay(arguments),
+        Err(no_trace) => Err(Failure::Input(format!(
+            "{0} is neither a configuration nor a trace that can be recognised\n  as a configuration: {1}\n  as a trace: {no_trace}\n\
+             the name of a configuration ends in .toml; --format says how to read a trace",
+            file.display(),
+            no_configuration.lines().next().unwrap_or_default(),
+        ))),
+    }
+}
+
+/// There is a line that is neither blank nor a comment.
+fn says_something(file: &Path) -> bool {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    text.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+}
+
+/// A configuration that replays a trace, whatever its addresses are, and though its times go backwards a little.
+fn replay(arguments: &ScenarioArgs) -> Outcome<Start> {
+    let is_input = arguments.file.as_os_str() == "-";
+    let path = if is_input { Path::new("/dev/stdin") } else { arguments.file.as_path() };
+    let Some(shown) = path.to_str() else {
+        return Err(Failure::Input(format!("{}: the name of a trace has to be UTF-8; rename it", path.display())));
+    };
+    let mut text = format!("[workload]\nkind = \"trace\"\npath = {shown:?}\naddress_fit = \"wrap\"\nreorder = 65536\n");
+    if let Some(format) = arguments.format {
+        text += &format!("format = \"{}\"\n", format.name());
+    }
+    // To lay devices end to end takes two passes, which a pipe does not allow.
+    if is_input && !path.is_file() {
+        text += "devices = \"fold\"\n";
+    }
+    Ok(Start::Text(text))
+}
+
+/// All of it, as text.
+fn standard_input() -> Outcome<String> {
+    /// Bytes of a configuration at most, as of a file.
+    const TEXT_MAX: u64 = 16 << 20;
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().take(TEXT_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::Run(format!("can't read standard input: {error}")))?;
+    if bytes.len() as u64 > TEXT_MAX {
+        return Err(Failure::Input("standard input is larger than 16 MiB, and no configuration is; for a trace add --format".to_owned()));
+    }
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::Input("standard input is not text: a configuration is TOML in UTF-8; for a trace add --format".to_owned()))
 }
 
 /// The text of a configuration file with the new names of keys, values and presets.

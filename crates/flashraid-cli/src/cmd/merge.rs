@@ -8,6 +8,7 @@ use flashraid_report::grid::Grid;
 use crate::args::{DEFAULT_OUT, MergeArgs};
 use crate::failure::Outcome;
 use crate::files;
+use crate::out_folder::OutFolder;
 use crate::output::json;
 
 use super::compare::{tables, write_reports};
@@ -15,11 +16,12 @@ use super::compare::{tables, write_reports};
 /// Runs the command.
 pub fn run(arguments: &MergeArgs) -> Outcome {
     let grid = Grid::of(Study::merge(&arguments.folders)?)?;
-    let out = arguments.out.clone().unwrap_or_else(|| Path::new(DEFAULT_OUT).join("merge"));
+    let wanted = arguments.out.clone().unwrap_or_else(|| Path::new(DEFAULT_OUT).join("merge"));
+    let out = OutFolder::claim(&wanted, arguments.force)?;
     let folders: Vec<String> = arguments.folders.iter().map(|folder: &PathBuf| folder.display().to_string()).collect();
-    write_reports(&grid, &format!("flashraid merge {}", folders.join(" ")), &out)?;
+    write_reports(&grid, &format!("flashraid merge {}", folders.join(" ")), out.path())?;
     match arguments.json {
         true => json::print(&grid.document()),
-        false => files::print(&tables(&grid, &out)),
+        false => files::print(&tables(&grid, Some(out.path()))),
     }
 }

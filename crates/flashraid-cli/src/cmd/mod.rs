@@ -4,8 +4,11 @@ mod bench;
 mod cache;
 mod check;
 mod compare;
+mod completions;
+mod demo;
 mod import;
-pub mod main_job;
+mod init;
+mod man;
 mod merge;
 mod migrate;
 mod preset;
@@ -21,6 +24,8 @@ use crate::failure::Outcome;
 /// Runs a command.
 pub fn run(command: Command) -> Outcome {
     match command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
@@ -34,5 +39,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Migrate(arguments) => migrate::run(&arguments),
         Command::Cache { command } => cache::run(command.as_ref()),
         Command::Schema { markdown } => schema::run(markdown),
+        Command::Completions { shell } => completions::run(shell),
+        Command::Man { out } => man::run(out.as_deref()),
     }
 }

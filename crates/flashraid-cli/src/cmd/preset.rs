@@ -5,39 +5,64 @@ use flashraid::config::{Preset, PresetKind, presets, renamed_preset};
 use crate::args::PresetCommand;
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use crate::output::reference;
+use crate::output::{json, reference};
 
 /// Runs one of the commands.
 pub fn run(command: Option<&PresetCommand>) -> Outcome {
     match command {
-        None | Some(PresetCommand::List { markdown: false }) => list(),
-        Some(PresetCommand::List { markdown: true }) => files::print(&reference::presets(&presets())),
+        Some(PresetCommand::List { json: true, .. }) => json::print(&document()),
+        None | Some(PresetCommand::List { markdown: false, .. }) => list(),
+        Some(PresetCommand::List { markdown: true, .. }) => files::print(&reference::presets(&presets())),
         Some(PresetCommand::Show { name }) => show(name),
     }
 }
 
+const KINDS: [PresetKind; 3] = [PresetKind::Device, PresetKind::Array, PresetKind::Workload];
+
+/// The section of a configuration that names presets of this kind.
+fn section(kind: PresetKind) -> &'static str {
+    match kind {
+        PresetKind::Device => "ssd",
+        PresetKind::Array => "array",
+        PresetKind::Workload => "workload",
+    }
+}
+
+fn document() -> serde_json::Value {
+    let preset = |preset: &Preset| {
+        serde_json::json!({
+            "section": section(preset.kind),
+            "name": preset.name,
+            "summary": preset.summary,
+            "toml": as_configuration(preset),
+        })
+    };
+    serde_json::json!({ "schema": "flashraid.presets/1", "presets": presets().iter().map(preset).collect::<Vec<_>>() })
+}
+
 fn list() -> Outcome {
-    let kinds = [(PresetKind::Device, "ssd"), (PresetKind::Array, "array"), (PresetKind::Workload, "workload")];
     let all = presets();
     let width = all.iter().map(|preset| preset.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    for (kind, section) in kinds {
-        text += &format!("[{section}] preset = …\n");
+    for kind in KINDS {
+        text += &format!("[{}] preset = …\n", section(kind));
         for preset in all.iter().filter(|preset| preset.kind == kind) {
-            text += &format!("  {:width$}  {}\n", preset.name, shortened(&preset.summary));
+            text += &format!("  {:width$}  {}\n", preset.name, shortened(&preset.summary, LINE - width - 4));
         }
         text += "\n";
     }
     files::print(&(text + "flashraid preset show NAME prints all of one.\n"))
 }
 
-/// The text up to a word that still fits in a line.
-fn shortened(text: &str) -> String {
-    const WIDTH: usize = 100;
-    if text.chars().count() <= WIDTH {
+/// Characters of a line.
+const LINE: usize = 80;
+
+/// The text up to a word that still fits in so many characters.
+fn shortened(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
         return text.to_owned();
     }
-    let start: String = text.chars().take(WIDTH).collect();
+    let start: String = text.chars().take(width.saturating_sub(2)).collect();
     let end = start.rfind(' ').unwrap_or(start.len());
     format!("{} …", start[..end].trim_end_matches([',', ';', ':', '.']))
 }
@@ -53,6 +78,31 @@ fn show(name: &str) -> Outcome {
         let names: Vec<&str> = all.iter().map(|preset| preset.name.as_str()).collect();
         return Err(Failure::Input(format!("there is no preset {name:?}; there are {}", names.join(", "))));
     }
-    let texts: Vec<&str> = found.iter().map(|preset| preset.text.trim_end()).collect();
-    files::print(&format!("{}\n", texts.join("\n\n")))
+    let texts: Vec<String> = found.iter().map(|preset| as_configuration(preset)).collect();
+    files::print(&texts.join("\n"))
+}
+
+/// The preset as a configuration: the section that builds on it, with all that it says spelt out.
+fn as_configuration(preset: &Preset) -> String {
+    let section = section(preset.kind);
+    // The text is what would stand in the section. Comments before its first key are about all of it.
+    let mut text = String::new();
+    let mut is_open = false;
+    for line in preset.text.trim_end().lines() {
+        let is_key = !line.is_empty() && !line.starts_with('#');
+        if is_key && !is_open {
+            is_open = true;
+            text += &format!("[{section}]\npreset = {:?}\n", a_name(&preset.name));
+        }
+        text += &match line.strip_prefix("[[").map(|rest| ("[[", rest)).or_else(|| line.strip_prefix('[').map(|rest| ("[", rest))) {
+            Some((open, rest)) => format!("{open}{section}.{rest}\n"),
+            None => format!("{line}\n"),
+        };
+    }
+    text
+}
+
+/// A name that stands for itself: of a family such as `spider(R,I,W)` the member that is shown.
+fn a_name(name: &str) -> &str {
+    name.split('(').next().unwrap_or(name)
 }

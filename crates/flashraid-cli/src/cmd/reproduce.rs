@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::args::{DEFAULT_OUT, ReproduceArgs};
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
+use crate::output::narrow::narrow;
 use crate::output::{json, reproduction};
 use crate::progress::Board;
 use crate::{files, interrupt, scenario};
@@ -38,7 +39,7 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
     let store = Store::open(&out)?;
     interrupt::stop_at_next_step()?;
-    let board = Board::new(plan.tasks.len());
+    let board = Board::new(plan.tasks.len(), arguments.machine.quiet);
     let tasks: Vec<&Simulated> = plan.tasks.iter().collect();
     let reports = run_all(&tasks, &machine.means(), Some(&store), &board);
     board.clear();
@@ -57,7 +58,7 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     write(&evaluated, curves, &origin, &document, &out)?;
     match arguments.json {
         true => json::print(&document),
-        false => files::print(&format!("{}{}\n", text::render(&reproduction::sheets(&evaluated)), summary(&evaluated, &out))),
+        false => files::print(&format!("{}{}\n", text::render(&narrow(reproduction::sheets(&evaluated))), summary(&evaluated, &out))),
     }
 }
 

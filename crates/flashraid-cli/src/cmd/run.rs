@@ -12,17 +12,25 @@ use crate::args::{OutputFormat, RunArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::machine::Machine;
+use crate::out_folder::{OutFolder, all_or_nothing};
 use crate::output::json;
+use crate::output::narrow::narrow;
 use crate::progress::Board;
 use crate::watch::Watcher;
 use crate::{interrupt, scenario};
+use flashraid_report::grid::Grid;
 use flashraid_report::page::{self, Page};
 use flashraid_report::parquet::Metadata;
 use flashraid_report::requests::RequestFiles;
 use flashraid_report::{chart, fio, picture, run as tables, series, text};
 
+use super::compare::{run_plan, tables as grid_tables, write_reports as write_grid};
+
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
+    if let Some(seeds) = arguments.seeds {
+        return run_seeds(arguments, seeds);
+    }
     let mut simulation = scenario::simulation(&arguments.scenario, &window(arguments.timeline.as_ref()))?;
     if let Some(seed) = arguments.seed {
         simulation = simulation.seed(seed);
@@ -40,10 +48,11 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     let machine = Machine::new(arguments.machine, &[&scenario], None)?;
     simulation = simulation.threads(machine.threads).warm_cache(machine.cache);
     let config = json::document(&scenario.config)?;
-    let mut requests = arguments.out.as_deref().map(|out| RequestFiles::begin(out, &Metadata::of(&config))).transpose()?;
+    let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, arguments.force)).transpose()?;
+    let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config))).transpose()?;
 
     interrupt::stop_at_next_step()?;
-    let board = Board::new(1);
+    let board = Board::new(1, arguments.machine.quiet);
     let mut fio = (arguments.form() == OutputFormat::Fio).then(|| fio::Recorder::new(scenario.metrics.skip));
     let mut watcher = Watcher::new(&board, requests.as_mut());
     watcher.fio = fio.as_mut();
@@ -55,9 +64,11 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     };
     let document = json::document(&report)?;
 
-    if let (Some(out), Some(requests)) = (&arguments.out, requests) {
-        requests.finish()?;
-        write_reports(&report, &document, &arguments.scenario.file, out)?;
+    if let (Some(out), Some(requests)) = (&out, requests) {
+        all_or_nothing(out.path(), || {
+            requests.finish()?;
+            write_reports(&report, &document, &arguments.scenario.file, out.path())
+        })?;
     }
     match arguments.form() {
         OutputFormat::Json => json::print(&document)?,
@@ -68,12 +79,37 @@ pub fn run(arguments: &RunArgs) -> Outcome {
         }
         OutputFormat::Text => {
             let notes: String = tables::notes(&report).into_iter().map(|note| note + "\n").collect();
-            files::print(&format!("{notes}{}", text::render(&tables::sheets(&report))))?;
+            let written = out.as_ref().map_or_else(String::new, |out| {
+                format!(
+                    "\nwritten: {0}/report.html, {0}/report.json, {0}/*.svg, {0}/{{requests,charts}}.{{csv,parquet}}\n",
+                    out.path().display()
+                )
+            });
+            files::print(&format!("{notes}{}{written}", text::render(&narrow(tables::sheets(&report)))))?;
         }
     }
     match report.partial {
         true => Err(Failure::Interrupted("stopped: the report covers what was done and is marked as partial".to_owned())),
         false => Ok(()),
+    }
+}
+
+/// The same with several seeds, as a comparison of one point.
+fn run_seeds(arguments: &RunArgs, seeds: u64) -> Outcome {
+    let mut study = scenario::study(&arguments.scenario)?.seeds(seeds);
+    if let Some(seed) = arguments.seed {
+        study = study.seed(seed);
+    }
+    let plan = study.plan()?;
+    let means = Machine::new(arguments.machine, &plan.scenarios(), None)?.means();
+    let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, arguments.force)).transpose()?;
+    let grid = Grid::of(run_plan(plan.by(means), arguments.machine.quiet, "Nothing was written.")?)?;
+    if let Some(out) = &out {
+        write_grid(&grid, &format!("flashraid run {} --seeds {seeds}", arguments.scenario.file.display()), out.path())?;
+    }
+    match arguments.json {
+        true => json::print(&grid.document()),
+        false => files::print(&grid_tables(&grid, out.as_ref().map(OutFolder::path))),
     }
 }
 

@@ -27,7 +27,7 @@ fn show(arguments: &TraceInfoArgs) -> Outcome {
     match arguments.json {
         true => json::print(&json::document(&info)?),
         false => {
-            let notes: String = info.notes.iter().map(|note| format!("note: {note}\n")).collect();
+            let notes: String = info.notes.iter().map(|note| format!("note: {}\n", in_options(note))).collect();
             files::print(&format!("{}{notes}", text::render(&sheets(&info))))
         }
     }
@@ -36,11 +36,11 @@ fn show(arguments: &TraceInfoArgs) -> Outcome {
 fn convert(arguments: &TraceConvertArgs) -> Outcome {
     let spec = TraceSpec { reorder: arguments.reorder, ..arguments.options.spec(&arguments.input) };
     interrupt::stop_at_once()?;
-    let written = write::convert(&spec, &arguments.output, arguments.to).map_err(|error| refuse(&error))?;
+    let written = write::convert(&spec, &arguments.output, arguments.to, arguments.rate).map_err(|error| refuse(&error))?;
     let losses = [
         (written.widened, "widened to whole sectors or pages"),
         (written.discards_lost, "discards left out, which the format does not know"),
-        (written.without_times, "at time 0, since the trace has no times: replayed, they come all at once"),
+        (written.without_times, "without times, as in the trace: replayed, each waits for the one before"),
         (written.times_cut, "with their times cut to the unit of the format"),
         (written.devices_lost, "of other devices moved to the only one that the format knows"),
     ];
@@ -55,9 +55,15 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
     files::print(&said)
 }
 
+/// Keys of a configuration as the options that they are here.
+fn in_options(text: &str) -> String {
+    let keys = ["skip_bad_lines", "time_unit", "sector_bytes"];
+    keys.iter().fold(text.to_owned(), |text, key| text.replace(&format!(" {key}"), &format!(" --{}", key.replace('_', "-"))))
+}
+
 fn refuse(error: &SourceError) -> Failure {
     match error {
-        SourceError::Input(_) => Failure::Input(error.to_string()),
+        SourceError::Input(_) => Failure::Input(in_options(&error.to_string())),
         // Whoever read what was written to a pipe has enough.
         SourceError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => Failure::ReaderGone,
         error => Failure::Run(error.to_string()),
@@ -97,6 +103,7 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
         ("writes per page written", format_figure(info.rewritten)),
         ("addresses", format!("{} to {}", bytes(info.first_byte as f64), bytes(info.end_byte as f64))),
         ("times that go backwards", backwards),
+        ("repeats within 2 ms", info.repeats.map_or_else(unknown, grouped)),
         ("left out", if skipped.is_empty() { "nothing".to_owned() } else { skipped.join(", ") }),
     ];
     let mut sizes = Sheet::new("Sizes", &["", "requests", "bytes", "mean", "min", "max"]);

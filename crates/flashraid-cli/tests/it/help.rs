@@ -7,6 +7,8 @@ fn help_texts() {
     let place = Place::new();
     for arguments in [
         vec!["--help"],
+        vec!["demo", "--help"],
+        vec!["init", "--help"],
         vec!["run", "--help"],
         vec!["compare", "--help"],
         vec!["merge", "--help"],
@@ -14,6 +16,9 @@ fn help_texts() {
         vec!["trace", "info", "--help"],
         vec!["trace", "convert", "--help"],
         vec!["preset", "--help"],
+        vec!["completions", "--help"],
+        vec!["man", "--help"],
+        vec!["cache", "--help"],
         vec!["reproduce", "--help"],
         vec!["bench", "--help"],
         vec!["migrate", "--help"],

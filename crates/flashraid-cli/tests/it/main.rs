@@ -17,6 +17,9 @@ mod report;
 mod reproduce;
 mod results;
 mod run;
+mod start;
 mod tables;
+#[cfg(unix)]
+mod tour;
 mod trace;
 mod verdict;

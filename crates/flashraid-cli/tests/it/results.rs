@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 use crate::program::{FILES_OF_A_RUN, Place, ended};
 
 #[test]
-fn the_main_job_needs_no_arguments_and_refuses_unknown_ones() {
-    // The job itself is at full size and too slow for a test; its configuration is checked here.
+fn the_demo_is_a_configuration_and_refuses_unknown_arguments() {
+    // At full size it is too slow for a test; its configuration is checked here, and `start` runs a small one.
     let place = Place::new();
-    place.write("main.toml", include_str!("../../src/cmd/main_job.toml"));
-    let ended = place.run(&["check", "main.toml", "--set", "coordination.scheme=ideal"]);
+    place.write("demo.toml", include_str!("../../src/cmd/demo.toml"));
+    let ended = place.run(&["check", "demo.toml", "--set", "coordination.scheme=ideal"]);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     assert_eq!(place.run(&["--json"]).status, 2);
+    assert_eq!(place.run(&["demo", "--json"]).status, 2);
 }
 
 #[test]
@@ -113,7 +114,7 @@ fn an_interrupted_grid_keeps_what_is_finished() {
     assert!(ended.stderr.contains("1 of 2 simulations are done"), "{}", ended.stderr);
     assert!(ended.stderr.contains("The same command goes on from here"), "{}", ended.stderr);
     let files = place.files();
-    assert_eq!(files.len(), 1, "{files:?}");
+    assert_eq!((files.len(), files[1].as_str()), (2, "grid/study.json"), "{files:?}");
     assert!(files[0].starts_with("grid/points/") && files[0].ends_with(".json"));
     assert_eq!(place.json(&files[0])["report"]["requests"]["all"], 100);
 }

@@ -117,7 +117,7 @@ impl Filter {
 type Alike = (u32, u64, u64, OpKind);
 
 /// Remembers the requests of the last moments.
-struct Repeats {
+pub(super) struct Repeats {
     within_ns: u64,
     /// Time of the last request of each kind within the window.
     last_ns: HashMap<Alike, u64>,
@@ -126,11 +126,12 @@ struct Repeats {
 }
 
 impl Repeats {
-    fn within_ns(within_ns: u64) -> Self {
+    pub fn within_ns(within_ns: u64) -> Self {
         Self { within_ns, last_ns: HashMap::new(), order: VecDeque::new() }
     }
 
-    fn is_repeat(&mut self, record: &TraceRecord) -> bool {
+    /// Whether one of the last moments is the same.
+    pub fn is_repeat(&mut self, record: &TraceRecord) -> bool {
         let now = record.time_ns;
         while let Some((time, alike)) = self.order.front().copied()
             && time.saturating_add(self.within_ns) < now

@@ -11,12 +11,17 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::compression::{Compression, Origin};
-use super::filter::Filter;
+use super::filter::{Filter, Repeats};
 use super::format::{Format, TimeUnit};
 use super::reader::Skipped;
 use super::record::TraceRecord;
 use super::spec::TraceSpec;
 use crate::{OpKind, SourceError, Stop};
+
+/// A request that is the same as one at most so long before counts as its repeat.
+const REPEAT_NS: u64 = 2_000_000;
+/// The share of repeats from which on they are worth a word.
+const REPEATED_SHARE: f64 = 0.05;
 
 /// Bytes of the page in which footprints are counted.
 pub const PAGE_BYTES: u64 = 4096;
@@ -66,6 +71,8 @@ pub struct TraceInfo {
     pub devices: Vec<DeviceInfo>,
     /// Time stamps that go backwards.
     pub backwards: Backwards,
+    /// Requests that are the same as one at most 2 ms before; none without times.
+    pub repeats: Option<u64>,
     /// What was left out.
     pub skipped: Skipped,
     /// Guesses and what overrules them.
@@ -141,6 +148,8 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
     let mut clock = Clock::default();
     let mut devices: BTreeMap<u32, DeviceState> = BTreeMap::new();
     let mut sequential = 0_u64;
+    let mut repeats = Repeats::within_ns(REPEAT_NS);
+    let mut repeated = 0_u64;
     while let Some(record) = records.next()? {
         all.add(record.length_bytes);
         match record.kind {
@@ -153,6 +162,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
             pages.touch(&record);
         }
         clock.tick(record.time_ns);
+        repeated += u64::from(repeats.is_repeat(&record));
         let device = devices.entry(record.device).or_insert_with(|| DeviceState::starting_at(record.offset_bytes));
         sequential += u64::from(device.add(&record));
     }
@@ -163,6 +173,16 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
     let facts = records.facts();
     let duration_s = facts.has_times.then(|| clock.latest_ns.saturating_sub(clock.earliest_ns) as f64 / 1e9);
     let share = |part: u64| part as f64 / all.requests.max(1) as f64;
+    // Requests that are the same by their nature, such as those of a log's head, are few.
+    let has_repeats = facts.has_times && share(repeated) >= REPEATED_SHARE;
+    let repeats_note = has_repeats.then(|| {
+        format!(
+            "repeats: {} of the requests ({:.1} %) are the same as one at most 2 ms before, perhaps recorded at two layers; \
+             drop_repeats_within = \"2ms\" (--drop-repeats-within-us 2000) leaves them out",
+            repeated,
+            100.0 * share(repeated)
+        )
+    });
     Ok(TraceInfo {
         path: facts.name.clone(),
         format: facts.format,
@@ -196,7 +216,8 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
             .collect(),
         backwards: clock.backwards(),
         skipped: records.skipped(),
-        notes: facts.notes.iter().cloned().chain(records.closing_remark()).collect(),
+        repeats: facts.has_times.then_some(repeated),
+        notes: facts.notes.iter().cloned().chain(records.closing_remark()).chain(repeats_note).collect(),
     })
 }
 

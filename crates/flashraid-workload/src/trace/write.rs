@@ -46,7 +46,7 @@ pub struct Written {
     pub times_cut: u64,
     /// Discards left out, because the format knows none.
     pub discards_lost: u64,
-    /// Requests that got the time 0 because the trace has no times: replayed, they come all at once.
+    /// Requests without times, as in the trace; only fio's version 2 can say so.
     pub without_times: u64,
     /// Requests of devices other than 0 in a format that knows no devices; they share its addresses.
     pub devices_lost: u64,
@@ -191,12 +191,13 @@ impl<W: Write> TraceWriter<W> {
 
 /// Converts the trace of `spec` to `format` in the file `path`, compressed if its name ends in `.gz`, `.zst` or `.bz2`.
 ///
-/// Devices keep their numbers and addresses ([`super::Devices::List`] chooses among them). The file appears under its name only when it is
-/// complete.
+/// Devices keep their numbers and addresses ([`super::Devices::List`] chooses among them). A trace without times stays one where the format
+/// can say so, and else needs a rate, in requests per second. The file appears under its name only when it is complete.
 ///
 /// # Errors
-/// A trace that can't be read, a format that can't be written, a device number that it can't hold, or a file that can't be written.
-pub fn convert(spec: &TraceSpec, path: &Path, format: Format) -> Result<Written, SourceError> {
+/// A trace that can't be read, a format that can't be written, a device number that it can't hold, a trace without times and without a rate,
+/// a rate for a trace with times, or a file that can't be written.
+pub fn convert(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option<f64>) -> Result<Written, SourceError> {
     if !WRITABLE.contains(&format) {
         return Err(SourceError::Input(format!("{}: {}", path.display(), not_writable(format))));
     }
@@ -205,12 +206,33 @@ pub fn convert(spec: &TraceSpec, path: &Path, format: Format) -> Result<Written,
         _ => Vec::new(),
     };
     let mut reader = open(&TraceSpec { devices: without_layout(spec), ..spec.clone() })?;
+    let (name, has_times) = (reader.facts().name.clone(), reader.facts().has_times);
+    let can_do_without = format == Format::Fio2;
+    match rate_per_s {
+        None if !has_times && !can_do_without => {
+            return Err(SourceError::Input(format!(
+                "{name} has no times, and the format {format} has to say when each request comes: give a rate, as in --rate 500 (requests per \
+                 second), or choose the format fio2, which can do without times"
+            )));
+        }
+        Some(_) if has_times => {
+            return Err(SourceError::Input(format!(
+                "{name} has times of its own; leave out --rate (rate_scale of a workload makes them faster)"
+            )));
+        }
+        _ => {}
+    }
     let failed = |source| SourceError::Io { context: format!("can't write {}", path.display()), source };
     let file = NewFile::begin(path).map_err(failed)?;
     let mut handle = file.handle().map_err(failed)?;
     let compressor = CompressingWriter::new(Compression::of_name(path), &mut handle).map_err(failed)?;
     let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 16, compressor), format, &devices).map_err(failed)?;
-    while let Some(record) = reader.next_record()? {
+    let mut requests = 0_u64;
+    while let Some(mut record) = reader.next_record()? {
+        if let Some(rate) = rate_per_s {
+            record.time_ns = (requests as f64 * 1e9 / rate) as u64;
+        }
+        requests += 1;
         if format == Format::Msr && record.device >= 1 << 16 {
             // A disk of a second host; the writer knows only one.
             return Err(SourceError::Input(format!(
@@ -222,7 +244,7 @@ pub fn convert(spec: &TraceSpec, path: &Path, format: Format) -> Result<Written,
         writer.write(&record).map_err(failed)?;
     }
     let (buffer, mut written) = writer.finish().map_err(failed)?;
-    written.without_times = if reader.facts().has_times { 0 } else { written.requests };
+    written.without_times = if has_times || rate_per_s.is_some() { 0 } else { written.requests };
     let compressor = buffer.into_inner().map_err(|error| failed(error.into_error()))?;
     compressor.finish().map_err(failed)?;
     file.finish().map_err(failed)?;
@@ -361,7 +383,7 @@ mod tests {
         let spec = TraceSpec::new(&input);
         for name in ["out", "out.gz", "out.zst", "out.bz2"] {
             let output = directory.path().join(name);
-            let written = convert(&spec, &output, Format::Mqsim).unwrap();
+            let written = convert(&spec, &output, Format::Mqsim, None).unwrap();
             assert_eq!(written, Written { requests: 2, ..Written::default() });
             let back = TraceSpec { time_unit: Some(TimeUnit::Nanoseconds), ..TraceSpec::new(&output) };
             let mut reader = open(&back).unwrap();
@@ -374,13 +396,36 @@ mod tests {
         }
         std::fs::write(&input, "0,8,4096,w,5.0\n1,16,512,r,broken\n").unwrap();
         let kept = std::fs::read(directory.path().join("out")).unwrap();
-        let error = convert(&spec, &directory.path().join("out"), Format::Mqsim).unwrap_err();
+        let error = convert(&spec, &directory.path().join("out"), Format::Mqsim, None).unwrap_err();
         assert!(error.to_string().contains("line 2"), "{error}");
         assert_eq!(std::fs::read(directory.path().join("out")).unwrap(), kept, "a failure leaves the old file alone");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 5, "and nothing half-written");
-        let error = convert(&spec, &directory.path().join("x"), Format::Srt).unwrap_err();
+        let error = convert(&spec, &directory.path().join("x"), Format::Srt, None).unwrap_err();
         assert!(matches!(&error, SourceError::Input(message) if message.contains("not written; writable are spc")), "{error}");
-        let error = convert(&spec, &directory.path().join("no/dir/x"), Format::Spc).unwrap_err();
+        let error = convert(&spec, &directory.path().join("no/dir/x"), Format::Spc, None).unwrap_err();
         assert!(matches!(error, SourceError::Io { .. }));
+    }
+
+    #[test]
+    fn a_trace_without_times_stays_one_or_gets_a_rate() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::write(at("in"), "fio version 2 iolog\nf add\nf open\nf write 0 4096\nf write 8192 4096\nf read 0 4096\nf close\n")
+            .unwrap();
+        let spec = TraceSpec::new(at("in"));
+        let error = convert(&spec, &at("out"), Format::Spc, None).unwrap_err().to_string();
+        assert!(error.contains("no times") && error.contains("--rate") && !at("out").exists(), "{error}");
+
+        assert_eq!(convert(&spec, &at("out"), Format::Fio2, None).unwrap().without_times, 3);
+        assert!(!open(&TraceSpec::new(at("out"))).unwrap().facts().has_times);
+
+        let written = convert(&spec, &at("out"), Format::Spc, Some(4.0)).unwrap();
+        assert_eq!((written.requests, written.without_times), (3, 0));
+        let spc = TraceSpec { format: Some(Format::Spc), ..TraceSpec::new(at("out")) };
+        let mut reader = open(&spc).unwrap();
+        let times: Vec<u64> = std::iter::from_fn(|| reader.next_record().unwrap()).map(|record| record.time_ns).collect();
+        assert_eq!(times, [0, 250_000_000, 500_000_000]);
+        let error = convert(&spc, &at("again"), Format::Msr, Some(4.0)).unwrap_err().to_string();
+        assert!(error.contains("has times of its own") && !at("again").exists(), "{error}");
     }
 }

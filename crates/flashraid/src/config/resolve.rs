@@ -125,6 +125,15 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
             warnings.push(format!("{key} has no effect beside ssd.warm_up.load, which brings a state that is warm already"));
         }
     }
+    // A key or two of one's own are easily taken for all there is.
+    let names_base = ["preset", "kind", "path", "streams"].iter().any(|key| is_written(&format!("workload.{key}")));
+    let of_generator = |key: &&String| workload_spec::kind_of_key(key) == Some("synthetic");
+    if let (false, Some(key)) = (names_base, written.get("workload").and_then(|workload| workload.keys().find(of_generator).cloned())) {
+        let base = super::workload::DEFAULT_PRESET;
+        warnings.push(format!(
+            "workload.{key} changes the preset {base}, since neither workload.preset nor workload.kind is given; all else of it is that of {base}"
+        ));
+    }
     if is_written("ssd.channel") && config.ssd.transfer != Transfer::Channel {
         warnings.push("ssd.channel has no effect without ssd.transfer = \"channel\"".into());
     }

@@ -119,6 +119,11 @@ impl Tree {
         matches!(self.kind, Kind::Table(_))
     }
 
+    pub fn keys(&self) -> impl Iterator<Item = &String> {
+        let entries = if let Kind::Table(entries) = &self.kind { entries.as_slice() } else { &[] };
+        entries.iter().map(|(key, _)| key)
+    }
+
     pub fn get(&self, key: &str) -> Option<&Tree> {
         match &self.kind {
             Kind::Table(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, child)| child),

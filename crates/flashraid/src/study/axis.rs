@@ -1,9 +1,11 @@
-//! `KEY=A,B,C`: one varied key and its values.
+//! `KEY=A,B,C`: one varied key and its values, ranges among them.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde_json::Value;
+
+use super::range;
 
 /// A key with one value, both as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,13 +51,20 @@ pub struct Axis {
     pub values: Vec<String>,
 }
 
+/// `KEY=A,B,C`; ranges such as `2..8` (every whole number), `0..1:lin:5` and `1ms..100ms:log:5` stand for their values, both ends included.
 impl FromStr for Axis {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Axis, String> {
         let Setting { key, value } =
             text.parse().map_err(|_| "write KEY=A,B,C, for instance coordination.scheme=local,ideal".to_owned())?;
-        let values = split_values(&value)?;
+        let mut values = Vec::new();
+        for value in split_values(&value)? {
+            match range::values(&value) {
+                Some(range) => values.extend(range?),
+                None => values.push(value),
+            }
+        }
         if let Some(twice) = values.iter().enumerate().find(|(index, value)| values[..*index].contains(value)) {
             return Err(format!("the value {} is there twice", twice.1));
         }
@@ -140,6 +149,12 @@ mod tests {
     }
 
     #[test]
+    fn ranges_stand_among_values() {
+        assert_eq!(values("2..4,8,16..32:log:2"), ["2", "3", "4", "8", "16", "32"]);
+        assert_eq!(values("\"2..4\",x"), ["\"2..4\"", "x"]);
+    }
+
+    #[test]
     fn malformed_axes_are_refused() {
         for (text, part) in [
             ("members", "write KEY=A,B,C"),
@@ -151,6 +166,8 @@ mod tests {
             ("k=1]", "closes nothing"),
             ("k={1]", "closes nothing"),
             ("k=1,2,1", "twice"),
+            ("k=1..3,2", "twice"),
+            ("k=3..1", "write 1..3"),
         ] {
             let error = text.parse::<Axis>().unwrap_err();
             assert!(error.contains(part), "{text}: {error}");

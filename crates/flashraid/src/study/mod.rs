@@ -5,6 +5,7 @@ mod baseline;
 mod estimate;
 mod plan;
 mod problem;
+mod range;
 mod run;
 mod shard;
 mod store;
@@ -124,7 +125,7 @@ impl Study {
         self.vary_axis(Axis { key: key.to_owned(), values: values.into_iter().map(|value| value.to_string()).collect() })
     }
 
-    /// Varies a key of which the values were read from a text, as in `"array.members=2,4".parse::<Axis>()`.
+    /// Varies a key of which the values were read from a text, as in `"array.members=2,4".parse::<Axis>()`; ranges are values there, too.
     ///
     /// # Errors
     /// As [`Study::vary`].

@@ -1,13 +1,14 @@
 //! What a study consists of before it runs.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use flashraid_workload::Stop;
 
 use super::baseline::baselines;
 use super::run::{Means, Simulated, default_workers, run_all};
-use super::store::{Store, short_hash};
+use super::store::{POINTS, Store, short_hash};
 use super::{Axis, Setting, Study, StudyObserver, StudyProblem, StudyResult, StudyRow, combinations, shard};
 use crate::Error;
 use crate::check::preflight;
@@ -56,6 +57,36 @@ fn preflight_all(tasks: &[Simulated]) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// A folder in which a study begins. Dropped without [`Begun::keep`] it takes away what the study has made, as long as no point is among it.
+struct Begun {
+    folder: PathBuf,
+    had_folder: bool,
+    had_description: bool,
+}
+
+impl Begun {
+    fn of(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), had_folder: folder.exists(), had_description: folder.join(shard::FILE).exists() }
+    }
+
+    fn keep(mut self) {
+        self.had_description = true;
+        self.had_folder = true;
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        // Folders go only while they are empty.
+        if !self.had_description && fs::remove_dir(self.folder.join(POINTS)).is_ok() {
+            let _ = fs::remove_file(self.folder.join(shard::FILE));
+        }
+        if !self.had_folder {
+            let _ = fs::remove_dir(&self.folder);
+        }
+    }
 }
 
 /// All simulations of a study, checked and in order.
@@ -148,18 +179,35 @@ impl StudyPlan {
         self
     }
 
+    /// Refuses a folder that holds the results of something else: [`StudyPlan::run`] would put its own among them.
+    ///
+    /// # Errors
+    /// [`Error::Study`] if it does; [`Error::Io`].
+    pub fn refuse_foreign_folder(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
+        shard::refuse_foreign(self, folder.as_ref())
+    }
+
     /// Runs what its folder does not hold yet.
     ///
     /// # Errors
     /// What went wrong first; [`Error::StudyInterrupted`] if the observer stopped it.
     pub fn run(self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
-        let store = self.folder.as_deref().map(Store::open).transpose()?;
-        if let (Some(folder), Some(store), Some(_)) = (&self.folder, &store, self.shard) {
-            shard::describe(&self, folder, store)?;
+        let mut store = None;
+        let mut begun = None;
+        if let Some(folder) = &self.folder {
+            // Before anything is made in it.
+            begun = Some(Begun::of(folder));
+            let opened = Store::open(folder)?;
+            shard::describe(&self, folder, &opened)?;
+            store = Some(opened);
         }
         let own = self.own();
         let tasks: Vec<&Simulated> = own.iter().map(|index| &self.tasks[*index]).collect();
         let reports = run_all(&tasks, &self.means, store.as_ref(), observer)?;
+        // Whatever comes of it now, there is something to keep.
+        if let Some(begun) = begun.filter(|_| reports.iter().any(Option::is_some)) {
+            begun.keep();
+        }
         let (done, all) = (reports.iter().flatten().count(), reports.len());
         if done < all {
             return Err(Error::StudyInterrupted { done, all });

@@ -1,4 +1,4 @@
-//! A study in parts: which simulations belong to which, and how their folders become one result.
+//! What a folder holds of which study; a study in parts: which simulations belong to which, and how their folders become one result.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,12 +13,16 @@ use super::{Axis, Setting, StudyProblem, StudyResult, StudyRow};
 use crate::Error;
 use crate::report::Report;
 use crate::warm_up::warm_up_key;
+use flashraid_model::units::counted;
 
-/// What lies beside the points of a shard.
-const FILE: &str = "study.json";
+/// What lies beside the points of a study, or of one of its shards.
+pub(super) const FILE: &str = "study.json";
 const SCHEMA: &str = "flashraid.study/1";
 
-/// What a shard is part of.
+/// Files that say whose results a folder holds where there is no description.
+const RESULTS: [&str; 3] = ["report.json", "report.html", "reproduction.json"];
+
+/// What the points belong to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Description {
     schema: String,
@@ -54,18 +58,23 @@ pub(super) fn of(tasks: &[Simulated], (index, count): (usize, usize)) -> Vec<usi
     (0..tasks.len()).filter(|task| part(*task) == index - 1).collect()
 }
 
-/// Says in the folder of a shard what it is part of.
-pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &Store) -> Result<(), Error> {
+/// What a plan's folder says of it.
+fn description(plan: &StudyPlan, build: &str) -> Description {
     let entry = |task: &Simulated| Entry { seed: task.scenario.seed, config_hash: task.scenario.hash.clone(), id: task.id.clone() };
-    let mut description = Description {
+    Description {
         schema: SCHEMA.to_owned(),
-        build: store.build().to_owned(),
+        build: build.to_owned(),
         axes: plan.axes.iter().map(|axis| (axis.key.clone(), axis.values.clone())).collect(),
         baselines: plan.baselines.clone(),
         seeds: plan.seeds,
         simulations: plan.tasks.iter().map(entry).collect(),
         shards: Vec::new(),
-    };
+    }
+}
+
+/// Says in a folder which study its points belong to.
+pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &Store) -> Result<(), Error> {
+    let mut description = description(plan, store.build());
     // Several shards may use one folder, one after the other.
     if let Ok(earlier) = read(folder)
         && same_study(&earlier, &description)
@@ -75,6 +84,29 @@ pub(super) fn describe(plan: &StudyPlan, folder: &Path, store: &Store) -> Result
     description.shards.extend(plan.shard.filter(|shard| !description.shards.contains(shard)));
     let text = serde_json::to_string(&description).expect("a description is plain data");
     write(&folder.join(FILE), format!("{text}\n").as_bytes())
+}
+
+/// Refuses a folder that holds another study, or results of something that is no study.
+pub(super) fn refuse_foreign(plan: &StudyPlan, folder: &Path) -> Result<(), Error> {
+    let refuse = |reason: String| Err(StudyProblem::Folder { folder: folder.to_owned(), reason }.into());
+    if !folder.join(FILE).exists() {
+        return match RESULTS.iter().find(|name| folder.join(name).exists()) {
+            Some(name) => refuse(format!("holds other results ({name}, without {FILE})")),
+            None => Ok(()),
+        };
+    }
+    match read(folder) {
+        // Neither the build nor what is compared with what makes another study.
+        Ok(there) if same_grid(&there, &description(plan, &there.build)) => Ok(()),
+        Ok(there) => {
+            let keys: Vec<&str> = there.axes.iter().map(|(key, _)| key.as_str()).collect();
+            let keys = if keys.is_empty() { "nothing varied".to_owned() } else { keys.join(", ") };
+            refuse(format!("holds another study ({}: {keys})", counted(there.simulations.len() as u64, "simulation")))
+        }
+        // A description that can't be understood is written anew.
+        Err(Error::Study(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 fn read(folder: &Path) -> Result<Description, Error> {
@@ -98,12 +130,14 @@ fn read(folder: &Path) -> Result<Description, Error> {
 }
 
 fn same_study(one: &Description, other: &Description) -> bool {
+    one.baselines == other.baselines && one.build == other.build && same_grid(one, other)
+}
+
+fn same_grid(one: &Description, other: &Description) -> bool {
     let names = |description: &Description| -> Vec<(u64, String)> {
         description.simulations.iter().map(|entry| (entry.seed, entry.config_hash.clone())).collect()
     };
-    (&one.axes, &one.baselines, one.seeds) == (&other.axes, &other.baselines, other.seeds)
-        && one.build == other.build
-        && names(one) == names(other)
+    (&one.axes, one.seeds) == (&other.axes, other.seeds) && names(one) == names(other)
 }
 
 /// Puts the folders of all shards together.

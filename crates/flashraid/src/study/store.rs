@@ -18,6 +18,9 @@ pub struct Store {
     build: String,
 }
 
+/// The folder of points in that of a study.
+pub(super) const POINTS: &str = "points";
+
 /// What a saved point is.
 const SCHEMA: &str = "flashraid.point/2";
 /// Between the checksum and the report.
@@ -29,7 +32,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`] if it can't be made, or the program's own file can't be read.
     pub fn open(out: &Path) -> Result<Store, Error> {
-        let folder = out.join("points");
+        let folder = out.join(POINTS);
         fs::create_dir_all(&folder).map_err(|error| Error::file("make the folder", &folder, &error))?;
         files::remove_abandoned(out);
         files::remove_abandoned(&folder);
@@ -38,7 +41,7 @@ impl Store {
 
     /// What a given build left in `DIR/points`, for reading only.
     pub(super) fn of_build(out: &Path, build: &str) -> Store {
-        Store { folder: out.join("points"), build: build.to_owned() }
+        Store { folder: out.join(POINTS), build: build.to_owned() }
     }
 
     pub(super) fn build(&self) -> &str {

@@ -218,11 +218,21 @@ fn mistakes_are_found_before_the_warm_up() {
 
 /// Once: all times were 0 without a note, and the closed loop had become a burst.
 #[test]
-fn converting_a_trace_without_times_says_what_it_does() {
+fn converting_a_trace_without_times_needs_a_rate() {
     let place = Place::new();
-    place.write("plain.csv", (0..50).map(|index| format!("{},4096,w\n", index * 4096)).collect::<String>());
     place.write("wait.fio", "fio version 2 iolog\nf add\nf open\nf write 0 4096\nf write 8192 4096\nf close\n");
-    let ended = place.run(&["trace", "convert", "wait.fio", "out.spc", "--to", "spc"]);
+    let convert = |more: &[&str]| place.run(&[&["trace", "convert", "wait.fio"], more].concat());
+    ends(&convert(&["out.spc", "--to", "spc"]), 2, &["has no times", "--rate"]);
+    assert_eq!(place.files(), ["wait.fio"]);
+    ends(&convert(&["out.spc", "--to", "spc", "--rate", "100"]), 0, &[]);
+    assert_eq!(place.run_json(&["trace", "info", "out.spc", "--json"])["duration_s"], 0.01);
+    for rate in ["0", "-1", "nan", "inf", "fast"] {
+        ends(&convert(&["out.spc", "--to", "spc", &format!("--rate={rate}")]), 2, &["requests per second"]);
+    }
+    // fio's second version has no times, too.
+    let ended = convert(&["out.fio", "--to", "fio2"]);
     ends(&ended, 0, &[]);
-    assert!(ended.stdout.contains("has no times"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("without times"), "{}", ended.stdout);
+    assert_eq!(place.run_json(&["trace", "info", "out.fio", "--json"])["duration_s"], serde_json::Value::Null);
+    ends(&place.run(&["trace", "convert", "out.spc", "x.spc", "--to", "spc", "--rate", "5"]), 2, &["has times of its own"]);
 }

@@ -1,0 +1,40 @@
+//! `flashraid man`: the manual pages.
+
+use std::path::Path;
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use crate::args::Arguments;
+use crate::failure::{Failure, Outcome};
+use crate::files;
+use crate::out_folder::all_or_nothing;
+use flashraid_report::files::make_folder;
+
+/// Runs the command.
+pub fn run(out: Option<&Path>) -> Outcome {
+    let mut command = Arguments::command();
+    command.build();
+    let Some(out) = out else { return files::print(&page(&command)?.1) };
+    let mut pages = Vec::new();
+    collect(&command, &mut pages)?;
+    make_folder(out)?;
+    all_or_nothing(out, || pages.iter().try_for_each(|(name, text)| Ok(files::write(&out.join(name), text.as_bytes())?)))?;
+    files::print(&format!("{} pages written to {}\n", pages.len(), out.display()))
+}
+
+/// The pages of a command and of those below it.
+fn collect(command: &clap::Command, pages: &mut Vec<(String, String)>) -> Outcome {
+    pages.push(page(command)?);
+    command.get_subcommands().filter(|below| below.get_name() != "help").try_for_each(|below| collect(below, pages))
+}
+
+/// The file of a command's page, and its text.
+fn page(command: &clap::Command) -> Outcome<(String, String)> {
+    let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
+    let mut text = Vec::new();
+    // Of a command below another, `build` has made names such as flashraid-trace-info.
+    let page = Man::new(command.clone()).title(name.to_uppercase());
+    page.render(&mut text).map_err(|error| Failure::Run(format!("can't make the manual page: {error}")))?;
+    Ok((format!("{name}.1"), String::from_utf8(text).expect("a manual page is text")))
+}

@@ -1,0 +1,176 @@
+//! A new user's tour: every command and every configuration of the README does what stands there.
+//!
+//! Blocks of code run in a folder of their own for each page, in order, so that a page may write a file and use it further down. A comment before
+//! a block of commands says what is promised and how it is run:
+//!
+//! ```text
+//! <!-- tour: writes results/report.html; says Response time -->   a file that is there afterwards, and a text on standard output
+//! <!-- tour: small -->                                            the full size takes too long: small SSDs and few requests instead
+//! <!-- tour: with --set array.level=raid5 -->                     what a part of a configuration is checked with
+//! <!-- tour: skip: why -->                                        not run at all
+//! ```
+//!
+//! Several are separated by `;`. Blocks without a comment run as they stand and have to succeed.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::program::{Place, ended};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// A block of code of a page.
+#[derive(Debug, Default)]
+struct Block {
+    /// Of its first line.
+    line: usize,
+    language: String,
+    text: String,
+    marks: Vec<String>,
+}
+
+impl Block {
+    fn has(&self, mark: &str) -> bool {
+        self.marks.iter().any(|own| own == mark)
+    }
+
+    /// What stands behind the word in its marks.
+    fn marks<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a str> {
+        self.marks.iter().filter_map(move |mark| mark.strip_prefix(word)?.strip_prefix([' ', ':'])).map(str::trim)
+    }
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    let mut marks: Vec<String> = Vec::new();
+    for (line, text) in page.lines().enumerate() {
+        match (&mut open, text.strip_prefix("```")) {
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some(block), None) => block.text += &format!("{text}\n"),
+            (None, Some(language)) => {
+                open =
+                    Some(Block { line: line + 2, language: language.to_owned(), text: String::new(), marks: std::mem::take(&mut marks) });
+            }
+            (None, None) => {
+                if let Some(mark) = text.strip_prefix("<!-- tour:").and_then(|rest| rest.strip_suffix("-->")) {
+                    marks = mark.split(';').map(|mark| mark.trim().to_owned()).collect();
+                } else if !text.trim().is_empty() {
+                    assert_eq!(marks, Vec::<String>::new(), "line {line}: a mark without a block");
+                }
+            }
+        }
+    }
+    assert!(open.is_none() && marks.is_empty());
+    blocks
+}
+
+/// What users have: the program under its name, a toolchain, examples, a trace.
+fn set_up(place: &Place) {
+    let bin = place.path("bin");
+    fs::create_dir(&bin).unwrap();
+    let program = place.command(&[]).get_program().to_owned();
+    let small = "--set ssd.geometry.dies=2 --set ssd.geometry.planes=1 --set ssd.geometry.blocks=64 --set ssd.geometry.pages=16 --set ssd.warm_up.overwrites=0.2";
+    let scripts = [
+        (
+            "flashraid",
+            // Options may stand anywhere behind the command. What a block promises of traces, presets and the like needs no smaller settings.
+            format!(
+                "#!/bin/sh\ncase \"$TOUR_SMALL $1 $*\" in 'yes run '*hpc-array*|'yes compare '*hpc-array*) set -- \"$@\" --set workload.address.footprint=0.5;; esac\n\
+                 case \"$TOUR_SMALL $1\" in\n  'yes run'|'yes compare') exec '{0}' \"$@\" {small} --set workload.requests=200;;\n  \
+                 'yes check') exec '{0}' \"$@\" {small};;\n  'yes demo') exec '{0}' \"$@\" --quick;;\n  *) exec '{0}' \"$@\";;\nesac\n",
+                program.display()
+            ),
+        ),
+        (
+            "cargo",
+            "#!/bin/sh\n[ \"$1\" = install ] && exit\nwhile [ \"$1\" != -- ]; do shift || exit 1; done\nshift\nexec flashraid \"$@\"\n"
+                .to_owned(),
+        ),
+        // It runs these tests.
+        ("make", "#!/bin/sh\nexit 0\n".to_owned()),
+    ];
+    for (name, text) in scripts {
+        fs::write(bin.join(name), text).unwrap();
+        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    symlink(root().join("examples"), place.path("examples")).unwrap();
+    place.write(
+        "trace.csv",
+        (0..500)
+            .map(|at| format!("0,{},4096,{},{}.{:03}\n", 8 * (at * 37 % 400), if at % 3 == 0 { 'r' } else { 'w' }, at / 100, at % 100))
+            .collect::<String>(),
+    );
+    let made = place.run(&["trace", "convert", "trace.csv", "trace.csv.zst", "--to", "msr"]);
+    assert_eq!(made.status, 0, "{}", made.stderr);
+}
+
+fn run_block(place: &Place, page: &str, block: &Block) {
+    let at = format!("{page}:{}", block.line);
+    let path = format!("{}:{}", place.path("bin").display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new("sh");
+    command.args(["-e", "-c", &block.text]).current_dir(place.path("")).env("PATH", path).env("FLASHRAID_CACHE", "cache");
+    command.env("TOUR_SMALL", if block.has("small") { "yes" } else { "no" });
+    let ended = ended(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap());
+    assert_eq!(ended.status, 0, "{at}: {}{}", ended.stderr, ended.stdout);
+    for file in block.marks("writes") {
+        assert!(place.path(file).exists(), "{at}: {file} is not there");
+    }
+    for text in block.marks("says") {
+        assert!(ended.stdout.contains(text), "{at}: {text:?} is not in {}", ended.stdout);
+    }
+}
+
+fn check_configuration(place: &Place, page: &str, block: &Block) {
+    // The name of a file in the first line makes it one for what follows.
+    let named =
+        block.text.lines().next().and_then(|line| line.strip_prefix("# ")).filter(|name| name.ends_with(".toml") && !name.contains(' '));
+    let name = named.unwrap_or("block.toml");
+    place.write(name, &block.text);
+    let with = block.marks("with").flat_map(|options| options.split(' '));
+    let ended = place.run(&["check", name].into_iter().chain(with).collect::<Vec<_>>());
+    assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{page}:{}", block.line);
+}
+
+/// A tour through one page; how many blocks were tried.
+fn tour(page: &Path) -> usize {
+    let text = fs::read_to_string(page).unwrap();
+    let name = page.file_name().unwrap().to_str().unwrap();
+    let place = Place::new();
+    set_up(&place);
+    let mut tried = 0;
+    for block in blocks(&text) {
+        let known = |mark: &String| mark == "small" || ["writes ", "says ", "with ", "skip:"].iter().any(|word| mark.starts_with(word));
+        assert!(block.marks.iter().all(known), "{name}:{}: {:?}", block.line, block.marks);
+        if let Some(reason) = block.marks("skip").next() {
+            assert!(!reason.is_empty(), "{name}:{}: why?", block.line);
+            continue;
+        }
+        match block.language.as_str() {
+            "sh" => run_block(&place, name, &block),
+            "toml" => check_configuration(&place, name, &block),
+            _ => continue,
+        }
+        tried += 1;
+    }
+    tried
+}
+
+#[test]
+fn the_readme_does_what_it_says() {
+    assert!(tour(&root().join("README.md")) >= 3);
+}
+
+#[test]
+fn marks_are_read() {
+    let page = "text\n<!-- tour: small; writes a/b.html; says Response time -->\n```sh\nx \\\n  y\n```\n\n<!-- tour: skip: needs a drive -->\n\n```sh\nz\n```\n";
+    let blocks = blocks(page);
+    assert_eq!((blocks.len(), blocks[0].text.as_str(), blocks[0].line), (2, "x \\\n  y\n", 4));
+    assert!(blocks[0].has("small"));
+    assert_eq!(blocks[0].marks("writes").chain(blocks[0].marks("says")).collect::<Vec<_>>(), ["a/b.html", "Response time"]);
+    assert_eq!(blocks[1].marks("skip").next(), Some("needs a drive"));
+}
