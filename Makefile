@@ -2,22 +2,22 @@
 
 CARGO ?= cargo
 
-.PHONY: all build test setup setup-tests format lint unit doc pages book bench reproduce validate soak fuzz
+.PHONY: all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
 
 all: build
 
 build: setup
 	$(CARGO) build --release --locked
 
-test: setup-tests format lint unit doc
+test: setup-tests format lint unit doc python
 
 # Installs what is missing: rustfmt, clippy, a C compiler (for zstd).
 setup:
 	@scripts/setup
 
-# The same, and a browser (for the tests of reports).
+# The same, a browser (for the tests of reports), and what environments of Python need.
 setup-tests:
-	@scripts/setup browser
+	@scripts/setup browser python
 
 # Files that a list of policies declares, where `cargo fmt` does not see them.
 POLICIES = $(wildcard crates/flashraid-model/src/ftl/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs)
@@ -35,6 +35,15 @@ unit:
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@if command -v mdbook >/dev/null; then $(MAKE) --no-print-directory book; else echo "mdbook is missing: the book is checked by its own tests only"; fi
+
+# The Python package: its wheel as the tests build it, installed in an environment of its own; types and tests.
+python: setup-tests
+	@CARGO="$(CARGO)" scripts/python test
+
+# The optimised wheel, in target/wheels.
+wheel: setup
+	@scripts/setup python
+	@CARGO="$(CARGO)" scripts/python wheel
 
 # The pages of the book that are made of the program; a test says when they are out of date.
 pages:

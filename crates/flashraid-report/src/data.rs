@@ -25,8 +25,10 @@ pub struct Table {
 
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
-enum Column {
+pub enum Column {
+    /// Texts.
     Text(Vec<Option<String>>),
+    /// Numbers, all finite.
     Number(Vec<Option<f64>>),
 }
 
@@ -46,6 +48,11 @@ impl Table {
     #[must_use]
     pub fn of(self, config: &Value) -> Table {
         Table { metadata: Metadata::of(config), ..self }
+    }
+
+    /// The columns in order, each with its name.
+    pub fn columns(&self) -> &[(String, Column)] {
+        &self.columns
     }
 
     /// Writes `NAME.csv` and `NAME.parquet` into the folder.

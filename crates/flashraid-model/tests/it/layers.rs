@@ -29,6 +29,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("flashraid", &["flashraid-model", "flashraid-workload"]),
     ("flashraid-experiments", &["flashraid", "flashraid-model", "flashraid-workload"]),
     ("flashraid-report", &["flashraid", "flashraid-model"]),
+    ("flashraid-python", &["flashraid", "flashraid-report"]),
     ("flashraid-cli", &["flashraid", "flashraid-experiments", "flashraid-model", "flashraid-report", "flashraid-workload"]),
 ];
 

@@ -222,29 +222,48 @@ pub fn convert(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option
         }
         _ => {}
     }
+    let mut requests = 0_u64;
+    let mut written = write_records(path, format, &devices, || match reader.next_record()? {
+        Some(record) if format == Format::Msr && record.device >= 1 << 16 => {
+            // A disk of a second host; the writer knows only one.
+            Err(SourceError::Input(format!(
+                "{name}: device {} is too large for the format msr, which is written with disks below 65536; choose another format",
+                record.device
+            )))
+        }
+        Some(mut record) => {
+            if let Some(rate) = rate_per_s {
+                record.time_ns = (requests as f64 * 1e9 / rate) as u64;
+            }
+            requests += 1;
+            Ok(Some(record))
+        }
+        None => Ok(None),
+    })?;
+    written.without_times = if has_times || rate_per_s.is_some() { 0 } else { written.requests };
+    Ok(written)
+}
+
+/// Writes what `next` gives as a trace, compressed if the name of the file ends in `.gz`, `.zst` or `.bz2`; it appears only when it is complete.
+/// The formats of fio name all `devices` before the first request.
+///
+/// # Errors
+/// What `next` says, or a file that can't be written.
+pub fn write_records(
+    path: &Path,
+    format: Format,
+    devices: &[u32],
+    mut next: impl FnMut() -> Result<Option<TraceRecord>, SourceError>,
+) -> Result<Written, SourceError> {
     let failed = |source| SourceError::Io { context: format!("can't write {}", path.display()), source };
     let file = NewFile::begin(path).map_err(failed)?;
     let mut handle = file.handle().map_err(failed)?;
     let compressor = CompressingWriter::new(Compression::of_name(path), &mut handle).map_err(failed)?;
-    let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 16, compressor), format, &devices).map_err(failed)?;
-    let mut requests = 0_u64;
-    while let Some(mut record) = reader.next_record()? {
-        if let Some(rate) = rate_per_s {
-            record.time_ns = (requests as f64 * 1e9 / rate) as u64;
-        }
-        requests += 1;
-        if format == Format::Msr && record.device >= 1 << 16 {
-            // A disk of a second host; the writer knows only one.
-            return Err(SourceError::Input(format!(
-                "{}: device {} is too large for the format msr, which is written with disks below 65536; choose another format",
-                reader.facts().name,
-                record.device
-            )));
-        }
+    let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 16, compressor), format, devices).map_err(failed)?;
+    while let Some(record) = next()? {
         writer.write(&record).map_err(failed)?;
     }
-    let (buffer, mut written) = writer.finish().map_err(failed)?;
-    written.without_times = if has_times || rate_per_s.is_some() { 0 } else { written.requests };
+    let (buffer, written) = writer.finish().map_err(failed)?;
     let compressor = buffer.into_inner().map_err(|error| failed(error.into_error()))?;
     compressor.finish().map_err(failed)?;
     file.finish().map_err(failed)?;

@@ -47,6 +47,16 @@ pub struct Problem {
     pub place: Option<Place>,
 }
 
+impl Problem {
+    /// What is allowed in place of what was found, if the message says so: the end of "`key` is X, but must be Y" and "`key` is X, but Y is allowed".
+    pub fn allowed(&self) -> Option<&str> {
+        let (_, rest) = self.message.split_once(", but ").or_else(|| self.message.split_once(", which must be "))?;
+        let rest = rest.strip_prefix("must be ").unwrap_or(rest);
+        let end = [" is allowed", " are allowed"].iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+        Some(rest[..end].trim())
+    }
+}
+
 /// All that is wrong with a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Problems {
@@ -73,6 +83,12 @@ impl Problems {
         }
         let (line, column) = source.line_column(place.span.start);
         Some(shown(&format!("{}:{line}:{column}", source.name), 5000))
+    }
+
+    /// What was written where a problem is, as it was written; `None` if nothing was.
+    pub fn found(&self, problem: &Problem) -> Option<&str> {
+        let place = problem.place.as_ref()?;
+        self.sources.get(place.source)?.text.get(place.span.clone()).map(str::trim).filter(|text| !text.is_empty())
     }
 
     /// Sorts by place, so that a reader goes through the files from top to bottom.
@@ -149,5 +165,32 @@ pub(super) fn one_of(names: &[String]) -> String {
         [] => String::new(),
         [only] => only.clone(),
         [head @ .., last] => format!("{} or {last}", head.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Error;
+    use crate::Simulation;
+
+    fn told(key: &str, value: &str) -> (Option<String>, Option<String>) {
+        let simulation = Simulation::from_toml(&format!("{key} = {value}")).unwrap();
+        let Err(Error::Config(problems)) = simulation.validate() else { panic!("{key} = {value}") };
+        let problem = &problems.list[0];
+        assert_eq!(problem.key, key);
+        (problems.found(problem).map(str::to_owned), problem.allowed().map(str::to_owned))
+    }
+
+    #[test]
+    fn what_was_found_and_what_is_allowed_can_be_told_apart() {
+        let (found, allowed) = told("array.members", "-3");
+        assert_eq!(found.as_deref(), Some("-3"));
+        assert!(allowed.unwrap().contains("number"));
+        let (found, allowed) = told("ssd.gc.victim", "\"gredy\"");
+        assert!(found.unwrap().contains("gredy") && allowed.unwrap().starts_with("\"greedy\""));
+        let (_, allowed) = told("ssd.gc.poll", "\"2h\"");
+        assert_eq!(allowed.as_deref(), Some("at most 1h"));
+        let (found, allowed) = told("array.membres", "3");
+        assert_eq!((found.is_some(), allowed), (true, None));
     }
 }

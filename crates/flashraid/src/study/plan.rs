@@ -1,6 +1,6 @@
 //! What a study consists of before it runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,8 @@ use crate::check::preflight;
 use crate::config::{Scenario, WarmState, address_space};
 use crate::content::{Contents, traces};
 use crate::memory;
+use crate::report::Report;
+use crate::warm_up::warm_up_key;
 
 /// The key that is set in other ways, too.
 const SEED: &str = "seed";
@@ -187,20 +189,79 @@ impl StudyPlan {
         shard::refuse_foreign(self, folder.as_ref())
     }
 
+    /// The settings and the seed of a simulation, by its number in the order of points and seeds.
+    pub fn simulation(&self, index: usize) -> (&[Setting], u64) {
+        (&self.points[index / self.seeds as usize], self.tasks[index].scenario.seed)
+    }
+
+    /// What is still to be run, for schedulers of one's own: the numbers of simulations that the folder does not hold yet, in groups that share a
+    /// warm-up. Whoever runs them hands their reports to [`StudyPlan::keep`]; when nothing is left, [`StudyPlan::run`] only puts them together.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the folder can't be made or written.
+    pub fn open_groups(&self) -> Result<Vec<Vec<usize>>, Error> {
+        let store = self.store()?;
+        let open = self.own().into_iter().filter(|index| store.as_ref().and_then(|store| self.tasks[*index].done_before(store)).is_none());
+        let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+        let mut position_of: HashMap<String, usize> = HashMap::new();
+        for index in open {
+            let key = warm_up_key(&self.tasks[index].scenario);
+            let next = groups.len();
+            let position = *position_of.entry(key.clone()).or_insert(next);
+            if position == next {
+                groups.push((key, Vec::new()));
+            }
+            groups[position].1.push(index);
+        }
+        Ok(groups.into_iter().map(|(_, group)| group).collect())
+    }
+
+    /// Memory that these simulations need, one after the other, about.
+    pub fn memory_bytes(&self, simulations: &[usize]) -> u64 {
+        memory::needed_by_all(simulations.iter().map(|index| &self.tasks[*index].scenario), 1)
+    }
+
+    /// Saves the report of a simulation that was run elsewhere, as [`StudyPlan::run`] does. The first one stays.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Study`] if the study has no folder, or the report is another simulation's.
+    pub fn keep(&self, index: usize, report: &Report) -> Result<(), Error> {
+        let task = &self.tasks[index];
+        let Some(folder) = &self.folder else { return Err(StudyProblem::NoFolder.into()) };
+        if report.config_hash != task.scenario.hash || report.seed != task.scenario.seed || report.partial {
+            return Err(StudyProblem::OtherReport { simulation: index }.into());
+        }
+        let store = Store::of_this_build(folder);
+        if store.load(&task.id).is_none() { store.save(&task.id, report) } else { Ok(()) }
+    }
+
+    fn store(&self) -> Result<Option<Store>, Error> {
+        let store = self.folder.as_deref().map(Store::open).transpose()?;
+        if let (Some(folder), Some(store)) = (&self.folder, &store) {
+            shard::describe(self, folder, store)?;
+        }
+        Ok(store)
+    }
+
     /// Runs what its folder does not hold yet.
     ///
     /// # Errors
     /// What went wrong first; [`Error::StudyInterrupted`] if the observer stopped it.
     pub fn run(self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
-        let mut store = None;
-        let mut begun = None;
-        if let Some(folder) = &self.folder {
-            // Before anything is made in it.
-            begun = Some(Begun::of(folder));
-            let opened = Store::open(folder)?;
-            shard::describe(&self, folder, &opened)?;
-            store = Some(opened);
-        }
+        let all = self.len();
+        let result = self.run_until_stopped(observer)?;
+        let done = result.rows.len();
+        if done < all { Err(Error::StudyInterrupted { done, all }) } else { Ok(result) }
+    }
+
+    /// As [`StudyPlan::run`], but where the observer stops it, what is done is the result: there are fewer rows then than [`StudyPlan::len`] says.
+    ///
+    /// # Errors
+    /// What went wrong first.
+    pub fn run_until_stopped(self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
+        // Before anything is made in it.
+        let begun = self.folder.as_deref().map(Begun::of);
+        let store = self.store()?;
         let own = self.own();
         let tasks: Vec<&Simulated> = own.iter().map(|index| &self.tasks[*index]).collect();
         let reports = run_all(&tasks, &self.means, store.as_ref(), observer)?;
@@ -208,12 +269,8 @@ impl StudyPlan {
         if let Some(begun) = begun.filter(|_| reports.iter().any(Option::is_some)) {
             begun.keep();
         }
-        let (done, all) = (reports.iter().flatten().count(), reports.len());
-        if done < all {
-            return Err(Error::StudyInterrupted { done, all });
-        }
         let point = |task: usize| task / self.seeds as usize;
-        let rows = own.iter().zip(reports.into_iter().flatten()).map(|(task, report)| StudyRow { point: point(*task), report }).collect();
+        let rows = own.iter().zip(reports).filter_map(|(task, report)| Some(StudyRow { point: point(*task), report: report? })).collect();
         Ok(StudyResult { axes: self.axes, points: self.points, baselines: self.baselines, rows })
     }
 }

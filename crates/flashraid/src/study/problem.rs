@@ -81,6 +81,16 @@ pub enum StudyProblem {
         /// How many there are.
         count: usize,
     },
+    /// A report can't be kept, because the study has no folder.
+    #[error("the study has no folder to keep reports in; give it one")]
+    NoFolder,
+    /// A report is not that of the simulation that it was handed in for.
+    #[error("the report handed in for simulation {simulation} is another simulation's, or partial")]
+    #[non_exhaustive]
+    OtherReport {
+        /// Its number in the order of points and seeds.
+        simulation: usize,
+    },
     /// A folder holds no shard of a study.
     #[error("{}: {reason}", folder.display())]
     #[non_exhaustive]

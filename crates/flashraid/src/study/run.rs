@@ -50,7 +50,7 @@ impl Simulated {
     }
 
     /// What the store holds of it. A state that it is to save besides must be there, too.
-    fn done_before(&self, store: &Store) -> Option<Report> {
+    pub(super) fn done_before(&self, store: &Store) -> Option<Report> {
         let saved = self.scenario.warm_state.save.as_deref().is_none_or(std::path::Path::exists);
         if saved { store.load(&self.id) } else { None }
     }

@@ -1,7 +1,6 @@
 //! Finished simulations on disk, so that an interrupted study goes on where it stopped.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -14,7 +13,7 @@ use crate::report::Report;
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// Which build of the program computed a point: another build may compute another result.
+    /// Which build computed a point: one of other sources may compute another result.
     build: String,
 }
 
@@ -30,13 +29,18 @@ impl Store {
     /// Opens `DIR/points`, making it if need be.
     ///
     /// # Errors
-    /// [`Error::Io`] if it can't be made, or the program's own file can't be read.
+    /// [`Error::Io`] if it can't be made.
     pub fn open(out: &Path) -> Result<Store, Error> {
         let folder = out.join(POINTS);
         fs::create_dir_all(&folder).map_err(|error| Error::file("make the folder", &folder, &error))?;
         files::remove_abandoned(out);
         files::remove_abandoned(&folder);
-        Ok(Store { folder, build: build_id()? })
+        Ok(Store { folder, build: BUILD.to_owned() })
+    }
+
+    /// `DIR/points`, which is there.
+    pub(super) fn of_this_build(out: &Path) -> Store {
+        Store::of_build(out, BUILD)
     }
 
     /// What a given build left in `DIR/points`, for reading only.
@@ -82,19 +86,8 @@ pub(super) fn write(path: &Path, contents: &[u8]) -> Result<(), Error> {
     files::write(path, contents).map_err(|error| Error::file("write", path, &error))
 }
 
-/// Hash of the program file, and the version of this library, which need not be in it.
-fn build_id() -> Result<String, Error> {
-    let program = std::env::current_exe().and_then(File::open).and_then(|mut file| {
-        let mut hasher = Sha256::new();
-        io::copy(&mut file, &mut hasher)?;
-        hasher.update(env!("CARGO_PKG_VERSION"));
-        Ok(short_hex(&hasher.finalize()))
-    });
-    program.map_err(|error| Error::Io {
-        path: None,
-        message: format!("can't read the program's own file, needed to tell its saved points from others': {error}"),
-    })
-}
+/// Which sources computed a point, and by which version: the program and the Python package that were built of the same sources share their points.
+const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "-", env!("FLASHRAID_SOURCES"));
 
 /// The first 16 hexadecimal digits of the SHA-256 of a text.
 pub fn short_hash(text: &str) -> String {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
+use crate::Simulation;
 
 const SMALL: &str = "ssd.geometry = { dies = 1, blocks = 64, pages = 16 }\nworkload.requests = 200";
 
@@ -89,6 +90,49 @@ fn a_study_that_was_stopped_goes_on() {
     let result = study.run(&rest).unwrap();
     // Asked once more when nothing is left.
     assert_eq!((rest.begun.into_inner(), result.rows.len()), (7 + 1, 12));
+}
+
+#[test]
+fn a_scheduler_of_ones_own_keeps_reports_and_nothing_is_left_to_run() {
+    let whole = study().run(&()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let plan = study().folder(folder.path()).plan().unwrap();
+    let groups = plan.open_groups().unwrap();
+    // Three sizes and two seeds begin apart, two schemes alike.
+    assert_eq!((groups.len(), groups.iter().map(Vec::len).collect::<BTreeSet<_>>()), (6, BTreeSet::from([2])));
+    for &number in groups.iter().flatten() {
+        let (settings, seed) = plan.simulation(number);
+        let simulation = Simulation::from_toml(SMALL).unwrap().seed(seed);
+        let simulation = settings.iter().try_fold(simulation, |simulation, setting| simulation.set(&setting.key, &setting.value)).unwrap();
+        let report = simulation.run().unwrap();
+        assert_eq!(report.without_wall_clock(), whole.rows[number].report.without_wall_clock());
+        plan.keep(number, &report).unwrap();
+        // The first one stays.
+        plan.keep(number, &Report { wall_s: report.wall_s + 1.0, ..report.clone() }).unwrap();
+    }
+    assert_eq!(plan.open_groups().unwrap(), Vec::<Vec<usize>>::new());
+    let nothing = Counter::new(usize::MAX);
+    let result = plan.run(&nothing).unwrap();
+    assert_eq!((nothing.begun.into_inner(), documents(&result)), (1, documents(&whole)));
+}
+
+#[test]
+fn another_simulations_report_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = study().folder(folder.path()).plan().unwrap();
+    let reports = study().run(&()).unwrap().rows;
+    assert!(matches!(plan.keep(0, &reports[1].report), Err(Error::Study(StudyProblem::OtherReport { simulation: 0 }))));
+    let partial = Report { partial: true, ..reports[0].report.clone() };
+    assert!(matches!(plan.keep(0, &partial), Err(Error::Study(StudyProblem::OtherReport { .. }))));
+    assert!(matches!(study().plan().unwrap().keep(0, &reports[0].report), Err(Error::Study(StudyProblem::NoFolder))));
+    assert_eq!(plan.open_groups().unwrap().iter().map(Vec::len).sum::<usize>(), 12);
+}
+
+#[test]
+fn what_is_done_of_a_stopped_study_is_a_result() {
+    let plan = study().workers(1).plan().unwrap();
+    let result = plan.run_until_stopped(&Counter::new(5)).unwrap();
+    assert_eq!((result.rows.len(), result.points.len()), (5, 6));
 }
 
 #[test]

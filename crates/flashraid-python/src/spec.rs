@@ -1,0 +1,94 @@
+//! What the Python side asks for, as JSON: the same text describes a simulation or a study to this process and to workers elsewhere.
+
+use std::path::PathBuf;
+
+use flashraid::study::Axis;
+use flashraid::{Error, Simulation, Study};
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::refused;
+
+/// A configuration with settings over it, and what is varied.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    config: Config,
+    #[serde(default)]
+    set: Vec<(String, Value)>,
+    #[serde(default)]
+    seed: Option<u64>,
+    #[serde(default)]
+    vary: Vec<(String, Vec<Value>)>,
+    #[serde(default)]
+    baseline: Option<Value>,
+    #[serde(default)]
+    seeds: u64,
+    #[serde(default)]
+    shard: Option<(usize, usize)>,
+}
+
+/// In which form a configuration was given.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Config {
+    Toml(String),
+    Path(PathBuf),
+    Value(Value),
+}
+
+impl Spec {
+    /// Reads what `flashraid._config.spec` wrote.
+    pub fn read(py: Python<'_>, text: &str) -> PyResult<Spec> {
+        serde_json::from_str(text).map_err(|error| refused(py, &format!("the configuration can't be understood: {error}")))
+    }
+
+    /// The simulation.
+    pub fn simulation(&self) -> Result<Simulation<'static>, Error> {
+        let simulation = match &self.config {
+            Config::Toml(text) => Simulation::from_toml(text)?,
+            Config::Path(path) => Simulation::from_file(path)?,
+            Config::Value(value) => Simulation::from_value(value)?,
+        };
+        let simulation = self.set.iter().try_fold(simulation, |simulation, (key, value)| simulation.set(key, typed(value)))?;
+        Ok(match self.seed {
+            Some(seed) => simulation.seed(seed),
+            None => simulation,
+        })
+    }
+
+    /// The study.
+    pub fn study(&self) -> Result<Study, Error> {
+        let mut study = match &self.config {
+            Config::Toml(text) => Study::from_toml(text)?,
+            Config::Path(path) => Study::from_file(path)?,
+            Config::Value(value) => Study::from_value(value)?,
+        };
+        for (key, value) in &self.set {
+            study = study.set(key, typed(value))?;
+        }
+        for (key, values) in &self.vary {
+            study = study.vary_axis(Axis { key: key.clone(), values: values.iter().map(typed).collect() })?;
+        }
+        if let Some(baseline) = &self.baseline {
+            study = study.baseline(typed(baseline));
+        }
+        if let Some(seed) = self.seed {
+            study = study.seed(seed);
+        }
+        if let Some((index, count)) = self.shard {
+            study = study.shard(index, count)?;
+        }
+        Ok(study.seeds(self.seeds))
+    }
+}
+
+/// A value as one would type it on the command line.
+fn typed(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        // What TOML has no words for, a null for instance, is refused with its key where it is read.
+        value => toml::Value::try_from(value).map_or_else(|_| value.to_string(), |value| value.to_string()),
+    }
+}

@@ -1,0 +1,254 @@
+//! Studies: here, or in parts for workers elsewhere.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use flashraid::run::run_sharing;
+use flashraid::study::{Study as Library, StudyPlan};
+use flashraid::warm_up::SharedWarmUps;
+use flashraid::{Error, Observer, Progress, Stop, StudyResult};
+use flashraid_report::grid::Grid;
+use flashraid_report::page::Page;
+use flashraid_report::{chart, json, text};
+use pyo3::prelude::*;
+
+use crate::error::{exception, of_output, simulation_error};
+use crate::machine;
+use crate::report::Report;
+use crate::spec::Spec;
+use crate::table::Table;
+use crate::wait::{OfStudy, Watch, interruptible};
+
+/// A study, checked and ready to run.
+#[pyclass(frozen, module = "flashraid._native")]
+pub struct Plan {
+    spec: Spec,
+    plan: StudyPlan,
+    folder: Option<PathBuf>,
+}
+
+/// What a study left.
+#[pyclass(frozen, module = "flashraid._native")]
+pub struct Study {
+    result: StudyResult,
+    /// Simulations that it should have.
+    all: usize,
+}
+
+#[pymethods]
+impl Plan {
+    /// Checks every point.
+    #[new]
+    fn new(py: Python<'_>, spec: &str, folder: Option<PathBuf>) -> PyResult<Plan> {
+        let spec = Spec::read(py, spec)?;
+        let plan = py.detach(|| plan_of(&spec, folder.as_ref())).map_err(|error| exception(py, &error))?;
+        Ok(Plan { spec, plan, folder })
+    }
+
+    fn __len__(&self) -> usize {
+        self.plan.len()
+    }
+
+    /// Names the study: the same for the same simulations.
+    fn hash(&self) -> String {
+        self.plan.hash()
+    }
+
+    /// The numbers of simulations that the folder does not hold yet, in groups that share a warm-up.
+    fn open_groups(&self, py: Python<'_>) -> PyResult<Vec<Vec<usize>>> {
+        py.detach(|| self.plan.open_groups()).map_err(|error| exception(py, &error))
+    }
+
+    /// The settings and the seed of a simulation.
+    fn simulation(&self, index: usize) -> (Vec<(String, String)>, u64) {
+        let (settings, seed) = self.plan.simulation(index);
+        (settings.iter().map(|setting| (setting.key.clone(), setting.value.clone())).collect(), seed)
+    }
+
+    /// Memory that these simulations need, one after the other, about.
+    fn memory_bytes(&self, simulations: Vec<usize>) -> u64 {
+        self.plan.memory_bytes(&simulations)
+    }
+
+    /// Saves the report of a simulation that was run elsewhere.
+    fn keep(&self, py: Python<'_>, index: usize, report: &str) -> PyResult<()> {
+        let report = Report::from_json(py, report)?;
+        py.detach(|| self.plan.keep(index, &report.0)).map_err(|error| exception(py, &error))
+    }
+
+    /// What the folder holds, without running anything.
+    fn collect(&self, py: Python<'_>) -> PyResult<Study> {
+        let watch = Arc::new(Watch::default());
+        watch.stop();
+        let result = py.detach(|| plan_of(&self.spec, self.folder.as_ref())?.run_until_stopped(&OfStudy(watch)));
+        Ok(Study { result: result.map_err(|error| exception(py, &error))?, all: self.plan.len() })
+    }
+
+    /// Runs what the folder does not hold yet: what is done, and what a signal handler or `progress` raised.
+    #[pyo3(signature = (*, workers, threads, keep_warm, progress))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        workers: Option<usize>,
+        threads: Option<usize>,
+        keep_warm: bool,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<(Study, Option<PyErr>)> {
+        let means = machine::means(py, &self.plan.scenarios(), workers, threads, keep_warm)?;
+        let (watch, all) = (Arc::new(Watch::default()), self.plan.len());
+        let tick = || match &progress {
+            Some(progress) => progress.call1((watch.of_study(), all)).map(drop),
+            None => Ok(()),
+        };
+        let observer = OfStudy(Arc::clone(&watch));
+        let work = || plan_of(&self.spec, self.folder.as_ref())?.by(means).run_until_stopped(&observer);
+        let (result, raised) = interruptible(py, &watch, tick, work)?;
+        let result = result.map_err(|error| exception(py, &error))?;
+        if let (Some(progress), None) = (&progress, &raised) {
+            progress.call1((all, all))?;
+        }
+        Ok((Study { result, all }, raised))
+    }
+}
+
+fn plan_of(spec: &Spec, folder: Option<&PathBuf>) -> Result<StudyPlan, Error> {
+    let study: Library = spec.study()?;
+    match folder {
+        Some(folder) => study.folder(folder).plan(),
+        None => study.plan(),
+    }
+}
+
+/// Puts the folders of all shards of a study together.
+#[pyfunction]
+pub fn merge(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<Study> {
+    let result = py.detach(|| Library::merge(&folders)).map_err(|error| exception(py, &error))?;
+    let all = result.rows.len();
+    Ok(Study { result, all })
+}
+
+impl Study {
+    fn grid(&self, py: Python<'_>) -> PyResult<Grid> {
+        let mut seeds = vec![0; self.result.points.len()];
+        self.result.rows.iter().for_each(|row| seeds[row.point] += 1);
+        // Every point must have all of its seeds, or figures would be compared that are not there.
+        if self.result.rows.len() < self.all || seeds.iter().any(|count| *count == 0 || *count != seeds[0]) {
+            let text = format!(
+                "only {} simulations are there, a part of the study, of which nothing can be compared; `points` and `reports` have what is done",
+                self.result.rows.len()
+            );
+            return Err(simulation_error(py, &text));
+        }
+        self.partial_grid(py)
+    }
+
+    fn partial_grid(&self, py: Python<'_>) -> PyResult<Grid> {
+        let result = self.result.clone();
+        py.detach(|| Grid::of(result)).map_err(|error| of_output(py, &error))
+    }
+}
+
+#[pymethods]
+impl Study {
+    /// A row for each setting and seed.
+    fn points(&self, py: Python<'_>) -> PyResult<Table> {
+        Ok(Table::of_data(&self.partial_grid(py)?.table()))
+    }
+
+    /// The reports in the order of points and seeds.
+    fn reports(&self) -> Vec<Report> {
+        self.result.rows.iter().map(|row| Report(row.report.clone())).collect()
+    }
+
+    /// The settings of each report.
+    fn settings(&self) -> Vec<Vec<(String, String)>> {
+        let settings =
+            |point: usize| self.result.points[point].iter().map(|setting| (setting.key.clone(), setting.value.clone())).collect();
+        self.result.rows.iter().map(|row| settings(row.point)).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.result.rows.len()
+    }
+
+    /// The document of `flashraid compare --json`.
+    fn json(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(json::text(&self.grid(py)?.document()))
+    }
+
+    /// The tables of `flashraid compare`.
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        let grid = self.grid(py)?;
+        let notes: String = grid.doubts().into_iter().chain(grid.notes()).chain(grid.conclusion()).map(|note| note + "\n").collect();
+        Ok(format!("{}{}\n{notes}", text::render(&grid.sheets()), grid.legend()))
+    }
+
+    /// The page of `flashraid compare`.
+    fn html(&self, py: Python<'_>, title: &str) -> PyResult<String> {
+        let grid = self.grid(py)?;
+        let facts: Vec<String> = grid.conclusion().into_iter().chain([grid.legend()]).chain(grid.doubts()).chain(grid.notes()).collect();
+        let (sheets, charts) = (grid.sheets(), chart::of_grid(&grid));
+        let (summary, details) = sheets.split_at(1.min(sheets.len()));
+        let configuration = &grid.points[0].reports[0]["config"];
+        Ok(Page { title, facts: &facts, summary, details, charts: &charts, configuration }.html())
+    }
+
+    /// What the charts of the page show, as a JSON text.
+    fn charts(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(serde_json::to_string(&chart::of_grid(&self.grid(py)?)).expect("charts are plain data"))
+    }
+}
+
+/// Simulations of a study that one worker runs, one after the other; those that begin alike share their warm-up.
+#[pyclass(frozen, module = "flashraid._native")]
+pub struct Batch {
+    simulations: Vec<flashraid::config::Scenario>,
+    warm_ups: SharedWarmUps,
+}
+
+#[pymethods]
+impl Batch {
+    /// Of a study's description and the settings and seeds of some of its simulations.
+    #[new]
+    fn new(py: Python<'_>, spec: &str, simulations: Vec<(Vec<(String, String)>, u64)>, threads: usize) -> PyResult<Batch> {
+        let spec = Spec::read(py, spec)?;
+        let scenario = |(settings, seed): &(Vec<(String, String)>, u64)| -> Result<_, Error> {
+            let simulation = settings.iter().try_fold(spec.simulation()?, |simulation, (key, value)| simulation.set(key, value))?;
+            simulation.seed(*seed).scenario()
+        };
+        let simulations = simulations.iter().map(scenario).collect::<Result<Vec<_>, Error>>().map_err(|error| exception(py, &error))?;
+        let warm_ups = SharedWarmUps::of(&simulations).on_threads(threads);
+        Ok(Batch { simulations, warm_ups })
+    }
+
+    fn __len__(&self) -> usize {
+        self.simulations.len()
+    }
+
+    /// Runs one of them: its report as a JSON text.
+    fn run(&self, py: Python<'_>, index: usize) -> PyResult<String> {
+        let scenario = &self.simulations[index];
+        let watch = Arc::new(Watch::default());
+        let mut observer = OfOne(Arc::clone(&watch));
+        let work = || run_sharing(scenario, &self.warm_ups, &mut observer);
+        let (result, raised) = interruptible(py, &watch, || Ok(()), work)?;
+        match (result, raised) {
+            (_, Some(raised)) => Err(raised),
+            (Ok(report), None) => Ok(serde_json::to_string(&report).expect("a report is plain data")),
+            (Err(error), None) => Err(exception(py, &error.into())),
+        }
+    }
+}
+
+/// Stops a simulation when asked.
+struct OfOne(Arc<Watch>);
+
+impl Observer for OfOne {
+    fn progress(&mut self, progress: &Progress) -> bool {
+        self.0.note(progress)
+    }
+
+    fn stop(&self) -> Stop {
+        self.0.asked()
+    }
+}

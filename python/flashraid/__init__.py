@@ -1,0 +1,45 @@
+"""Simulates garbage collection in arrays of SSDs, and the remedies against it.
+
+>>> import flashraid
+>>> report = flashraid.run({"ssd": {"geometry": {"dies": 1, "blocks": 64}}, "workload": {"requests": 100}})
+>>> report.response.all.count
+100
+"""
+
+from ._config import Config
+from ._errors import ConfigError, FlashraidError, Interrupted, Problem, SimulationError
+from ._explain import Check, Preset, check, presets, schema
+from ._native import __version__
+from ._report import Report
+from ._requests import ArrowStream, Columns, Workload, read_trace, trace_info, write_trace
+from ._run import run
+from ._study import Study, StudyResult, compare, merge
+from ._table import Table
+
+__all__ = [
+    "ArrowStream",
+    "Check",
+    "Columns",
+    "Config",
+    "ConfigError",
+    "FlashraidError",
+    "Interrupted",
+    "Preset",
+    "Problem",
+    "Report",
+    "SimulationError",
+    "Study",
+    "StudyResult",
+    "Table",
+    "Workload",
+    "__version__",
+    "check",
+    "compare",
+    "merge",
+    "presets",
+    "read_trace",
+    "run",
+    "schema",
+    "trace_info",
+    "write_trace",
+]

@@ -1,0 +1,371 @@
+"""What one run reports."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
+
+from . import _native
+from ._errors import ConfigError
+from ._plot import plot
+from ._table import Table
+
+T = TypeVar("T")
+
+
+def _build(of: type[T], document: Mapping[str, Any]) -> T:
+    """A dataclass of a part of a document. What the document lacks is ``None``; ``_names`` says where names differ, which is where units are added."""
+    names: Mapping[str, str] = getattr(of, "_names", {})
+    types = typing.get_type_hints(of)
+    values: dict[str, Any] = {}
+    for field in fields(typing.cast(Any, of)):
+        value = document.get(names.get(field.name, field.name))
+        kind = types[field.name]
+        if value is not None and hasattr(kind, "__dataclass_fields__"):
+            value = _build(kind, value)
+        values[field.name] = value
+    return of(**values)
+
+
+@dataclass(frozen=True)
+class ResponseTime:
+    """Response times, in microseconds. Moments are exact, percentiles at most 0.1 % too long; all but the count are ``None`` without requests."""
+
+    count: int
+    mean_us: float | None
+    stddev_us: float | None
+    min_us: float | None
+    max_us: float | None
+    p50_us: float | None
+    p90_us: float | None
+    p95_us: float | None
+    p99_us: float | None
+    p99_9_us: float | None
+    p99_99_us: float | None
+    cdf_us: list[tuple[float, float]]
+    """Points: response time, share of the requests that took no longer."""
+
+    _names: ClassVar[dict[str, str]] = {
+        f"{name}_us": name
+        for name in ("mean", "stddev", "min", "max", "p50", "p90", "p95", "p99", "p99_9", "p99_99", "cdf")
+    }
+
+
+@dataclass(frozen=True)
+class Response:
+    """Response times of all requests, of reads and of writes."""
+
+    all: ResponseTime
+    read: ResponseTime
+    write: ResponseTime
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Numbers of requests."""
+
+    all: int
+    read: int
+    write: int
+    trim: int | None
+    flush: int | None
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Requests per second; ``None`` over no time."""
+
+    all: float | None
+    read: float | None
+    write: float | None
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What was asked for and not served, because too many members had failed."""
+
+    requests: int
+    pages: int
+
+
+@dataclass(frozen=True)
+class Bandwidth:
+    """Bandwidth over intervals."""
+
+    mean_mb_s: float | None
+    stddev_mb_s: float | None
+    cv: float | None
+    interval_ms: float
+    intervals: int
+    overall_mb_s: float | None
+
+    _names: ClassVar[dict[str, str]] = {f"{name}_mb_s": name for name in ("mean", "stddev", "overall")}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How far the figures can be trusted."""
+
+    load: str
+    """``stable``, ``saturated``, ``unstable`` or ``closed``."""
+    steady: bool
+    steady_from_ns: int | None
+    deepest_percentile: str | None
+    """The deepest percentile with ten requests beyond it."""
+
+
+@dataclass(frozen=True)
+class Flash:
+    """Counts on flash, sums over the members."""
+
+    host_pages_read: int
+    host_pages_written: int
+    gc_pages_moved: int
+    erases: int
+    write_amplification: float | None
+    summary_programs: int
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Garbage collection."""
+
+    runs: int
+    forced_runs: int
+    own_runs: int
+    cleans: int
+    busy_fraction: float | None
+    mean_length_us: float | None
+    synchronised_mean: float | None
+    preemptions: int
+    merges: int
+    pipelined: int
+    messages: dict[str, int]
+    time_ms: float
+
+
+@dataclass(frozen=True)
+class Member:
+    """One SSD of the array."""
+
+    erases: int
+    host_pages_written: int
+    host_pages_read: int
+    gc_pages_moved: int
+    write_amplification: float | None
+    gc_runs: int
+    gc_forced_runs: int
+    gc_time_ms: float
+    gc_busy_fraction: float | None
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Speed of the simulator in this run; differs from run to run."""
+
+    host_page_ops: int
+    flash_page_ops: int
+    host_page_ops_per_s: float
+    requests_per_s: float
+    warm_up_s: float
+    run_s: float
+    peak_rss_bytes: int | None
+
+
+class Report:
+    """What one run reports: the document of ``flashraid run --json`` with attributes.
+
+    Names say their units. A figure that is not defined, such as a percentile of no requests, is ``None``. :attr:`document` has everything, also what has
+    no attribute here.
+    """
+
+    def __init__(self, native: _native.Report, requests: _native.Table | None = None) -> None:
+        self._native = native
+        self._requests = None if requests is None else Table(requests)
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """The report of a document that :meth:`json`, ``flashraid run --json`` or ``report.json`` has. Its requests are not in it."""
+        return cls(_native.Report.from_json(text))
+
+    def json(self) -> str:
+        """The JSON document, byte for byte as ``flashraid run --json`` prints it."""
+        return self._native.json()
+
+    def json_without_wall_clock(self) -> str:
+        """The same without what differs between two runs of the same inputs: times of the wall clock, rates, memory."""
+        return self._native.json_without_wall_clock()
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The JSON document as dicts and lists."""
+        document: dict[str, Any] = json.loads(self.json())
+        return document
+
+    def _part(self, of: type[T], name: str) -> T:
+        return _build(of, self.document[name])
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run."""
+        seed: int = self.document["seed"]
+        return seed
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration with every preset and default filled in; running it gives the same report."""
+        config: dict[str, Any] = self.document["config"]
+        return config
+
+    @property
+    def config_hash(self) -> str:
+        """The hash of :attr:`config`."""
+        text: str = self.document["config_hash"]
+        return text
+
+    @property
+    def simulated_ns(self) -> int:
+        """Simulated time."""
+        time_ns: int = self.document["simulated_ns"]
+        return time_ns
+
+    @property
+    def wall_s(self) -> float:
+        """Time that the run took, warm-up included."""
+        wall_s: float = self.document["wall_s"]
+        return wall_s
+
+    @property
+    def partial(self) -> bool:
+        """The run was stopped before its end."""
+        partial: bool = self.document["partial"]
+        return partial
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to know before trusting the figures."""
+        warnings: list[str] = self.document.get("warnings", [])
+        return warnings
+
+    @cached_property
+    def response(self) -> Response:
+        """Response times."""
+        return self._part(Response, "response_us")
+
+    @cached_property
+    def requests_done(self) -> Counts:
+        """Requests that are done and counted."""
+        return self._part(Counts, "requests")
+
+    @cached_property
+    def iops(self) -> Rates:
+        """Requests per second over the measured time."""
+        return self._part(Rates, "iops")
+
+    @cached_property
+    def bandwidth(self) -> Bandwidth:
+        """Bandwidth."""
+        return self._part(Bandwidth, "bandwidth_mb_s")
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """How far the figures can be trusted."""
+        return self._part(Verdict, "verdict")
+
+    @cached_property
+    def flash(self) -> Flash:
+        """What happened on flash."""
+        return self._part(Flash, "flash")
+
+    @cached_property
+    def gc(self) -> Collection:
+        """Garbage collection."""
+        return self._part(Collection, "gc")
+
+    @cached_property
+    def lost(self) -> Lost:
+        """What was asked for and not served."""
+        return self._part(Lost, "lost")
+
+    @cached_property
+    def perf(self) -> Speed:
+        """Speed of the simulator."""
+        return self._part(Speed, "perf")
+
+    @cached_property
+    def members(self) -> list[Member]:
+        """The members in order, spares behind them."""
+        return [_build(Member, member) for member in self.document["members"]]
+
+    @property
+    def requests(self) -> Table:
+        """Every request in the order of ends, with the columns of ``requests.parquet``; of a run with ``requests=True`` only.
+
+        ``index``, ``arrival_ns``, ``done_ns``, ``response_ns``, ``offset_bytes``, ``length_bytes``, ``direction``, ``stream``, ``high_priority``,
+        ``gc_members_met``.
+        """
+        if self._requests is None:
+            raise ConfigError("this report has no requests; run(..., requests=True) keeps them")
+        return self._requests
+
+    @property
+    def series(self) -> Table:
+        """Bandwidth over time: ``from_ms``, ``to_ms``, ``bandwidth_mb_s``."""
+        return Table(self._native.series())
+
+    @property
+    def free_blocks(self) -> Table:
+        """Free blocks of every member over time, in multiples of the threshold at which collection starts."""
+        return Table(self._native.free_blocks())
+
+    def html(self, title: str = "flashraid") -> str:
+        """The page with tables and interactive charts, which needs no network."""
+        return self._native.html(title)
+
+    def save(self, path: str | os.PathLike[str], title: str = "flashraid") -> None:
+        """Writes the page (``.html``) or the document (``.json``)."""
+        _save(path, {".html": lambda: self.html(title), ".json": self.json})
+
+    def plot(self, chart: str = "response", *, backend: str | None = None) -> Any:
+        """Draws one of the charts by Altair or Matplotlib, whichever is there; gives its chart or figure."""
+        return plot(json.loads(self._native.charts()), chart, backend)
+
+    @property
+    def charts(self) -> list[str]:
+        """The names of the charts that there are for :meth:`plot`."""
+        return [chart["id"] for chart in json.loads(self._native.charts())]
+
+    def _repr_html_(self) -> str:
+        return _frame(self.html())
+
+    def __str__(self) -> str:
+        return self._native.text()
+
+    def __repr__(self) -> str:
+        mean = self.response.all.mean_us
+        shown = "no requests" if mean is None else f"{self.requests_done.all} requests, mean response {mean:.1f} us"
+        return f"<flashraid report: {shown}{', partial' if self.partial else ''}>"
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """Pickled as its document; its requests are left behind."""
+        return (Report.from_json, (self.json(),))
+
+
+def _frame(page: str) -> str:
+    """A page inside of another one."""
+    style = "width: 100%; height: 640px; border: 0; resize: vertical; overflow: auto"
+    return f'<iframe srcdoc="{html.escape(page)}" style="{style}" sandbox="allow-scripts" title="flashraid"></iframe>'
+
+
+def _save(path: str | os.PathLike[str], kinds: Mapping[str, Any]) -> None:
+    name = os.fspath(path)
+    make = kinds.get(os.path.splitext(name)[1].lower())
+    if make is None:
+        raise ConfigError(f"{name}: the name must end in {' or '.join(kinds)}")
+    _native.write_file(name, make())

@@ -1,0 +1,232 @@
+"""Studies: every combination of varied keys, each with every seed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+from . import _native
+from ._config import Config, spec
+from ._errors import ConfigError, Interrupted
+from ._plot import plot
+from ._report import Report, _frame, _save
+from ._table import Table
+
+
+class Study:
+    """A grid of simulations.
+
+    All points see the same workload and the same seeds, and simulations that begin alike share their warm-up. Methods give a new study, so that
+    they can be chained:
+
+    >>> study = (
+    ...     Study({"ssd": {"geometry": {"dies": 1, "blocks": 64}}, "workload": {"requests": 100}})
+    ...     .vary("array.members", [2, 4])
+    ...     .vary("coordination.scheme", ["local", "ideal"])
+    ...     .seeds(2)
+    ... )
+    >>> len(study.run().reports)
+    8
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._settings: dict[str, Any] = {}
+        self._axes: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+        self._seeds = 1
+        self._seed: int | None = None
+        self._baseline: Any = None
+        self._shard: tuple[int, int] | None = None
+
+    def _with(self, **changed: Any) -> Study:
+        study = Study(self._config)
+        study.__dict__.update(self.__dict__)
+        study.__dict__.update({f"_{name}": value for name, value in changed.items()})
+        return study
+
+    def set(self, key: str, value: Any) -> Study:
+        """Replaces a key of the configuration for all points, as ``--set`` of the program."""
+        return self._with(settings={**self._settings, key: value})
+
+    def vary(self, key: str, values: Iterable[Any]) -> Study:
+        """Varies a key; of several, the last varies fastest. A text is read as on the command line."""
+        if isinstance(values, (str, bytes, Mapping)):
+            raise ConfigError(f"{key} is varied over {values!r}, but must be varied over a list of values")
+        return self._with(axes=(*self._axes, (key, tuple(values))))
+
+    def seeds(self, seeds: int) -> Study:
+        """Runs every point with so many consecutive seeds."""
+        if seeds < 1:
+            raise ConfigError(f"seeds is {seeds}, but must be at least 1")
+        return self._with(seeds=int(seeds))
+
+    def seed(self, seed: int) -> Study:
+        """The first seed, in place of the configuration's."""
+        return self._with(seed=seed)
+
+    def baseline(self, value: Any) -> Study:
+        """The value, or ``KEY=VALUE``, that the others are compared with; by default the first value of the first varied key."""
+        return self._with(baseline=value)
+
+    def shard(self, index: int, count: int) -> Study:
+        """Only part ``index`` of ``count``, from 1; :func:`merge` puts the folders of all parts together."""
+        return self._with(shard=(int(index), int(count)))
+
+    def _spec(self) -> str:
+        return spec(
+            self._config,
+            settings=self._settings,
+            seed=self._seed,
+            vary=self._axes,
+            baseline=self._baseline,
+            seeds=self._seeds,
+            shard=self._shard,
+        )
+
+    def __len__(self) -> int:
+        """How many simulations it has; checks every point."""
+        return len(_native.Plan(self._spec(), None))
+
+    def run(
+        self,
+        on: Literal["local", "ray"] = "local",
+        *,
+        workers: int | None = None,
+        threads: int | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        keep_warm: bool = True,
+        progress: Callable[[int, int], object] | None = None,
+        retries: int = 3,
+    ) -> StudyResult:
+        """Checks every point, then runs what the folder does not hold yet.
+
+        :param on: ``"local"``: threads of this process. ``"ray"``: tasks of a Ray cluster, the one that ``ray.init`` connected to, else one on this machine
+            (``pip install flashraid[ray]``). Both give the same results, in the same folder.
+        :param workers: simulations at a time; without it one for each processor, on Ray one for each processor of the cluster.
+        :param threads: threads of each simulation.
+        :param folder: keeps each simulation as it ends. The same study goes on from there, also one that the program ``flashraid compare --out`` began.
+        :param keep_warm: keeps the states after long warm-ups in the user's cache folder. Changes no result. Workers of Ray have none.
+        :param progress: called now and then with the simulations that are done, and all of them. What it raises ends the study.
+        :param retries: on Ray, how often the simulations of a lost worker are given to another one.
+
+        Ctrl-C ends the study and raises :class:`Interrupted`, which has what was done.
+        """
+        if workers is not None and workers < 1:
+            raise ConfigError(f"workers is {workers}, but must be at least 1")
+        if threads is not None and threads < 1:
+            raise ConfigError(f"threads is {threads}, but must be at least 1")
+        where = None if folder is None else os.fspath(folder)
+        if on == "ray":
+            from ._ray import run_on_ray
+
+            return StudyResult(run_on_ray(self._spec(), where, workers, threads or 1, progress, retries))
+        if on != "local":
+            raise ConfigError(f"on is {on!r}, but must be 'local' or 'ray'")
+        plan = _native.Plan(self._spec(), where)
+        native, raised = plan.run(workers=workers, threads=threads, keep_warm=keep_warm, progress=progress)
+        return _finished(native, raised, len(plan))
+
+
+def _finished(native: _native.Study, raised: BaseException | None, simulations: int) -> StudyResult:
+    result = StudyResult(native)
+    if isinstance(raised, KeyboardInterrupt):
+        message = f"the study was stopped: {len(native)} of {simulations} simulations are done; they are in .study"
+        raise Interrupted(message, study=result) from raised
+    if raised is not None:
+        raise raised
+    return result
+
+
+class StudyResult:
+    """What a study left."""
+
+    def __init__(self, native: _native.Study) -> None:
+        self._native = native
+
+    @property
+    def points(self) -> Table:
+        """A row for each setting and seed: a column for each varied key, the seed, and each figure, named as in the document."""
+        return Table(self._native.points())
+
+    @cached_property
+    def reports(self) -> list[Report]:
+        """The reports in the order of points and seeds."""
+        return [Report(report) for report in self._native.reports()]
+
+    @property
+    def settings(self) -> list[dict[str, str]]:
+        """The varied keys of each report, with their values as texts."""
+        return [dict(settings) for settings in self._native.settings()]
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def json(self) -> str:
+        """The document of ``flashraid compare --json``."""
+        return self._native.json()
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The same as dicts and lists; ``document["summary"]`` has means, confidence intervals and ratios to the baseline."""
+        document: dict[str, Any] = json.loads(self.json())
+        return document
+
+    def html(self, title: str = "flashraid") -> str:
+        """The page with tables and interactive charts, which needs no network."""
+        return self._native.html(title)
+
+    def save(self, path: str | os.PathLike[str], title: str = "flashraid") -> None:
+        """Writes the page (``.html``) or the document (``.json``)."""
+        _save(path, {".html": lambda: self.html(title), ".json": self.json})
+
+    def plot(self, chart: str = "response", *, backend: str | None = None) -> Any:
+        """Draws one of the charts by Altair or Matplotlib, whichever is there; gives its chart or figure."""
+        return plot(json.loads(self._native.charts()), chart, backend)
+
+    @property
+    def charts(self) -> list[str]:
+        """The names of the charts that there are for :meth:`plot`."""
+        return [chart["id"] for chart in json.loads(self._native.charts())]
+
+    def _repr_html_(self) -> str:
+        return _frame(self.html())
+
+    def __str__(self) -> str:
+        return self._native.text()
+
+    def __repr__(self) -> str:
+        return f"<flashraid study of {len(self)} simulations>"
+
+
+def compare(
+    config: Config,
+    vary: Mapping[str, Sequence[Any]],
+    *,
+    baseline: Any = None,
+    seeds: int = 1,
+    seed: int | None = None,
+    workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> StudyResult:
+    """Runs a study in one call, as ``flashraid compare`` does.
+
+    >>> small = {"ssd": {"geometry": {"dies": 1, "blocks": 64}}, "workload": {"requests": 100}}
+    >>> print(compare(small, {"coordination.scheme": ["local", "ideal"]}).document["summary"][1]["settings"])
+    {'coordination.scheme': 'ideal'}
+    """
+    study = Study(config).seeds(seeds)
+    for key, values in vary.items():
+        study = study.vary(key, values)
+    if baseline is not None:
+        study = study.baseline(baseline)
+    if seed is not None:
+        study = study.seed(seed)
+    return study.run(workers=workers, folder=folder)
+
+
+def merge(folders: Sequence[str | os.PathLike[str]]) -> StudyResult:
+    """Puts the folders of all shards of one study together, whether the program or this package ran them."""
+    return StudyResult(_native.merge([os.fspath(folder) for folder in folders]))

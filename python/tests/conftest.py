@@ -1,0 +1,42 @@
+"""What the tests share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Never the user's own kept states.
+os.environ["FLASHRAID_CACHE"] = "off"
+os.environ["NO_COLOR"] = "1"
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SMALL: dict[str, Any] = {
+    "array": {"members": 2, "stripe_unit": "16KiB"},
+    "ssd": {"geometry": {"dies": 2, "blocks": 64, "pages": 16}},
+    "workload": {"preset": "hpc-w", "requests": 500},
+}
+
+
+class Program:
+    """The program ``flashraid``, to compare with."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __call__(self, *arguments: object, cwd: Path | None = None) -> str:
+        done = subprocess.run([self.path, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture(scope="session")
+def program() -> Program:
+    path = Path(os.environ.get("FLASHRAID_PROGRAM", ROOT / "target" / "debug" / "flashraid"))
+    if not path.exists():
+        pytest.skip(f"there is no program at {path}; cargo build, or FLASHRAID_PROGRAM")
+    return Program(path)

@@ -1,0 +1,102 @@
+"""What the book, the README and docstrings show is run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+from typing import Any
+
+import flashraid
+import pytest
+
+from conftest import ROOT
+
+SMALL_SSD = {"ssd.geometry.blocks": 64, "ssd.geometry.pages": 16, "ssd.geometry.dies": 2, "ssd.geometry.planes": 1, "workload.requests": 500}
+
+
+def modules() -> list[str]:
+    names = [module.name for module in pkgutil.iter_modules(flashraid.__path__) if module.name not in ("_native", "_ray")]
+    return ["flashraid", *(f"flashraid.{name}" for name in names)]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_docstrings(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def snippets(path: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays of the real size take minutes; what is shown is run on small ones."""
+    run, study = flashraid.run, flashraid.Study
+
+    def small_run(config: Any, *arguments: Any, settings: Any = None, **more: Any) -> flashraid.Report:
+        return run(config, *arguments, settings={**SMALL_SSD, **(settings or {})}, **more)
+
+    def small_study(config: Any) -> flashraid.Study:
+        made = study(config)
+        for key, value in SMALL_SSD.items():
+            made = made.set(key, value)
+        return made
+
+    monkeypatch.setattr(flashraid, "run", small_run)
+    monkeypatch.setattr(flashraid, "Study", small_study)
+
+
+def test_the_chapter_of_the_book(small: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "array.toml").write_text("[array]\nmembers = 2\n")
+    shown = snippets(ROOT / "docs" / "python.md")
+    assert len(shown) >= 8
+    # One after the other, as a reader would type them.
+    names: dict[str, Any] = {}
+    for snippet in shown:
+        needed = re.search(r"^import (polars|numpy|ray)$", snippet, re.MULTILINE)
+        if needed:
+            pytest.importorskip(needed[1])
+        exec(compile(snippet, "docs/python.md", "exec"), names)
+
+
+def test_the_five_lines_of_the_readme(small: None, capsys: pytest.CaptureFixture[str]) -> None:
+    (lines,) = snippets(ROOT / "README.md")
+    assert len([line for line in lines.splitlines() if line.strip()]) == 5
+    exec(compile(lines, "README.md", "exec"), {})
+    table = capsys.readouterr().out
+    for scheme in ("local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "ideal"):
+        assert re.search(rf"^ *{scheme}", table, re.MULTILINE), table
+    assert "Mean response time" in table
+
+
+def test_the_five_lines_are_the_main_job() -> None:
+    """What they configure is what the program runs."""
+    (lines,) = snippets(ROOT / "README.md")
+    names: dict[str, Any] = {}
+    exec(compile("\n".join(line for line in lines.splitlines() if line.startswith("array = ")), "README.md", "exec"), names)
+    job = ROOT / "crates" / "flashraid-cli" / "src" / "cmd" / "main_job.toml"
+    if not job.exists():
+        pytest.skip("the main job lies elsewhere")
+    mine, theirs = flashraid.check(names["array"]), flashraid.check(job)
+    assert mine.document == theirs.document
+
+
+def test_everything_public_is_documented() -> None:
+    for name in flashraid.__all__:
+        thing = getattr(flashraid, name)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            assert inspect.getdoc(thing), name
+            for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+                if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
+                    assert inspect.getdoc(value), f"{name}.{member}"
+
+
+def test_the_chapter_names_everything() -> None:
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    for name in flashraid.__all__:
+        assert name == "__version__" or f"`{name}" in text or f"flashraid.{name}" in text or f".{name}(" in text, name

@@ -1,0 +1,163 @@
+"""Studies on Ray, with two local workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import flashraid
+import pytest
+from flashraid import _ray
+
+from conftest import SMALL
+
+ray = pytest.importorskip("ray", reason="ray is not installed for this Python")
+
+STUDY = flashraid.Study(SMALL).vary("array.members", [2, 3]).vary("coordination.scheme", ["local", "ideal"]).seeds(2)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    os.environ.setdefault("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100 << 20)
+    yield
+    ray.shutdown()
+
+
+def documents(result: flashraid.StudyResult) -> list[str]:
+    return [report.json_without_wall_clock() for report in result.reports]
+
+
+def test_results_are_those_of_local_workers(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    result = STUDY.run(on="ray", workers=2, folder=tmp_path, progress=lambda *now: told.append(now))
+    assert documents(result) == documents(STUDY.run())
+    assert told[0] == (0, 8) and told[-1] == (8, 8) and told == sorted(told)
+    # The folder is the program's: nothing is left to do.
+    before = {path.name: path.read_bytes() for path in (tmp_path / "points").iterdir()}
+    again = STUDY.run(folder=tmp_path)
+    assert again.json() == result.json()
+    assert {path.name: path.read_bytes() for path in (tmp_path / "points").iterdir()} == before
+
+
+def test_without_a_folder_nothing_is_left() -> None:
+    assert documents(STUDY.run(on="ray", workers=2)) == documents(STUDY.run())
+
+
+def test_paths_are_relative_to_the_drivers_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = {"arrival_ns": [0, 1000], "offset_bytes": [0, 4096], "length_bytes": [4096, 4096], "direction": ["write", "read"]}
+    flashraid.write_trace(columns, tmp_path / "own.trace")
+    monkeypatch.chdir(tmp_path)
+    config = {**SMALL, "workload": {"kind": "trace", "path": "own.trace", "format": "fio3"}}
+    study = flashraid.Study(config).vary("array.members", [2, 3])
+    assert documents(study.run(on="ray")) == documents(study.run())
+
+
+def test_bad_input_is_refused_before_anything_runs() -> None:
+    with pytest.raises(flashraid.ConfigError) as error:
+        flashraid.Study(SMALL).vary("ssd.gc.victim", ["greedy", "gredy"]).run(on="ray")
+    assert error.value.problems[0].key == "ssd.gc.victim"
+    with pytest.raises(flashraid.ConfigError, match="cores"):
+        STUDY.run(on="ray", threads=1000)
+
+
+def slow_study() -> flashraid.Study:
+    """Long enough that something can happen in the middle: some seconds on two workers."""
+    return flashraid.Study(SMALL).set("workload.requests", 60_000).vary("coordination.scheme", ["local", "ideal"]).seeds(8)
+
+
+def workers_of_ours() -> list[int]:
+    """Processes of Ray that run a task of ours."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                name = (folder / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if name.startswith(b"ray::") and b"flashraid" in name:
+                found.append(int(folder.name))
+    return found
+
+
+def test_a_lost_worker_changes_nothing(tmp_path: Path) -> None:
+    killed: list[int] = []
+
+    def kill_one(done: int, all_of_them: int) -> None:
+        if done >= 3 and not killed:
+            for process in workers_of_ours()[:1]:
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
+
+    result = slow_study().run(on="ray", workers=2, folder=tmp_path, progress=kill_one)
+    assert killed, "no worker was found to be killed"
+    assert documents(result) == documents(slow_study().run(workers=2))
+    assert len(list((tmp_path / "points").iterdir())) == 16
+
+
+def test_a_worker_that_is_lost_again_and_again_is_an_error() -> None:
+    def kill_all(done: int, all_of_them: int) -> None:
+        for process in workers_of_ours():
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    with pytest.raises(flashraid.SimulationError, match="lost"):
+        flashraid.Study(SMALL).set("workload.requests", 5_000_000).run(on="ray", progress=kill_all, retries=1)
+
+
+def test_ctrl_c_keeps_what_is_done_and_the_study_goes_on(tmp_path: Path) -> None:
+    def interrupt(done: int, all_of_them: int) -> None:
+        if done >= 2:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(flashraid.Interrupted) as stopped:
+        slow_study().run(on="ray", workers=2, folder=tmp_path, progress=interrupt)
+    assert stopped.value.study is not None
+    done = len(stopped.value.study)
+    assert 2 <= done < 16
+    before = {path.name: path.read_bytes() for path in (tmp_path / "points").iterdir()}
+    assert len(before) == done
+    # Also after the cluster was started anew.
+    ray.shutdown()
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100 << 20)
+    result = slow_study().run(on="ray", workers=2, folder=tmp_path)
+    after = {path.name: path.read_bytes() for path in (tmp_path / "points").iterdir()}
+    assert all(after[name] == content for name, content in before.items())
+    assert documents(result) == documents(slow_study().run(workers=2))
+
+
+def test_batches_have_every_simulation_once() -> None:
+    for workers in (1, 2, 7, 64):
+        for groups in ([[0]], [list(range(1000))], [[n] for n in range(1000)], [[2 * n, 2 * n + 1] for n in range(300)]):
+            made = _ray.batches(groups, workers)
+            assert sorted(number for batch in made for number in batch) == sorted(number for group in groups for number in group)
+            assert max(map(len, made)) <= _ray.BATCH_MAX
+            if len(groups[0]) == 1000:
+                assert len(made) >= min(workers, 4), "all workers have something to do"
+
+
+def test_groups_stay_whole_where_there_are_enough() -> None:
+    groups = [list(range(10 * n, 10 * n + 10)) for n in range(20)]
+    made = _ray.batches(groups, 2)
+    assert all(any(set(group) <= set(batch) for batch in made) for group in groups)
+
+
+def test_overhead_per_point_is_small() -> None:
+    """Prints what a point costs beside its simulation; the bound is wide, since other programs share the machine."""
+    study = flashraid.Study(SMALL).set("workload.requests", 50).seeds(200)
+    begin = time.perf_counter()
+    reports = study.run(on="ray", workers=2).reports
+    took = time.perf_counter() - begin
+    inside = sum(report.wall_s for report in reports)
+    print(f"{len(reports)} points: {took:.2f} s for {inside:.2f} s of simulation on two workers")
+    assert took < inside / 2 + 15
+
+
+def test_no_thread_is_left() -> None:
+    assert "flashraid" not in [thread.name for thread in threading.enumerate()]
