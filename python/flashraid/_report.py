@@ -308,7 +308,8 @@ class Report:
         """Every request in the order of ends, with the columns of ``requests.parquet``; of a run with ``requests=True`` only.
 
         ``index``, ``arrival_ns``, ``done_ns``, ``response_ns``, ``offset_bytes``, ``length_bytes``, ``direction``, ``stream``, ``high_priority``,
-        ``gc_members_met``.
+        ``gc_members_met``, and where the time went: ``queue_ns``, ``collection_ns``, ``parity_ns``, ``cache_ns``, ``transfer_ns``, ``flash_ns``,
+        ``other_ns``.
         """
         if self._requests is None:
             raise ConfigError("this report has no requests; run(..., requests=True) keeps them")

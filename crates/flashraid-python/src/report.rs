@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::Float64Array;
 use flashraid::Report as Inner;
-use flashraid_report::page::Page;
+use flashraid_report::page::{self, Page};
 use flashraid_report::{chart, json, run as tables, text};
 use pyo3::prelude::*;
 
@@ -53,10 +53,8 @@ impl Report {
     /// The page of `flashraid run --out`.
     fn html(&self, py: Python<'_>, title: &str) -> PyResult<String> {
         let document = json::document(&self.0).map_err(|error| of_output(py, &error))?;
-        let (facts, sheets, charts) = (tables::notes(&self.0), tables::sheets(&self.0), chart::of_run(&document));
-        // What was run, and its response times.
-        let (summary, details) = sheets.split_at(2.min(sheets.len()));
-        Ok(Page { title, facts: &facts, summary, details, charts: &charts, configuration: &document["config"] }.html())
+        let part = page::of_run(title, &self.0, &document);
+        Ok(Page { title, parts: std::slice::from_ref(&part) }.html())
     }
 
     /// What the charts of the page show, as a JSON text.

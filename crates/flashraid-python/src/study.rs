@@ -8,7 +8,7 @@ use flashraid::study::{Study as Library, StudyPlan};
 use flashraid::warm_up::SharedWarmUps;
 use flashraid::{Error, Observer, Progress, Stop, StudyResult};
 use flashraid_report::grid::Grid;
-use flashraid_report::page::Page;
+use flashraid_report::page::{self, Page};
 use flashraid_report::{chart, json, text};
 use pyo3::prelude::*;
 
@@ -186,11 +186,8 @@ impl Study {
     /// The page of `flashraid compare`.
     fn html(&self, py: Python<'_>, title: &str) -> PyResult<String> {
         let grid = self.grid(py)?;
-        let facts: Vec<String> = grid.conclusion().into_iter().chain([grid.legend()]).chain(grid.doubts()).chain(grid.notes()).collect();
-        let (sheets, charts) = (grid.sheets(), chart::of_grid(&grid));
-        let (summary, details) = sheets.split_at(1.min(sheets.len()));
-        let configuration = &grid.points[0].reports[0]["config"];
-        Ok(Page { title, facts: &facts, summary, details, charts: &charts, configuration }.html())
+        let part = page::of_grid(title, &grid);
+        Ok(Page { title, parts: std::slice::from_ref(&part) }.html())
     }
 
     /// What the charts of the page show, as a JSON text.

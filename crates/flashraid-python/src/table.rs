@@ -13,6 +13,7 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use flashraid::model::metrics::breakdown::in_order;
 use flashraid::{CompletedRequest, OpKind};
 use flashraid_report::data::{self, Column};
 use pyo3::exceptions::PyTypeError;
@@ -205,7 +206,12 @@ struct Part {
     stream: Vec<u8>,
     high_priority: BooleanBufferBuilder,
     gc_members_met: Vec<u32>,
+    /// Where the time went, in the order of [`PARTS`].
+    parts_ns: [Vec<u64>; 7],
 }
+
+/// The columns that say where the time went.
+const PARTS: [&str; 7] = ["queue_ns", "collection_ns", "parity_ns", "cache_ns", "transfer_ns", "flash_ns", "other_ns"];
 
 impl Part {
     fn with_capacity(rows: usize) -> Part {
@@ -221,6 +227,7 @@ impl Part {
             stream: Vec::with_capacity(rows),
             high_priority: BooleanBufferBuilder::new(rows),
             gc_members_met: Vec::with_capacity(rows),
+            parts_ns: std::array::from_fn(|_| Vec::with_capacity(rows)),
         }
     }
 }
@@ -229,7 +236,7 @@ impl Requests {
     /// None yet.
     pub fn new() -> Requests {
         let field = |name: &str, data_type| Field::new(name, data_type, false);
-        let schema = Schema::new(vec![
+        let mut fields = vec![
             field("index", DataType::UInt64),
             field("arrival_ns", DataType::UInt64),
             field("done_ns", DataType::UInt64),
@@ -240,7 +247,9 @@ impl Requests {
             field("stream", DataType::UInt8),
             field("high_priority", DataType::Boolean),
             field("gc_members_met", DataType::UInt32),
-        ]);
+        ];
+        fields.extend(PARTS.iter().map(|name| field(name, DataType::UInt64)));
+        let schema = Schema::new(fields);
         Requests { schema: Arc::new(schema), batches: Vec::new(), part: Part::with_capacity(0) }
     }
 
@@ -250,7 +259,7 @@ impl Requests {
         if self.part.index.len() == self.part.index.capacity() {
             self.grow();
         }
-        let CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met } = done;
+        let CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met, time } = done;
         let part = &mut self.part;
         part.index.push(*index);
         part.arrival_ns.push(*arrival_ns);
@@ -262,6 +271,7 @@ impl Requests {
         part.stream.push(request.stream);
         part.high_priority.append(request.high_priority);
         part.gc_members_met.push(*gc_members_met);
+        part.parts_ns.iter_mut().zip(in_order(time)).for_each(|(column, ns)| column.push(ns));
     }
 
     /// Ends the batch and makes room for the next.
@@ -275,7 +285,7 @@ impl Requests {
             return;
         }
         let mut high_priority = part.high_priority;
-        let columns: Vec<ArrayRef> = vec![
+        let mut columns: Vec<ArrayRef> = vec![
             numbers_u64(part.index),
             numbers_u64(part.arrival_ns),
             numbers_u64(part.done_ns),
@@ -287,6 +297,7 @@ impl Requests {
             Arc::new(BooleanArray::new(high_priority.finish(), None)),
             numbers_u32(part.gc_members_met),
         ];
+        columns.extend(part.parts_ns.map(numbers_u64));
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).expect("the columns are as the schema says");
         self.batches.push(batch);
     }
