@@ -9,6 +9,7 @@ mod draw;
 mod ideal;
 mod outcome;
 mod permutation;
+mod priorities;
 mod reference;
 mod shrink;
 mod theory;
