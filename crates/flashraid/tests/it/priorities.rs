@@ -63,7 +63,11 @@ fn below_t_hard_the_mean_is_at_most_that_without_preemption() {
             let (none, _) = figures(&run(&load));
             let (mean, [_, two, three]) = figures(&run(&[&load[..], &[("ssd.gc.preemption", "semi"), ("ssd.gc.t_hard", "1.0")]].concat()));
             assert!(two + three > below_at_least, "{gap}, {share}: {two:.4} and {three:.4} of collection are below T_hard");
-            assert!((three > 0.0) == (share != "0.0"), "{gap}, {share}: state 3 is for high-priority writes");
+            if share == "0.0" {
+                assert_eq!(three, 0.0, "{gap}: state 3 is for high-priority writes");
+            } else if gap == "800us" {
+                assert!(three > 0.1, "{gap}, {share}: {three:.4} of collection is in state 3");
+            }
             assert!(mean <= 1.01 * none, "{gap}, {share} of the writes: {mean} us, without preemption {none} us");
         }
     }
