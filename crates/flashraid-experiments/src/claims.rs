@@ -44,6 +44,9 @@ pub struct Variation {
     /// Only the points whose names contain one of these; what the claim takes from others is not measured. Without any all points.
     #[serde(default)]
     pub points: Vec<String>,
+    /// Only the points whose names contain one of these have the settings, the others stay as they are. Without any all have them.
+    #[serde(default)]
+    pub only: Vec<String>,
 }
 
 impl Variation {
@@ -54,9 +57,13 @@ impl Variation {
 
     /// A figure's points with these settings.
     pub fn points(&self, figure: &Figure) -> Vec<Point> {
-        let wanted = |point: &&Point| self.points.is_empty() || self.points.iter().any(|part| point.name.contains(part));
-        let points = figure.points.iter().filter(wanted).cloned();
-        points.map(|point| self.settings().fold(point, |point, (key, value)| point.set(key, value))).collect()
+        let is_among = |point: &Point, parts: &[String]| parts.is_empty() || parts.iter().any(|part| point.name.contains(part));
+        let points = figure.points.iter().filter(|point| is_among(point, &self.points)).cloned();
+        let vary = |point: Point| match is_among(&point, &self.only) {
+            true => self.settings().fold(point, |point, (key, value)| point.set(key, value)),
+            false => point,
+        };
+        points.map(vary).collect()
     }
 }
 

@@ -181,11 +181,6 @@ fn is_stand_in(workload: &str) -> bool {
     catalogue::find(workload).is_ok_and(|workload| workload.is_stand_in)
 }
 
-/// Sets a key if the program has it and the value; figures that need a mechanism of the engine are then measured with it.
-pub fn set_if_known(point: Point, key: &str, value: &str) -> Point {
-    if is_known(key, value) { point.set(key, value) } else { point }
-}
-
 /// Whether the program has a key and takes the value.
 pub fn is_known(key: &str, value: &str) -> bool {
     static KNOWN: Mutex<BTreeMap<(String, String), bool>> = Mutex::new(BTreeMap::new());
@@ -211,7 +206,7 @@ pub fn worn_in(point: Point) -> Point {
 /// A point on the array of GGC.
 pub fn ggc(name: impl Into<String>, workload: &str, scheme: &str) -> Point {
     let point = Point::new(name, GGC_ARRAY).set("workload.preset", workload).set("coordination.scheme", scheme);
-    let point = set_if_known(worn_in(point), "ssd.summary_page", "spread").quick("ssd.geometry.blocks", 512 / QUICK_GGC);
+    let point = worn_in(point).set("ssd.summary_page", "spread").quick("ssd.geometry.blocks", 512 / QUICK_GGC);
     match is_stand_in(workload) {
         true => length(point, 1_000_000, 500_000, 5),
         false => length(point, 40_000, 0, 4).quick("workload.address.footprint", footprint(QUICK_GGC)),
@@ -255,7 +250,7 @@ pub fn drives(name: impl Into<String>, device: &str, level: &str, members: u32, 
         "single" => point,
         _ => {
             let point = point.set("array.level", level).set("array.members", members).set("array.stripe_unit", "256KiB");
-            CONTROLLER.iter().fold(point, |point, (key, value)| set_if_known(point, key, value))
+            CONTROLLER.iter().fold(point, |point, (key, value)| point.set(key, value))
         }
     };
     point.quick("workload.duration", "20s").quick("report.skip_time", "4s").quick("ssd.geometry.blocks", 128)

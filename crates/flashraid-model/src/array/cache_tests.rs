@@ -4,8 +4,8 @@ use super::events::dones;
 use super::*;
 use crate::cache::{CacheParams, Iwc, IwcSync, Lawc, Parts, Stow, Wow};
 use crate::coordination::{CoordinationParams, KINDS, SchemePolicy, Work, tiny as schemes};
-use crate::ssd::Preemption;
 use crate::ssd::tiny::{self, READ, WRITE};
+use crate::ssd::{Pipeline, Preemption};
 use proptest::prelude::*;
 
 /// Members of two dies with five blocks of four pages in use and `spare_blocks` free ones.
@@ -233,7 +233,7 @@ proptest! {
         let mut params = params(level, members, unit, spare_blocks, cache);
         params.coordination = scheme.map(|scheme| coordination(scheme, members));
         params.ssd.gc.preemption = preempts.then_some(Preemption {
-            poll_ns: 3, t_hard: 0.5, pipeline: false, merge: true, reorder: false, suspension: None,
+            poll_ns: 3, t_hard: 0.5, pipeline: Pipeline::Off, merge: true, reorder: false, suspension: None,
         });
         if level.survives_a_failure() {
             params.failures = (0..members).rev().zip(fails).map(|(member, at_ns)| FailureParams { member, at_ns }).collect();

@@ -11,7 +11,7 @@ use crate::TimeNs;
 use crate::array::{Array, ArrayParams, Done, Event, Level, PageRequest, ReadPlan};
 use crate::events::GcInterval;
 use crate::request::OpKind;
-use crate::ssd::{MemberCounters, Preemption, tiny};
+use crate::ssd::{MemberCounters, Pipeline, Preemption, tiny};
 
 const T: TimeNs = 10_000;
 
@@ -332,7 +332,7 @@ fn a_soft_limit_is_polled_and_forces_when_little_waits() {
 fn a_forced_clean_may_be_preempted() {
     let mut params = params(2, 1, scheme(schemes::inclusive()));
     params.ssd.gc.preemption =
-        Some(Preemption { poll_ns: 5, t_hard: 0.0, pipeline: false, merge: false, reorder: false, suspension: None });
+        Some(Preemption { poll_ns: 5, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None });
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false), (T + 300, 1, 11, false)]].concat();
     let outcome = run(&params, &operations);
     // Member 1: poll, read, poll, program – 230; poll, read, poll until 260, program – 460, poll – 465: the read goes in until 493.

@@ -1,7 +1,7 @@
 //! How long each thing takes, added up once, and of which steps it consists (rules 14, 18 to 20, 30, 90).
 
-use super::SsdParams;
 use super::die::Step;
+use super::{Pipeline, SsdParams};
 use crate::events::TimeParts;
 use crate::flash::Timing;
 use crate::ftl::{CleanWork, Procedure};
@@ -30,6 +30,8 @@ pub(super) struct Durations {
     transfers_all: bool,
     /// Only those that cross planes are, before their program (rule 133).
     transfers_crossing: bool,
+    /// Reads may join a clean's read, so that the end of its array time has to be seen.
+    reads_join: bool,
 }
 
 impl Durations {
@@ -51,6 +53,7 @@ impl Durations {
             data_pages: params.geometry.data_pages_per_block(),
             transfers_all,
             transfers_crossing,
+            reads_join: params.gc.preemption.is_some_and(|preemption| preemption.pipeline == Pipeline::InFlight),
         }
     }
 
@@ -148,7 +151,35 @@ impl Durations {
     }
 
     pub fn read_of_clean_steps(&self) -> impl Iterator<Item = Step> + use<> {
-        std::iter::once(Step::wait(self.timing.page_read_ns)).chain(self.transfers_of_move())
+        let barrier = self.reads_join.then_some(Step::Barrier);
+        std::iter::once(Step::wait(self.timing.page_read_ns)).chain(barrier).chain(self.transfers_of_move())
+    }
+
+    /// A host read that is done together with the read of a clean.
+    pub fn read_steps_of_mate(&self) -> impl Iterator<Item = Step> + use<> {
+        self.array_read_of_mate().chain(std::iter::once(Step::Transfer(self.timing.page_transfer_ns)))
+    }
+
+    /// And that of the clean.
+    pub fn read_of_clean_steps_of_mate(&self) -> impl Iterator<Item = Step> + use<> {
+        self.array_read_of_mate().chain(self.transfers_of_move())
+    }
+
+    fn array_read_of_mate(&self) -> impl Iterator<Item = Step> + use<> {
+        let t = self.timing;
+        [Step::wait(t.command_overhead_ns), Step::Barrier, Step::wait(t.page_read_ns), Step::Barrier].into_iter()
+    }
+
+    /// A host write that is done together with the program of a clean.
+    pub fn write_steps_of_mate(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+        let t = self.timing;
+        let before = [Step::wait(t.command_overhead_ns), Step::Barrier, Step::Transfer(t.page_transfer_ns), Step::Barrier];
+        before.into_iter().chain(self.program_steps(sealed))
+    }
+
+    /// And the program of the clean.
+    pub fn program_of_clean_steps_of_mate(&self, sealed: bool) -> impl Iterator<Item = Step> + use<> {
+        std::iter::once(Step::Barrier).chain(self.program_steps(sealed))
     }
 
     pub fn poll_steps(&self) -> impl Iterator<Item = Step> + use<> {

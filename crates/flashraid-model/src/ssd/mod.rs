@@ -124,6 +124,8 @@ struct Waiting {
     next: u32,
     /// How many had joined the queue before it.
     arrival: u64,
+    /// It is in the queue.
+    waits: bool,
 }
 
 impl Waiting {
@@ -145,6 +147,7 @@ impl Waiting {
             previous: NONE,
             next: NONE,
             arrival: 0,
+            waits: false,
         }
     }
 

@@ -115,14 +115,25 @@ pub struct Preemption {
     pub poll_ns: u64,
     /// T_hard as a fraction of T_soft, the start threshold: with fewer free blocks only what consumes none goes in. From 0 to 1.
     pub t_hard: f64,
-    /// A request of the same kind as the next step is done together with it.
-    pub pipeline: bool,
+    /// Whether requests of the same kind are done together with a step.
+    pub pipeline: Pipeline,
     /// A request for the page that is being moved is served from the register.
     pub merge: bool,
     /// The page that a waiting request wants is moved next; needs `merge`.
     pub reorder: bool,
     /// Reads may also interrupt a program or erase in flight.
     pub suspension: Option<Suspension>,
+}
+
+/// Which requests are done together with a step of a clean (rule 37).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pipeline {
+    /// None.
+    Off,
+    /// All that may go in before it, if all are of its kind.
+    AtPoints,
+    /// These, and those of its kind that arrive while it is in flight.
+    InFlight,
 }
 
 /// Suspension of programs and erases for reads (Wu & He, FAST 2012).

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashraid_model::ssd::VictimPolicy;
+use flashraid_model::ssd::{self, VictimPolicy};
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, StartThreshold, StopThreshold, UnitError};
 
 /// Garbage collection of one SSD.
@@ -32,8 +32,9 @@ pub struct GcConfig {
     pub preemption: Preemption,
     /// Free blocks below which requests that consume free blocks wait, as a share of `start`; needs preemption.
     pub t_hard: Fraction,
-    /// A request of the same kind overlaps with the operation of the collection; needs preemption.
-    pub pipeline: bool,
+    /// Requests that may go in overlap with the next step of the collection, if all are of its kind. `"in-flight"`: so do those of its
+    /// kind that arrive during the step. Needs preemption.
+    pub pipeline: Pipeline,
     /// A request for the page that is being moved is served from the register; needs preemption.
     pub merge: bool,
     /// A page that a waiting request wants is moved first; needs preemption and `merge`.
@@ -66,7 +67,7 @@ impl Default for GcConfig {
             copy_back: true,
             preemption: Preemption::None,
             t_hard: Fraction(0.5),
-            pipeline: false,
+            pipeline: Pipeline::Plain(false),
             merge: false,
             reorder: false,
             poll: Duration { ns: 600 },
@@ -75,6 +76,40 @@ impl Default for GcConfig {
             resume_ns: 5_000,
             suspensions_max: 10,
             idle: Idle::Off,
+        }
+    }
+}
+
+/// Which requests overlap with steps of a collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Pipeline {
+    /// None, or those that may go in before the step.
+    Plain(bool),
+    /// More than these.
+    Named(NamedPipeline),
+}
+
+/// Requests that overlap with a step though they have not waited for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NamedPipeline {
+    /// Those that arrive during the step, too.
+    InFlight,
+}
+
+impl Pipeline {
+    /// There is any overlapping.
+    pub fn is_on(self) -> bool {
+        self != Self::Plain(false)
+    }
+
+    /// As the model has it.
+    pub(super) fn resolved(self) -> ssd::Pipeline {
+        match self {
+            Self::Plain(false) => ssd::Pipeline::Off,
+            Self::Plain(true) => ssd::Pipeline::AtPoints,
+            Self::Named(NamedPipeline::InFlight) => ssd::Pipeline::InFlight,
         }
     }
 }

@@ -159,7 +159,7 @@ fn fill_chunks(workload: &mut super::workload::WorkloadConfig, page_size: Size) 
 fn without_effect(config: &Config) -> Vec<String> {
     let (gc, default) = (&config.ssd.gc, super::gc::GcConfig::default());
     let of_preemption = [
-        ("pipeline", gc.pipeline),
+        ("pipeline", gc.pipeline.is_on()),
         ("merge", gc.merge),
         ("reorder", gc.reorder),
         ("t_hard", gc.t_hard != default.t_hard),
@@ -459,7 +459,7 @@ impl Resolver<'_> {
             preemption: (written.preemption != Preemption::None).then(|| ssd::Preemption {
                 poll_ns: written.poll.ns,
                 t_hard: written.t_hard.0,
-                pipeline: written.pipeline,
+                pipeline: written.pipeline.resolved(),
                 merge: written.merge,
                 reorder: written.reorder,
                 suspension: (written.preemption == Preemption::Suspend).then_some(ssd::Suspension {
@@ -598,7 +598,7 @@ impl Resolver<'_> {
             ("separate_open_block", gc.separate_open_block, "has one open block for host writes and moved pages"),
             (
                 "pipeline",
-                gc.pipeline && gc.preemption != Preemption::None,
+                gc.pipeline.is_on() && gc.preemption != Preemption::None,
                 "does not know before its program whether a moved page has to cross planes",
             ),
         ];

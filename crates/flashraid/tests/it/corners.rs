@@ -6,7 +6,7 @@ use flashraid_model::array::{Level, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{Kind, SchemePolicy, Work};
 use flashraid_model::policy::Listed;
-use flashraid_model::ssd::{Allocation, Blocking, MemberCounters, Pool, Procedure, VictimPolicy};
+use flashraid_model::ssd::{Allocation, Blocking, MemberCounters, Pipeline, Pool, Procedure, VictimPolicy};
 use flashraid_workload::{HostLoop, OpKind, Request};
 
 use crate::agreement::{CASES, seeds};
@@ -84,6 +84,8 @@ fn the_cases_of_preemption_reach_every_corner() {
         count("merged writes", sum(|c| c.merged_moves));
         count("reordered", preemption.is_some_and(|preemption| preemption.reorder) && sum(|c| c.merges));
         count("pipelined", sum(|c| c.pipelined));
+        let joins = preemption.is_some_and(|preemption| preemption.pipeline == Pipeline::InFlight);
+        count("pipelined with steps in flight", joins && sum(|c| c.pipelined));
         count("suspended", sum(|c| c.suspensions));
         count("dropped", sum(|c| c.gc_pages_dropped));
         count("exhausted", sum(|c| c.exhausted));
@@ -251,6 +253,7 @@ fn the_mixed_cases_reach_every_corner() {
             ("plane blocking and channels", ssd.gc.blocking == Blocking::Plane && ssd.channel.is_some()),
             ("dynamic allocation", ssd.allocation == Allocation::Dynamic),
             ("a link", ssd.link.is_some()),
+            ("joining steps in flight", preemption.is_some_and(|preemption| preemption.pipeline == Pipeline::InFlight)),
             ("a cache", case.params.cache.is_some()),
             ("a limited host port", case.params.host_port.is_some()),
             ("a failure", !case.params.failures.is_empty()),

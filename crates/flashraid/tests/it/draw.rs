@@ -7,8 +7,8 @@ use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::policy::Listed;
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, ChannelParams, GcParams, LinkParams, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Suspension, Trigger,
-    VictimPolicy,
+    Allocation, Blocking, ChannelParams, GcParams, LinkParams, Pipeline, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Suspension,
+    Trigger, VictimPolicy,
 };
 use flashraid_workload::{HostLoop, OpKind, Request};
 
@@ -129,7 +129,7 @@ pub fn has_rule(scheme: &SchemePolicy) -> bool {
 }
 
 /// Some cases spread their summaries (rule 138), and some with a pool for each die collect by the reference's procedure (rules 130 to
-/// 133): the seed says so, so that a case that is drawn further stays what it is.
+/// 133), or let operations join steps in flight (rule 37): the seed says so, so that a case that is drawn further stays what it is.
 fn set_rules_by_seed(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
     let gc = &mut case.params.ssd.gc;
@@ -138,8 +138,14 @@ fn set_rules_by_seed(case: &mut Case) {
         gc.procedure = Procedure::ReferenceNoCopyBack;
         (gc.victim, gc.separate_open_block, gc.copy_back) = (VictimPolicy::default(), false, false);
         if let Some(preemption) = &mut gc.preemption {
-            preemption.pipeline = false;
+            preemption.pipeline = Pipeline::Off;
         }
+    }
+    if let Some(preemption) = &mut gc.preemption
+        && preemption.pipeline == Pipeline::AtPoints
+        && draw.chance(40)
+    {
+        preemption.pipeline = Pipeline::InFlight;
     }
 }
 
@@ -335,7 +341,7 @@ impl Draw {
         self.chance(90).then(|| Preemption {
             poll_ns: if self.chance(80) { self.between(401, 900) } else { 0 },
             t_hard: if self.chance(30) { 0.0 } else { self.between(1, 100) as f64 / 100.0 },
-            pipeline: self.chance(50),
+            pipeline: if self.chance(50) { Pipeline::AtPoints } else { Pipeline::Off },
             merge,
             reorder: merge && self.chance(70),
             suspension,

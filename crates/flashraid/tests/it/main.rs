@@ -10,6 +10,7 @@ mod ideal;
 mod outcome;
 mod parts;
 mod permutation;
+mod priorities;
 mod reference;
 mod shrink;
 mod theory;

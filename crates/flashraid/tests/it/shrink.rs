@@ -4,7 +4,7 @@ use flashraid_model::array::{HostPortParams, RebuildParams, WarmUp, WarmUpPatter
 use flashraid_model::cache::CacheParams;
 use flashraid_model::coordination::{CoordinationParams, KINDS, ReactiveInclusive, Work};
 use flashraid_model::placement::Level;
-use flashraid_model::ssd::{Allocation, Blocking, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Trigger, VictimPolicy};
+use flashraid_model::ssd::{Allocation, Blocking, Pipeline, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Trigger, VictimPolicy};
 use flashraid_workload::HostLoop;
 
 use crate::cases::PAGE_BYTES;
@@ -162,7 +162,7 @@ const SIMPLER: [fn(&mut Case); 67] = [
     |case| case.params.ssd.gc.idle_ns = None,
     |case| case.params.ssd.gc.stop_free_blocks = case.params.ssd.gc.start_free_blocks + 1,
     |case| preemption(case, |preemption| preemption.suspension = None),
-    |case| preemption(case, |preemption| preemption.pipeline = false),
+    |case| preemption(case, |preemption| preemption.pipeline = Pipeline::Off),
     |case| preemption(case, |preemption| preemption.reorder = false),
     |case| preemption(case, |preemption| preemption.merge = preemption.reorder),
     |case| preemption(case, |preemption| preemption.t_hard = 0.0),

@@ -64,7 +64,7 @@ impl Draw {
             &format!("\"{}\"", self.one_of(&["greedy", "greedy-wear-aware", "cost-benefit", "d-choices", "fifo", "random"])),
         );
         put("ssd.gc.preemption", &format!("\"{}\"", self.one_of(&["none", "none", "semi", "suspend"])));
-        put("ssd.gc.pipeline", &self.chance(30));
+        put("ssd.gc.pipeline", &self.one_of(&["false", "false", "true", "\"in-flight\""]));
         put("ssd.gc.merge", &self.chance(30));
         put("ssd.gc.separate_open_block", &self.chance(30));
         put("ssd.gc.copy_back", &self.chance(60));

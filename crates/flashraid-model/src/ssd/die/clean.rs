@@ -127,7 +127,7 @@ impl Ssd {
             cause,
             needed,
             disturbed: false,
-            together: false,
+            plane: 0,
             merged: Default::default(),
             ends_with_phase: Default::default(),
         };
@@ -221,6 +221,8 @@ impl Ssd {
             return self.begin_work(at, die, Worker::clean(scope), steps, programmed, fx);
         }
         clean.work.wait(at, ns);
+        self.dies[die.index()].course = None;
+        let clean = self.dies[die.index()].clean_mut(scope);
         match phase {
             Phase::Program => clean.work.interruptible(at, clean.register),
             Phase::Erase => clean.work.interruptible(at, NO_PAGE),

@@ -19,6 +19,7 @@
 //! catches up ([`lazy`]); this is the shortcut *collapsed*.
 
 mod clean;
+mod course;
 mod forced;
 mod idle;
 mod lazy;
@@ -34,10 +35,12 @@ use super::{Busy, Effects, NONE, Ssd, Waiting};
 use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::request::OpKind;
+use course::Course;
 pub(super) use forced::Agent;
 use forced::Forced;
 use queue::{List, Queue};
 use suspend::Suspended;
+use together::Together;
 use work::Work;
 pub(super) use work::{Channel, Step};
 
@@ -46,21 +49,32 @@ pub(super) const NEVER: TimeNs = TimeNs::MAX;
 /// No page.
 const NO_PAGE: Lpn = Lpn(NONE);
 
-/// What works in a die: the command slot, or the clean in a scope.
+/// What works in a die: the command slot, the clean in a scope, or an operation that is done together with a step of a clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Worker(pub(super) u32);
 
 impl Worker {
     /// What serves host operations.
     pub const SLOT: Self = Self(0);
+    /// The first of those that are done together; there are fewer scopes than this.
+    const FIRST_MATE: u32 = 1 << 8;
 
     /// The clean in a scope.
     pub fn clean(scope: u32) -> Self {
         Self(scope + 1)
     }
 
+    /// One of those that are done together with a step of a clean.
+    fn of_mate(number: usize) -> Self {
+        Self(Self::FIRST_MATE + number as u32)
+    }
+
     fn scope(self) -> Option<u32> {
-        self.0.checked_sub(1)
+        self.0.checked_sub(1).filter(|_| self.0 < Self::FIRST_MATE)
+    }
+
+    fn mate(self) -> Option<usize> {
+        self.0.checked_sub(Self::FIRST_MATE).map(|number| number as usize)
     }
 }
 
@@ -75,7 +89,7 @@ enum SlotPhase {
     Command,
     /// Transfers between the register of a clean and the host.
     Merge,
-    /// Serves a host operation together with a step of a clean; is over when both are.
+    /// Serves host operations together with a step of a clean; is over when all are.
     Together,
     /// Turns from an interrupted program or erase to the reads.
     Suspending,
@@ -125,9 +139,9 @@ enum Cause {
 enum Phase {
     /// Polls the queue, at point 1 if a page is in the register and at point 2 if not.
     Poll,
-    /// Reads a page, perhaps together with a host read.
+    /// Reads a page, perhaps together with host reads.
     Read,
-    /// Programs a page, perhaps together with a host write.
+    /// Programs a page, perhaps together with host writes.
     Program,
     /// Erases the victim; without preemption the whole clean.
     Erase,
@@ -157,8 +171,8 @@ struct Clean {
     needed: bool,
     /// An operation has arrived since it began.
     disturbed: bool,
-    /// Its part of what is done together with a host operation is not over.
-    together: bool,
+    /// The plane in which it reads or programs.
+    plane: u32,
     /// Writes merged into the page in the register.
     merged: List,
     /// Writes whose end is that of the phase, which may be put off.
@@ -188,6 +202,10 @@ pub(super) struct Die {
     check_follows: bool,
     /// What the array's controller has forced the die to do and is not done.
     forced: Option<Forced>,
+    /// What is done together with a step of a clean.
+    together: Option<Together>,
+    /// The same of a lazy die, where their ends are known.
+    course: Option<Course>,
     collecting: CollectionClock,
     /// Waits with an event that have begun so far.
     waits_begun: u32,
@@ -236,6 +254,8 @@ impl Die {
             awaits: None,
             check_follows: false,
             forced: None,
+            together: None,
+            course: None,
             collecting: CollectionClock::default(),
             waits_begun: 0,
             near_wake: NEVER,
@@ -270,7 +290,11 @@ impl Die {
     pub fn busy(&self, now: TimeNs, plane: Option<u32>) -> Busy {
         let clean = if !self.by_plane { self.cleans[0].as_ref() } else { plane.and_then(|plane| self.cleans[plane as usize].as_ref()) };
         clean.map_or(Busy { collecting: false, until: now }, |clean| {
-            let ends = if clean.work.ends == NEVER { self.slot.work.plain_end } else { clean.work.plain_end };
+            let ends = match &self.together {
+                Some(together) => together.plain_end(&clean.work),
+                None if clean.work.ends == NEVER => self.slot.work.plain_end,
+                None => clean.work.plain_end,
+            };
             Busy { collecting: true, until: ends.max(now) }
         })
     }
@@ -282,12 +306,8 @@ impl Die {
             SlotPhase::Resting | SlotPhase::Free if !self.by_plane => clean_ends(0),
             SlotPhase::Resting | SlotPhase::Free => 0,
             SlotPhase::Together => {
-                let scope = self.slot.let_in_by.expect("a clean has let the operation in");
-                let clean = self.clean(scope);
-                let host_ends =
-                    if self.slot.leaving == NONE { 0 } else { self.slot.work.ends_beside(clean.together.then_some(&clean.work)) };
-                let beside = (self.slot.leaving != NONE).then_some(&self.slot.work);
-                host_ends.max(if clean.together { clean.work.ends_beside(beside) } else { 0 })
+                let scope = self.slot.let_in_by.expect("a clean has let operations in");
+                self.together.as_ref().map_or(0, |together| together.plain_end(&self.clean(scope).work))
             }
             _ => self.slot.work.plain_end,
         }
@@ -302,9 +322,10 @@ impl Die {
     }
 
     fn work_mut(&mut self, worker: Worker) -> &mut Work {
-        match worker.scope() {
-            None => &mut self.slot.work,
-            Some(scope) => &mut self.clean_mut(scope).work,
+        match (worker.mate(), worker.scope()) {
+            (Some(number), _) => self.work_of_mate_mut(number),
+            (None, None) => &mut self.slot.work,
+            (None, Some(scope)) => &mut self.clean_mut(scope).work,
         }
     }
 }
@@ -334,7 +355,10 @@ impl Ssd {
         if !waits {
             self.go_on(now, die, fx);
         }
-        if self.suspension.is_some() && self.dies[die.index()].queue.tail() == id {
+        if self.still_waits(die, id) {
+            self.join_step(now, scheduled, id, fx);
+        }
+        if self.suspension.is_some() && self.still_waits(die, id) {
             self.interrupt_for(now, id, fx);
         }
         // What takes no time happens at once.
@@ -342,9 +366,17 @@ impl Ssd {
         self.keep_awake(die, fx);
     }
 
+    /// Whether an operation that has just joined the queue is still there.
+    fn still_waits(&self, die: DieId, id: u32) -> bool {
+        // A lazy die may be done with it, and no other can have joined behind it.
+        if self.lazy { self.dies[die.index()].queue.tail() == id } else { self.waiting[id].waits }
+    }
+
     /// A wait of a worker is over: its next step begins, or what follows is decided.
     fn wait_over<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, fx: &mut Effects<W>) {
-        if self.die(die).work_mut(worker).has_steps() {
+        if let Some(number) = self.die(die).mate_of(worker) {
+            self.mate_goes_on(at, die, number, fx);
+        } else if self.die(die).work_mut(worker).has_steps() {
             self.next_work_step(at, die, worker, fx);
         } else {
             self.work_over(at, die, worker, fx);
@@ -352,11 +384,10 @@ impl Ssd {
     }
 
     fn work_over<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, fx: &mut Effects<W>) {
-        let Some(scope) = worker.scope() else { return self.slot_work_over(at, die, fx) };
-        let slot = &self.dies[die.index()].slot;
-        if slot.phase == SlotPhase::Together && slot.let_in_by == Some(scope) {
-            return self.together_over(at, die, worker, fx);
+        if let Some(number) = self.dies[die.index()].mate_of(worker) {
+            return self.mate_over(at, die, number, fx);
         }
+        let Some(scope) = worker.scope() else { return self.slot_work_over(at, die, fx) };
         match self.dies[die.index()].clean(scope).phase {
             Phase::Poll => self.polled(at, die, scope, fx),
             Phase::Read => self.point(at, die, scope, fx),
@@ -376,14 +407,13 @@ impl Ssd {
                 self.leave(at, die, fx);
                 self.slot_freed(at, die, fx);
             }
-            SlotPhase::Together => self.together_over(at, die, Worker::SLOT, fx),
             SlotPhase::Suspending => self.serve_while_suspended(at, die, fx),
             SlotPhase::SuspendedRead => {
                 self.leave(at, die, fx);
                 self.serve_while_suspended(at, die, fx);
             }
             SlotPhase::Resuming => self.resume(at, die, fx),
-            SlotPhase::Free => unreachable!("a free slot waits for no time"),
+            SlotPhase::Free | SlotPhase::Together => unreachable!("it waits for no time of its own"),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Points between the steps of a clean: the poll of the queue, who may go in, and the step that follows (rules 31 and 33 to 36, 94).
 
-use super::super::{Effects, Preemption, Ssd, Waiting};
+use super::super::{Effects, Pipeline, Preemption, Ssd, Waiting};
 use super::queue::Admitted;
 use super::{Clean, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
@@ -93,15 +93,18 @@ impl Ssd {
         !self.by_plane || op.kind == OpKind::Write || self.scope_of(die, lpn, op.kind) == Some(scope)
     }
 
-    /// The first two operations that may go in.
-    fn candidates(&self, die: DieId, scope: u32, admitted: Admitted) -> [Option<u32>; 2] {
+    /// The operations that may go in, in order.
+    pub(super) fn candidates(&self, die: DieId, scope: u32, admitted: Admitted) -> impl Iterator<Item = u32> {
         let queue = &self.dies[die.index()].queue;
-        let mut candidates = queue.candidates(admitted, &self.waiting).filter(|&id| self.concerns(id, die, scope));
-        [candidates.next(), candidates.next()]
+        queue.candidates(admitted, &self.waiting).filter(move |&id| self.concerns(id, die, scope))
+    }
+
+    pub(super) fn first_candidate(&self, die: DieId, scope: u32, admitted: Admitted) -> Option<u32> {
+        self.candidates(die, scope, admitted).next()
     }
 
     /// The operations of a kind that a step can be done together with.
-    fn can_go_together(&self, id: u32, kind: OpKind) -> bool {
+    pub(super) fn can_go_together(&self, id: u32, kind: OpKind) -> bool {
         let Waiting { op, lpn, .. } = self.waiting[id];
         op.kind == kind && (kind == OpKind::Write || self.ftl.is_mapped(lpn))
     }
@@ -119,10 +122,13 @@ impl Ssd {
             return self.merge(at, id, scope, fx);
         }
         let admitted = Admitted { reads: false, writes: self.writes_may_go_in(at, die, scope) };
-        let [Some(id), second] = self.candidates(die, scope, admitted) else { return self.next_step(at, die, scope, fx) };
-        let to_program = register_is_valid && self.waiting[id].lpn != register;
-        if pipeline && second.is_none() && to_program {
-            return self.program_both(at, id, scope, fx);
+        let Some(id) = self.first_candidate(die, scope, admitted) else { return self.next_step(at, die, scope, fx) };
+        if pipeline != Pipeline::Off
+            && register_is_valid
+            && self.dies[die.index()].queue.first_on(register, &self.waiting).is_none_or(|id| self.waiting[id].op.kind != OpKind::Write)
+            && let Some(ids) = self.all_of_kind(die, scope, admitted, OpKind::Write)
+        {
+            return self.program_all(at, &ids, die, scope, fx);
         }
         let pool = self.pool_at_point(die, self.waiting[id].lpn, pool).expect("only a write that has room goes in");
         self.serve(at, id, Some(scope), pool, fx);
@@ -131,12 +137,12 @@ impl Ssd {
     fn at_point_2<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
         let Preemption { reorder, pipeline, .. } = *self.preemption();
         let admitted = Admitted { reads: true, writes: self.writes_may_go_in(at, die, scope) };
-        let [first, second] = self.candidates(die, scope, admitted);
+        let first = self.first_candidate(die, scope, admitted);
         let clean = self.dies[die.index()].clean(scope);
         let (clean_state, victim, pool) = (clean.state, clean.victim, clean.pool);
         if reorder {
             let writes_only = Admitted { reads: false, writes: clean_state == State::WritesWait };
-            let wants = first.or_else(|| self.candidates(die, scope, writes_only)[0]);
+            let wants = first.or_else(|| self.first_candidate(die, scope, writes_only));
             let wanted = wants.map(|id| self.waiting[id]).filter(|waiting| waiting.op.kind != OpKind::Trim);
             if let Some(Waiting { lpn, .. }) = wanted
                 && self.ftl.lies_in(lpn, victim)
@@ -145,12 +151,11 @@ impl Ssd {
             }
         }
         let Some(id) = first else { return self.next_step(at, die, scope, fx) };
-        if pipeline
-            && second.is_none()
-            && self.can_go_together(id, OpKind::Read)
+        if pipeline != Pipeline::Off
             && let Some(lpn) = self.ftl.first_valid_lpn(victim)
+            && let Some(ids) = self.all_of_kind(die, scope, admitted, OpKind::Read)
         {
-            return self.read_both(at, id, scope, lpn, fx);
+            return self.read_all(at, &ids, die, scope, lpn, fx);
         }
         let Waiting { op, lpn, .. } = self.waiting[id];
         let pool =
@@ -182,7 +187,9 @@ impl Ssd {
     }
 
     fn read_page<W>(&mut self, at: TimeNs, die: DieId, scope: u32, lpn: Lpn, fx: &mut Effects<W>) {
-        self.dies[die.index()].clean_mut(scope).register = lpn;
+        let plane = self.ftl.plane_of(lpn);
+        let clean = self.dies[die.index()].clean_mut(scope);
+        (clean.register, clean.plane) = (lpn, plane);
         let ns = self.durations.read_of_clean_ns();
         self.begin_phase(at, die, scope, Phase::Read, self.durations.read_of_clean_steps(), ns, fx);
     }
@@ -191,6 +198,7 @@ impl Ssd {
     pub(super) fn place_moved_page(&mut self, die: DieId, scope: u32) -> Moved {
         let clean = self.dies[die.index()].clean_mut(scope);
         let moved = self.ftl.move_page(die, clean.pool, clean.register);
+        clean.plane = moved.plane;
         if clean.merged.is_empty() {
             self.counters.gc_pages_moved += 1;
             clean.pages_moved += 1;

@@ -13,10 +13,10 @@ use crate::TimeNs;
 use crate::array::{Array, ArrayParams, Done, Event, Level, PageRequest, ReadPlan};
 use crate::events::GcInterval;
 use crate::request::OpKind;
-use crate::ssd::{MemberCounters, Preemption, Suspension, tiny};
+use crate::ssd::{MemberCounters, Pipeline, Preemption, Shortcuts, Suspension, tiny};
 
 const T: TimeNs = 10_000;
-const SEMI: Preemption = Preemption { poll_ns: 5, t_hard: 0.0, pipeline: false, merge: false, reorder: false, suspension: None };
+const SEMI: Preemption = Preemption { poll_ns: 5, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None };
 
 #[derive(Clone, Copy)]
 enum Op {
@@ -27,7 +27,9 @@ enum Op {
 use Op::{Read, Urgent, Write};
 
 struct Outcome {
-    /// When each operation was done, counted from `T`.
+    /// The moment from which times are counted.
+    from: TimeNs,
+    /// When each operation was done.
     done: Vec<i64>,
     met: Vec<u32>,
     cleans: Vec<GcInterval>,
@@ -36,7 +38,7 @@ struct Outcome {
 
 impl Outcome {
     fn clean_end(&self) -> i64 {
-        self.cleans[0].end_ns as i64 - T as i64
+        self.cleans[0].end_ns as i64 - self.from as i64
     }
 }
 
@@ -62,10 +64,15 @@ fn params(planes: u32, spare_blocks: u32, preemption: Option<Preemption>) -> Arr
 /// Operations at times counted from `T`, after the writes that bring a pool to its start threshold.
 fn run(params: &ArrayParams, operations: &[(i64, Op)]) -> Outcome {
     let writes: &[u64] = if params.ssd.geometry.planes == 1 { &[0, 1, 4, 5, 8] } else { &[0, 4, 1, 5, 8, 12, 9, 13, 16] };
+    run_after(params, Shortcuts::default(), writes, T, operations)
+}
+
+/// The same after other writes, with times counted from another moment.
+fn run_after(params: &ArrayParams, shortcuts: Shortcuts, writes: &[u64], from: TimeNs, operations: &[(i64, Op)]) -> Outcome {
     let members = u64::from(params.members);
-    let mut array = Array::new(params, 1);
+    let mut array = Array::with_shortcuts(params, 1, shortcuts);
     let mut arrivals: Vec<(TimeNs, Op)> = writes.iter().map(|&page| (0, Write(page))).collect();
-    arrivals.extend(operations.iter().map(|&(at, op)| ((T as i64 + at) as TimeNs, op)));
+    arrivals.extend(operations.iter().map(|&(at, op)| ((from as i64 + at) as TimeNs, op)));
     let mut events: Vec<Event> = Vec::new();
     let mut now = 0;
     for (tag, &(at, op)) in arrivals.iter().enumerate() {
@@ -105,7 +112,8 @@ fn run(params: &ArrayParams, operations: &[(i64, Op)]) -> Outcome {
     let done = &done[writes.len()..];
     assert_eq!(done.len(), operations.len(), "every operation is done");
     Outcome {
-        done: done.iter().map(|done| done.at as i64 - T as i64).collect(),
+        from,
+        done: done.iter().map(|done| done.at as i64 - from as i64).collect(),
         met: done.iter().map(|done| done.gc_members_met).collect(),
         cleans,
         counters: *array.members()[0].counters(),
@@ -217,7 +225,7 @@ fn the_page_that_is_wanted_moves_first() {
 
 #[test]
 fn a_read_overlaps_with_the_read_of_a_move() {
-    let pipeline = Some(Preemption { pipeline: true, ..SEMI });
+    let pipeline = Some(Preemption { pipeline: Pipeline::AtPoints, ..SEMI });
     // The same plane: the second array read begins when the first has ended, 5 + 1 + 2 × 20.
     let same = run(&params(1, 0, pipeline), &[(0, Read(9))]);
     assert_eq!((same.done[0], same.clean_end()), (33, 46 + 1498 - 58));
@@ -231,17 +239,21 @@ fn a_read_overlaps_with_the_read_of_a_move() {
     let mut transfers = params(2, 0, pipeline);
     transfers.ssd.gc.copy_back = false;
     assert_eq!(run(&transfers, &[(0, Read(6))]).clean_end(), 33 + 14 + 1498 - 58 + 14);
-    // Two that may go in are too many for the first poll; the second has only one left.
+    // Two at a time: array reads –26, –46 and the clean's –66, transfers –33 and –53.
     let two = run(&params(1, 0, pipeline), &[(0, Read(9)), (1, Read(10))]);
-    assert_eq!((two.done, two.counters.preemptions, two.counters.pipelined), (vec![33, 66], 1, 1));
+    assert_eq!((two.clean_end(), two.counters.preemptions, two.counters.pipelined), (66 + 1498 - 58, 0, 2));
+    assert_eq!(two.done, [33, 53]);
+    // A write that may go in, too, keeps the reads from it.
+    let mixed = run(&params(1, 0, pipeline), &[(0, Read(9)), (1, Read(10)), (2, Write(11))]);
+    assert_eq!((mixed.done[..2].to_vec(), mixed.counters.pipelined), (vec![33, 66], 0));
 }
 
 #[test]
 fn a_write_overlaps_with_the_program_of_a_move() {
-    let pipeline = Some(Preemption { pipeline: true, ..SEMI });
-    // The same plane: read of both –46, poll –51, program of the move –251, of the write –451.
+    let pipeline = Some(Preemption { pipeline: Pipeline::AtPoints, ..SEMI });
+    // The same plane: read of both –46, poll –51, program of the write 59–259, of the move –459.
     let same = run(&params(1, 0, pipeline), &[(0, Read(9)), (48, Write(10))]);
-    assert_eq!((same.done[1], same.clean_end()), (451, 451 + 1498 - 263));
+    assert_eq!((same.done[1], same.clean_end()), (259, 459 + 1498 - 263));
     // Different planes: poll –38, the write's program after its transfer, –246.
     let different = run(&params(2, 0, pipeline), &[(0, Read(6)), (36, Write(7))]);
     assert_eq!((different.done[1], different.counters.pipelined), (246, 2));
@@ -422,7 +434,7 @@ fn reads_suspend_host_programs_outside_of_cleans() {
 
 #[test]
 fn members_of_an_array_preempt_on_their_own() {
-    let preemption = Preemption { merge: true, pipeline: true, reorder: true, ..SEMI };
+    let preemption = Preemption { merge: true, pipeline: Pipeline::AtPoints, reorder: true, ..SEMI };
     let operations = [(0, Read(9)), (45, Read(6)), (100, Write(10)), (300, Read(7)), (600, Read(11))];
     let single = run(&params(1, 0, Some(preemption)), &operations);
     let mut array = params(1, 0, Some(preemption));
@@ -431,4 +443,102 @@ fn members_of_an_array_preempt_on_their_own() {
     assert_eq!(striped.done, single.done);
     assert_eq!(striped.counters, single.counters);
     assert_eq!((striped.cleans.len(), striped.met[0]), (3 * single.cleans.len(), 3));
+}
+
+/// pgc2011: PGC Table II.
+fn as_pgc2011(planes: u32, pipeline: Pipeline) -> ArrayParams {
+    let mut params = params(planes, 0, Some(Preemption { poll_ns: 600, pipeline, ..SEMI }));
+    let timing = &mut params.ssd.timing;
+    (timing.page_read_ns, timing.page_program_ns, timing.block_erase_ns) = (25_000, 200_000, 1_500_000);
+    (timing.page_transfer_ns, timing.command_overhead_ns) = (105_600, 0);
+    params
+}
+
+/// When host operations are done, and the clean's step with them is over.
+type Measured = (Vec<i64>, i64);
+
+/// Both, from the end of the look at which they go in. Arrivals count
+/// from there, too, if they are not before it.
+fn at_a_step(params: &ArrayParams, collapsed: bool, operations: &[(i64, Op)]) -> Measured {
+    // After these a pool is at its threshold, and its victim has two valid pages: two reads, two programs.
+    let writes: Vec<u64> = match params.ssd.geometry.planes {
+        1 => vec![0, 1, 4, 5, 8],
+        _ => (0..2).chain(4..16).chain(20..23).collect(),
+    };
+    let preemption = params.ssd.gc.preemption.expect("there are points");
+    let t = params.ssd.timing;
+    let transfers_ns = if params.ssd.gc.copy_back { 0 } else { 2 * t.page_transfer_ns };
+    let (read, program, look) = ((t.page_read_ns + transfers_ns) as i64, t.page_program_ns as i64, preemption.poll_ns as i64);
+    let rest_behind_program = read + program + t.block_erase_ns as i64 + 3 * look;
+    let shortcuts = Shortcuts { immediate: true, collapsed };
+    let run = |operations: &[(i64, Op)]| run_after(params, shortcuts, &writes, 10_000_000, operations);
+    if matches!(operations[0].1, Read(_)) {
+        // They come during the first look.
+        let outcome = run(&operations.iter().map(|&(at, op)| (at.max(0), op)).collect::<Vec<_>>());
+        let rest = look + program + rest_behind_program;
+        return (outcome.done.iter().map(|done| done - look).collect(), outcome.clean_end() - look - rest);
+    }
+    // A read begins the collection; the look behind the clean's read is the one.
+    let begin = [(0, Read(if params.ssd.geometry.planes == 1 { 9 } else { 40 }))];
+    let alone = run(&begin);
+    let at_look = alone.clean_end() - rest_behind_program - program;
+    let later = operations.iter().map(|&(at, op)| (at_look + if at < 0 { -look - 1 } else { at }, op));
+    let outcome = run(&begin.into_iter().chain(later).collect::<Vec<_>>());
+    (outcome.done[1..].iter().map(|done| done - at_look).collect(), outcome.clean_end() - rest_behind_program - at_look)
+}
+
+#[test]
+fn pipelining_of_pgc2011_in_nanoseconds() {
+    let before = |ops: &[Op]| -> Vec<(i64, Op)> { ops.iter().map(|&op| (-1, op)).collect() };
+    // Planes, operations; done and the step over, pipelined and serially with looks of 600.
+    let cases: [(u32, &[Op], Measured, Measured); 7] = [
+        (1, &[Read(9)], (vec![130_600], 130_600), (vec![130_600], 156_200)),
+        (4, &[Read(40)], (vec![130_600], 130_600), (vec![130_600], 156_200)),
+        (1, &[Read(9), Read(10)], (vec![130_600, 236_200], 236_200), (vec![130_600, 261_800], 287_400)),
+        (4, &[Write(41)], (vec![305_600], 305_600), (vec![305_600], 506_200)),
+        (1, &[Write(9)], (vec![305_600], 505_600), (vec![305_600], 506_200)),
+        (1, &[Write(9), Write(10)], (vec![305_600, 505_600], 705_600), (vec![305_600, 611_800], 812_400)),
+        (4, &[Write(41), Write(42)], (vec![305_600, 411_200], 411_200), (vec![305_600, 611_800], 812_400)),
+    ];
+    for collapsed in [true, false] {
+        for (planes, operations, pipelined, serially) in &cases {
+            let measured = |pipeline| at_a_step(&as_pgc2011(*planes, pipeline), collapsed, &before(operations));
+            assert_eq!(measured(Pipeline::AtPoints), *pipelined, "{planes} planes, {} operations", operations.len());
+            assert_eq!(measured(Pipeline::Off), *serially, "{planes} planes, {} operations, serially", operations.len());
+        }
+        // A write that comes 50,000 into the program joins it; with points only it waits for the next one.
+        let in_flight =
+            |planes| at_a_step(&as_pgc2011(planes, Pipeline::InFlight), collapsed, &[(50_000, Write(if planes == 1 { 9 } else { 41 }))]);
+        assert_eq!(in_flight(4), (vec![355_600], 355_600), "another plane");
+        assert_eq!(in_flight(1), (vec![400_000], 400_000), "the same plane");
+        let at_points = at_a_step(&as_pgc2011(4, Pipeline::AtPoints), collapsed, &[(50_000, Write(41))]);
+        assert_eq!(at_points.0, [506_200]);
+    }
+}
+
+#[test]
+fn with_pipelining_none_ends_later() {
+    let reads = [Read(40), Read(7), Read(33), Read(3), Read(18), Read(35)];
+    let writes = [Write(41), Write(42), Write(43), Write(28), Write(44)];
+    let (reads_of_one, writes_of_one) = ([Read(9), Read(10), Read(7), Read(3), Read(11)], [Write(9), Write(10), Write(11)]);
+    for (planes, operations) in [(4, &reads[..]), (4, &writes[..]), (1, &reads_of_one[..]), (1, &writes_of_one[..])] {
+        for count in 1..=operations.len() {
+            for (overhead_ns, read_ns, transfer_ns, copy_back) in
+                [(0, 25_000, 105_600, true), (3_000, 90_000, 7_000, false), (1, 20, 7, true)]
+            {
+                let measured = |pipeline| {
+                    let mut params = as_pgc2011(planes, pipeline);
+                    let timing = &mut params.ssd.timing;
+                    (timing.command_overhead_ns, timing.page_read_ns, timing.page_transfer_ns) = (overhead_ns, read_ns, transfer_ns);
+                    params.ssd.gc.copy_back = copy_back;
+                    let operations: Vec<_> = operations[..count].iter().map(|&op| (-1, op)).collect();
+                    at_a_step(&params, true, &operations)
+                };
+                let ((pipelined, over), (serially, over_serially)) = (measured(Pipeline::AtPoints), measured(Pipeline::Off));
+                assert!(pipelined.iter().zip(&serially).all(|(one, other)| one <= other), "{pipelined:?} {serially:?}");
+                assert!(pipelined[1..].iter().zip(&serially[1..]).all(|(one, other)| one < other), "{pipelined:?} {serially:?}");
+                assert!(over <= over_serially, "{over} {over_serially}");
+            }
+        }
+    }
 }

@@ -17,7 +17,7 @@ pub(crate) enum Step {
     },
     /// Takes the channel for so long; with pins a wait like any other.
     Transfer(u64),
-    /// Goes on when the other of two things done together is ready (rule 103).
+    /// Goes on when those are ready that are done together and that it waits for (rule 103).
     Barrier,
 }
 
@@ -139,11 +139,22 @@ impl Work {
         }
     }
 
-    /// As `plain_end`, for one of two things done together: at a barrier it waits for `partner`, if that is not over.
-    pub fn ends_beside(&self, partner: Option<&Self>) -> TimeNs {
-        let partner_ends = || partner.map_or(0, |partner| partner.ends_beside(None));
-        let begins = if self.is_at_barrier() { partner_ends() } else { self.present_ends };
-        self.steps.iter().fold(begins, |at, step| if *step == Step::Barrier { at.max(partner_ends()) } else { at + step.ns() })
+    /// Work that does not begin yet.
+    pub fn prepare(&mut self, at: TimeNs, steps: impl Iterator<Item = Step>, pins: bool) {
+        self.stop();
+        self.set_steps(at, steps, pins);
+        (self.at_barrier, self.lpn, self.interruptions, self.transfers_ns) = (false, NO_PAGE, 0, 0);
+    }
+
+    /// There is a barrier to come.
+    pub fn has_barrier(&self) -> bool {
+        self.steps.contains(&Step::Barrier)
+    }
+
+    /// As `plain_end`, where `pass` tells when a barrier is passed that is reached at a moment; 0 is a moment that is past.
+    pub fn ends_with_barriers(&self, mut pass: impl FnMut(TimeNs) -> TimeNs) -> TimeNs {
+        let begins = if self.is_at_barrier() { 0 } else { self.present_ends };
+        self.steps.iter().fold(begins, |at, step| if *step == Step::Barrier { pass(at) } else { at + step.ns() })
     }
 
     /// What its steps take.
@@ -233,9 +244,10 @@ impl Ssd {
     /// Whether the wait of that number goes on.
     pub(in super::super) fn expects(&self, die: DieId, worker: Worker, number: u32) -> bool {
         let state = &self.dies[die.index()];
-        let work = match worker.scope() {
-            None => Some(&state.slot.work),
-            Some(scope) => state.cleans[scope as usize].as_ref().map(|clean| &clean.work),
+        let work = match (worker.mate(), worker.scope()) {
+            (Some(number), _) => state.work_of_mate(number),
+            (None, None) => Some(&state.slot.work),
+            (None, Some(scope)) => state.cleans[scope as usize].as_ref().map(|clean| &clean.work),
         };
         work.is_some_and(|work| work.number == number && work.ends != NEVER)
     }

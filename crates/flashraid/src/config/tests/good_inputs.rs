@@ -22,6 +22,18 @@ fn options_of_preemption_without_preemption_are_warned_of() {
     assert!(keys("suspend").is_empty());
 }
 
+/// Booleans are what they were; the variation has a name.
+#[test]
+fn pipelining_is_off_on_or_in_flight() {
+    let of = |value: &str| {
+        let gc = good(&format!("[ssd.gc]\npreemption = \"semi\"\npipeline = {value}\n")).array.ssd.gc;
+        gc.preemption.expect("it is set").pipeline
+    };
+    assert_eq!(of("false"), ssd::Pipeline::Off);
+    assert_eq!(of("true"), ssd::Pipeline::AtPoints);
+    assert_eq!(of("\"in-flight\""), ssd::Pipeline::InFlight);
+}
+
 /// What each remedy was once refused for, all at once (rules 90 to 109).
 #[test]
 fn remedies_exclude_nothing() {

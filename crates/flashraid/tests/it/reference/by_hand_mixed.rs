@@ -12,7 +12,7 @@ use crate::cases::{PAGE_BYTES, one_plane};
 use crate::draw::draw_mixed_case;
 use crate::outcome::{Case, PhysicalPage};
 
-const SEMI: Preemption = Preemption { poll_ns: 10, t_hard: 0.0, pipeline: false, merge: false, reorder: false, suspension: None };
+const SEMI: Preemption = Preemption { poll_ns: 10, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None };
 const SUSPEND: Preemption = Preemption { suspension: Some(Suspension { suspend_ns: 5, resume_ns: 6, times_max: 1 }), ..SEMI };
 
 impl Case {
@@ -57,16 +57,31 @@ fn a_point_on_a_channel() {
 
 #[test]
 fn pipelining_on_a_channel() {
-    let pipeline = Preemption { pipeline: true, ..SEMI };
+    let pipeline = Preemption { pipeline: Pipeline::AtPoints, ..SEMI };
     let case = on_a_channel().preempted(pipeline).read(1035, 0, 1).read(1070, 1, 1).write(1105, 16, 1);
     let outcome = simulate(&case);
     // Together from 1045: the host's array read to 1066 and transfer to 1073, the clean's array read to 1086 and transfer out to 1093.
-    // Die 1 asked at 1091 and transfers to 1100, then the clean in to 1107. A poll to 1117. Together again: the clean programs to 1317,
-    // then the host, whose page was transferred by 1125, to 1517; it fills the block: its summary is transferred to 1520 and programmed
-    // to 1720. A poll to 1730, the erase.
-    assert_eq!(outcome.done()[4..], [1073, 1100, 1720]);
-    assert_eq!(outcome.runs(), [(0, 1035, 2730, 1, 1)]);
+    // Die 1 asked at 1091 and transfers to 1100, then the clean in to 1107. A poll to 1117. Together again: the host, whose page is
+    // transferred by 1125, programs to 1325, then the clean to 1525; it fills the block: its summary is transferred to 1528 and
+    // programmed to 1728. A poll to 1738, the erase.
+    assert_eq!(outcome.done()[4..], [1073, 1100, 1325]);
+    assert_eq!(outcome.runs(), [(0, 1035, 2738, 1, 1)]);
     assert_eq!((outcome.members[0].counters.pipelined, outcome.members[0].counters.preemptions), (2, 0));
+}
+
+#[test]
+fn joining_a_step_in_flight_on_a_channel() {
+    let in_flight = Preemption { pipeline: Pipeline::InFlight, ..SEMI };
+    let case = on_a_channel().preempted(in_flight).read(1035, 16, 1).read(1050, 0, 1).read(1100, 4, 1).write(1200, 2, 1);
+    let outcome = simulate(&case);
+    // Together from 1045: page 16 is read in the array to 1066 and transferred to 1073, the clean reads to 1086. Page 0 joins at 1050: its
+    // array read follows to 1106. The clean transfers from 1086 to 1100; page 4, which comes at that nanosecond, joins, too: its array
+    // read follows to 1126. Page 0 is transferred from 1106 to 1113, page 4 from 1126 to 1133. A poll to 1143, the program to 1343. The
+    // write joins it: transferred by 1208, its program follows and fills the block: to 1543, the summary to 1546 and to 1746. A poll to
+    // 1756, the erase.
+    assert_eq!(outcome.done()[4..], [1073, 1113, 1133, 1746]);
+    assert_eq!(outcome.runs(), [(0, 1035, 2756, 1, 1)]);
+    assert_eq!((outcome.members[0].counters.pipelined, outcome.members[0].counters.preemptions), (4, 0));
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct Clean {
     pub state: u8,
     state_since: u64,
     pub register: Option<Page>,
+    /// In which it reads or programs that page.
+    pub plane: Option<usize>,
     /// Writes that are done when the program of the page in the register is (rule 35).
     pub merged: Vec<Operation>,
     /// An operation has arrived since it began (rule 98).
@@ -95,6 +97,7 @@ impl Simulation<'_> {
             state,
             state_since: self.now,
             register: None,
+            plane: None,
             merged: Vec::new(),
             is_disturbed: false,
         };
@@ -185,7 +188,7 @@ impl Simulation<'_> {
             }
         }
         self.clean(member, die, pool).phase = Phase::Point;
-        if !self.step_is_over_together(member, die, pool) {
+        if !self.part_is_over(member, Worker::Clean { die, pool }) {
             self.point(member, die, pool);
         }
     }

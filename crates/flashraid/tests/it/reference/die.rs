@@ -6,6 +6,7 @@ use flashraid_model::ssd::{Blocking, Trigger};
 
 use super::clean::{Cause, Clean};
 use super::suspend::Suspension;
+use super::together::Together;
 use super::work::{Step, Worker};
 use super::{OpKind, Operation, Purpose, Simulation};
 
@@ -14,6 +15,8 @@ pub struct DieState {
     pub queue: Vec<Operation>,
     /// What takes the command slot.
     pub slot: Option<Slot>,
+    /// What is done together with a step of a clean.
+    pub together: Option<Together>,
     /// What the head of the queue waits for (rule 93).
     pub waits_for: Option<Scope>,
     /// Cleans in progress, by pool.
@@ -36,8 +39,8 @@ pub enum Use {
     Command(Operation),
     /// A read is done at the end of the transfer, a write with the program of the page in the register.
     Merge(Option<Operation>),
-    /// An operation, until it is done, together with a step of the clean that let it in.
-    Together(Option<Operation>),
+    /// Operations together with a step of the clean that let them in.
+    Together,
     Suspension(Box<Suspension>),
 }
 
@@ -102,7 +105,9 @@ impl Simulation<'_> {
             self.goes_on(member, die);
         }
         let waits = |other: &Operation| other.number == operation.number;
-        if let Some(index) = self.members[member].dies[die].queue.iter().position(waits) {
+        if let Some(index) = self.members[member].dies[die].queue.iter().position(waits)
+            && !self.joins_step(member, die, index)
+        {
             self.may_interrupt(member, die, index);
         }
     }
@@ -290,18 +295,7 @@ impl Simulation<'_> {
                 }
                 self.slot_is_free(member, die, let_in_by);
             }
-            Use::Together(operation) => {
-                self.leaves_die(member, operation.expect("the operation is not done yet"));
-                let pool = let_in_by.expect("a clean let it in");
-                let worker = Worker::Clean { die, pool };
-                if self.members[member].work.contains_key(&worker) {
-                    // The clean's step goes on.
-                    self.die(member, die).slot = Some(Slot { what: Use::Together(None), let_in_by });
-                    self.meets_no_longer(member, worker);
-                } else {
-                    self.slot_is_free(member, die, let_in_by);
-                }
-            }
+            Use::Together => unreachable!("each of them works by itself"),
             Use::Suspension(suspension) => self.suspension_goes_on(member, die, *suspension),
         }
     }

@@ -17,6 +17,7 @@ mod parity;
 mod placement;
 mod points;
 mod suspend;
+mod together;
 mod transfer;
 mod work;
 
@@ -433,7 +434,7 @@ impl Simulation<'_> {
         self.now = time;
         match event {
             Event::Travelled { member, lane } => self.travelled(member, lane),
-            Event::Waited { member, worker } => self.work_goes_on(member, worker),
+            Event::Waited { member, worker } => self.goes_on_together(member, worker),
             Event::Transferred { member, worker } => self.transferred(member, worker),
             Event::Rested { member, die } => self.idle_cleans(member, die),
             Event::Port => self.port_step(),

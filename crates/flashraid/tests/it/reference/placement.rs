@@ -85,13 +85,8 @@ impl Simulation<'_> {
         let state = &self.members[member].dies[die];
         let clean_ends = |pool: usize| self.expected_end(member, Worker::Clean { die, pool });
         match &state.slot {
-            Some(slot) => {
-                let ends = self.expected_end(member, Worker::Slot { die });
-                match (&slot.what, slot.let_in_by) {
-                    (Use::Together(_), Some(pool)) => ends.max(clean_ends(pool)),
-                    _ => ends,
-                }
-            }
+            Some(slot) if matches!(slot.what, Use::Together) => self.expected_end_together(member, die),
+            Some(_) => self.expected_end(member, Worker::Slot { die }),
             None if self.blocks_die() => state.cleans.keys().map(|&pool| clean_ends(pool)).max().unwrap_or(0),
             None => 0,
         }

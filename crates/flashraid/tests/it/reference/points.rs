@@ -1,6 +1,6 @@
-//! Rules 31 and 33 to 37, 94, 95 and 103: what may go in at a point of a clean, and how.
+//! Rules 31, 33 to 36, 94 and 95: what may go in at a point of a clean, and how.
 
-use flashraid_model::ssd::Preemption;
+use flashraid_model::ssd::{Pipeline, Preemption};
 
 use super::clean::Phase;
 use super::die::{Slot, Use};
@@ -89,17 +89,19 @@ impl Simulation<'_> {
             }
         }
 
-        // Rule 37.
         let Some(&first) = admitted.first() else { return self.clean_goes_on(member, die, pool) };
         let operation = queue[first];
-        if preemption.pipeline && admitted.len() == 1 {
-            let is_mapped = self.members[member].flash.place(operation.page).is_some();
+
+        // Rule 37.
+        if preemption.pipeline != Pipeline::Off {
+            let all: Vec<Operation> = admitted.iter().map(|&index| queue[index]).collect();
+            let is_mapped = |operation: &Operation| self.members[member].flash.place(operation.page).is_some();
             match register {
-                None if operation.kind == OpKind::Read && is_mapped && !pages_left.is_empty() => {
-                    return self.read_together(member, die, pool, first, pages_left[0]);
+                None if !pages_left.is_empty() && all.iter().all(|one| one.kind == OpKind::Read && is_mapped(one)) => {
+                    return self.reads_together(member, die, pool, &all, pages_left[0]);
                 }
-                Some(page) if operation.page != page && pages_left.contains(&page) => {
-                    return self.program_together(member, die, pool, first, page);
+                Some(page) if pages_left.contains(&page) && all.iter().all(|one| one.page != page) => {
+                    return self.writes_together(member, die, pool, &all, page);
                 }
                 _ => {}
             }
@@ -112,7 +114,7 @@ impl Simulation<'_> {
     }
 
     /// Rule 94: which operations a point looks at.
-    fn concerns(&self, member: usize, die: usize, pool: usize, operation: &Operation) -> bool {
+    pub fn concerns(&self, member: usize, die: usize, pool: usize, operation: &Operation) -> bool {
         match operation.kind {
             _ if self.blocks_die() => true,
             OpKind::Read => self.pool_of_page(member, die, operation) == Some(pool),
@@ -128,7 +130,7 @@ impl Simulation<'_> {
     }
 
     /// With die blocking by rule 21, with plane blocking the clean's pool.
-    fn pool_for_write_at_point(&self, member: usize, die: usize, pool: usize, page: Page) -> Option<usize> {
+    pub fn pool_for_write_at_point(&self, member: usize, die: usize, pool: usize, page: Page) -> Option<usize> {
         let flash = &self.members[member].flash;
         if self.blocks_die() { flash.pool_for_write(die, page, &[]) } else { Some(pool).filter(|&pool| flash.has_room(die, pool)) }
     }
@@ -172,24 +174,26 @@ impl Simulation<'_> {
 
     fn read_of_clean(&mut self, member: usize, die: usize, pool: usize, page: Page) {
         self.clean(member, die, pool).register = Some(page);
+        self.clean(member, die, pool).plane = self.members[member].flash.plane_on(die, page);
         let steps = self.move_read_steps();
         self.phase_begins(member, die, pool, Phase::Read, steps);
     }
 
     /// The page in the register gets its new place.
-    fn program_of_clean(&mut self, member: usize, die: usize, pool: usize, page: Page) -> Vec<Step> {
+    pub fn program_of_clean(&mut self, member: usize, die: usize, pool: usize, page: Page) -> Vec<Step> {
         if self.clean(member, die, pool).merged.is_empty() {
             self.count_move(member, die, pool);
         } else {
             self.members[member].counters.merged_moves += 1;
         }
         let moved = self.members[member].flash.move_page(die, page);
+        self.clean(member, die, pool).plane = self.members[member].flash.plane_on(die, page);
         self.count_summary(member, moved.fills_block);
         self.move_program_steps(moved)
     }
 }
 
-// Merging (rule 35) and pipelining (rules 37 and 103).
+// Merging (rule 35).
 impl Simulation<'_> {
     fn merge(&mut self, member: usize, die: usize, pool: usize, index: usize) {
         let operation = self.leaves_queue(member, die, index, true);
@@ -206,69 +210,5 @@ impl Simulation<'_> {
         self.die(member, die).slot = Some(Slot { what: Use::Merge(read), let_in_by: Some(pool) });
         self.start_work(member, Worker::Slot { die }, vec![Step::Transfer(self.ssd.timing.page_transfer_ns)]);
         self.has_left_queue(member, &operation);
-    }
-
-    /// The host's read is done when its page is transferred; the clean's transfers are asked for after that.
-    fn read_together(&mut self, member: usize, die: usize, pool: usize, index: usize, page: Page) {
-        let operation = self.leaves_queue(member, die, index, true);
-        self.members[member].counters.pipelined += 1;
-        let flash = &self.members[member].flash;
-        let same_plane = flash.plane_on(die, operation.page) == flash.plane_on(die, page);
-        let host = self.command_starts(member, die, &operation, None);
-        let timing = &self.ssd.timing;
-        let reads = if same_plane { 2 } else { 1 };
-        let mut clean = vec![Step::Wait(timing.command_overhead_ns + reads * timing.page_read_ns), Step::MeetPartner];
-        clean.extend(self.move_transfers());
-        self.clean(member, die, pool).register = Some(page);
-        self.do_together(member, die, pool, operation, host, Phase::Read, clean);
-    }
-
-    /// The clean's program takes its new page first.
-    fn program_together(&mut self, member: usize, die: usize, pool: usize, index: usize, page: Page) {
-        let clean = self.program_of_clean(member, die, pool, page);
-        let wanted = self.members[member].dies[die].queue[index].page;
-        let Some(write_pool) = self.pool_for_write_at_point(member, die, pool, wanted) else {
-            self.refuse(member, die, index);
-            return self.phase_begins(member, die, pool, Phase::Program, clean);
-        };
-        let operation = self.leaves_queue(member, die, index, true);
-        self.members[member].counters.pipelined += 1;
-        let mut host = self.command_starts(member, die, &operation, Some(write_pool));
-        let flash = &self.members[member].flash;
-        if flash.plane_on(die, wanted) == flash.plane_on(die, page) {
-            let program = host.iter().position(|step| matches!(step, Step::Array(_))).expect("a write programs");
-            host.insert(program, Step::MeetPartner);
-        }
-        self.do_together(member, die, pool, operation, host, Phase::Program, clean);
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn do_together(
-        &mut self,
-        member: usize,
-        die: usize,
-        pool: usize,
-        operation: Operation,
-        host: Vec<Step>,
-        phase: Phase,
-        clean: Vec<Step>,
-    ) {
-        let (slot, cleaner) = (Worker::Slot { die }, Worker::Clean { die, pool });
-        self.die(member, die).slot = Some(Slot { what: Use::Together(Some(operation)), let_in_by: Some(pool) });
-        self.clean(member, die, pool).phase = phase;
-        // The host's first (rule 108).
-        self.start_together(member, (slot, host), (cleaner, clean));
-        self.has_left_queue(member, &operation);
-    }
-
-    /// The clean's step of two things done together is over; false if it was done by itself.
-    pub fn step_is_over_together(&mut self, member: usize, die: usize, pool: usize) -> bool {
-        let is_together = |slot: &&Slot| slot.let_in_by == Some(pool) && matches!(slot.what, Use::Together(_));
-        let Some(slot) = self.members[member].dies[die].slot.as_ref().filter(is_together) else { return false };
-        match slot.what {
-            Use::Together(Some(_)) => self.meets_no_longer(member, Worker::Slot { die }),
-            _ => self.slot_is_free(member, die, Some(pool)),
-        }
-        true
     }
 }

@@ -21,7 +21,7 @@ pub struct Lane {
 // Channels.
 impl Simulation<'_> {
     fn channel_of(&self, worker: Worker) -> usize {
-        let (Worker::Slot { die } | Worker::Clean { die, .. }) = worker;
+        let (Worker::Slot { die } | Worker::Clean { die, .. } | Worker::Mate { die, .. }) = worker;
         die / self.ssd.channel.expect("there are channels").dies_per_channel as usize
     }
 
@@ -47,7 +47,7 @@ impl Simulation<'_> {
 
     /// Whoever has transferred goes on first, then the next one transfers (rule 25).
     pub fn transferred(&mut self, member: usize, worker: Worker) {
-        self.work_goes_on(member, worker);
+        self.goes_on_together(member, worker);
         let number = self.channel_of(worker);
         self.members[member].channels[number].user = None;
         self.start_transfer(member, number);

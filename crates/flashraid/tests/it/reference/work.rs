@@ -1,15 +1,17 @@
 //! Rule 90: work as a list of waits and transfers, one event for each of them.
 
-use flashraid_model::ssd::Procedure;
+use flashraid_model::ssd::{Pipeline, Procedure};
 
 use super::flash::Move;
+use super::together::{Awaits, Mark};
 use super::{Event, Simulation};
 
-/// What works: the command slot of a die, or the clean of one of its pools.
+/// What works: the command slot of a die, the clean of one of its pools, or an operation done together with a step of a clean.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Worker {
     Slot { die: usize },
     Clean { die: usize, pool: usize },
+    Mate { die: usize, number: usize },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,17 +22,17 @@ pub enum Step {
     Array(u64),
     /// With pins a wait like any other.
     Transfer(u64),
-    /// Goes on when the work of the partner is over (rule 103).
-    MeetPartner,
+    /// Waits for those that are done together and before it (rule 103).
+    Await(Awaits),
+    /// What others wait for has happened.
+    Mark(Mark),
 }
 
 /// A command, a merge, a part of a suspension, or a phase of a clean.
 pub struct Work {
     /// What is to come.
-    steps: Vec<Step>,
+    pub steps: Vec<Step>,
     pub doing: Doing,
-    /// What is done together with it.
-    partner: Option<Worker>,
     /// Times that it has been suspended.
     pub suspensions: u32,
 }
@@ -40,26 +42,17 @@ pub enum Doing {
     Begins,
     Waits { until: u64, in_flight_from: Option<u64> },
     Transfers { until: u64 },
-    MeetsPartner,
+    Awaits(Awaits),
 }
 
 impl Simulation<'_> {
     pub fn start_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>) {
-        self.gets_work(member, worker, steps, None);
+        self.gets_work(member, worker, steps);
         self.work_goes_on(member, worker);
     }
 
-    /// Two things done together; the first begins first.
-    pub fn start_together(&mut self, member: usize, first: (Worker, Vec<Step>), second: (Worker, Vec<Step>)) {
-        let ((first, first_steps), (second, second_steps)) = (first, second);
-        self.gets_work(member, first, first_steps, Some(second));
-        self.gets_work(member, second, second_steps, Some(first));
-        self.work_goes_on(member, first);
-        self.work_goes_on(member, second);
-    }
-
-    fn gets_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>, partner: Option<Worker>) {
-        let work = Work { steps, doing: Doing::Begins, partner, suspensions: 0 };
+    pub fn gets_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>) {
+        let work = Work { steps, doing: Doing::Begins, suspensions: 0 };
         assert!(self.members[member].work.insert(worker, work).is_none(), "a worker does one thing at a time");
     }
 
@@ -100,11 +93,13 @@ impl Simulation<'_> {
                         return self.wait(member, worker, total, in_flight_from);
                     }
                 }
-                Step::MeetPartner => {
-                    let partner = work.partner.expect("it has a partner");
-                    if self.members[member].work.contains_key(&partner) {
-                        self.doing(member, worker, Doing::MeetsPartner);
-                        return;
+                Step::Mark(mark) => {
+                    work.steps.remove(0);
+                    self.marks(member, worker, mark);
+                }
+                Step::Await(awaits) => {
+                    if self.waits_for_others(member, worker, awaits) {
+                        return self.doing(member, worker, Doing::Awaits(awaits));
                     }
                     self.members[member].work.get_mut(&worker).expect("the work goes on").steps.remove(0);
                 }
@@ -121,17 +116,11 @@ impl Simulation<'_> {
         self.members[member].work.get_mut(&worker).expect("the work goes on").doing = doing;
     }
 
-    /// The partner's work is over.
-    pub fn meets_no_longer(&mut self, member: usize, worker: Worker) {
-        if self.members[member].work.get(&worker).is_some_and(|work| work.doing == Doing::MeetsPartner) {
-            self.work_goes_on(member, worker);
-        }
-    }
-
     fn work_is_over(&mut self, member: usize, worker: Worker) {
         match worker {
             Worker::Slot { die } => self.slot_work_is_over(member, die),
             Worker::Clean { die, pool } => self.phase_is_over(member, die, pool),
+            Worker::Mate { .. } => assert!(self.part_is_over(member, worker), "it is one of several"),
         }
     }
 
@@ -143,16 +132,15 @@ impl Simulation<'_> {
     /// Rule 101: when some work ends if it waits for no transfer but one that it has asked for.
     pub fn expected_end(&self, member: usize, worker: Worker) -> u64 {
         let Some(work) = self.members[member].work.get(&worker) else { return self.now };
-        let partner_ends = || self.expected_end(member, work.partner.expect("it has a partner"));
         let mut end = match work.doing {
             Doing::Begins => self.now,
             Doing::Waits { until, .. } | Doing::Transfers { until } => until,
-            Doing::MeetsPartner => partner_ends(),
+            Doing::Awaits(_) => unreachable!("those that are done together are asked together"),
         };
         for step in &work.steps {
             match step {
                 Step::Wait(ns) | Step::Array(ns) | Step::Transfer(ns) => end += ns,
-                Step::MeetPartner => end = end.max(partner_ends()),
+                Step::Await(_) | Step::Mark(_) => {}
             }
         }
         end
@@ -218,6 +206,9 @@ impl Simulation<'_> {
     /// The clean's read of a page.
     pub fn move_read_steps(&self) -> Vec<Step> {
         let mut steps = vec![Step::Wait(self.ssd.timing.page_read_ns)];
+        if self.preemption().is_some_and(|preemption| preemption.pipeline == Pipeline::InFlight) {
+            steps.push(Step::Mark(Mark::ArrayRead));
+        }
         steps.extend(self.move_transfers());
         steps
     }

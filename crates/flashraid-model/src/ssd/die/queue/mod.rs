@@ -94,6 +94,7 @@ impl Queue {
         self.list.push(id, all);
         let operation = &mut all[id];
         operation.arrival = self.arrivals;
+        operation.waits = true;
         self.arrivals += 1;
         self.waiting[kind_of(operation)] += 1;
         if self.not_refused == NONE {
@@ -119,6 +120,7 @@ impl Queue {
             self.not_refused = all[id].next;
         }
         self.list.remove(id, all);
+        all[id].waits = false;
         self.waiting[kind_of(&all[id])] -= 1;
         if let Some(index) = &mut self.index {
             index.remove(id, all);
