@@ -28,7 +28,19 @@ const STREAM: &CStr = c"arrow_array_stream";
 const KNOWN: [&str; 9] =
     ["arrival_ns", "time_ns", "offset_bytes", "length_bytes", "direction", "write", "device", "stream", "high_priority"];
 /// Columns that results have beside these: results can be given back as they are.
-const PASSED_OVER: [&str; 4] = ["index", "done_ns", "response_ns", "gc_members_met"];
+const PASSED_OVER: [&str; 11] = [
+    "index",
+    "done_ns",
+    "response_ns",
+    "gc_members_met",
+    "queue_ns",
+    "collection_ns",
+    "parity_ns",
+    "cache_ns",
+    "transfer_ns",
+    "flash_ns",
+    "other_ns",
+];
 
 /// Requests that were given as columns.
 #[pyclass(frozen, module = "flashraid._native")]
