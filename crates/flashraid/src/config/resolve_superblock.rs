@@ -97,7 +97,7 @@ impl Resolver<'_> {
             preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::Preemption {
                 poll_ns: 0,
                 t_hard: 0.0,
-                pipeline: false,
+                pipeline: ssd::Pipeline::Off,
                 merge: false,
                 reorder: false,
                 suspension: None,

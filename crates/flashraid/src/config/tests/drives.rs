@@ -52,7 +52,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ("[ssd.superblock]\nunit = \"6KiB\"\n", "must be a multiple of `ssd.geometry.page_size`"),
         ("[ssd.superblock]\nunit = \"8KiB\"\nflash_page = \"12KiB\"\n", "must be a multiple of `ssd.superblock.unit`"),
         ("[ssd.superblock]\nunit = \"4KiB\"\nflash_page = \"64KiB\"\n", "288 units in a superpage"),
-        ("[ssd.superblock]\npage_reads = [\"2h\"]\n", "`ssd.superblock.page_reads[0]` is 2h"),
+        ("[ssd.superblock]\npage_reads = [\"2h\"]\n", "`ssd.superblock.page_reads[0]` is 7200s, but 1ns to 1h"),
         ("[ssd.geometry]\npages = 6001\n", "nearest: 6000 or 6012"),
         ("[ssd.geometry]\nreserved = \"1%\"\n", "leaves 9 superblocks in reserve, but 10 are needed"),
         ("[ssd.geometry]\nreserved = 1.0\n", "leaves nothing to export"),

@@ -109,7 +109,14 @@ impl Draw {
             },
             fresh: self.chance(20),
         };
-        let preemption = Preemption { poll_ns: 0, t_hard: 0.0, pipeline: false, merge: false, reorder: false, suspension: None };
+        let preemption = Preemption {
+            poll_ns: 0,
+            t_hard: 0.0,
+            pipeline: flashraid_model::ssd::Pipeline::Off,
+            merge: false,
+            reorder: false,
+            suspension: None,
+        };
         let gc = GcParams {
             procedure: Procedure::AsSet,
             pool: Pool::Plane,
