@@ -4,11 +4,13 @@
 
 pub mod theory;
 
+mod drive;
 mod sample;
 mod text;
 
 use serde::Serialize;
 
+pub use drive::DriveCheck;
 pub use sample::WorkloadSample;
 
 use std::fs::File;
@@ -20,7 +22,7 @@ use crate::run::RunError;
 use crate::warm_state;
 use flashraid_model::array::ArrayParams;
 use flashraid_model::ftl::victim::Theory;
-use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, SsdParams};
+use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, Shape, SsdParams};
 use flashraid_workload::files::is_wrong_path;
 use flashraid_workload::{SourceError, Stop};
 
@@ -36,7 +38,10 @@ pub struct CheckReport {
     pub cache: Option<CacheCheck>,
     /// One member.
     pub member: MemberCheck,
-    /// Garbage collection in one pool (a plane or a die).
+    /// What a drive with superblocks comes to; left out for other members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<DriveCheck>,
+    /// Garbage collection in one pool (a plane, a die, or all superblocks).
     pub gc: GcCheck,
     /// The first requests of the workload; `None` if it can't be read, which is among the warnings.
     pub workload: Option<WorkloadSample>,
@@ -203,6 +208,10 @@ fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceErr
     let load = workload.as_ref().map(|sample| load_check(array, &gc, sample));
     let first_collection = first_collection(scenario, workload.as_ref());
     warn(scenario, workload.as_ref(), load.as_ref(), first_collection, &mut warnings);
+    let drive = drive::drive_check(scenario);
+    if let Some(drive) = &drive {
+        warnings.extend(drive::warnings(drive, array.ssd.exported_pages() * u64::from(array.ssd.geometry.page_bytes)));
+    }
     let exported_pages = array.ssd.exported_pages();
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
     let dies = u64::from(array.ssd.geometry.dies);
@@ -224,6 +233,7 @@ fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceErr
             over_provisioning: over_provisioning(&array.ssd),
             effective_over_provisioning: alpha(&array.ssd) - 1.0,
         },
+        drive,
         gc,
         workload,
         load,
@@ -242,6 +252,9 @@ fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceErr
 /// the model: with 4 and 10 of them, write amplification of a die rose to three times the estimate every few overwrites of the device; with
 /// 11 it did not, nor with 19, as in `ggc2014`.
 fn planes_may_drift_apart(ssd: &SsdParams) -> bool {
+    if ssd.superblock.is_some() {
+        return false;
+    }
     let g = &ssd.geometry;
     let pages = f64::from((g.blocks_per_plane - g.reserved_blocks_per_plane) * g.data_pages_per_block());
     let is_shared_out = ssd.gc.pool == Pool::Plane && g.planes > 1 && ssd.plane_choice == PlaneChoice::MostFree;
@@ -260,6 +273,9 @@ fn over_provisioning(ssd: &SsdParams) -> f64 {
 
 /// Pages of the blocks that hold data / user pages in them, in the steady state of a pool.
 fn alpha(ssd: &SsdParams) -> f64 {
+    if let Some(superblock) = &ssd.superblock {
+        return drive::alpha(ssd, superblock);
+    }
     let g = &ssd.geometry;
     let planes = f64::from(planes_per_pool(ssd));
     // Free blocks go to and fro between the thresholds. A collection begins when a block has just been opened, which is still empty then;
@@ -271,6 +287,9 @@ fn alpha(ssd: &SsdParams) -> f64 {
 }
 
 fn gc_check(ssd: &SsdParams) -> GcCheck {
+    if let Some(superblock) = &ssd.superblock {
+        return drive::gc_check(ssd, superblock);
+    }
     let data_pages = ssd.geometry.data_pages_per_block();
     // Just above 1 where the thresholds leave nothing for garbage.
     let alpha = alpha(ssd).max(1.000_001);
@@ -329,13 +348,28 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
     let read_ns = (t.command_overhead_ns + t.page_read_ns + t.page_transfer_ns) as f64;
     let write_ns = (t.command_overhead_ns + t.page_transfer_ns + t.page_program_ns) as f64 + summary_ns_per_page(ssd);
     let cleans = gc.write_amplification / f64::from(ssd.geometry.data_pages_per_block());
-    let plain_ns = (read * read_ns + written * write_ns) / dies;
-    let with_gc_ns = plain_ns + written * cleans * gc.clean_us * 1000.0 / dies;
+    let (plain_ns, with_gc_ns) = match &ssd.superblock {
+        Some(superblock) => {
+            let (read_ns, write_ns, with_gc_ns) = drive::die_ns_per_page(ssd, superblock, gc);
+            ((read * read_ns + written * write_ns) / dies, (read * read_ns + written * with_gc_ns) / dies)
+        }
+        None => {
+            let plain_ns = (read * read_ns + written * write_ns) / dies;
+            (plain_ns, plain_ns + written * cleans * gc.clean_us * 1000.0 / dies)
+        }
+    };
     let link_ns = ssd.link.map(|link| {
         let pages = if link.full_duplex { read.max(written) } else { read + written };
         pages * link.page_ns as f64
     });
     let channel_ns = ssd.channel.map(|channel| {
+        if let Some(superblock) = &ssd.superblock {
+            let channels = (dies / f64::from(channel.dies_per_channel)).max(1.0);
+            let page_ns = superblock.unit_transfer_ns as f64 / f64::from(superblock.unit_pages);
+            // What is moved crosses twice.
+            let moved = if ssd.gc.instantaneous { 0.0 } else { 2.0 * (gc.write_amplification - 1.0) };
+            return (read * superblock.unit_transfer_ns as f64 + written * (1.0 + moved) * page_ns) / channels;
+        }
         let moved = if ssd.gc.instantaneous { 0.0 } else { transfers_per_move(ssd) * cleans * gc.pages_moved_per_clean };
         let channels = (dies / f64::from(channel.dies_per_channel)).max(1.0);
         (read + written * (1.0 + moved)) * t.page_transfer_ns as f64 / channels
@@ -362,12 +396,25 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
     let ssd = &scenario.array.ssd;
     let g = &ssd.geometry;
     let Some(sample) = sample.filter(|_| scenario.warm_state.load.is_none()) else { return FirstCollection::Unknown };
+    if let Some(superblock) = &ssd.superblock {
+        let shape = Shape::new(g, superblock);
+        let filled = if superblock.fresh { 0 } else { shape.exported_units };
+        let blocks = shape.superblocks - superblock.collection.target - superblock.collection.span;
+        let to_go = (u64::from(blocks) * u64::from(shape.superblock_units())).saturating_sub(u64::from(filled));
+        let warmed = (scenario.warm_up.overwrites * f64::from(shape.exported_units)) as u64;
+        let pages = to_go.saturating_sub(warmed) * u64::from(superblock.unit_pages);
+        return after(scenario, sample, pages);
+    }
     // Filling leaves the reserved blocks free but for the open one.
     let pool_reserved = g.reserved_blocks_per_plane * planes_per_pool(ssd);
     let to_go = u64::from(pool_reserved - 1 - ssd.gc.start_free_blocks) * u64::from(g.data_pages_per_block());
     let pools = u64::from(g.dies) * u64::from(g.planes / planes_per_pool(ssd));
     let warmed = scenario.warm_up.overwrites * f64::from(g.exported_pages_per_die()) * f64::from(g.dies);
-    let pages_per_member = (to_go * pools).saturating_sub(warmed as u64);
+    after(scenario, sample, (to_go * pools).saturating_sub(warmed as u64))
+}
+
+/// Collection begins when so many more pages have been written to each member.
+fn after(scenario: &Scenario, sample: &WorkloadSample, pages_per_member: u64) -> FirstCollection {
     if pages_per_member == 0 {
         return FirstCollection::AtOnce;
     }
@@ -388,6 +435,9 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
 
 /// Both maps, the valid bits with erase and sequence counts, and the scores of the blocks.
 pub(crate) fn memory_bytes(ssd: &SsdParams) -> u64 {
+    if let Some(superblock) = &ssd.superblock {
+        return drive::memory_bytes(&Shape::new(&ssd.geometry, superblock));
+    }
     let g = &ssd.geometry;
     let blocks = u64::from(g.dies) * u64::from(g.blocks_per_die());
     let forward = 4 * u64::from(g.dies) * u64::from(g.exported_pages_per_die());

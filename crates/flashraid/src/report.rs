@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use flashraid_model::metrics::course::SAMPLES_BEYOND;
 
-pub(crate) use build::ReportInputs;
+pub(crate) use build::{DriveInputs, ReportInputs};
 pub(crate) use cache::cache;
 pub use table::{GUESS, Row, Section, format_figure};
 pub use verdict::{Load, Verdict};
@@ -87,6 +87,9 @@ pub struct Report {
     /// What was asked for and not served, because too many members had failed.
     #[serde(default)]
     pub lost: Lost,
+    /// What drives with superblocks counted, all together; left out for other members.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive: Option<DriveReport>,
     /// When the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,
     /// The run was stopped before its end.
@@ -305,6 +308,68 @@ pub struct Bandwidth {
     pub series: Vec<f64>,
     /// Density of (x − mean)/stddev: points (z, density).
     pub z_density: Vec<(f64, f64)>,
+}
+
+/// Drives with superblocks, all together (section 24 of the rules).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DriveReport {
+    /// Rows of a superblock are so many times fewer than in the drive that is meant.
+    pub scale: u32,
+    /// All units programmed, padded ones included, for each unit's worth of pages that the host sent.
+    pub write_amplification: Option<f64>,
+    /// Commands: what an operation of the array brings to a drive at a time.
+    pub commands: u64,
+    /// Units programmed for the host.
+    pub units_programmed: u64,
+    /// Units that collection programmed.
+    pub units_moved: u64,
+    /// Units that the host replaced while collection moved them.
+    pub units_dropped: u64,
+    /// Places without data in superpages that were closed early.
+    pub units_padded: u64,
+    /// Units that replaced one in the buffer.
+    pub overwritten: u64,
+    /// Pages read from the buffer.
+    pub buffer_hits: u64,
+    /// Units of which the host wrote a part, and whose rest was read from flash.
+    pub rmw_reads: u64,
+    /// Array reads for the host.
+    pub array_reads: u64,
+    /// Reads that shared the array read of another.
+    pub joined: u64,
+    /// Pages of trims that covered a unit only in part, and were ignored.
+    pub trimmed_in_part: u64,
+    /// Superblocks that collection began to move.
+    pub victims: u64,
+    /// Write commands that waited for room in the buffer.
+    pub room_waits: u64,
+    /// Mean of these waits, in microseconds.
+    pub room_wait_mean_us: Option<f64>,
+    /// Superpages of the host that waited because moves were owed.
+    pub debt_waits: u64,
+    /// Superpages of the host that waited because too few superblocks were free.
+    pub foreground: u64,
+    /// Sum of these waits, in milliseconds.
+    pub foreground_ms: f64,
+    /// Pages of host reads that waited for collection at their die.
+    pub reads_behind_collection: u64,
+    /// Mean of these waits, in microseconds.
+    pub reads_behind_collection_mean_us: Option<f64>,
+    /// Shares of the time of all dies.
+    pub die_time: DieTime,
+}
+
+/// Shares of the time of all dies; what they leave is reads of the host, or nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DieTime {
+    /// Programs of the host, transfers included.
+    pub host_programs: Option<f64>,
+    /// Programs of collection, transfers included.
+    pub collection_programs: Option<f64>,
+    /// Reads of collection, transfers included.
+    pub collection_reads: Option<f64>,
+    /// Erases.
+    pub erases: Option<f64>,
 }
 
 /// Counts on flash, sums over the members.

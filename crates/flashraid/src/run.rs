@@ -3,12 +3,12 @@
 use crate::check::{check, preflight};
 use crate::config::{Scenario, address_space, changed_workload_keys};
 use crate::observer::{Observer, Phase, Progress};
-use crate::report::{self, Lost, Perf, Report, ReportInputs};
+use crate::report::{self, DriveInputs, Lost, Perf, Report, ReportInputs};
 use crate::simulation::{self, Outcome, Watch};
 use crate::warm_up::{self, SharedWarmUps};
 use flashraid_model::events::GcInterval;
 use flashraid_model::metrics::CompletedRequest;
-use flashraid_model::ssd::MemberCounters;
+use flashraid_model::ssd::{DriveCounters, MemberCounters};
 use flashraid_workload::units::counted;
 use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
 use std::time::Instant;
@@ -101,6 +101,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         stripe_counters,
         cache,
         requests_lost,
+        drive,
         end_ns,
         requests,
         stopped,
@@ -110,7 +111,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
     warnings.extend(nothing_measured(scenario, requests, skipped_all));
     let totals: MemberCounters = counters.iter().copied().sum();
     let measured = metrics.finish(end_ns);
-    let wear: Vec<_> = array.members().iter().map(|m| m.ftl().wear()).collect();
+    let wear: Vec<_> = array.members().iter().map(|m| m.wear()).collect();
     let g = &scenario.array.ssd.geometry;
     let report = Report::build(ReportInputs {
         config: serde_json::to_value(&scenario.config).expect("a configuration is plain data"),
@@ -134,6 +135,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
             pages: stripe_counters.map_or(0, |counters| counters.pages_lost) + cache.map_or(0, |(counters, _)| counters.pages_lost),
         },
         page_bytes: g.page_bytes,
+        drive: drive.map(|counters| drive_inputs(scenario, counters)),
         cache: cache.map_or_else(Default::default, |(counters, room_pages)| {
             let page_bytes = u64::from(array.page_bytes());
             report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, end_ns - measured.from_ns)
@@ -151,6 +153,15 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         true => array.verify().map(|()| report).map_err(RunError::Inconsistent),
         false => Ok(report),
     }
+}
+
+/// What the report says of drives with superblocks.
+fn drive_inputs(scenario: &Scenario, counters: DriveCounters) -> DriveInputs {
+    let ssd = &scenario.array.ssd;
+    let unit_pages = ssd.superblock.as_ref().map_or(1, |superblock| superblock.unit_pages);
+    // Rows are whole, and a few are left in any case.
+    let scale = scenario.config.ssd.geometry.pages / ssd.geometry.pages_per_block;
+    DriveInputs { counters, unit_pages, dies: ssd.geometry.dies, scale }
 }
 
 /// Why there are no figures, if there are none.

@@ -7,7 +7,7 @@ use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination;
 use flashraid_model::events::{GcInterval, Slab, TIME_MAX_NS};
 use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Sample, Skip};
-use flashraid_model::ssd::{Hint, MemberCounters};
+use flashraid_model::ssd::{DriveCounters, Hint, MemberCounters, Ssd};
 use flashraid_workload::{HostLoop, Request, Source, SourceError};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -78,6 +78,8 @@ pub struct Outcome {
     pub stripe_counters: Option<StripeCounters>,
     /// Counts of the write cache over the measured time, and the pages that fit into it, if there is one.
     pub cache: Option<(CacheCounters, u64)>,
+    /// What drives with superblocks have counted over the measured time, all together, if the members are such.
+    pub drive: Option<DriveCounters>,
     /// The end, in nanoseconds.
     pub end_ns: TimeNs,
     /// Requests of the measured time of which pages were lost, and which no other figure counts.
@@ -111,6 +113,8 @@ pub fn simulate(
     let takes_ahead = host == HostLoop::Open && array.takes_ahead();
     let hints: &[_] = match (takes_ahead, has_cache) {
         (true, _) => &[],
+        // They would mean nothing.
+        _ if array.members()[0].media().is_some() => &[],
         (false, true) => &CACHED_HINTS,
         (false, false) => &HINTS,
     };
@@ -126,6 +130,7 @@ pub fn simulate(
         first_measured: 0,
         requests_lost: 0,
         at_restart: vec![MemberCounters::default(); array.members().len()],
+        drives_at_restart: DriveCounters::default(),
         array,
         metrics,
         params: *params,
@@ -153,6 +158,12 @@ pub fn simulate(
     Ok(loop_.finish(stopped, watch))
 }
 
+/// What drives with superblocks have counted so far, all together, if the members are such.
+fn drive_counters(array: &Array) -> Option<DriveCounters> {
+    let members = array.members();
+    members[0].drive_counters().map(|_| members.iter().filter_map(Ssd::drive_counters).copied().sum())
+}
+
 /// A request on its way through the array.
 #[derive(Debug, Clone, Copy)]
 struct InFlight {
@@ -175,6 +186,7 @@ struct Loop {
     measuring: bool,
     /// The members' counts of that moment.
     at_restart: Vec<MemberCounters>,
+    drives_at_restart: DriveCounters,
     messages_at_restart: [u64; coordination::KINDS],
     stripes_at_restart: StripeCounters,
     host_at_restart: HostCounters,
@@ -372,6 +384,7 @@ impl Loop {
         for (copy, member) in self.at_restart.iter_mut().zip(self.array.members()) {
             *copy = *member.counters();
         }
+        self.drives_at_restart = drive_counters(&self.array).unwrap_or_default();
         self.array.restart_cache_counters(now);
         self.messages_at_restart = self.array.messages().unwrap_or_default();
         self.stripes_at_restart = self.array.stripe_counters().unwrap_or_default();
@@ -469,6 +482,7 @@ impl Loop {
         let counters = self.array.members().iter().zip(&self.at_restart).map(|(m, before)| m.counters().since(before)).collect();
         Outcome {
             counters,
+            drive: drive_counters(&self.array).map(|counters| counters.since(&self.drives_at_restart)),
             cache: self.array.cache_counters(self.now),
             messages: self.array.messages().map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, self.messages_at_restart)),
             stripe_counters: self.array.stripe_counters().map(|counters| counters.since(&self.stripes_at_restart)),

@@ -9,7 +9,7 @@ use crate::warm_cache::{self, WarmCache};
 use crate::warm_state;
 use flashraid_model::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
 use flashraid_model::ftl::Ftl;
-use flashraid_model::ssd::Ssd;
+use flashraid_model::ssd::{Media, Ssd, SuperblockParams};
 use flashraid_workload::{self as workload, AddressSpace, OpKind, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +34,7 @@ struct Shared {
     /// A run has been chosen to make it.
     claimed: bool,
     /// Locked while a run makes or copies it.
-    state: Arc<Mutex<Option<Vec<Ftl>>>>,
+    state: Arc<Mutex<Option<Vec<MemberState>>>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -83,9 +83,9 @@ impl SharedWarmUps {
         let Some(state) = lock(&self.shared).get(&key).map(|shared| Arc::clone(&shared.state)) else { return make(array) };
         let mut state = lock(&state);
         match &*state {
-            Some(ftls) => {
-                for (member, ftl) in array.members_mut().iter_mut().zip(ftls) {
-                    member.ftl_mut().clone_from(ftl);
+            Some(states) => {
+                for (member, state) in array.members_mut().iter_mut().zip(states) {
+                    state.copy_to(member);
                 }
             }
             None => make(array)?,
@@ -102,9 +102,29 @@ impl SharedWarmUps {
             runs_left == 0
         };
         if state.is_none() && !is_last {
-            *state = Some(array.members().iter().map(|member| member.ftl().clone()).collect());
+            *state = Some(array.members().iter().map(MemberState::of).collect());
         }
         Ok(())
+    }
+}
+
+/// What a warm-up leaves of a member.
+#[derive(Debug)]
+enum MemberState {
+    Pages(Ftl),
+    Superblocks(Media),
+}
+
+impl MemberState {
+    fn of(member: &Ssd) -> Self {
+        member.media().map_or_else(|| Self::Pages(member.ftl().clone()), |media| Self::Superblocks(media.clone()))
+    }
+
+    fn copy_to(&self, member: &mut Ssd) {
+        match self {
+            Self::Pages(ftl) => member.ftl_mut().clone_from(ftl),
+            Self::Superblocks(media) => member.media_mut().expect("members that begin alike are alike").clone_from(media),
+        }
     }
 }
 
@@ -144,7 +164,12 @@ fn key_of_members(scenario: &Scenario) -> String {
             Some((level, members, stripe_unit_pages, ssd.die_stride_pages, params.spares(), replaced))
         }
     };
-    format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {:?}", scenario.seed, ssd.ftl())
+    // Of a drive with superblocks no more than its state depends on.
+    let superblock = ssd.superblock.as_ref().map(|superblock| {
+        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, fresh, collection, .. } = superblock;
+        format!(", superblocks {:?}", (unit_pages, flash_page_units, pages_per_cell, fresh, collection.target))
+    });
+    format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {:?}{}", scenario.seed, ssd.ftl(), superblock.unwrap_or_default())
 }
 
 /// The keys under which the members' states are kept.
@@ -209,6 +234,9 @@ fn kept<'a>(
     go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
 ) -> Result<Option<Kept<'a>>, RunError> {
     let Some(cache) = &shared.cache else { return Ok(None) };
+    if scenario.array.ssd.superblock.is_some() {
+        return Ok(None);
+    }
     let members = array.members_to_warm_up().len();
     let pages = scenario.array.ssd.exported_pages() as f64 * members as f64;
     if scenario.warm_up.overwrites * pages < warm_cache::WRITES_MIN {
@@ -349,7 +377,9 @@ fn warm_up(
             let open = |pass: u64| {
                 workload::open_until(&scenario.workload, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params), stop)
             };
-            overwrite_by_workload(array, &address_space(params), overwrites, open, go_on)
+            overwrite_by_workload(array, &address_space(params), overwrites, open, go_on)?;
+            array.members_to_warm_up().iter_mut().for_each(Ssd::warm_up_is_over);
+            Ok(())
         }
     }
 }

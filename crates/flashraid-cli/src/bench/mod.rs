@@ -187,7 +187,7 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
     let mut array = Array::new(&scenario.array, scenario.seed);
     let warm_up_s = warm(&mut array, &scenario, 1);
     let pages = scenario.array.ssd.geometry.physical_pages() * u64::from(scenario.array.members);
-    let resident_bytes: u64 = array.members().iter().map(|m| m.ftl().resident_bytes()).sum();
+    let resident_bytes: u64 = array.members().iter().map(|m| m.resident_bytes()).sum();
 
     report("warming up the array on two threads");
     let mut threads_array = Array::new(&scenario.array, scenario.seed);

@@ -308,11 +308,28 @@ impl Array {
         self.members.completed(completion, continuation, now);
     }
 
+    /// A flush goes to all members: their write buffers may forget (rule 208).
+    fn flush_members(&mut self, now: TimeNs, request: &PageRequest, moment_is_over: bool) {
+        if self.counts_operations() {
+            self.operation_begins(now);
+        }
+        let completion = self.members.open_completion(Continuation::Host(request.tag));
+        let access = Access { now, kind: OpKind::Flush, high_priority: false, moment_is_over };
+        let members = self.members.ssds.len() as u32;
+        (0..members).for_each(|member| self.members.submit(&access, member, 0, completion));
+        self.members.close_completion(completion, members);
+        self.drain();
+    }
+
     /// A request that nothing holds back.
     #[inline]
     fn begin(&mut self, now: TimeNs, request: &PageRequest, moment_is_over: bool) {
         if request.pages == 0 {
-            self.done_at_once(now, request);
+            if request.kind == OpKind::Flush && self.members.ssds[0].is_drive() {
+                self.flush_members(now, request, moment_is_over);
+            } else {
+                self.done_at_once(now, request);
+            }
             return;
         }
         if let Some(caching) = &mut self.caching {
@@ -538,6 +555,9 @@ impl Array {
     /// Hints that `request` comes soon.
     #[inline]
     pub fn prefetch(&self, hint: Hint, request: &PageRequest) {
+        if self.members.ssds[0].is_drive() {
+            return;
+        }
         for extent in self.layout.extents(request) {
             for page in extent.first_page..extent.first_page + extent.pages {
                 self.members.ssds[extent.first_member as usize].prefetch(hint, page);
@@ -841,7 +861,7 @@ impl Array {
         if let Some(caching) = &self.caching {
             caching.cache.verify().map_err(|error| format!("the cache: {error}"))?;
         }
-        self.members.ssds.iter().enumerate().try_for_each(|(m, ssd)| ssd.ftl().verify().map_err(|e| format!("member {m}: {e}")))
+        self.members.ssds.iter().enumerate().try_for_each(|(m, ssd)| ssd.verify().map_err(|e| format!("member {m}: {e}")))
     }
 }
 

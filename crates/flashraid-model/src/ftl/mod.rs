@@ -340,11 +340,7 @@ impl Ftl {
 
     /// Erase counts over all blocks.
     pub fn wear(&self) -> Wear {
-        let blocks = self.score.len() as u32;
-        let counts = || (0..blocks).map(|b| self.erases(b));
-        let mean = counts().map(f64::from).sum::<f64>() / f64::from(blocks);
-        let variance = counts().map(|n| (f64::from(n) - mean) * (f64::from(n) - mean)).sum::<f64>() / f64::from(blocks);
-        Wear { min: counts().min().unwrap_or(0), mean, max: counts().max().unwrap_or(0), stddev: variance.sqrt() }
+        Wear::of_counts((0..self.score.len() as u32).map(|b| self.erases(b)))
     }
 
     /// Erase count of every block: by die, pool, block of the pool.

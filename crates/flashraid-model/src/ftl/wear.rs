@@ -14,6 +14,18 @@ pub struct Wear {
 }
 
 impl Wear {
+    /// Wear of blocks with so many erases each; all zero without blocks.
+    #[must_use]
+    pub fn of_counts(counts: impl Iterator<Item = u32> + Clone) -> Self {
+        let blocks = counts.clone().count();
+        if blocks == 0 {
+            return Self::default();
+        }
+        let mean = counts.clone().map(f64::from).sum::<f64>() / blocks as f64;
+        let variance = counts.clone().map(|n| (f64::from(n) - mean) * (f64::from(n) - mean)).sum::<f64>() / blocks as f64;
+        Self { min: counts.clone().min().unwrap_or(0), mean, max: counts.max().unwrap_or(0), stddev: variance.sqrt() }
+    }
+
     /// Wear of the blocks of several members of equally many blocks; all zero without members.
     #[must_use]
     pub fn of_all(members: &[Self]) -> Self {

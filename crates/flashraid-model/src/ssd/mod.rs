@@ -15,13 +15,14 @@ mod immediate;
 mod link;
 mod params;
 mod placement;
+mod superblock;
 #[cfg(test)]
 pub(crate) mod tiny;
 mod warm_up;
 
 use crate::coordination::Notice;
 use crate::events::{Agenda, GcInterval, Slab, TimeNs, TimeParts};
-use crate::ftl::Ftl;
+use crate::ftl::{Ftl, FtlParams, Wear};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
 pub use counters::MemberCounters;
@@ -32,6 +33,8 @@ pub(crate) use immediate::Served;
 pub use params::*;
 use placement::Placement;
 use std::collections::VecDeque;
+use superblock::Drive;
+pub use superblock::{DriveCounters, DriveWake, Media};
 
 /// One page to read, write or trim for the layer above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +82,8 @@ pub enum SsdWake {
     Crossed(u32),
     /// A transfer on that channel is over.
     Transferred(u32),
+    /// A drive with superblocks goes on.
+    Drive(DriveWake),
 }
 
 /// Where a member leaves what it causes; owned and reused by the array.
@@ -235,6 +240,8 @@ pub struct Ssd {
     /// T_hard, in free blocks of a pool (rule 33).
     hard_free_blocks: f64,
     counters: MemberCounters,
+    /// A drive with superblocks; then nothing else here is used.
+    drive: Option<Box<Drive>>,
 }
 
 impl Ssd {
@@ -245,7 +252,11 @@ impl Ssd {
         let scopes = if by_plane { g.planes } else { 1 };
         let channels = params.channel.map_or(0, |c| g.dies.div_ceil(c.dies_per_channel));
         let immediate = shortcuts.immediate && Self::may_be_immediate(params, controlled);
-        let (immediate_dies, dies) = if immediate { (g.dies, 0) } else { (0, g.dies) };
+        let (immediate_dies, dies) = match immediate {
+            _ if params.superblock.is_some() => (0, 0),
+            true => (g.dies, 0),
+            false => (0, g.dies),
+        };
         let mut params = params.clone();
         params.timing = params.timing.with_shares(&g);
         if params.gc.instantaneous {
@@ -255,7 +266,8 @@ impl Ssd {
         Self {
             member,
             durations: Durations::new(&params),
-            ftl: Ftl::filled(&params.ftl(), seed, member.0),
+            ftl: Ftl::filled(&ftl_of(&params), seed, member.0),
+            drive: params.superblock.as_ref().map(|superblock| Box::new(Drive::new(&params, superblock, member))),
             immediate: vec![ImmediateDie::new(g.planes, params.gc.blocking); immediate_dies as usize],
             dies: vec![Die::new(scopes, by_plane, params.gc.idle_ns); dies as usize],
             lazy: shortcuts.collapsed && Self::may_be_lazy(&params),
@@ -277,7 +289,11 @@ impl Ssd {
     /// Nothing can come in between: first come first served, cleans in one piece, no shared channel or link, no controller.
     fn may_be_immediate(params: &SsdParams, controlled: bool) -> bool {
         let interruptible = !params.gc.instantaneous && (controlled || params.gc.preemption.is_some() || params.gc.idle_ns.is_some());
-        !interruptible && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static
+        params.superblock.is_none()
+            && !interruptible
+            && params.channel.is_none()
+            && params.link.is_none()
+            && params.allocation == Allocation::Static
     }
 
     /// Dies know nothing of each other, and at most one worker of a die is active at a time.
@@ -298,11 +314,66 @@ impl Ssd {
 
     /// Counts since the end of the warm-up.
     pub fn counters(&self) -> &MemberCounters {
-        &self.counters
+        self.drive.as_ref().map_or(&self.counters, |drive| &drive.counters)
+    }
+
+    /// What only a drive with superblocks counts.
+    pub fn drive_counters(&self) -> Option<&DriveCounters> {
+        self.drive.as_ref().map(|drive| &drive.drive_counters)
+    }
+
+    /// What a drive with superblocks holds, and where.
+    pub fn media(&self) -> Option<&Media> {
+        self.drive.as_ref().map(|drive| &drive.media)
+    }
+
+    /// The same, for loading a warm state.
+    pub fn media_mut(&mut self) -> Option<&mut Media> {
+        self.drive.as_mut().map(|drive| &mut drive.media)
+    }
+
+    /// Erases of its blocks, warm-up included.
+    pub fn wear(&self) -> Wear {
+        self.drive.as_ref().map_or_else(|| self.ftl.wear(), |drive| drive.wear())
+    }
+
+    /// Bytes of its tables.
+    pub fn resident_bytes(&self) -> u64 {
+        self.drive.as_ref().map_or_else(|| self.ftl.resident_bytes(), |drive| drive.media.resident_bytes())
+    }
+
+    /// Verifies its whole state.
+    ///
+    /// # Errors
+    /// A sentence that names the first invariant that does not hold.
+    pub fn verify(&self) -> Result<(), String> {
+        self.drive.as_ref().map_or_else(|| self.ftl.verify(), |drive| drive.verify())
+    }
+
+    /// Whether it is a drive with superblocks: then a flush is something to do, and hints mean nothing.
+    #[inline]
+    pub(crate) fn is_drive(&self) -> bool {
+        self.drive.is_some()
+    }
+
+    /// Lets the drive act, and hands on what follows.
+    fn with_drive<W>(&mut self, fx: &mut Effects<W>, act: impl FnOnce(&mut Drive)) {
+        let Some(drive) = &mut self.drive else { return };
+        act(drive);
+        let out = &mut drive.out;
+        for (at, wake) in out.wakes.drain(..) {
+            fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Drive(wake)));
+        }
+        fx.ends.append(&mut out.ends);
+        fx.cleans.append(&mut out.collections);
+        fx.notices.append(&mut out.notices);
     }
 
     /// Start of the oldest clean whose end is not known yet, or of one that is not known at all.
     pub fn oldest_open_clean(&self) -> Option<TimeNs> {
+        if let Some(drive) = &self.drive {
+            return drive.collects_since();
+        }
         self.dies.iter().map(Die::cleans_known_until).min()
     }
 
@@ -342,6 +413,9 @@ impl Ssd {
 
     /// Whether and until when the die of logical page `page` collects, as far as is known now.
     pub fn busy(&self, now: TimeNs, page: u32) -> Busy {
+        if let Some(drive) = &self.drive {
+            return drive.busy(now, page);
+        }
         let (home, lpn) = self.home(page);
         let die = if self.ftl.is_mapped(lpn) { self.ftl.die_of(lpn) } else { home };
         match self.immediate.get(die.index()) {
@@ -350,7 +424,7 @@ impl Ssd {
         }
     }
 
-    /// Brings near what serving logical page `page` will read.
+    /// Brings near what serving logical page `page` will read; not for drives with superblocks.
     #[inline]
     pub fn prefetch(&self, hint: Hint, page: u32) {
         let (die, lpn) = self.home(page);
@@ -372,13 +446,17 @@ impl Ssd {
     /// Takes a page operation.
     #[inline]
     pub fn submit<W>(&mut self, now: TimeNs, op: PageOp, fx: &mut Effects<W>) {
-        let (die, lpn) = self.home(op.page);
         if self.is_immediate() {
+            let (die, lpn) = self.home(op.page);
             let served = self.serve_now(now, die, lpn, op.kind, fx.cleans);
             let time = self.time_of(now, op.kind, &served);
             fx.ends.push(OpEnd { completion: op.completion, member: self.member, at: served.end, met_gc: served.met_gc, time });
             return;
         }
+        if self.drive.is_some() {
+            return self.with_drive(fx, |drive| drive.submit(now, op));
+        }
+        let (die, lpn) = self.home(op.page);
         let id = self.waiting.insert(Waiting::new(now, op, lpn, die));
         if op.kind == OpKind::Write && self.params.link.is_some() {
             self.join_lane(now, 0, id, fx);
@@ -394,6 +472,7 @@ impl Ssd {
             SsdWake::Die(die) => self.wake_lazy(now, die, fx),
             SsdWake::Crossed(lane) => self.crossed(now, lane, fx),
             SsdWake::Transferred(channel) => self.transferred(now, channel, fx),
+            SsdWake::Drive(wake) => self.with_drive(fx, |drive| drive.wake(now, wake)),
         }
     }
 
@@ -401,6 +480,8 @@ impl Ssd {
     pub fn expects_wake(&self, wake: SsdWake) -> bool {
         match wake {
             SsdWake::Worker { die, worker, number } => self.expects(die, worker, number),
+            // Idle time is not used any more.
+            SsdWake::Drive(DriveWake::Idle(_)) => false,
             _ => true,
         }
     }
@@ -421,6 +502,17 @@ impl Ssd {
         let Waiting { op, met_gc, .. } = waiting;
         fx.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc, time: waiting.time_until(at) });
     }
+}
+
+/// What the translation layer of pages has to know; where a drive has superblocks it holds nothing.
+fn ftl_of(params: &SsdParams) -> FtlParams {
+    let mut ftl = params.ftl();
+    if let Some(superblock) = &params.superblock {
+        (ftl.geometry.dies, ftl.geometry.planes, ftl.geometry.pages_per_block) = (1, 1, 2);
+        (ftl.geometry.blocks_per_plane, ftl.geometry.reserved_blocks_per_plane, ftl.geometry.summary_page) = (4, 3, false);
+        ftl.start_free_blocks = superblock.collection.target;
+    }
+    ftl
 }
 
 /// Whether a die or plane collects.

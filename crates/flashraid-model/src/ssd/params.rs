@@ -1,5 +1,6 @@
 //! What one SSD is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
 
+pub use super::superblock::{BufferParams, FirmwareParams, PlaneReads, SUPERPAGE_UNITS_MAX, Shape, SuperblockCollection, SuperblockParams};
 use crate::coordination::Pools;
 use crate::flash::{Geometry, Timing};
 use crate::ftl::FtlParams;
@@ -27,6 +28,8 @@ pub struct SsdParams {
     pub channel: Option<ChannelParams>,
     /// Limit of the host link; `None`: transfers to the host take no time.
     pub link: Option<LinkParams>,
+    /// Superblocks behind a write buffer: what this says takes the place of pools, planes and dies of a write (section 24).
+    pub superblock: Option<SuperblockParams>,
 }
 
 impl SsdParams {
@@ -53,6 +56,13 @@ impl SsdParams {
 
     /// The pools that thresholds are measured by.
     pub fn pools(&self) -> Pools {
+        if let Some(superblock) = &self.superblock {
+            return Pools {
+                blocks: self.geometry.blocks_per_plane,
+                reserved_blocks: self.geometry.reserved_blocks_per_plane,
+                start_free_blocks: superblock.collection.target,
+            };
+        }
         let planes = if self.gc.pool == Pool::Die { self.geometry.planes } else { 1 };
         Pools {
             blocks: planes * self.geometry.blocks_per_plane,
@@ -64,6 +74,10 @@ impl SsdParams {
     /// Pages that the SSD exports: the whole die strides of its dies (rule 3).
     pub fn exported_pages(&self) -> u64 {
         let (g, stride) = (&self.geometry, self.die_stride_pages);
+        if let Some(superblock) = &self.superblock {
+            let shape = Shape::new(g, superblock);
+            return u64::from(shape.exported_units) * u64::from(superblock.unit_pages);
+        }
         u64::from(g.exported_pages_per_die() / stride * stride) * u64::from(g.dies)
     }
 }

@@ -20,6 +20,9 @@ impl Ssd {
     /// The same, ended before its time when `go_on`, which is told the share that is done, says no; then the state is of no use, and
     /// false is returned.
     pub fn warm_up_while(&mut self, overwrites: f64, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        if let Some(drive) = &mut self.drive {
+            return drive.warm_up(overwrites, seed, go_on);
+        }
         let dies = self.params.geometry.dies;
         let done = (0..dies).map(DieId).all(|die| {
             let mut go_on = |share: f64| go_on((f64::from(die.0) + share) / f64::from(dies));
@@ -65,8 +68,18 @@ impl Ssd {
         self.ftl.write(die, pool, lpn);
     }
 
+    /// No more is overwritten without time.
+    pub fn warm_up_is_over(&mut self) {
+        if let Some(drive) = &mut self.drive {
+            drive.warm_up_is_over();
+        }
+    }
+
     /// One host write of logical page `page`, without time and without counting; for a warm-up by the workload's own addresses.
     pub fn overwrite_page_untimed(&mut self, page: u32) {
+        if let Some(drive) = &mut self.drive {
+            return drive.overwrite_untimed(page);
+        }
         let (home, lpn) = self.home(page);
         // Without time there is no earliest start: under dynamic allocation a page stays on the die that holds it.
         let die = if self.ftl.dynamic && self.ftl.is_mapped(lpn) { self.ftl.die_of(lpn) } else { home };

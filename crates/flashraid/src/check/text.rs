@@ -28,6 +28,22 @@ impl fmt::Display for CheckReport {
         let text =
             format!("{:.1} %, of which {:.1} % are left for garbage", m.over_provisioning * 100.0, m.effective_over_provisioning * 100.0);
         line(f, "over-provisioning", &text)?;
+        if let Some(drive) = &self.drive {
+            let text = format!(
+                "{} superblocks of {}; superpages of {}, a write buffer of {}",
+                drive.superblocks,
+                size(drive.superblock_bytes),
+                size(drive.superpage_bytes),
+                size(drive.buffer_bytes)
+            );
+            line(f, "drive", &text)?;
+            let mut text = format!("{} before the free superblocks are used up", size(drive.burst_bytes));
+            if drive.scale > 1 {
+                let (burst, memory) = (size(drive.burst_bytes_unscaled), size(drive.memory_bytes_unscaled));
+                text += &format!("; in the drive {burst} (1 : {} is simulated: {memory} of state would be needed for each)", drive.scale);
+            }
+            line(f, "a burst may be", &text)?;
+        }
         let gc = &self.gc;
         let text =
             format!("starts at {} free of {} blocks of a pool, stops at {}", gc.start_free_blocks, gc.pool_blocks, gc.stop_free_blocks);

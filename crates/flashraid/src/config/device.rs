@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::gc::GcConfig;
+use super::superblock::{BufferConfig, FirmwareConfig, SuperblockConfig};
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Rate, Size, TimePerByte, UnitError};
 
 /// The preset that a configuration which names none builds on.
@@ -47,6 +48,20 @@ pub struct SsdConfig {
     /// The block that filling the device reaches last is sealed like the others; the reference simulator leaves it open for ever.
     #[serde(default = "yes")]
     pub fill_seals_last_block: bool,
+    /// Superblocks behind a write buffer: a drive of today.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superblock: Option<SuperblockConfig>,
+    /// The write buffer of such a drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<BufferConfig>,
+    /// The controller of such a drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub firmware: Option<FirmwareConfig>,
+    /// The drive is simulated with so many times fewer rows in each superblock, and erases that much shorter: a drive that does not fit the
+    /// memory. Superblocks, dies, buffer and spare area stay as they are; what free space absorbs shrinks. Needs `ssd.superblock`.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1, max = 65_536))]
+    pub scale: u32,
     /// Garbage collection.
     #[serde(default)]
     pub gc: GcConfig,
@@ -69,6 +84,11 @@ fn yes() -> bool {
 
 fn one() -> u32 {
     1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 fn default_endurance() -> u32 {
@@ -279,6 +299,9 @@ pub struct WarmUpConfig {
     pub overwrites: f64,
     /// Where the overwrites go.
     pub pattern: WarmUpPattern,
+    /// What is mapped before the overwrites.
+    #[serde(skip_serializing_if = "Start::is_default")]
+    pub start: Start,
     /// File to write the warm state to, so that later runs can load it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub save: Option<String>,
@@ -289,7 +312,7 @@ pub struct WarmUpConfig {
 
 impl Default for WarmUpConfig {
     fn default() -> Self {
-        Self { overwrites: 2.0, pattern: WarmUpPattern::Random, save: None, load: None }
+        Self { overwrites: 2.0, pattern: WarmUpPattern::Random, start: Start::Filled, save: None, load: None }
     }
 }
 
@@ -302,4 +325,21 @@ pub enum WarmUpPattern {
     Random,
     /// The write addresses of the workload itself.
     Workload,
+}
+
+/// What is mapped at the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Every exported page.
+    #[default]
+    Filled,
+    /// Nothing, as after formatting; needs `ssd.superblock`.
+    Fresh,
+}
+
+impl Start {
+    fn is_default(&self) -> bool {
+        *self == Self::Filled
+    }
 }

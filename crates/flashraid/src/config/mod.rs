@@ -26,6 +26,8 @@ mod resolve_cache;
 mod resolve_coordination;
 mod resolve_failure;
 mod resolve_host_port;
+mod resolve_superblock;
+mod superblock;
 mod tree;
 mod validate;
 mod workload;
@@ -52,8 +54,8 @@ pub use array::{ArrayConfig, Level};
 pub use cache::{CacheConfig, CacheMemory};
 pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, ProtocolConfig};
 pub use device::{
-    Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, SsdConfig, SummaryPage,
-    TimingConfig, Transfer, WarmUpConfig, WarmUpPattern,
+    Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, SsdConfig, Start,
+    SummaryPage, TimingConfig, Transfer, WarmUpConfig, WarmUpPattern,
 };
 pub use flashraid_model::coordination::SchemePolicy;
 pub use flashraid_model::ssd::VictimPolicy;
@@ -65,6 +67,7 @@ pub use read::ReadConfig;
 pub use renamed::{Migrated, Renaming, migrate, renamed_preset};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::address_space;
+pub use superblock::{BufferConfig, FirmwareConfig, PlaneReads, SuperblockConfig};
 pub use workload::*;
 pub(crate) use workload_spec::changed_workload_keys;
 

@@ -35,6 +35,9 @@ const DEVICES: &[(&str, &str)] = &[
     ("mlc-sata2", include_str!("../../../../presets/devices/mlc-sata2.toml")),
     ("slc-sata2", include_str!("../../../../presets/devices/slc-sata2.toml")),
     ("nvme-simple", include_str!("../../../../presets/devices/nvme-simple.toml")),
+    ("nvme-tlc-read", include_str!("../../../../presets/devices/nvme-tlc-read.toml")),
+    ("nvme-tlc-mixed", include_str!("../../../../presets/devices/nvme-tlc-mixed.toml")),
+    ("nvme-gen5", include_str!("../../../../presets/devices/nvme-gen5.toml")),
 ];
 
 /// Name and TOML of every array.

@@ -20,7 +20,7 @@ use flashraid_workload::units::{Duration, Size, StopThreshold, counted};
 use flashraid_workload::{AddressSpace, SourceSpec};
 
 /// The bytes of a sector, the unit that spare bytes are counted by.
-const SECTOR_BYTES: u64 = 512;
+pub(super) const SECTOR_BYTES: u64 = 512;
 
 /// Pages of one member: the ids of the model have 32 bits.
 const PAGES_PER_MEMBER_MAX: u64 = u32::MAX as u64;
@@ -28,7 +28,7 @@ const PAGES_PER_MEMBER_MAX: u64 = u32::MAX as u64;
 /// Pools of a die: what the model keeps a bit each for.
 const PLANE_POOLS_MAX: u32 = 64;
 
-const LONGEST_OPERATION_NS: u64 = 3_600_000_000_000;
+pub(super) const LONGEST_OPERATION_NS: u64 = 3_600_000_000_000;
 
 /// How long it may take to collect a die once from end to end, about nine years: what the model adds up before anybody looks at the clock
 /// then stays far below what a time can hold.
@@ -37,7 +37,7 @@ const LONGEST_DIE_NS: u128 = 1 << 58;
 /// Fills in what depends on other keys and checks what the schema cannot; the scenario if nothing is wrong.
 pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems: &mut Vec<Problem>) -> Option<Scenario> {
     let before = problems.len();
-    let mut resolver = Resolver { tree, problems };
+    let mut resolver = Resolver { tree, written, problems };
     config.inherits = None;
     fill_chunks(&mut config.workload, config.ssd.geometry.page_size);
     let ssd = resolver.ssd(&config);
@@ -198,6 +198,8 @@ fn without_effect(config: &Config) -> Vec<String> {
 
 pub(super) struct Resolver<'a> {
     tree: &'a Tree,
+    /// What the user wrote, without presets.
+    written: &'a Tree,
     problems: &'a mut Vec<Problem>,
 }
 
@@ -218,6 +220,15 @@ impl Resolver<'_> {
         self.problem(&key, message, None);
     }
 
+    /// Whether the user wrote the key, rather than a preset.
+    pub(super) fn is_written(&self, key: &str) -> bool {
+        self.written.at(key).is_some()
+    }
+
+    pub(super) fn problems_so_far(&self) -> usize {
+        self.problems.len()
+    }
+
     /// The value of a key as it was written.
     pub(super) fn written(&self, key: &str) -> String {
         show(&self.tree.deepest(key.split('.')).to_json())
@@ -225,6 +236,10 @@ impl Resolver<'_> {
 
     fn ssd(&mut self, config: &Config) -> Option<SsdParams> {
         let before = self.problems.len();
+        if config.ssd.superblock.is_some() {
+            return self.superblock_ssd(config);
+        }
+        self.needs_superblock(config);
         let geometry = self.geometry(config)?;
         let timing = self.timing(config, &geometry);
         let gc = self.gc(config, &geometry);
@@ -249,6 +264,7 @@ impl Resolver<'_> {
             fill_seals_last_block: config.ssd.fill_seals_last_block,
             channel,
             link,
+            superblock: None,
         };
         self.longest_times(config, &ssd);
         (self.problems.len() == before).then_some(ssd)
@@ -484,7 +500,7 @@ impl Resolver<'_> {
         victim
     }
 
-    fn channel(&mut self, config: &Config) -> Option<ChannelParams> {
+    pub(super) fn channel(&mut self, config: &Config) -> Option<ChannelParams> {
         let dies = config.ssd.geometry.dies;
         match (config.ssd.transfer, &config.ssd.channel) {
             (Transfer::Channel, Some(channel)) => {
@@ -787,7 +803,7 @@ fn working_blocks(config: &Config) -> (u32, String) {
     (parts.len() as u32 + 1, parts.join(", "))
 }
 
-fn link(config: &Config, page_bytes: u64) -> Option<LinkParams> {
+pub(super) fn link(config: &Config, page_bytes: u64) -> Option<LinkParams> {
     let (rate, duplex) = match &config.ssd.link {
         Link::Rate(LinkRate::Off) => return None,
         Link::Rate(LinkRate::HalfDuplex(rate)) => (*rate, Duplex::Half),

@@ -9,7 +9,7 @@ use flashraid_model::array::{FailureProgress, Health, HostCounters, HostPortCoun
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{CompletedRequest, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums};
-use flashraid_model::ssd::MemberCounters;
+use flashraid_model::ssd::{DriveCounters, MemberCounters};
 use flashraid_workload::OpKind;
 
 const NS_PER_DAY: f64 = 86_400e9;
@@ -59,6 +59,8 @@ pub struct ReportInputs<'a> {
     pub lost: Lost,
     /// Bytes of a page.
     pub page_bytes: u32,
+    /// What drives with superblocks have counted, if the members are such.
+    pub drive: Option<DriveInputs>,
     /// The host waits for one request before it sends another.
     pub is_closed: bool,
     /// Why the run was stopped before its end, if it was.
@@ -103,6 +105,7 @@ impl Report {
             failure: failure(&inputs),
             failures: inputs.failures.iter().map(|progress| failed_member(&inputs, progress)).collect(),
             lost: inputs.lost,
+            drive: inputs.drive.as_ref().map(|drive| drive_report(&inputs, drive)),
             perf: inputs.perf,
             verdict: Verdict::of(&measured.course, inputs.is_closed, &measured.response.all),
             iops: iops(measured),
@@ -120,6 +123,56 @@ impl Report {
             trace_notes: inputs.trace_notes,
             warnings: inputs.warnings,
         }
+    }
+}
+
+/// What drives with superblocks have counted over the measured time.
+#[derive(Debug, Clone, Copy)]
+pub struct DriveInputs {
+    /// All of them together.
+    pub counters: DriveCounters,
+    /// Pages of a unit.
+    pub unit_pages: u32,
+    /// Dies of a drive.
+    pub dies: u32,
+    /// So many times smaller than the drives they stand for.
+    pub scale: u32,
+}
+
+fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
+    let DriveInputs { counters: c, unit_pages, dies, scale } = *drive;
+    let measured = inputs.measured;
+    let dies_ns = (measured.end_ns - measured.from_ns) as f64 * f64::from(dies) * inputs.counters.len() as f64;
+    let share = |ns: u64| (dies_ns > 0.0).then(|| ns as f64 / dies_ns);
+    let mean_us = |sum_ns: u64, count: u64| (count > 0).then(|| us(sum_ns) / count as f64);
+    DriveReport {
+        scale,
+        write_amplification: c.write_amplification(unit_pages),
+        commands: c.commands,
+        units_programmed: c.units_programmed,
+        units_moved: c.units_moved,
+        units_dropped: c.units_dropped,
+        units_padded: c.units_padded,
+        overwritten: c.overwritten,
+        buffer_hits: c.buffer_hits,
+        rmw_reads: c.rmw_reads,
+        array_reads: c.array_reads,
+        joined: c.joined,
+        trimmed_in_part: c.trimmed_in_part,
+        victims: c.victims,
+        room_waits: c.room_waits,
+        room_wait_mean_us: mean_us(c.room_wait_ns, c.room_waits),
+        debt_waits: c.debt_waits,
+        foreground: c.foreground,
+        foreground_ms: c.foreground_ns as f64 / 1e6,
+        reads_behind_collection: c.reads_behind_collection,
+        reads_behind_collection_mean_us: mean_us(c.reads_behind_collection_ns, c.reads_behind_collection),
+        die_time: DieTime {
+            host_programs: share(c.program_ns),
+            collection_programs: share(c.collection_program_ns),
+            collection_reads: share(c.collection_read_ns),
+            erases: share(c.erase_ns),
+        },
     }
 }
 
@@ -505,6 +558,7 @@ pub(super) mod tests {
             failures: Vec::new(),
             lost: Lost::default(),
             page_bytes: 4096,
+            drive: None,
             is_closed: false,
             partial_reason: None,
             workload_note: Some("a stand-in".to_owned()),

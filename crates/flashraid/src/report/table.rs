@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ByDirection, Controller, FailedMember, Failure, Lost, Member, Parity, Report, ResponseTime};
+use super::{ByDirection, Controller, DriveReport, FailedMember, Failure, Lost, Member, Parity, Report, ResponseTime};
 
 /// Most members that get a column each.
 const MEMBER_COLUMNS_MAX: usize = 8;
@@ -88,6 +88,7 @@ impl Report {
         if let Some(failure) = &self.failure {
             sections.extend(failure_sections(failure, &self.failures));
         }
+        sections.extend(self.drive.as_ref().map(drive_section));
         if !self.cache.is_empty() {
             sections.push(self.cache_section());
         }
@@ -307,6 +308,30 @@ fn controller_section(controller: &Controller) -> Section {
 /// Names of the columns, if there are several.
 fn failure_columns(failures: usize) -> Vec<String> {
     if failures > 1 { (1..=failures).map(|nth| format!("failure {nth}")).collect() } else { Vec::new() }
+}
+
+fn drive_section(drive: &DriveReport) -> Section {
+    let share = |share: Option<f64>| format_figure(share.map(|share| share * 100.0));
+    let count = |count: u64| count.to_string();
+    let time = &drive.die_time;
+    let mut rows = vec![
+        Row::new("write amplification of the media", [format_figure(drive.write_amplification)], ""),
+        Row::new("superblocks collected", [count(drive.victims)], ""),
+        Row::new("dies in programs of the host", [share(time.host_programs)], "%"),
+        Row::new("dies in programs of collection", [share(time.collection_programs)], "%"),
+        Row::new("dies in reads of collection", [share(time.collection_reads)], "%"),
+        Row::new("dies in erases", [share(time.erases)], "%"),
+        Row::new("writes that waited for the buffer", [count(drive.room_waits)], ""),
+        Row::new("mean of these waits", [format_figure(drive.room_wait_mean_us)], "us"),
+        Row::new("superpages that waited for moves", [count(drive.debt_waits)], ""),
+        Row::new("superpages that waited for a superblock", [count(drive.foreground)], ""),
+        Row::new("pages read that waited for collection", [count(drive.reads_behind_collection)], ""),
+        Row::new("mean of these waits", [format_figure(drive.reads_behind_collection_mean_us)], "us"),
+    ];
+    if drive.scale > 1 {
+        rows.insert(0, Row::new("scale", [format!("1 : {}", drive.scale)], ""));
+    }
+    Section { title: "Drives", columns: Vec::new(), rows }
 }
 
 fn lost_section(lost: &Lost) -> Section {

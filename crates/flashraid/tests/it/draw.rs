@@ -234,6 +234,7 @@ impl Draw {
             fill_seals_last_block,
             channel,
             link,
+            superblock: None,
         }
     }
 

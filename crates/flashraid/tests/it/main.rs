@@ -6,6 +6,7 @@ mod cases;
 mod combinations;
 mod corners;
 mod draw;
+mod drives;
 mod ideal;
 mod outcome;
 mod parts;

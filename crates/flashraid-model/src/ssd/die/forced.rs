@@ -50,6 +50,9 @@ pub(in super::super) struct Agent {
 impl Ssd {
     /// From now on the member speaks the protocol; it must not be immediate.
     pub fn become_ggc_aware<W>(&mut self, now: TimeNs, t_soft_free_blocks: Option<u32>, fx: &mut Effects<W>) {
+        if self.drive.is_some() {
+            return self.with_drive(fx, |drive| drive.become_ggc_aware(now, t_soft_free_blocks));
+        }
         self.catch_up_each(now, NEVER, fx);
         let agent = Agent {
             t_soft_free_blocks,
@@ -69,6 +72,9 @@ impl Ssd {
 
     /// A message of the controller has arrived; all else that happens at this nanosecond has happened.
     pub fn receive<W>(&mut self, now: TimeNs, message: ToMember, fx: &mut Effects<W>) {
+        if self.drive.is_some() {
+            return self.with_drive(fx, |drive| drive.receive(now, message));
+        }
         self.catch_up_each(now, NEVER, fx);
         match message {
             ToMember::Force(work) | ToMember::Grant(work) => self.force(now, work, fx),

@@ -22,6 +22,9 @@ impl Ssd {
 
     /// Events for the ends of the first rests, which begin with the run.
     pub fn begin<W>(&mut self, fx: &mut Effects<W>) {
+        if self.drive.is_some() {
+            return self.with_drive(fx, |drive| drive.await_idle(0));
+        }
         let Some(idle_ns) = self.params.gc.idle_ns else { return };
         for die in (0..self.dies.len() as u32).map(DieId) {
             self.begin_wait(0, die, Worker::SLOT, idle_ns, NEVER, fx);
@@ -53,6 +56,9 @@ impl Ssd {
 
     /// After `now` no idle collection begins (rule 38). Wake-ups for it are void from now on.
     pub fn end_idle_collection<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
+        if self.drive.is_some() {
+            return self.with_drive(fx, |drive| drive.end_idle(now));
+        }
         self.catch_up_each(now, NEVER, fx);
         self.stop_idle_work();
         self.params.gc.idle_ns = None;

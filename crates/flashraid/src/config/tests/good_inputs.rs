@@ -332,6 +332,7 @@ fn the_resolved_configuration_reads_back_as_itself() {
     for text in [
         "",
         "ssd.preset = \"nvme-simple\"",
+        "ssd.preset = \"nvme-gen5\"\nssd.superblock.page_reads = [\"40us\", \"60us\"]",
         "workload.preset = \"ms-ecft\"",
         "workload.path = \"x\"",
         "ssd.gc.victim = { policy = \"d-choices\", d = 4 }",

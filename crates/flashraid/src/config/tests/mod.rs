@@ -1,6 +1,7 @@
 //! Tests of reading configurations.
 
 mod bad_inputs;
+mod drives;
 mod good_inputs;
 mod old_names;
 

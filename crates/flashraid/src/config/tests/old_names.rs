@@ -88,7 +88,9 @@ fn every_example_and_preset_is_migrated() {
         assert_eq!(migrate("example.toml", &back(&text)).unwrap().text, text);
     }
     assert!(changed >= 6, "{changed} examples have had other names");
-    for preset in presets().iter().filter(|preset| preset.kind == PresetKind::Device) {
+    // Drives with superblocks came after the names.
+    let is_older = |preset: &&Preset| preset.kind == PresetKind::Device && !preset.text.contains("[superblock]");
+    for preset in presets().iter().filter(is_older) {
         // A preset is the section `ssd` of a configuration, with headers of its own below it.
         let text = format!("[ssd]\n{}", preset.text.replace("\n[", "\n[ssd."));
         let migrated = migrate("preset.toml", &back(&text)).unwrap();

@@ -1,0 +1,363 @@
+//! The write buffer: units wait in it until a superpage is full, and until that is programmed (rules 204 to 208).
+
+use super::command::units_of;
+use super::die::Reader;
+use super::media::{BUFFERED, NONE, Stream};
+use super::{Drive, DriveWake, SuperblockCollection, Table};
+use crate::events::TimeNs;
+use crate::request::OpKind;
+use std::collections::{BTreeSet, VecDeque};
+
+/// How far a superpage is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Stage {
+    /// It takes units.
+    #[default]
+    Filling,
+    /// It takes no more and waits for data, for leave, for a die, or in the queue of one.
+    Closed,
+    /// Its program has begun: its units can't be replaced any more.
+    Programming,
+}
+
+/// A superpage in the buffer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Superpage {
+    pub of_host: bool,
+    pub stage: Stage,
+    /// Its number among all.
+    pub number: u64,
+    /// Logical units.
+    pub units: Vec<u32>,
+    /// Of collection: where each came from.
+    pub sources: Vec<u32>,
+    /// Units whose rest is still to be read from flash.
+    pub missing: u32,
+    /// Where it goes, once it has a die.
+    pub first: u32,
+}
+
+/// The write buffer, and superpages of collection on their way.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Buffer {
+    pub superpages: Table<Superpage>,
+    /// Units of the host in it.
+    pub used: u32,
+    /// The superpage that takes units of the host.
+    filling: Option<u32>,
+    /// The superpage that takes units of collection.
+    filling_moved: Option<u32>,
+    numbers: u64,
+    /// Write commands that have units to bring in, in order.
+    entering: VecDeque<u32>,
+    /// Full superpages of the host that no die has, in order.
+    to_place: VecDeque<u32>,
+    /// The same of collection.
+    moved_to_place: VecDeque<u32>,
+    /// Numbers of superpages of the host that are not programmed.
+    pending: BTreeSet<u64>,
+    /// Flushes, each with the number of the last superpage that it waits for.
+    flushes: Vec<(u64, u32)>,
+    /// Since when the first superpage of `to_place` has waited for a superblock.
+    foreground_since: Option<TimeNs>,
+    /// The first superpage of `to_place` has waited because moves were owed.
+    waits_for_debt: bool,
+}
+
+impl Buffer {
+    /// The map entry of a unit in a superpage.
+    fn slot(superpage: u32, at: usize, per_superpage: u32) -> u32 {
+        BUFFERED | (superpage * per_superpage + at as u32)
+    }
+}
+
+impl Drive {
+    /// The data of a write command have crossed the link.
+    pub(super) fn data_crossed(&mut self, now: TimeNs, id: u32) {
+        self.commands[id].crossed = now;
+        self.buffer.entering.push_back(id);
+        self.bring_in(now);
+    }
+
+    /// Units enter the buffer, command by command, as far as there is room (rule 204).
+    pub(super) fn bring_in(&mut self, now: TimeNs) {
+        while let Some(&id) = self.buffer.entering.front() {
+            let ops = std::mem::take(&mut self.commands[id].ops);
+            let mut at = self.commands[id].next as usize;
+            let unit_pages = self.params.unit_pages;
+            while let Some((unit, pages)) = units_of(&ops[at..], unit_pages).next() {
+                if !self.enter(now, unit, pages.len() < unit_pages as usize) {
+                    break;
+                }
+                at += pages.len();
+            }
+            let all_in = at == ops.len();
+            let command = &mut self.commands[id];
+            (command.ops, command.next) = (ops, at as u32);
+            if !all_in {
+                if command.waits_since.is_none() {
+                    command.waits_since = Some(now);
+                    self.drive_counters.room_waits += 1;
+                }
+                return;
+            }
+            if let Some(since) = command.waits_since {
+                self.drive_counters.room_wait_ns += now - since;
+            }
+            self.buffer.entering.pop_front();
+            self.command_ends(id, now + self.params.buffer.ack_ns);
+        }
+    }
+
+    /// A unit enters, if there is room or it replaces one.
+    fn enter(&mut self, now: TimeNs, unit: u32, is_partial: bool) -> bool {
+        let per_superpage = self.shape.superpage_units();
+        let place = self.media.map[unit as usize];
+        let is_buffered = place != NONE && place & BUFFERED != 0;
+        if is_buffered && self.buffer.superpages[(place & !BUFFERED) / per_superpage].stage != Stage::Programming {
+            self.drive_counters.overwritten += 1;
+            return true;
+        }
+        if self.buffer.used == self.params.buffer.units {
+            return false;
+        }
+        self.buffer.used += 1;
+        let on_flash = place & BUFFERED == 0;
+        if on_flash {
+            self.media.invalidate(place);
+        }
+        let id = match self.buffer.filling {
+            Some(id) => id,
+            None => self.open_superpage(now),
+        };
+        let superpage = &mut self.buffer.superpages[id];
+        self.media.map[unit as usize] = Buffer::slot(id, superpage.units.len(), per_superpage);
+        superpage.units.push(unit);
+        let is_full = superpage.units.len() == per_superpage as usize;
+        let reads = is_partial && on_flash;
+        superpage.missing += u32::from(reads);
+        if is_full {
+            self.close_filling(now);
+        }
+        if reads {
+            self.drive_counters.rmw_reads += 1;
+            self.enqueue_read(now, place, Reader::Rest(id));
+            self.look_at_touched(now);
+        }
+        true
+    }
+
+    fn begin_superpage(&mut self, of_host: bool) -> u32 {
+        let id = self.buffer.superpages.take();
+        let superpage = &mut self.buffer.superpages[id];
+        superpage.units.clear();
+        superpage.sources.clear();
+        (superpage.of_host, superpage.stage, superpage.missing) = (of_host, Stage::Filling, 0);
+        superpage.number = self.buffer.numbers;
+        self.buffer.numbers += 1;
+        id
+    }
+
+    fn open_superpage(&mut self, now: TimeNs) -> u32 {
+        let id = self.begin_superpage(true);
+        let number = self.buffer.superpages[id].number;
+        self.buffer.filling = Some(id);
+        self.buffer.pending.insert(number);
+        if let Some(linger_ns) = self.params.buffer.linger_ns {
+            self.schedule(now + linger_ns, DriveWake::Linger(number as u32));
+        }
+        id
+    }
+
+    pub(super) fn lingered(&mut self, now: TimeNs, number: u32) {
+        if self.buffer.filling.is_some_and(|id| self.buffer.superpages[id].number as u32 == number) {
+            self.close_filling(now);
+        }
+    }
+
+    /// The superpage that takes units of the host takes no more.
+    fn close_filling(&mut self, now: TimeNs) {
+        let Some(id) = self.buffer.filling.take() else { return };
+        self.buffer.superpages[id].stage = Stage::Closed;
+        if self.buffer.superpages[id].missing == 0 {
+            self.buffer.to_place.push_back(id);
+            self.place_superpages(now);
+        }
+    }
+
+    /// The rest of a unit has been read.
+    pub(super) fn rest_is_there(&mut self, now: TimeNs, id: u32) {
+        let superpage = &mut self.buffer.superpages[id];
+        superpage.missing -= 1;
+        if superpage.missing == 0 && superpage.stage == Stage::Closed {
+            self.buffer.to_place.push_back(id);
+            self.place_superpages(now);
+        }
+    }
+
+    /// Superpages of the host go to dies, in order, as far as collection lets them (rules 205 and 209).
+    pub(super) fn place_superpages(&mut self, now: TimeNs) {
+        while let Some(&id) = self.buffer.to_place.front() {
+            if self.instantaneous {
+                self.collect_at_once();
+            }
+            if self.media.free() <= self.params.collection.floor {
+                if self.buffer.foreground_since.is_none() {
+                    self.buffer.foreground_since = Some(now);
+                    self.drive_counters.foreground += 1;
+                    self.note_pace(now);
+                }
+                self.begin_parts(now);
+                return;
+            }
+            if let Some(since) = self.buffer.foreground_since.take() {
+                self.drive_counters.foreground_ns += now - since;
+                self.note_pace(now);
+            }
+            if self.owes_too_much() {
+                self.begin_parts(now);
+            }
+            if self.owes_too_much() {
+                if !std::mem::replace(&mut self.buffer.waits_for_debt, true) {
+                    self.drive_counters.debt_waits += 1;
+                }
+                return;
+            }
+            let Some(die) = self.earliest_die(now, Stream::Host) else { return };
+            self.buffer.waits_for_debt = false;
+            self.buffer.to_place.pop_front();
+            self.give_to_die(now, id, die);
+            self.earn(self.buffer.superpages[id].units.len() as u32);
+            self.dispatch(now, die);
+            self.begin_parts(now);
+        }
+    }
+
+    fn owes_too_much(&self) -> bool {
+        let SuperblockCollection { debt_units, .. } = self.params.collection;
+        self.collection.owed_units(&self.shape, &self.params.collection) > debt_units
+    }
+
+    /// The superpage has its place.
+    fn give_to_die(&mut self, now: TimeNs, id: u32, die: u32) {
+        let of_host = self.buffer.superpages[id].of_host;
+        let free = self.media.free();
+        self.buffer.superpages[id].first = self.media.take_place(if of_host { Stream::Host } else { Stream::Collection }, die);
+        let state = &mut self.dies[die as usize];
+        let queue = if of_host { &mut state.programs } else { &mut state.moved_programs };
+        queue.push_back(id);
+        state.waiting_ns += self.superpage_transfer_ns + self.program_ns;
+        if self.media.free() < free {
+            self.superblock_opened(now);
+        }
+    }
+
+    /// The die with the earliest estimated start of those that have room, channels in turn (rule 205).
+    fn earliest_die(&mut self, now: TimeNs, stream: Stream) -> Option<u32> {
+        let all = self.die_order.len();
+        let from = self.next_die as usize;
+        let positions = (from..all).chain(0..from);
+        let with_room = positions.filter(|&at| self.media.has_room(stream, self.die_order[at]));
+        let at = with_room.min_by_key(|&at| {
+            let die = &self.dies[self.die_order[at] as usize];
+            now.max(die.current_work_ends) + die.waiting_ns
+        })?;
+        self.next_die = if at + 1 == all { 0 } else { at as u32 + 1 };
+        Some(self.die_order[at])
+    }
+
+    /// A unit that collection has read, if it is still valid.
+    pub(super) fn put_moved(&mut self, now: TimeNs, source: u32) {
+        let id = match self.buffer.filling_moved {
+            Some(id) => id,
+            None => {
+                let id = self.begin_superpage(false);
+                self.buffer.filling_moved = Some(id);
+                id
+            }
+        };
+        let unit = self.media.unit_at(source);
+        let superpage = &mut self.buffer.superpages[id];
+        superpage.units.push(unit);
+        superpage.sources.push(source);
+        if superpage.units.len() == self.shape.superpage_units() as usize {
+            self.close_moved(now);
+        }
+    }
+
+    /// The superpage that takes units of collection takes no more.
+    pub(super) fn close_moved(&mut self, now: TimeNs) {
+        let Some(id) = self.buffer.filling_moved.take() else { return };
+        self.buffer.superpages[id].stage = Stage::Closed;
+        self.buffer.moved_to_place.push_back(id);
+        self.place_moved(now);
+    }
+
+    /// Superpages of collection go to dies, in order.
+    pub(super) fn place_moved(&mut self, now: TimeNs) {
+        while let Some(&id) = self.buffer.moved_to_place.front() {
+            let Some(die) = self.earliest_die(now, Stream::Collection) else { return };
+            self.buffer.moved_to_place.pop_front();
+            self.give_to_die(now, id, die);
+            self.dispatch(now, die);
+        }
+    }
+
+    /// The program of a superpage has ended: its units are at their places now, unless they were replaced (rules 206 and 210).
+    pub(super) fn programmed(&mut self, now: TimeNs, id: u32) {
+        let per_superpage = self.shape.superpage_units();
+        let Superpage { of_host, number, units, sources, first, .. } = std::mem::take(&mut self.buffer.superpages[id]);
+        let padded = per_superpage - units.len() as u32;
+        self.drive_counters.units_padded += u64::from(padded);
+        if of_host {
+            self.drive_counters.units_programmed += units.len() as u64;
+            for (at, &unit) in units.iter().enumerate() {
+                if self.media.map[unit as usize] == Buffer::slot(id, at, per_superpage) {
+                    self.media.settle(unit, first + at as u32);
+                }
+            }
+            self.buffer.used -= units.len() as u32;
+            self.buffer.pending.remove(&number);
+        } else {
+            self.drive_counters.units_moved += units.len() as u64;
+            self.counters.gc_pages_moved += units.len() as u64 * u64::from(self.params.unit_pages);
+            for (at, (&unit, &source)) in units.iter().zip(&sources).enumerate() {
+                if self.media.map[unit as usize] == source {
+                    self.media.invalidate(source);
+                    self.media.settle(unit, first + at as u32);
+                }
+            }
+        }
+        self.media.superpage_programmed(first);
+        let moved = if of_host { Vec::new() } else { sources };
+        self.buffer.superpages[id].units = units;
+        self.buffer.superpages.give_back(id);
+        if of_host {
+            self.end_flushes(now);
+            self.bring_in(now);
+        } else {
+            self.moves_programmed(now, &moved);
+        }
+    }
+
+    /// What a flush waits for (rule 208).
+    pub(super) fn flush_command(&mut self, now: TimeNs, id: u32) {
+        debug_assert_eq!(self.commands[id].kind, OpKind::Flush);
+        if self.params.buffer.is_protected || self.buffer.pending.is_empty() {
+            self.command_ends(id, now);
+            return;
+        }
+        let last = self.buffer.numbers;
+        self.buffer.flushes.push((last, id));
+        self.close_filling(now);
+    }
+
+    /// Flushes end that have nothing left to wait for, in order of arrival.
+    fn end_flushes(&mut self, now: TimeNs) {
+        let first = self.buffer.pending.first().copied().unwrap_or(u64::MAX);
+        while let Some(at) = self.buffer.flushes.iter().position(|&(before, _)| before <= first) {
+            let (_, id) = self.buffer.flushes.remove(at);
+            self.command_ends(id, now);
+        }
+    }
+}

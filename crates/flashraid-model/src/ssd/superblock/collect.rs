@@ -1,0 +1,432 @@
+//! Collection of superblocks, little by little, as the host writes (rules 209, 210 and 213).
+
+use super::{Drive, DriveWake, Shape, SuperblockCollection, Table};
+use crate::events::{GcInterval, TimeNs};
+
+/// The valid units of a superpage of a victim, on their way.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Part {
+    first: u32,
+    units: u128,
+    /// The type of page that is read now.
+    page_type: u32,
+}
+
+impl Part {
+    pub fn units(&self) -> u32 {
+        self.units.count_ones()
+    }
+}
+
+/// The superblock whose parts are begun.
+#[derive(Debug, Clone, Copy)]
+struct Victim {
+    block: u32,
+    /// Valid units when it was chosen.
+    valid: u32,
+    /// The next superpage.
+    next: u32,
+}
+
+/// A victim that is not erased.
+#[derive(Debug, Clone, Copy)]
+struct Moving {
+    block: u32,
+    /// Parts that have begun and are not read.
+    parts: u32,
+    /// Units that have been read and are not programmed.
+    units: u32,
+    all_begun: bool,
+    /// The superpage with its last units has been closed.
+    is_closed: bool,
+    /// Dies that have not erased their share, once they are to.
+    erases: u32,
+}
+
+/// How far collection is.
+#[derive(Debug, Clone)]
+pub(super) struct Collection {
+    /// What host writes have earned and moves have not spent.
+    credits: i128,
+    victim: Option<Victim>,
+    moving: Vec<Moving>,
+    pub parts: Table<Part>,
+    /// Units for which there is room between read and program.
+    room: u64,
+    /// Commands so far.
+    commands: u32,
+    /// Nothing has come for long enough.
+    is_idle: bool,
+    /// Since when the drive counts as collecting.
+    interval: Option<GcInterval>,
+}
+
+impl Collection {
+    pub fn new(shape: &Shape) -> Self {
+        Self {
+            credits: 0,
+            victim: None,
+            moving: Vec::new(),
+            parts: Table::default(),
+            room: 2 * u64::from(shape.dies) * u64::from(shape.superpage_units()),
+            commands: 0,
+            is_idle: false,
+            interval: None,
+        }
+    }
+
+    /// What the move of a unit costs.
+    fn cost(&self, shape: &Shape, params: &SuperblockCollection) -> i128 {
+        let valid = self.victim.map_or(0, |victim| victim.valid);
+        i128::from(shape.superblock_units() - valid) * i128::from(params.span)
+    }
+
+    /// Units that are to be moved for what the host has written.
+    pub fn owed_units(&self, shape: &Shape, params: &SuperblockCollection) -> u64 {
+        match self.victim {
+            Some(_) if self.credits > 0 => (self.credits / self.cost(shape, params)) as u64,
+            _ => 0,
+        }
+    }
+
+    /// Since when it has counted as collecting.
+    pub fn since(&self) -> Option<TimeNs> {
+        self.interval.map(|interval| interval.start_ns)
+    }
+}
+
+impl Drive {
+    /// The pace of collection × `span`: how far free superblocks are below target + span (rules 209 and 216).
+    pub(super) fn pace(&self) -> u32 {
+        let SuperblockCollection { target, span, floor, .. } = self.params.collection;
+        if self.instantaneous {
+            return 0;
+        }
+        let free = self.media.free();
+        match &self.agent {
+            Some(agent) if agent.is_forced => 4 * span,
+            Some(_) if free > floor => 0,
+            _ => (target + span).saturating_sub(free).min(4 * span),
+        }
+    }
+
+    /// Moves need no credit.
+    fn is_urgent(&self) -> bool {
+        let is_forced = self.agent.as_ref().is_some_and(|agent| agent.is_forced);
+        is_forced || self.collection.is_idle || self.media.free() <= self.params.collection.floor
+    }
+
+    /// A superpage of the host with so many units has its die.
+    pub(super) fn earn(&mut self, units: u32) {
+        let pace = self.pace();
+        if pace == 0 {
+            return;
+        }
+        if self.collection.victim.is_none() {
+            self.choose_victim();
+        }
+        if let Some(victim) = self.collection.victim {
+            self.collection.credits += i128::from(units) * i128::from(victim.valid) * i128::from(pace);
+        }
+    }
+
+    fn choose_victim(&mut self) -> bool {
+        let Some(block) = self.media.victim() else { return false };
+        let valid = self.media.superblocks[block as usize].valid;
+        self.media.begin_victim(block);
+        self.drive_counters.victims += 1;
+        self.collection.victim = Some(Victim { block, valid, next: 0 });
+        self.collection.moving.push(Moving { block, parts: 0, units: 0, all_begun: false, is_closed: false, erases: 0 });
+        true
+    }
+
+    /// Begins parts of victims as far as credits, or need, and room allow.
+    pub(super) fn begin_parts(&mut self, now: TimeNs) {
+        if self.instantaneous {
+            return;
+        }
+        let SuperblockCollection { target, span, .. } = self.params.collection;
+        let (per_superpage, superpages) = (self.shape.superpage_units(), self.shape.superpages());
+        loop {
+            let is_urgent = self.is_urgent();
+            let Some(mut victim) = self.collection.victim else {
+                let on_their_way = self.media.free() as usize + self.collection.moving.len();
+                if is_urgent && on_their_way < (target + span) as usize && self.choose_victim() {
+                    continue;
+                }
+                return;
+            };
+            let first_of = |superpage: u32| (victim.block * superpages + superpage) * per_superpage;
+            let next = (victim.next..superpages).find(|&superpage| self.media.valid_units(first_of(superpage)) != 0);
+            let Some(superpage) = next else {
+                self.collection.victim = None;
+                self.moving(victim.block).all_begun = true;
+                self.victim_goes_on(now, victim.block);
+                continue;
+            };
+            let part = Part { first: first_of(superpage), units: self.media.valid_units(first_of(superpage)), page_type: 0 };
+            victim.next = superpage;
+            self.collection.victim = Some(victim);
+            let units = part.units();
+            let cost = self.collection.cost(&self.shape, &self.params.collection);
+            if (!is_urgent && self.collection.credits < cost) || u64::from(units) > self.collection.room {
+                return;
+            }
+            if !is_urgent {
+                self.collection.credits -= i128::from(units) * cost;
+            }
+            victim.next += 1;
+            self.collection.victim = Some(victim);
+            self.collection.room -= u64::from(units);
+            self.moving(victim.block).parts += 1;
+            let id = self.collection.parts.take();
+            self.collection.parts[id] = part;
+            self.part_wants_core(now, id);
+        }
+    }
+
+    fn moving(&mut self, block: u32) -> &mut Moving {
+        self.collection.moving.iter_mut().find(|moving| moving.block == block).expect("its units are on their way")
+    }
+
+    /// A part goes to its die.
+    pub(super) fn part_has_core(&mut self, now: TimeNs, id: u32) {
+        let first = self.collection.parts[id].first;
+        let die = self.shape.place(first).die;
+        let page_type = self.next_type(id, 0);
+        self.collection.parts[id].page_type = page_type.expect("a part has units");
+        let plain_ns = self.part_plain_ns(id);
+        let state = &mut self.dies[die as usize];
+        state.waiting_ns += plain_ns;
+        state.moves.push_back(id);
+        self.dispatch(now, die);
+    }
+
+    /// Units of a part on pages of one type.
+    fn units_of_type(&self, part: &Part, page_type: u32) -> u32 {
+        let units = self.shape.planes * self.shape.flash_page_units;
+        (part.units >> (page_type * units) & (u128::MAX >> (128 - units))).count_ones()
+    }
+
+    fn next_type(&self, id: u32, from: u32) -> Option<u32> {
+        let part = &self.collection.parts[id];
+        (from..self.shape.pages_per_cell).find(|&page_type| self.units_of_type(part, page_type) > 0)
+    }
+
+    /// Array time of the step of a part, and the units that are transferred after it.
+    pub(super) fn part_step(&self, id: u32) -> (u64, u32) {
+        let part = &self.collection.parts[id];
+        self.step_of(part, part.page_type)
+    }
+
+    fn step_of(&self, part: &Part, page_type: u32) -> (u64, u32) {
+        let types = &self.params.page_read_ns;
+        let page = self.shape.place(part.first).page_of_block + page_type;
+        (types[page as usize % types.len()], self.units_of_type(part, page_type))
+    }
+
+    /// What is left of a part if it waits for no channel.
+    pub(super) fn part_plain_ns(&self, id: u32) -> u64 {
+        let part = &self.collection.parts[id];
+        let steps = (part.page_type..self.shape.pages_per_cell).map(|page_type| self.step_of(part, page_type));
+        steps.filter(|&(_, units)| units > 0).map(|(ns, units)| ns + u64::from(units) * self.params.unit_transfer_ns).sum()
+    }
+
+    /// A step of a part is over; says whether another follows.
+    pub(super) fn part_step_over(&mut self, id: u32) -> bool {
+        let next = self.next_type(id, self.collection.parts[id].page_type + 1);
+        if let Some(next) = next {
+            self.collection.parts[id].page_type = next;
+        }
+        next.is_some()
+    }
+
+    /// All of a part has been read: what is still valid goes on.
+    pub(super) fn part_read(&mut self, now: TimeNs, id: u32) {
+        let Part { first, mut units, .. } = self.collection.parts[id];
+        self.collection.parts.give_back(id);
+        let block = self.media.superblock_of(first);
+        self.moving(block).parts -= 1;
+        while units != 0 {
+            let source = first + units.trailing_zeros();
+            units &= units - 1;
+            if self.media.is_valid(source) {
+                self.moving(block).units += 1;
+                self.put_moved(now, source);
+            } else {
+                self.collection.room += 1;
+                self.drive_counters.units_dropped += 1;
+                self.counters.gc_pages_dropped += u64::from(self.params.unit_pages);
+            }
+        }
+        self.victim_goes_on(now, block);
+        self.begin_parts(now);
+        // Fewer moves may be owed.
+        self.place_superpages(now);
+    }
+
+    /// Units of collection have been programmed; `sources` is where they came from.
+    pub(super) fn moves_programmed(&mut self, now: TimeNs, sources: &[u32]) {
+        self.collection.room += sources.len() as u64;
+        let mut at = 0;
+        while at < sources.len() {
+            let block = self.media.superblock_of(sources[at]);
+            let of_block = sources[at..].iter().take_while(|&&source| self.media.superblock_of(source) == block).count();
+            self.moving(block).units -= of_block as u32;
+            at += of_block;
+            self.victim_goes_on(now, block);
+        }
+        self.begin_parts(now);
+        self.place_superpages(now);
+    }
+
+    /// When all of a victim has been read, the superpage with its last units is closed; when all has been programmed, its dies erase it.
+    fn victim_goes_on(&mut self, now: TimeNs, block: u32) {
+        let moving = self.moving(block);
+        if !moving.all_begun || moving.parts > 0 || moving.erases > 0 {
+            return;
+        }
+        if !std::mem::replace(&mut moving.is_closed, true) {
+            self.close_moved(now);
+        }
+        let dies = self.shape.dies;
+        let moving = self.moving(block);
+        if moving.units > 0 {
+            return;
+        }
+        moving.erases = dies;
+        for die in 0..dies {
+            let state = &mut self.dies[die as usize];
+            state.erases.push_back(block);
+            state.waiting_ns += self.erase_ns;
+        }
+        (0..dies).for_each(|die| self.dispatch(now, die));
+    }
+
+    /// A die has erased its share of a superblock.
+    pub(super) fn erase_over(&mut self, now: TimeNs, block: u32) {
+        self.counters.erases += u64::from(self.shape.planes);
+        let moving = self.moving(block);
+        moving.erases -= 1;
+        if moving.erases > 0 {
+            return;
+        }
+        self.collection.moving.retain(|moving| moving.block != block);
+        self.media.erased(block);
+        self.agent_sees_free(now);
+        self.note_pace(now);
+        self.place_moved(now);
+        self.begin_parts(now);
+        self.place_superpages(now);
+    }
+
+    /// A stream has taken a free superblock.
+    pub(super) fn superblock_opened(&mut self, now: TimeNs) {
+        self.note_pace(now);
+        self.agent_sees_opened(now);
+    }
+
+    /// Collection in no time, before a superpage of the host (rule 216).
+    pub(super) fn collect_at_once(&mut self) {
+        let planes = u64::from(self.shape.dies) * u64::from(self.shape.planes);
+        while self.media.free() <= self.params.collection.target
+            && let Some(victim) = self.media.victim()
+        {
+            let moved = self.untimed.collect_one(&mut self.media, victim);
+            self.drive_counters.victims += 1;
+            self.drive_counters.units_moved += u64::from(moved);
+            self.drive_counters.units_padded += u64::from(moved.next_multiple_of(self.shape.superpage_units()) - moved);
+            self.counters.gc_pages_moved += u64::from(moved) * u64::from(self.params.unit_pages);
+            self.counters.erases += planes;
+        }
+    }
+
+    /// Whether the drive counts as collecting may have changed: forced, idle, at its floor, or at twice its usual pace.
+    pub(super) fn note_pace(&mut self, now: TimeNs) {
+        let collects = !self.instantaneous && (self.is_urgent() || self.pace() >= 2 * self.params.collection.span);
+        let free = self.media.free();
+        match &mut self.collection.interval {
+            None if collects => {
+                self.collection.interval = Some(GcInterval {
+                    member: self.member.0,
+                    die: 0,
+                    pool: 0,
+                    start_ns: now,
+                    end_ns: now,
+                    pages_moved: 0,
+                    free_blocks_before: free,
+                    free_blocks_min: free,
+                    writes_wait_from_ns: now,
+                    all_wait_from_ns: now,
+                    forced: self.agent.as_ref().is_some_and(|agent| agent.is_forced),
+                });
+            }
+            Some(interval) if collects => interval.free_blocks_min = interval.free_blocks_min.min(free),
+            Some(interval) => {
+                let mut interval = *interval;
+                (interval.end_ns, interval.writes_wait_from_ns, interval.all_wait_from_ns) = (now, now, now);
+                self.collection.interval = None;
+                self.counters.collections += 1;
+                self.counters.forced_collections += u64::from(interval.forced);
+                self.counters.gc_time_ns += interval.end_ns - interval.start_ns;
+                self.out.collections.push(interval);
+            }
+            None => {}
+        }
+    }
+
+    /// A command has come.
+    pub(super) fn command_came(&mut self, now: TimeNs) {
+        self.collection.commands = self.collection.commands.wrapping_add(1);
+        if std::mem::take(&mut self.collection.is_idle) {
+            self.note_pace(now);
+        }
+        self.await_idle(now);
+    }
+
+    /// From now on time without commands counts.
+    pub fn await_idle(&mut self, now: TimeNs) {
+        if let Some(idle_ns) = self.idle_ns {
+            self.schedule(now + idle_ns, DriveWake::Idle(self.collection.commands));
+        }
+    }
+
+    pub(super) fn idle_since(&mut self, now: TimeNs, commands: u32) {
+        let denied = self.agent.as_ref().is_some_and(|agent| agent.is_denied);
+        let SuperblockCollection { target, span, .. } = self.params.collection;
+        if commands == self.collection.commands && self.idle_ns.is_some() && !denied && self.media.free() < target + span {
+            self.collection.is_idle = true;
+            self.note_pace(now);
+            self.begin_parts(now);
+            self.place_superpages(now);
+        }
+    }
+
+    /// The run is over: idle time is not used any more.
+    pub fn end_idle(&mut self, now: TimeNs) {
+        self.idle_ns = None;
+        if std::mem::take(&mut self.collection.is_idle) {
+            self.note_pace(now);
+        }
+        self.agent_stops(now, true);
+    }
+
+    /// Idle collection has reached its goal.
+    pub(super) fn idle_sees_free(&mut self, now: TimeNs) {
+        let SuperblockCollection { target, span, .. } = self.params.collection;
+        if self.collection.is_idle && self.media.free() >= target + span {
+            self.collection.is_idle = false;
+            self.note_pace(now);
+        }
+    }
+
+    /// Nothing of collection is on its way, and nothing can begin.
+    pub(super) fn has_nothing_to_collect(&self) -> bool {
+        self.collection.moving.is_empty() && self.media.victim().is_none()
+    }
+
+    /// Since when the drive has counted as collecting.
+    pub fn collects_since(&self) -> Option<TimeNs> {
+        self.collection.since()
+    }
+}

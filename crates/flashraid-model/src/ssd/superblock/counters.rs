@@ -1,0 +1,85 @@
+//! What a drive counts beside what every member does.
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $field:ident,)*) => {
+        /// Counts of a drive with superblocks since the end of its warm-up.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct DriveCounters {
+            $($(#[$doc])* pub $field: u64,)*
+        }
+
+        impl DriveCounters {
+            /// The counts since the moment at which `earlier` was copied from this member.
+            #[must_use]
+            pub fn since(self, earlier: &Self) -> Self {
+                Self { $($field: self.$field - earlier.$field,)* }
+            }
+        }
+
+        impl std::iter::Sum for DriveCounters {
+            fn sum<I: Iterator<Item = Self>>(members: I) -> Self {
+                members.fold(Self::default(), |sum, member| Self { $($field: sum.$field + member.$field,)* })
+            }
+        }
+    };
+}
+
+counters! {
+    /// Commands: what one operation of the array brings to the drive at a time.
+    commands,
+    /// Pages that write commands brought.
+    pages_received,
+    /// Units of write commands that replaced one in the buffer.
+    overwritten,
+    /// Pages read from the buffer.
+    buffer_hits,
+    /// Units programmed for the host.
+    units_programmed,
+    /// Units moved by collection and programmed.
+    units_moved,
+    /// Units that collection had begun to move when the host replaced them, and that were not programmed again.
+    units_dropped,
+    /// Places of units that were programmed without data, since a superpage was closed early.
+    units_padded,
+    /// Units of which the host wrote a part, and whose rest was read from flash.
+    rmw_reads,
+    /// Pages of trims that do not cover their unit, and are ignored.
+    trimmed_in_part,
+    /// Array reads for the host, those for partial writes included.
+    array_reads,
+    /// Reads that shared the array read of another one.
+    joined,
+    /// Commands that waited for room in the buffer.
+    room_waits,
+    /// Sum of these waits, in nanoseconds.
+    room_wait_ns,
+    /// Superpages of the host that waited because moves were owed.
+    debt_waits,
+    /// Superpages of the host that waited because no superblock was to be had.
+    foreground,
+    /// Sum of these waits, in nanoseconds.
+    foreground_ns,
+    /// Pages of host reads that waited for an operation of collection at their die.
+    reads_behind_collection,
+    /// Sum of these waits, in nanoseconds.
+    reads_behind_collection_ns,
+    /// Time of dies in programs for the host, transfers included, in nanoseconds.
+    program_ns,
+    /// Time of dies in programs of collection, transfers included, in nanoseconds.
+    collection_program_ns,
+    /// Time of dies in reads of collection, transfers included, in nanoseconds.
+    collection_read_ns,
+    /// Time of dies in erases, in nanoseconds.
+    erase_ns,
+    /// Superblocks collected.
+    victims,
+}
+
+impl DriveCounters {
+    /// Units on flash for each unit's worth of pages that the host sent; `None` if it sent nothing.
+    #[must_use]
+    pub fn write_amplification(&self, unit_pages: u32) -> Option<f64> {
+        let programmed = self.units_programmed + self.units_moved + self.units_padded;
+        (self.pages_received > 0).then(|| (programmed * u64::from(unit_pages)) as f64 / self.pages_received as f64)
+    }
+}

@@ -1,0 +1,401 @@
+//! What a die of a drive does next (rules 203, 211 and 214).
+
+use super::buffer::Stage;
+use super::{Drive, DriveWake, PlaneReads};
+use crate::events::{TimeNs, TimeParts};
+use std::collections::VecDeque;
+
+/// A page of a host read on its way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waiter {
+    pub completion: u32,
+    pub arrived: TimeNs,
+    /// Its command's core and latency.
+    pub other_ns: u64,
+    /// How long its die had worked for collection when it joined the queue.
+    pub collected_before_ns: u64,
+}
+
+/// Who wants a unit read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reader {
+    /// The host.
+    Host(Waiter),
+    /// A superpage one of whose units the host wrote a part of.
+    Rest(u32),
+}
+
+/// A flash page that is read for the host.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FlashRead {
+    flash_page: u32,
+    die: u32,
+    plane: u32,
+    array_ns: u64,
+    /// The units asked for, as bits.
+    units: u64,
+    readers: Vec<Reader>,
+    /// The array read has ended.
+    in_register: TimeNs,
+    /// What the die had worked for collection when it began.
+    collected_before_ns: u64,
+}
+
+/// What a die does with all its planes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Job {
+    Program(u32),
+    MovedProgram(u32),
+    Erase(u32),
+    Move(u32),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Exclusive {
+    job: Job,
+    /// The array works; else data are on the channel.
+    in_array: bool,
+    began: TimeNs,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Plane {
+    /// The array reads.
+    reads: bool,
+    /// Pages that have been read and have not left.
+    holds: u8,
+}
+
+/// A die of a drive.
+#[derive(Debug, Clone)]
+pub(super) struct Die {
+    channel: u32,
+    /// Flash pages that are to be read for the host.
+    reads: VecDeque<u32>,
+    pub programs: VecDeque<u32>,
+    pub erases: VecDeque<u32>,
+    pub moved_programs: VecDeque<u32>,
+    /// Parts of victims.
+    pub moves: VecDeque<u32>,
+    planes: Vec<Plane>,
+    /// Flash pages that planes read or hold.
+    reading: u32,
+    exclusive: Option<Exclusive>,
+    /// Host reads that have begun while something else waited, since that had its turn.
+    reads_in_a_row: u32,
+    /// It is among those that wait for leave to program.
+    asks_for_power: bool,
+    /// It has got reads and has not looked yet.
+    touched: bool,
+    /// When what it does would end if it waited for no channel.
+    pub current_work_ends: TimeNs,
+    /// Plain durations of what waits.
+    pub waiting_ns: u64,
+    collected_ns: u64,
+}
+
+/// The wires between dies and controller: one transfer at a time, in order of asking.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Channel {
+    free: TimeNs,
+}
+
+impl Die {
+    pub fn new(planes: u32, channel: u32) -> Self {
+        Self {
+            channel,
+            reads: VecDeque::new(),
+            programs: VecDeque::new(),
+            erases: VecDeque::new(),
+            moved_programs: VecDeque::new(),
+            moves: VecDeque::new(),
+            planes: vec![Plane::default(); planes as usize],
+            reading: 0,
+            exclusive: None,
+            reads_in_a_row: 0,
+            asks_for_power: false,
+            touched: false,
+            current_work_ends: 0,
+            waiting_ns: 0,
+            collected_ns: 0,
+        }
+    }
+
+    fn works_for_collection(&self) -> bool {
+        self.exclusive.is_some_and(|exclusive| !matches!(exclusive.job, Job::Program(_)))
+    }
+
+    /// The end of what it does for collection, as far as it can be told.
+    pub fn collects_until(&self) -> Option<TimeNs> {
+        self.works_for_collection().then_some(self.current_work_ends)
+    }
+
+    /// How long it has worked for collection.
+    fn collected_ns(&self, now: TimeNs) -> u64 {
+        let current = self.exclusive.filter(|_| self.works_for_collection()).map_or(0, |exclusive| now - exclusive.began);
+        self.collected_ns + current
+    }
+}
+
+impl Drive {
+    /// A unit at a place is to be read; its die looks at it with [`Drive::look_at_touched`].
+    pub(super) fn enqueue_read(&mut self, now: TimeNs, ppn: u32, mut reader: Reader) {
+        let place = self.shape.place(ppn);
+        let die = &mut self.dies[place.die as usize];
+        if let Reader::Host(waiter) = &mut reader {
+            waiter.collected_before_ns = die.collected_ns(now);
+        }
+        if !die.touched {
+            die.touched = true;
+            self.touched_dies.push(place.die);
+        }
+        let reads = &mut self.reads;
+        if let Some(&id) = die.reads.iter().find(|&&id| reads[id].flash_page == place.flash_page) {
+            reads[id].units |= 1 << place.unit_of_page;
+            reads[id].readers.push(reader);
+            self.drive_counters.joined += 1;
+            return;
+        }
+        let id = reads.take();
+        let types = &self.params.page_read_ns;
+        let read = &mut reads[id];
+        read.array_ns = types[place.page_of_block as usize % types.len()];
+        (read.flash_page, read.die, read.plane) = (place.flash_page, place.die, place.plane);
+        read.units = 1 << place.unit_of_page;
+        read.readers.push(reader);
+        die.waiting_ns += read.array_ns + self.params.unit_transfer_ns;
+        die.reads.push_back(id);
+    }
+
+    /// The dies that have got reads look at what waits for them, in the order in which they got the first.
+    pub(super) fn look_at_touched(&mut self, now: TimeNs) {
+        let mut touched = std::mem::take(&mut self.touched_dies);
+        for &die in &touched {
+            self.dies[die as usize].touched = false;
+        }
+        for die in touched.drain(..) {
+            self.dispatch(now, die);
+        }
+        self.touched_dies = touched;
+    }
+
+    /// A die looks at what it can begin.
+    pub(super) fn dispatch(&mut self, now: TimeNs, die: u32) {
+        loop {
+            if self.dies[die as usize].exclusive.is_some() {
+                return;
+            }
+            let next = self.next_job(die);
+            let state = &self.dies[die as usize];
+            let may_read = next.is_none() || state.reads_in_a_row < self.params.reads_ahead;
+            if may_read && !state.reads.is_empty() {
+                if !self.begin_read(now, die, next.is_some()) {
+                    return;
+                }
+            } else if state.reading > 0 {
+                return;
+            } else if let Some(job) = next {
+                self.begin_job(now, die, job);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Begins the first waiting read whose plane is free, if there is one.
+    fn begin_read(&mut self, now: TimeNs, die: u32, others_wait: bool) -> bool {
+        let state = &mut self.dies[die as usize];
+        if self.params.plane_reads == PlaneReads::Die && state.reading > 0 {
+            return false;
+        }
+        let holds_max = u8::from(self.params.cache_read);
+        let reads = &mut self.reads;
+        let is_free = |plane: &Plane| !plane.reads && plane.holds <= holds_max;
+        let Some(at) = state.reads.iter().position(|&id| is_free(&state.planes[reads[id].plane as usize])) else { return false };
+        let id = state.reads.remove(at).expect("it has just been found");
+        let read = &mut reads[id];
+        state.planes[read.plane as usize].reads = true;
+        state.reading += 1;
+        state.reads_in_a_row += u32::from(others_wait);
+        state.waiting_ns -= read.array_ns + self.params.unit_transfer_ns;
+        let ends = now + read.array_ns + u64::from(read.units.count_ones()) * self.params.unit_transfer_ns;
+        state.current_work_ends = state.current_work_ends.max(ends);
+        read.collected_before_ns = state.collected_ns(now);
+        let over = now + read.array_ns;
+        self.drive_counters.array_reads += 1;
+        self.schedule(over, DriveWake::ArrayRead(id));
+        true
+    }
+
+    pub(super) fn array_read_over(&mut self, now: TimeNs, id: u32) {
+        let read = &mut self.reads[id];
+        read.in_register = now;
+        let (die, plane, units) = (read.die, read.plane, u64::from(read.units.count_ones()));
+        let plane = &mut self.dies[die as usize].planes[plane as usize];
+        plane.reads = false;
+        plane.holds += 1;
+        let out = self.transfer(now, die, units * self.params.unit_transfer_ns);
+        self.schedule(out, DriveWake::ReadOut(id));
+        if self.params.cache_read {
+            self.dispatch(now, die);
+        }
+    }
+
+    /// When a transfer that a die asks for now is over.
+    fn transfer(&mut self, now: TimeNs, die: u32, ns: u64) -> TimeNs {
+        let channel = &mut self.channels[self.dies[die as usize].channel as usize];
+        channel.free = channel.free.max(now) + ns;
+        channel.free
+    }
+
+    pub(super) fn read_out(&mut self, now: TimeNs, id: u32) {
+        let mut read = std::mem::take(&mut self.reads[id]);
+        let state = &mut self.dies[read.die as usize];
+        state.planes[read.plane as usize].holds -= 1;
+        state.reading -= 1;
+        for reader in read.readers.drain(..) {
+            match reader {
+                Reader::Host(waiter) => {
+                    let at = self.cross(now, true, 1);
+                    let collection_ns = read.collected_before_ns - waiter.collected_before_ns;
+                    let transfer_ns = at - read.in_register;
+                    let time = TimeParts { collection_ns, transfer_ns, flash_ns: read.array_ns, ..TimeParts::default() };
+                    self.read_ends(at, &waiter, time);
+                }
+                Reader::Rest(superpage) => self.rest_is_there(now, superpage),
+            }
+        }
+        let die = read.die;
+        self.reads[id] = read;
+        self.reads.give_back(id);
+        self.dispatch(now, die);
+    }
+
+    /// The first of what waits for all planes, in the order of its class (rule 211).
+    fn next_job(&mut self, die: u32) -> Option<Job> {
+        let hurries = self.pace() > self.params.collection.span;
+        let may_program = self.programs_running < self.params.programs_at_once;
+        let state = &mut self.dies[die as usize];
+        let program = state.programs.front().map(|&id| Job::Program(id));
+        let moved_program = state.moved_programs.front().map(|&id| Job::MovedProgram(id));
+        if !may_program && (program.is_some() || moved_program.is_some()) && !state.asks_for_power {
+            state.asks_for_power = true;
+            self.waits_for_power.push_back(die);
+        }
+        let (program, moved_program) = (program.filter(|_| may_program), moved_program.filter(|_| may_program));
+        let erase = state.erases.front().map(|&block| Job::Erase(block));
+        let moves = state.moves.front().map(|&part| Job::Move(part));
+        let first = program.filter(|_| !hurries);
+        first.or(erase).or(moved_program).or(moves).or(program)
+    }
+
+    fn begin_job(&mut self, now: TimeNs, die: u32, job: Job) {
+        let state = &mut self.dies[die as usize];
+        state.reads_in_a_row = 0;
+        let plain_ns = match job {
+            Job::Program(id) | Job::MovedProgram(id) => {
+                let queue = if matches!(job, Job::Program(_)) { &mut state.programs } else { &mut state.moved_programs };
+                queue.pop_front();
+                self.programs_running += 1;
+                self.buffer.superpages[id].stage = Stage::Programming;
+                self.superpage_transfer_ns + self.program_ns
+            }
+            Job::Erase(_) => {
+                state.erases.pop_front();
+                self.erase_ns
+            }
+            Job::Move(part) => {
+                state.moves.pop_front();
+                self.part_plain_ns(part)
+            }
+        };
+        let state = &mut self.dies[die as usize];
+        state.waiting_ns -= plain_ns;
+        state.current_work_ends = now + plain_ns;
+        state.exclusive = Some(Exclusive { job, in_array: false, began: now });
+        match job {
+            Job::Program(_) | Job::MovedProgram(_) => {
+                let at = self.transfer(now, die, self.superpage_transfer_ns);
+                self.schedule(at, DriveWake::Exclusive(die));
+            }
+            Job::Erase(_) => self.array_works(now, die, self.erase_ns),
+            Job::Move(part) => self.array_works(now, die, self.part_step(part).0),
+        }
+    }
+
+    fn array_works(&mut self, now: TimeNs, die: u32, ns: u64) {
+        if let Some(exclusive) = &mut self.dies[die as usize].exclusive {
+            exclusive.in_array = true;
+        }
+        self.schedule(now + ns, DriveWake::Exclusive(die));
+    }
+
+    /// A transfer or an array operation of what a die does with all its planes is over.
+    pub(super) fn exclusive_over(&mut self, now: TimeNs, die: u32) {
+        let exclusive = self.dies[die as usize].exclusive.expect("it does something");
+        match exclusive.job {
+            Job::Program(_) | Job::MovedProgram(_) if !exclusive.in_array => return self.array_works(now, die, self.program_ns),
+            Job::Move(part) if exclusive.in_array => {
+                let ns = u64::from(self.part_step(part).1) * self.params.unit_transfer_ns;
+                let at = self.transfer(now, die, ns);
+                if let Some(exclusive) = &mut self.dies[die as usize].exclusive {
+                    exclusive.in_array = false;
+                }
+                return self.schedule(at, DriveWake::Exclusive(die));
+            }
+            Job::Move(part) => {
+                let goes_on = self.part_step_over(part);
+                if goes_on && !self.semi {
+                    return self.array_works(now, die, self.part_step(part).0);
+                }
+                self.job_over(now, die, exclusive);
+                if goes_on {
+                    let plain_ns = self.part_plain_ns(part);
+                    let state = &mut self.dies[die as usize];
+                    state.moves.push_front(part);
+                    state.waiting_ns += plain_ns;
+                } else {
+                    self.part_read(now, part);
+                }
+            }
+            Job::Program(id) | Job::MovedProgram(id) => {
+                self.job_over(now, die, exclusive);
+                self.programs_running -= 1;
+                self.programmed(now, id);
+                self.give_power(now);
+            }
+            Job::Erase(block) => {
+                self.job_over(now, die, exclusive);
+                self.erase_over(now, block);
+            }
+        }
+        self.dispatch(now, die);
+    }
+
+    fn job_over(&mut self, now: TimeNs, die: u32, exclusive: Exclusive) {
+        let ns = now - exclusive.began;
+        let counters = &mut self.drive_counters;
+        let of_class = match exclusive.job {
+            Job::Program(_) => &mut counters.program_ns,
+            Job::MovedProgram(_) => &mut counters.collection_program_ns,
+            Job::Erase(_) => &mut counters.erase_ns,
+            Job::Move(_) => &mut counters.collection_read_ns,
+        };
+        *of_class += ns;
+        let state = &mut self.dies[die as usize];
+        if state.works_for_collection() {
+            state.collected_ns += ns;
+        }
+        state.exclusive = None;
+    }
+
+    /// A program has ended: the dies that wait for leave to begin one look again, in order of asking, while there is leave.
+    fn give_power(&mut self, now: TimeNs) {
+        while self.programs_running < self.params.programs_at_once
+            && let Some(die) = self.waits_for_power.pop_front()
+        {
+            self.dies[die as usize].asks_for_power = false;
+            self.dispatch(now, die);
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! What lies where: the map in units, superblocks, the places of streams. Knows no time.
+//!
+//! Four bytes for each exported unit, four and a bit for each unit of the medium.
+
+use super::params::{Shape, SuperblockCollection};
+use crate::rng;
+
+/// No unit, no place.
+pub(super) const NONE: u32 = u32::MAX;
+/// Set in a map entry whose unit is in the write buffer.
+pub(super) const BUFFERED: u32 = 1 << 31;
+
+/// Where units come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stream {
+    Host,
+    Collection,
+}
+
+/// What becomes of a superblock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Free,
+    /// A stream writes to it, or its last programs are on their way.
+    Open,
+    Sealed,
+    /// Its units are moved, then it is erased.
+    Victim,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Superblock {
+    pub state: State,
+    pub valid: u32,
+    /// Superpages whose programs have ended.
+    pub programmed: u32,
+    pub erases: u32,
+}
+
+/// A superblock that a stream writes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Open {
+    block: u32,
+    /// By die.
+    next_row: Vec<u32>,
+    superpages_left: u32,
+}
+
+/// The state of a drive that a warm-up leaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Media {
+    pub(super) shape: Shape,
+    /// By logical unit: the place, the slot in the buffer, or none.
+    pub(super) map: Vec<u32>,
+    /// By place: the logical unit that was written there last.
+    units: Vec<u32>,
+    valid: Vec<u64>,
+    pub(super) superblocks: Vec<Superblock>,
+    /// In the order in which they became free.
+    free: std::collections::VecDeque<u32>,
+    /// At most two for each stream, the older one first.
+    open: [Vec<Open>; 2],
+}
+
+impl Media {
+    /// A drive all of whose exported units are mapped in order, or with `fresh` none.
+    pub(super) fn new(shape: Shape, fresh: bool) -> Self {
+        let places = shape.units() as usize;
+        let empty = Superblock { state: State::Free, valid: 0, programmed: 0, erases: 0 };
+        let mut media = Self {
+            shape,
+            map: vec![NONE; shape.exported_units as usize],
+            units: vec![NONE; places],
+            valid: vec![0; places.div_ceil(64)],
+            superblocks: vec![empty; shape.superblocks as usize],
+            free: (0..shape.superblocks).collect(),
+            open: [Vec::new(), Vec::new()],
+        };
+        if !fresh {
+            let mut writer = UntimedWriter::new(Stream::Host);
+            (0..shape.exported_units).for_each(|unit| writer.put(&mut media, unit));
+            writer.close(&mut media);
+        }
+        media
+    }
+
+    pub(super) fn free(&self) -> u32 {
+        self.free.len() as u32
+    }
+
+    pub(super) fn superblock_of(&self, ppn: u32) -> u32 {
+        ppn / self.shape.superblock_units()
+    }
+
+    pub(super) fn is_valid(&self, ppn: u32) -> bool {
+        self.valid[ppn as usize / 64] >> (ppn % 64) & 1 == 1
+    }
+
+    pub(super) fn unit_at(&self, ppn: u32) -> u32 {
+        self.units[ppn as usize]
+    }
+
+    /// The valid units of the superpage that begins at `first`, as bits.
+    pub(super) fn valid_units(&self, first: u32) -> u128 {
+        let word = |at: u32| self.valid.get(at as usize).copied().map_or(0, u128::from);
+        let (at, shift) = (first / 64, first % 64);
+        let low = word(at) >> shift | word(at + 1) << (64 - shift);
+        let bits = if shift == 0 { low } else { low | word(at + 2) << (128 - shift) };
+        bits & (u128::MAX >> (128 - self.shape.superpage_units()))
+    }
+
+    pub(super) fn invalidate(&mut self, ppn: u32) {
+        debug_assert!(self.is_valid(ppn), "only what is valid becomes invalid");
+        self.valid[ppn as usize / 64] &= !(1 << (ppn % 64));
+        let block = self.superblock_of(ppn);
+        self.superblocks[block as usize].valid -= 1;
+    }
+
+    /// `unit` has been programmed at `ppn` and is there from now on.
+    pub(super) fn settle(&mut self, unit: u32, ppn: u32) {
+        self.map[unit as usize] = ppn;
+        self.units[ppn as usize] = unit;
+        self.valid[ppn as usize / 64] |= 1 << (ppn % 64);
+        let block = self.superblock_of(ppn);
+        self.superblocks[block as usize].valid += 1;
+    }
+
+    /// The program of the superpage at `first` has ended; its units have been settled.
+    pub(super) fn superpage_programmed(&mut self, first: u32) {
+        let (block, all) = (self.superblock_of(first), self.shape.superpages());
+        let superblock = &mut self.superblocks[block as usize];
+        superblock.programmed += 1;
+        if superblock.programmed == all {
+            superblock.state = State::Sealed;
+        }
+    }
+
+    /// Whether a superpage of the stream may go to that die.
+    pub(super) fn has_room(&self, stream: Stream, die: u32) -> bool {
+        let open = &self.open[stream as usize];
+        let rows = self.shape.rows;
+        (open.len() < 2 && !self.free.is_empty()) || open.iter().any(|open| open.next_row[die as usize] < rows)
+    }
+
+    /// The place of a superpage of the stream on that die, which has room.
+    pub(super) fn take_place(&mut self, stream: Stream, die: u32) -> u32 {
+        let Shape { dies, rows, .. } = self.shape;
+        let list = &mut self.open[stream as usize];
+        let at = list.iter().position(|open| open.next_row[die as usize] < rows).unwrap_or_else(|| {
+            let block = self.free.pop_front().expect("the die has room");
+            self.superblocks[block as usize].state = State::Open;
+            list.push(Open { block, next_row: vec![0; dies as usize], superpages_left: dies * rows });
+            list.len() - 1
+        });
+        let open = &mut list[at];
+        let row = open.next_row[die as usize];
+        open.next_row[die as usize] += 1;
+        open.superpages_left -= 1;
+        let first = ((open.block * rows + row) * dies + die) * self.shape.superpage_units();
+        if open.superpages_left == 0 {
+            list.remove(at);
+        }
+        first
+    }
+
+    /// The sealed superblock with fewest valid units, among equals the one with the highest number, if it is worth it (rules 13 and 206).
+    pub(super) fn victim(&self) -> Option<u32> {
+        let sealed = self.superblocks.iter().enumerate().filter(|(_, block)| block.state == State::Sealed);
+        let (block, chosen) = sealed.min_by_key(|&(number, block)| (block.valid, std::cmp::Reverse(number)))?;
+        self.shape.is_useful(chosen.valid).then_some(block as u32)
+    }
+
+    pub(super) fn begin_victim(&mut self, block: u32) {
+        self.superblocks[block as usize].state = State::Victim;
+    }
+
+    /// All dies have erased the superblock.
+    pub(super) fn erased(&mut self, block: u32) {
+        let superblock = &mut self.superblocks[block as usize];
+        debug_assert_eq!(superblock.valid, 0, "all that was valid has been moved");
+        *superblock = Superblock { state: State::Free, valid: 0, programmed: 0, erases: superblock.erases + 1 };
+        self.free.push_back(block);
+    }
+
+    /// Moves the valid units of a victim by `writer` and erases it, in no time; says how many were moved.
+    pub(super) fn collect_untimed(&mut self, block: u32, writer: &mut UntimedWriter) -> u32 {
+        self.begin_victim(block);
+        let units = self.shape.superblock_units();
+        let mut moved = 0;
+        for ppn in block * units..(block + 1) * units {
+            if self.is_valid(ppn) {
+                let unit = self.unit_at(ppn);
+                self.invalidate(ppn);
+                writer.put(self, unit);
+                moved += 1;
+            }
+        }
+        self.erased(block);
+        moved
+    }
+
+    /// Overwrites at random, `overwrites` × the exported units, collecting with `target` free superblocks or fewer before the host opens
+    /// another (rule 215); ended when `go_on` says no.
+    pub(super) fn warm_up(
+        &mut self,
+        overwrites: f64,
+        stream: &mut rng::Stream,
+        collection: &SuperblockCollection,
+        go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> bool {
+        let exported = u64::from(self.shape.exported_units);
+        let writes = (overwrites * exported as f64) as u64;
+        let mut writers = Warming::new();
+        for done in 0..writes {
+            if done % (1 << 14) == 0 && !go_on(done as f64 / writes as f64) {
+                return false;
+            }
+            writers.write(self, rng::below(stream, exported) as u32, collection);
+        }
+        writers.close(self);
+        go_on(1.0)
+    }
+
+    /// Bytes that the tables need.
+    pub fn resident_bytes(&self) -> u64 {
+        (self.map.len() * 4 + self.units.len() * 4 + self.valid.len() * 8 + self.superblocks.len() * 16) as u64
+    }
+
+    /// Erases of each superblock.
+    pub fn erase_counts(&self) -> impl Iterator<Item = u32> + Clone {
+        self.superblocks.iter().map(|block| block.erases)
+    }
+
+    /// Where a unit lies; `None` if it is unmapped or in the buffer.
+    pub fn location(&self, unit: u32) -> Option<u32> {
+        Some(self.map[unit as usize]).filter(|place| place & BUFFERED == 0)
+    }
+
+    /// Verifies the whole state.
+    pub(super) fn verify(&self) -> Result<(), String> {
+        let per_block = self.shape.superblock_units();
+        let mut counted = vec![0; self.superblocks.len()];
+        for (unit, &place) in self.map.iter().enumerate() {
+            if place & BUFFERED != 0 {
+                continue;
+            }
+            if !self.is_valid(place) || self.unit_at(place) as usize != unit {
+                return Err(format!("unit {unit} is mapped to place {place}, which does not hold it"));
+            }
+            counted[(place / per_block) as usize] += 1;
+        }
+        let valid: u32 = self.valid.iter().map(|word| word.count_ones()).sum();
+        if valid != counted.iter().sum::<u32>() {
+            return Err("a place is valid that nothing is mapped to".to_owned());
+        }
+        for (block, (superblock, counted)) in self.superblocks.iter().zip(counted).enumerate() {
+            if superblock.valid != counted {
+                return Err(format!("superblock {block} counts {} valid units, but holds {counted}", superblock.valid));
+            }
+            if superblock.state == State::Free && superblock.valid > 0 {
+                return Err(format!("superblock {block} is free and holds {} units", superblock.valid));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes units of a stream without time: superpage by superpage, over the dies in order.
+#[derive(Debug, Clone)]
+pub(super) struct UntimedWriter {
+    stream: Stream,
+    first: u32,
+    filled: u32,
+    next_die: u32,
+}
+
+impl UntimedWriter {
+    pub fn new(stream: Stream) -> Self {
+        Self { stream, first: 0, filled: 0, next_die: 0 }
+    }
+
+    pub fn put(&mut self, media: &mut Media, unit: u32) {
+        if self.filled == 0 {
+            self.begin(media);
+        }
+        media.settle(unit, self.first + self.filled);
+        self.filled += 1;
+        if self.filled == media.shape.superpage_units() {
+            self.close(media);
+        }
+    }
+
+    /// The first die in order that has room; there is one.
+    fn begin(&mut self, media: &mut Media) {
+        let dies = media.shape.dies;
+        let die = (self.next_die..dies).chain(0..self.next_die).find(|&die| media.has_room(self.stream, die)).expect("a die has room");
+        // In order over the dies, so that rows fill evenly.
+        self.next_die = (die + 1) % dies;
+        self.first = media.take_place(self.stream, die);
+    }
+
+    /// What the open superpage has no units for stays empty.
+    pub fn close(&mut self, media: &mut Media) {
+        if self.filled > 0 {
+            media.superpage_programmed(self.first);
+            self.filled = 0;
+        }
+    }
+}
+
+/// Both streams without time.
+#[derive(Debug, Clone)]
+pub(super) struct Warming {
+    host: UntimedWriter,
+    collection: UntimedWriter,
+}
+
+impl Warming {
+    pub fn new() -> Self {
+        Self { host: UntimedWriter::new(Stream::Host), collection: UntimedWriter::new(Stream::Collection) }
+    }
+
+    /// One write of the host.
+    pub fn write(&mut self, media: &mut Media, unit: u32, collection: &SuperblockCollection) {
+        if self.host.filled == 0 {
+            self.collect(media, collection.target);
+        }
+        if let Some(place) = media.location(unit) {
+            media.invalidate(place);
+        }
+        self.host.put(media, unit);
+    }
+
+    /// Collects a victim as a whole; says how many units were moved.
+    pub fn collect_one(&mut self, media: &mut Media, victim: u32) -> u32 {
+        let moved = media.collect_untimed(victim, &mut self.collection);
+        self.collection.close(media);
+        moved
+    }
+
+    /// Collects until more than `target` superblocks are free, or none is worth it.
+    fn collect(&mut self, media: &mut Media, target: u32) {
+        while media.free() <= target
+            && let Some(victim) = media.victim()
+        {
+            self.collect_one(media, victim);
+        }
+    }
+
+    pub fn close(&mut self, media: &mut Media) {
+        self.host.close(media);
+        self.collection.close(media);
+    }
+}

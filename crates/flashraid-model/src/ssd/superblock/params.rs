@@ -1,0 +1,187 @@
+//! What a drive with superblocks and a write buffer is built of, beside the shape of its flash.
+
+use crate::flash::Geometry;
+
+/// A drive that programs superpages out of a write buffer and collects superblocks little by little (section 24 of the rules).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuperblockParams {
+    /// Pages of a unit, which is what the map knows: 1, or more for a coarser map.
+    pub unit_pages: u32,
+    /// Units of a flash page, which is what one plane reads at a time; at most 64.
+    pub flash_page_units: u32,
+    /// Flash pages that one program brings to each plane: bits of a cell.
+    pub pages_per_cell: u32,
+    /// Time of an array read, by type of page; a page's type is its number in the block modulo the length of this list, at least 1.
+    pub page_read_ns: Vec<u64>,
+    /// A unit, spare bytes included, over the pins or the channel.
+    pub unit_transfer_ns: u64,
+    /// What reads at the same time in a die.
+    pub plane_reads: PlaneReads,
+    /// A plane may read its next page while the one before is on its way out.
+    pub cache_read: bool,
+    /// Host reads that are begun while something else waits, before that has its turn; at least 1.
+    pub reads_ahead: u32,
+    /// Dies that may program at the same time; at least 1.
+    pub programs_at_once: u32,
+    /// The write buffer.
+    pub buffer: BufferParams,
+    /// The processor cores of the controller.
+    pub firmware: FirmwareParams,
+    /// When superblocks are collected.
+    pub collection: SuperblockCollection,
+    /// Nothing is mapped at the start: no fill.
+    pub fresh: bool,
+}
+
+/// What reads at the same time in a die.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaneReads {
+    /// Each plane a page of its own.
+    Independent,
+    /// One plane at a time.
+    Die,
+}
+
+/// The write buffer of a drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BufferParams {
+    /// Units that it holds; at least two superpages.
+    pub units: u32,
+    /// From the entry of a command's last unit until the command is done.
+    pub ack_ns: u64,
+    /// It survives a loss of power: a flush has nothing to wait for.
+    pub is_protected: bool,
+    /// An open superpage that has waited for so long is closed, though not full.
+    pub linger_ns: Option<u64>,
+}
+
+/// The processor cores of a drive's controller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FirmwareParams {
+    /// Cores; at least 1.
+    pub cores: u32,
+    /// What a read command costs on a core.
+    pub read_ns: u64,
+    /// What a write or flush command costs on a core.
+    pub write_ns: u64,
+    /// What a unit that collection moves costs on a core.
+    pub move_ns: u64,
+    /// What a trim command costs on a core …
+    pub trim_ns: u64,
+    /// … and each unit of it.
+    pub trim_unit_ns: u64,
+    /// Delay of each command after its core.
+    pub latency_ns: u64,
+}
+
+/// When superblocks are collected; all in superblocks, but the debt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SuperblockCollection {
+    /// Free superblocks that collection aims at: there moves balance writes. More than `floor`.
+    pub target: u32,
+    /// How far from the target its pace doubles; at least 1.
+    pub span: u32,
+    /// With so many free superblocks no superpage of the host begins; at least 2.
+    pub floor: u32,
+    /// Units that are to be moved, beyond which no superpage of the host begins.
+    pub debt_units: u64,
+}
+
+/// Superpages and superblocks of a drive, in units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Dies.
+    pub dies: u32,
+    /// Planes of a die.
+    pub planes: u32,
+    /// Units of a flash page.
+    pub flash_page_units: u32,
+    /// Flash pages that a program brings to each plane.
+    pub pages_per_cell: u32,
+    /// Superpages of a die in a superblock.
+    pub rows: u32,
+    /// Superblocks.
+    pub superblocks: u32,
+    /// Units that are exported.
+    pub exported_units: u32,
+}
+
+/// Units of a superpage at most.
+pub const SUPERPAGE_UNITS_MAX: u32 = 128;
+
+impl Shape {
+    /// Of a drive with this flash.
+    pub fn new(geometry: &Geometry, params: &SuperblockParams) -> Self {
+        let superpage_rows_pages = params.pages_per_cell * params.flash_page_units * params.unit_pages;
+        let exported_pages = u64::from(geometry.exported_pages_per_die()) * u64::from(geometry.dies);
+        Self {
+            dies: geometry.dies,
+            planes: geometry.planes,
+            flash_page_units: params.flash_page_units,
+            pages_per_cell: params.pages_per_cell,
+            rows: geometry.pages_per_block / superpage_rows_pages,
+            superblocks: geometry.blocks_per_plane,
+            exported_units: (exported_pages / u64::from(params.unit_pages)) as u32,
+        }
+    }
+
+    /// Units of a superpage.
+    pub fn superpage_units(&self) -> u32 {
+        self.planes * self.pages_per_cell * self.flash_page_units
+    }
+
+    /// Superpages of a superblock.
+    pub fn superpages(&self) -> u32 {
+        self.dies * self.rows
+    }
+
+    /// Units of a superblock.
+    pub fn superblock_units(&self) -> u32 {
+        self.superpages() * self.superpage_units()
+    }
+
+    /// Units of the medium.
+    pub fn units(&self) -> u64 {
+        u64::from(self.superblocks) * u64::from(self.superblock_units())
+    }
+
+    /// Whether a superblock with so many valid units is worth collecting: its moves need fewer superpages than it gives back.
+    pub fn is_useful(&self, valid: u32) -> bool {
+        valid.div_ceil(self.superpage_units()) < self.superpages()
+    }
+
+    /// Whether some superblock is worth collecting whenever no more than `floor` are free, so that nothing ever waits for good (rule 213):
+    /// besides the free ones at most four are open, and two more may be on their way.
+    pub fn never_stops(&self, floor: u32) -> bool {
+        let sealed = u64::from(self.superblocks.saturating_sub(floor + 6));
+        let useless = u64::from(self.superblock_units() - self.superpage_units());
+        sealed * useless > u64::from(self.exported_units)
+    }
+
+    /// Where the unit at `ppn` lies.
+    pub(super) fn place(&self, ppn: u32) -> Place {
+        let units = self.superpage_units();
+        let superpage = ppn / units;
+        let flash_page = ppn % units / self.flash_page_units;
+        Place {
+            die: superpage % self.dies,
+            plane: flash_page % self.planes,
+            page_of_block: superpage / self.dies % self.rows * self.pages_per_cell + flash_page / self.planes,
+            flash_page: ppn / self.flash_page_units,
+            unit_of_page: ppn % self.flash_page_units,
+        }
+    }
+}
+
+/// Where a unit lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub die: u32,
+    pub plane: u32,
+    /// Number of its page in its block.
+    pub page_of_block: u32,
+    /// Number of its flash page in the drive.
+    pub flash_page: u32,
+    /// Its number in the flash page.
+    pub unit_of_page: u32,
+}

@@ -1,0 +1,246 @@
+//! A tiny drive to the nanosecond, computed by hand.
+
+use super::*;
+use crate::request::OpKind;
+use crate::ssd::tiny;
+use std::collections::BTreeMap;
+
+/// One die of one plane; superpages of two units on one flash page, four rows, twenty superblocks, eight of which are exported.
+///
+/// A read command costs 5 on the core, a write 7, then 20 pass; an array read takes 100, a unit on the wires 10, a page on the link 4, a
+/// program 1000, an erase 5000, `ack` 3; the buffer holds four units.
+fn params() -> SsdParams {
+    let mut params = tiny::ssd(1, 20, 12);
+    params.geometry.pages_per_block = 8;
+    (params.timing.page_program_ns, params.timing.block_erase_ns) = (1000, 5000);
+    params.link = Some(super::super::LinkParams { page_ns: 4, full_duplex: true });
+    params.superblock = Some(SuperblockParams {
+        unit_pages: 1,
+        flash_page_units: 2,
+        pages_per_cell: 1,
+        page_read_ns: vec![100],
+        unit_transfer_ns: 10,
+        plane_reads: PlaneReads::Independent,
+        cache_read: false,
+        reads_ahead: 2,
+        programs_at_once: 1,
+        buffer: BufferParams { units: 4, ack_ns: 3, is_protected: true, linger_ns: None },
+        firmware: FirmwareParams { cores: 1, read_ns: 5, write_ns: 7, move_ns: 0, trim_ns: 6, trim_unit_ns: 1, latency_ns: 20 },
+        collection: SuperblockCollection { target: 4, span: 2, floor: 2, debt_units: 8 },
+        fresh: false,
+    });
+    params
+}
+
+fn changed(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+    let mut params = params();
+    change(params.superblock.as_mut().expect("it has superblocks"));
+    params
+}
+
+/// A drive and its agenda.
+struct Bench {
+    drive: Drive,
+    agenda: BTreeMap<(TimeNs, u64), DriveWake>,
+    scheduled: u64,
+    /// By completion: when the last page was done.
+    done: BTreeMap<u32, TimeNs>,
+}
+
+impl Bench {
+    fn new(params: &SsdParams) -> Self {
+        let superblock = params.superblock.as_ref().expect("it has superblocks");
+        let drive = Drive::new(params, superblock, MemberId(0));
+        Self { drive, agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new() }
+    }
+
+    fn gather(&mut self) {
+        for (at, wake) in std::mem::take(&mut self.drive.out.wakes) {
+            self.agenda.insert((at, self.scheduled), wake);
+            self.scheduled += 1;
+        }
+        for end in std::mem::take(&mut self.drive.out.ends) {
+            let done = self.done.entry(end.completion).or_insert(0);
+            *done = end.at.max(*done);
+        }
+    }
+
+    /// A command for `pages`; what comes before it happens first.
+    fn command(&mut self, at: TimeNs, completion: u32, kind: OpKind, pages: std::ops::Range<u32>) {
+        self.run_before(at);
+        for page in pages {
+            self.drive.submit(at, PageOp { page, kind, high_priority: false, completion });
+        }
+        self.gather();
+    }
+
+    fn run_before(&mut self, end: TimeNs) {
+        while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 < end) {
+            let ((at, _), wake) = entry.remove_entry();
+            self.drive.wake(at, wake);
+            self.gather();
+        }
+    }
+
+    fn run(mut self) -> (BTreeMap<u32, TimeNs>, Drive) {
+        self.run_before(TimeNs::MAX);
+        self.drive.verify().unwrap();
+        (self.done, self.drive)
+    }
+}
+
+#[test]
+fn a_read_takes_core_latency_array_wires_and_link() {
+    let mut bench = Bench::new(&params());
+    bench.command(0, 0, OpKind::Read, 0..1);
+    // Both units of one flash page: one array read, two transfers, two pages on the link.
+    bench.command(1000, 1, OpKind::Read, 2..4);
+    // Two commands for units of one page: the second finds the plane at work and reads again.
+    bench.command(2000, 2, OpKind::Read, 4..5);
+    bench.command(2000, 3, OpKind::Read, 5..6);
+    let (done, drive) = bench.run();
+    assert_eq!(done[&0], 5 + 20 + 100 + 10 + 4);
+    assert_eq!(done[&1], 1000 + 5 + 20 + 100 + 20 + 4 + 4);
+    assert_eq!(done[&2], 2000 + 139);
+    assert_eq!(done[&3], 2000 + 5 + 20 + 100 + 10 + 100 + 10 + 4);
+    assert_eq!((drive.drive_counters.array_reads, drive.drive_counters.joined), (4, 1));
+}
+
+#[test]
+fn a_write_is_done_in_the_buffer_and_waits_for_room() {
+    let mut bench = Bench::new(&params());
+    // Six units, four of which fit: the first two begin their program at once and free their room at its end.
+    bench.command(0, 0, OpKind::Write, 0..6);
+    let crossed = 7 + 20 + 6 * 4;
+    let first_ends = crossed + 2 * 10 + 1000;
+    let (done, drive) = bench.run();
+    assert_eq!(done[&0], first_ends + 3);
+    assert_eq!((drive.drive_counters.room_waits, drive.drive_counters.room_wait_ns), (1, 1020));
+    assert_eq!(drive.drive_counters.units_programmed, 6);
+
+    let mut bench = Bench::new(&params());
+    bench.command(0, 0, OpKind::Write, 0..1);
+    bench.command(100, 1, OpKind::Write, 0..1);
+    bench.command(200, 2, OpKind::Read, 0..1);
+    let (done, drive) = bench.run();
+    assert_eq!((done[&0], done[&1]), (7 + 20 + 4 + 3, 100 + 34), "the second replaces the first");
+    assert_eq!(done[&2], 200 + 5 + 20 + 4, "a hit touches no flash");
+    assert_eq!((drive.drive_counters.overwritten, drive.drive_counters.units_programmed), (1, 0));
+}
+
+#[test]
+fn a_flush_waits_only_for_a_buffer_that_forgets() {
+    let flush = |params: &SsdParams| {
+        let mut bench = Bench::new(params);
+        bench.command(0, 0, OpKind::Write, 0..1);
+        bench.command(100, 1, OpKind::Flush, 0..1);
+        let (done, drive) = bench.run();
+        (done[&1], drive.drive_counters.units_padded)
+    };
+    assert_eq!(flush(&params()), (100 + 7 + 20, 0));
+    let forgets = changed(|superblock| superblock.buffer.is_protected = false);
+    assert_eq!(flush(&forgets), (100 + 27 + 20 + 1000, 1), "the superpage is closed, padded and programmed");
+}
+
+#[test]
+fn a_superpage_lingers_no_longer_than_it_may() {
+    let mut bench = Bench::new(&changed(|superblock| superblock.buffer.linger_ns = Some(50)));
+    bench.command(0, 0, OpKind::Write, 0..1);
+    bench.run_before(31 + 50 + 20 + 1000);
+    assert_eq!(bench.drive.drive_counters.units_programmed, 0);
+    bench.run_before(31 + 50 + 20 + 1000 + 1);
+    assert_eq!((bench.drive.drive_counters.units_programmed, bench.drive.drive_counters.units_padded), (1, 1));
+}
+
+#[test]
+fn a_part_of_a_unit_reads_the_rest_first() {
+    // Units of two pages.
+    let mut params = changed(|superblock| superblock.unit_pages = 2);
+    params.geometry.pages_per_block = 16;
+    let mut bench = Bench::new(&params);
+    bench.command(0, 0, OpKind::Write, 0..3);
+    // Unit 0 is whole; of unit 1 the rest is read: 39 to 139, out by 149; then both are programmed.
+    bench.run_before(39 + 100 + 10 + 20 + 1000);
+    assert_eq!(bench.drive.drive_counters.units_programmed, 0);
+    let (done, drive) = bench.run();
+    assert_eq!(done[&0], 7 + 20 + 3 * 4 + 3, "the command does not wait for it");
+    assert_eq!((drive.drive_counters.rmw_reads, drive.drive_counters.units_programmed, drive.drive_counters.array_reads), (1, 2, 1));
+}
+
+#[test]
+fn trimmed_units_are_nowhere() {
+    let mut bench = Bench::new(&params());
+    bench.command(0, 0, OpKind::Trim, 0..2);
+    bench.command(1000, 1, OpKind::Read, 0..1);
+    let (done, drive) = bench.run();
+    assert_eq!((done[&0], done[&1]), (6 + 2 + 20, 1000 + 5 + 20 + 4));
+    assert_eq!((drive.media.location(0), drive.media.superblocks[0].valid), (None, 6));
+}
+
+#[test]
+fn reads_let_something_else_in_between() {
+    // A superpage is ready while three flash pages wait: two of them go first.
+    let mut bench = Bench::new(&params());
+    bench.command(0, 0, OpKind::Write, 60..62);
+    bench.command(2000, 1, OpKind::Read, 0..8);
+    let (done, _) = bench.run();
+    assert_eq!(done[&0], 7 + 20 + 8 + 3);
+    assert_eq!(done[&1], 2000 + 25 + 4 * 120 + 8);
+
+    let mut bench = Bench::new(&params());
+    // The program is there at 2035 while the die reads from 2025 on: it comes after two reads begun since, and the last one after it.
+    bench.command(2000, 1, OpKind::Read, 0..8);
+    bench.command(2002, 0, OpKind::Write, 60..62);
+    let (done, _) = bench.run();
+    // Reads of the first flash page begin before anything else waits.
+    assert_eq!(done[&1], 2000 + 25 + 3 * 120 + 1020 + 120 + 8);
+}
+
+#[test]
+fn collection_keeps_superblocks_free_while_the_host_writes() {
+    for (level, instantaneous) in [("timed", false), ("ideal", true)] {
+        let mut params = params();
+        params.gc.instantaneous = instantaneous;
+        let mut bench = Bench::new(&params);
+        let mut stream = rng::stream(7, level, 0);
+        for write in 0..2000 {
+            let page = rng::below(&mut stream, 64) as u32;
+            bench.command(u64::from(write) * 3000, write, OpKind::Write, page..page + 1);
+        }
+        let (done, drive) = bench.run();
+        assert_eq!(done.len(), 2000, "{level}");
+        assert_eq!(drive.drive_counters.foreground, 0, "{level}: the host never waits for a superblock");
+        assert!(drive.media.free() > 2 && drive.media.free() <= 8, "{level}: {} free", drive.media.free());
+        let waf = drive.drive_counters.write_amplification(1).unwrap();
+        assert!((1.0..2.0).contains(&waf), "{level}: {waf}");
+        if instantaneous {
+            assert_eq!((drive.drive_counters.erase_ns, drive.drive_counters.collection_read_ns), (0, 0));
+        } else {
+            assert!(drive.drive_counters.erase_ns > 0);
+        }
+    }
+}
+
+#[test]
+fn a_member_that_is_coordinated_collects_when_it_is_forced() {
+    use crate::coordination::{ToMember, Work};
+    let mut bench = Bench::new(&params());
+    bench.drive.become_ggc_aware(0, Some(5));
+    let mut stream = rng::stream(7, "coordinated", 0);
+    let mut write = 0;
+    while !bench.drive.out.notices.iter().any(|notice| notice.message == ToController::GcRequest) {
+        let page = rng::below(&mut stream, 64) as u32;
+        bench.command(u64::from(write) * 3000, write, OpKind::Write, page..page + 1);
+        write += 1;
+    }
+    assert_eq!(bench.drive.drive_counters.victims, 0, "not granted, it keeps still");
+    assert_eq!(bench.drive.media.free(), 4, "it asks at its target");
+    assert_eq!(bench.drive.out.notices.iter().filter(|notice| notice.message == ToController::Participate).count(), 1);
+    bench.drive.receive(10_000_000, ToMember::Force(Work::OneVictim));
+    bench.gather();
+    bench.run_before(TimeNs::MAX);
+    assert_eq!(bench.drive.out.notices.last().map(|notice| notice.message), Some(ToController::GcDone));
+    assert!(bench.drive.media.free() >= 6, "until target and span are reached");
+    assert_eq!(bench.drive.out.collections.iter().filter(|interval| interval.forced).count(), 1);
+    bench.drive.verify().unwrap();
+}

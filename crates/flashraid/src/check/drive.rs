@@ -1,0 +1,120 @@
+//! What a check says of drives with superblocks.
+
+use serde::Serialize;
+
+use super::{GcCheck, theory};
+use crate::config::Scenario;
+use flashraid_model::ssd::{PlaneReads, Shape, SsdParams, SuperblockParams};
+
+/// A drive with superblocks, as it is simulated.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DriveCheck {
+    /// Rows of a superblock are so many times fewer than in the drive that is meant.
+    pub scale: u32,
+    /// Superblocks.
+    pub superblocks: u32,
+    /// Bytes of a superblock.
+    pub superblock_bytes: u64,
+    /// Bytes of a superpage, which one program of a die takes.
+    pub superpage_bytes: u64,
+    /// Bytes of the write buffer.
+    pub buffer_bytes: u64,
+    /// Bytes that the host can write at a time before free superblocks fall from target + span to the floor: what a burst may be.
+    pub burst_bytes: u64,
+    /// The same for the drive that is meant.
+    pub burst_bytes_unscaled: u64,
+    /// Bytes of state of one member if it were not scaled.
+    pub memory_bytes_unscaled: u64,
+}
+
+pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
+    let ssd = &scenario.array.ssd;
+    let superblock = ssd.superblock.as_ref()?;
+    let shape = Shape::new(&ssd.geometry, superblock);
+    let unit_bytes = u64::from(superblock.unit_pages) * u64::from(ssd.geometry.page_bytes);
+    let superblock_bytes = u64::from(shape.superblock_units()) * unit_bytes;
+    let burst_superblocks = superblock.collection.target + superblock.collection.span - superblock.collection.floor;
+    let burst_bytes = u64::from(burst_superblocks) * superblock_bytes;
+    // Rows are whole, so that the drive may be scaled by a little more or less.
+    let (pages, unscaled) = (u64::from(ssd.geometry.pages_per_block), u64::from(scenario.config.ssd.geometry.pages));
+    Some(DriveCheck {
+        scale: (unscaled / pages) as u32,
+        superblocks: shape.superblocks,
+        superblock_bytes,
+        superpage_bytes: u64::from(shape.superpage_units()) * unit_bytes,
+        buffer_bytes: u64::from(superblock.buffer.units) * unit_bytes,
+        burst_bytes,
+        burst_bytes_unscaled: burst_bytes * unscaled / pages,
+        memory_bytes_unscaled: memory_bytes(&shape) * unscaled / pages,
+    })
+}
+
+/// What is probably not meant.
+pub(super) fn warnings(drive: &DriveCheck, exported_bytes: u64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if drive.buffer_bytes * 100 > exported_bytes {
+        let percent = drive.buffer_bytes as f64 * 100.0 / exported_bytes as f64;
+        warnings.push(format!(
+            "the write buffer holds {percent:.1} % of what is simulated of the drive, so that it replaces more than it should; lower ssd.scale"
+        ));
+    }
+    warnings
+}
+
+/// The map, the units by place, and the valid bits.
+pub(super) fn memory_bytes(shape: &Shape) -> u64 {
+    4 * u64::from(shape.exported_units) + 4 * shape.units() + shape.units().div_ceil(8)
+}
+
+/// Units of the superblocks that hold data / exported units: the free ones, and half of those that are open, hold none.
+pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
+    let shape = Shape::new(&ssd.geometry, superblock);
+    let holding = f64::from(shape.superblocks) - f64::from(superblock.collection.target) - 1.0;
+    holding * f64::from(shape.superblock_units()) / f64::from(shape.exported_units)
+}
+
+pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcCheck {
+    let shape = Shape::new(&ssd.geometry, superblock);
+    let alpha = alpha(ssd, superblock).max(1.000_001);
+    let write_amplification = theory::greedy(shape.superblock_units(), alpha);
+    let moved = 1.0 - 1.0 / write_amplification;
+    // Of a die, which has a row's share of each superpage.
+    let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64;
+    let clean_ns = f64::from(shape.rows) * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
+    GcCheck {
+        pool_blocks: shape.superblocks,
+        start_free_blocks: superblock.collection.target,
+        stop_free_blocks: superblock.collection.target + superblock.collection.span,
+        write_amplification,
+        write_amplification_is: "exact",
+        write_amplification_oldest_first: theory::oldest_first(alpha),
+        pages_moved_per_clean: f64::from(shape.superblock_units()) * f64::from(superblock.unit_pages) * moved,
+        clean_us: if ssd.gc.instantaneous { 0.0 } else { clean_ns / 1000.0 },
+    }
+}
+
+fn superpage_units(ssd: &SsdParams, superblock: &SuperblockParams) -> u32 {
+    Shape::new(&ssd.geometry, superblock).superpage_units()
+}
+
+fn programs_ns(ssd: &SsdParams, superblock: &SuperblockParams) -> u64 {
+    ssd.timing.page_program_ns + u64::from(superpage_units(ssd, superblock)) * superblock.unit_transfer_ns
+}
+
+fn reads_ns(superblock: &SuperblockParams) -> u64 {
+    superblock.page_read_ns.iter().sum::<u64>() / superblock.page_read_ns.len() as u64 * u64::from(superblock.pages_per_cell)
+}
+
+/// Time of a die for a page read by the host at random, and for one written with all that collection makes of it; planes that read for
+/// themselves count as one die each.
+pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> (f64, f64, f64) {
+    let types = superblock.page_read_ns.len() as f64;
+    let read = superblock.page_read_ns.iter().sum::<u64>() as f64 / types + superblock.unit_transfer_ns as f64;
+    let planes = if superblock.plane_reads == PlaneReads::Independent { f64::from(ssd.geometry.planes) } else { 1.0 };
+    let pages = f64::from(superpage_units(ssd, superblock)) * f64::from(superblock.unit_pages);
+    let program = programs_ns(ssd, superblock) as f64 / pages;
+    let moved = gc.write_amplification - 1.0;
+    let erases = gc.write_amplification * ssd.timing.block_erase_ns as f64 / f64::from(ssd.geometry.pages_per_block * ssd.geometry.planes);
+    let moves = if ssd.gc.instantaneous { 0.0 } else { moved * (program + reads_ns(superblock) as f64 / pages) + erases };
+    (read / planes, program, program + moves)
+}

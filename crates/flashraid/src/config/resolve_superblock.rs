@@ -1,0 +1,317 @@
+//! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
+
+use super::Config;
+use super::device::{Start, Transfer};
+use super::gc::{GcConfig, Idle, Preemption};
+use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
+use super::superblock::{FirmwareConfig, PlaneReads, SuperblockConfig};
+use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::ssd::{
+    self, Allocation, Blocking, BufferParams, FirmwareParams, GcParams, PlaneChoice, Pool, Procedure, SUPERPAGE_UNITS_MAX, Shape,
+    SsdParams, SuperblockCollection, SuperblockParams, Trigger, VictimPolicy,
+};
+use flashraid_workload::units::{Duration, Size};
+use serde_json::json;
+
+/// Units of the medium: the ids of the model have 31 bits beside one that says "in the buffer".
+const UNITS_MAX: u64 = (1 << 31) - 1;
+
+/// Rows that scaling leaves at least.
+const ROWS_MIN: u32 = 4;
+
+/// Keys of `[ssd]` that say how pages find their die and blocks are filled, with their defaults, and mean nothing to superblocks.
+fn of_pools() -> Vec<(String, serde_json::Value)> {
+    let of_device = json!({
+        "allocation": "static", "die_stride": 1, "plane_choice": "most-free", "summary_page": false, "fill_seals_last_block": true,
+        "warm_up.save": null, "warm_up.load": null,
+    });
+    let of_collection = serde_json::to_value(GcConfig::default()).unwrap_or_default();
+    let both = ["preemption", "idle"];
+    let collection = of_collection.as_object().into_iter().flatten().filter(|(key, _)| !both.contains(&key.as_str()));
+    let collection = collection.map(|(key, default)| (format!("gc.{key}"), default.clone()));
+    let device = of_device.as_object().into_iter().flatten().map(|(key, default)| (key.clone(), default.clone()));
+    device.chain(collection).collect()
+}
+
+impl Resolver<'_> {
+    /// What means something only with superblocks.
+    pub(super) fn needs_superblock(&mut self, config: &Config) {
+        let ssd = &config.ssd;
+        let keys = [
+            ("ssd.buffer", ssd.buffer.is_some()),
+            ("ssd.firmware", ssd.firmware.is_some()),
+            ("ssd.scale", ssd.scale != 1),
+            ("ssd.warm_up.start", ssd.warm_up.start == Start::Fresh),
+        ];
+        for (key, _) in keys.into_iter().filter(|(_, is_set)| *is_set) {
+            let message = format!("`{key}` means something only for a drive with superblocks, and `ssd.superblock` is not there");
+            self.problem(key, message, Some("take a preset of such a drive, or write [ssd.superblock]"));
+        }
+    }
+
+    /// A drive with superblocks.
+    pub(super) fn superblock_ssd(&mut self, config: &Config) -> Option<SsdParams> {
+        let before = self.problems_so_far();
+        let set = serde_json::to_value(&config.ssd).unwrap_or_default();
+        for (key, default) in of_pools() {
+            // A configuration that was filled in has all keys.
+            let found = set.pointer(&format!("/{}", key.replace('.', "/"))).unwrap_or(&serde_json::Value::Null);
+            let key = format!("ssd.{key}");
+            if *found == default || !self.is_written(&key) {
+                continue;
+            }
+            let message = format!("`{key}` says how a device with pools of blocks works, but this one has superblocks (`ssd.superblock`)");
+            self.problem(&key, message, Some("remove it"));
+        }
+        if config.ssd.timing.command_overhead.ns > 0 {
+            let message = "`ssd.timing.command_overhead` is set, but what a command costs a drive with superblocks is `ssd.firmware`";
+            self.problem("ssd.timing.command_overhead", message, Some("remove it"));
+        }
+        if config.ssd.gc.preemption == Preemption::Suspend {
+            let message = "`ssd.gc.preemption` is \"suspend\", but a drive with superblocks suspends no program or erase";
+            self.problem("ssd.gc.preemption", message, Some("\"none\" and \"semi\" are allowed"));
+        }
+        let written = config.ssd.superblock.clone()?;
+        let geometry = self.superblock_geometry(config, &written)?;
+        let timing = self.superblock_timing(config, &geometry);
+        let channel = self.channel(config);
+        let link = link(config, u64::from(geometry.page_bytes));
+        if link.is_some_and(|link| link.page_ns > LONGEST_OPERATION_NS) {
+            self.problem("ssd.link", "`ssd.link` is so slow that a page takes more than the 1h that is allowed", Some("raise the rate"));
+        }
+        let superblock = self.superblock(config, &written, &geometry, &timing);
+        if self.problems_so_far() > before {
+            return None;
+        }
+        let gc = GcParams {
+            procedure: Procedure::AsSet,
+            pool: Pool::Plane,
+            blocking: Blocking::Die,
+            start_free_blocks: superblock.collection.target,
+            stop_free_blocks: superblock.collection.target + 1,
+            trigger: Trigger::Request,
+            victim: VictimPolicy::default(),
+            separate_open_block: true,
+            copy_back: false,
+            instantaneous: config.coordination.scheme.is_instantaneous(),
+            preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::Preemption {
+                poll_ns: 0,
+                t_hard: 0.0,
+                pipeline: ssd::Pipeline::Off,
+                merge: false,
+                reorder: false,
+                suspension: None,
+            }),
+            idle_ns: match config.ssd.gc.idle {
+                Idle::Off => None,
+                Idle::After(time) => Some(time.ns),
+            },
+        };
+        Some(SsdParams {
+            geometry,
+            timing,
+            die_stride_pages: 1,
+            allocation: Allocation::Static,
+            plane_choice: PlaneChoice::MostFree,
+            gc,
+            fill_seals_last_block: true,
+            channel,
+            link,
+            superblock: Some(superblock),
+        })
+    }
+
+    /// The shape of the flash, scaled; its sizes fit each other.
+    fn superblock_geometry(&mut self, config: &Config, written: &SuperblockConfig) -> Option<Geometry> {
+        let before = self.problems_so_far();
+        let g = &config.ssd.geometry;
+        let (page, unit, flash_page) = (g.page_size.bytes, written.unit.bytes, written.flash_page.bytes);
+        if page == 0 || !page.is_multiple_of(SECTOR_BYTES) || page > 1 << 20 {
+            let message = format!("`ssd.geometry.page_size` is {}, but must be a multiple of 512 B up to 1 MiB", g.page_size);
+            self.problem("ssd.geometry.page_size", message, None);
+            return None;
+        }
+        self.multiple("ssd.superblock.unit", written.unit, "ssd.geometry.page_size", g.page_size);
+        if self.problems_so_far() == before {
+            self.multiple("ssd.superblock.flash_page", written.flash_page, "ssd.superblock.unit", written.unit);
+        }
+        if self.problems_so_far() > before {
+            return None;
+        }
+        let superpage = u64::from(g.planes) * u64::from(written.pages_per_cell) * (flash_page / unit);
+        if flash_page / unit > 64 || superpage > u64::from(SUPERPAGE_UNITS_MAX) {
+            let message = format!(
+                "{} planes × {} pages × {} of {} are {superpage} units in a superpage; at most {SUPERPAGE_UNITS_MAX} are allowed, and 64 in a flash page",
+                g.planes, written.pages_per_cell, written.flash_page, written.unit
+            );
+            self.problem("ssd.superblock.unit", message, Some("a larger unit makes them fewer"));
+            return None;
+        }
+        let row_pages = u64::from(written.pages_per_cell) * (flash_page / page);
+        if !u64::from(g.pages).is_multiple_of(row_pages) {
+            let below = u64::from(g.pages) / row_pages * row_pages;
+            let message = format!(
+                "`ssd.geometry.pages` is {}, but a block must hold whole superpages: multiples of {row_pages} pages of {} ({} flash pages of {})",
+                g.pages, g.page_size, written.pages_per_cell, written.flash_page
+            );
+            self.problem("ssd.geometry.pages", message, Some(&format!("nearest: {} or {}", below.max(row_pages), below + row_pages)));
+            return None;
+        }
+        let rows = g.pages / row_pages as u32;
+        let rows_left = (rows / config.ssd.scale).max(ROWS_MIN).min(rows);
+        let units = superpage * u64::from(g.dies) * u64::from(rows_left) * u64::from(g.blocks);
+        if units > UNITS_MAX {
+            let least = units.div_ceil(UNITS_MAX) * u64::from(config.ssd.scale);
+            let message = format!("the drive has {units} units of {}, but the model numbers {UNITS_MAX} at most", written.unit);
+            self.problem("ssd.geometry", message, Some(&format!("simulate a part of it: ssd.scale = {}", least.next_power_of_two())));
+            return None;
+        }
+        let reserved = g.reserved.of(g.blocks);
+        if reserved >= g.blocks {
+            let message = format!("`ssd.geometry.reserved` is {}, which leaves nothing to export", self.written("ssd.geometry.reserved"));
+            self.problem("ssd.geometry.reserved", message, None);
+            return None;
+        }
+        Some(Geometry {
+            dies: g.dies,
+            planes: g.planes,
+            blocks_per_plane: g.blocks,
+            pages_per_block: rows_left * row_pages as u32,
+            page_bytes: page as u32,
+            reserved_blocks_per_plane: reserved,
+            summary_page: false,
+        })
+    }
+
+    fn multiple(&mut self, key: &str, size: Size, of_key: &str, of: Size) {
+        if size.bytes == 0 || !size.bytes.is_multiple_of(of.bytes) {
+            let message = format!("`{key}` is {size}, but must be a multiple of `{of_key}` ({of})");
+            self.problem(key, message, None);
+        }
+    }
+
+    fn time(&mut self, key: &str, time: Duration, min: u64) -> u64 {
+        if !(min..=LONGEST_OPERATION_NS).contains(&time.ns) {
+            self.problem(key, format!("`{key}` is {time}, but {min}ns to 1h is allowed"), None);
+        }
+        time.ns
+    }
+
+    /// Times of the flash; an erase keeps its share of time when the drive is scaled.
+    fn superblock_timing(&mut self, config: &Config, geometry: &Geometry) -> Timing {
+        let t = &config.ssd.timing;
+        let erase_ns = self.time("ssd.timing.block_erase", t.block_erase, 1);
+        let share = u128::from(erase_ns) * u128::from(geometry.pages_per_block) / u128::from(config.ssd.geometry.pages.max(1));
+        Timing {
+            page_read_ns: self.time("ssd.timing.page_read", t.page_read, 1),
+            page_program_ns: self.time("ssd.timing.page_program", t.page_program, 1),
+            block_erase_ns: (share as u64).max(1),
+            page_transfer_ns: 0,
+            summary_transfer_ns: 0,
+            command_overhead_ns: 0,
+            spread_summaries: false,
+        }
+    }
+
+    fn superblock(&mut self, config: &Config, written: &SuperblockConfig, geometry: &Geometry, timing: &Timing) -> SuperblockParams {
+        let unit_pages = (written.unit.bytes / u64::from(geometry.page_bytes)) as u32;
+        let sectors = written.unit.bytes.div_ceil(SECTOR_BYTES);
+        let bytes = u128::from(sectors) * u128::from(SECTOR_BYTES + u64::from(config.ssd.timing.spare_bytes_per_sector));
+        let transfer_ns = (bytes * u128::from(config.ssd.timing.transfer_per_byte.ps) + 500) / 1000;
+        let unit_transfer_ns = if config.ssd.transfer == Transfer::None { 0 } else { transfer_ns.min(u128::from(u64::MAX)) as u64 };
+        if unit_transfer_ns > LONGEST_OPERATION_NS / u64::from(SUPERPAGE_UNITS_MAX) {
+            let key = "ssd.timing.transfer_per_byte";
+            let message = format!("`{key}` is {}, with which the transfer of a superpage takes hours", config.ssd.timing.transfer_per_byte);
+            self.problem(key, message, Some("raise the rate"));
+        }
+        let page_read_ns = if written.page_reads.is_empty() {
+            vec![timing.page_read_ns]
+        } else {
+            let times = written.page_reads.iter().enumerate();
+            times.map(|(at, &time)| self.time(&format!("ssd.superblock.page_reads[{at}]"), time, 1)).collect()
+        };
+        let superpage_units = geometry.planes * written.pages_per_cell * (written.flash_page.bytes / written.unit.bytes) as u32;
+        let buffer = config.ssd.buffer.clone().unwrap_or_default();
+        let units = match buffer.size {
+            None => 2 * u64::from(geometry.dies) * u64::from(superpage_units),
+            Some(size) => size.bytes / written.unit.bytes,
+        };
+        let least = 2 * u64::from(superpage_units);
+        if units < least || units > u64::from(u32::MAX >> 1) {
+            let least = Size { bytes: least * written.unit.bytes };
+            let message = format!("`ssd.buffer.size` is {}, but must hold two superpages ({least})", self.written("ssd.buffer.size"));
+            self.problem("ssd.buffer.size", message, None);
+        }
+        let firmware = config.ssd.firmware.clone().unwrap_or_default();
+        let superblock = SuperblockParams {
+            unit_pages,
+            flash_page_units: (written.flash_page.bytes / written.unit.bytes) as u32,
+            pages_per_cell: written.pages_per_cell,
+            page_read_ns,
+            unit_transfer_ns,
+            plane_reads: match written.plane_reads {
+                PlaneReads::Independent => ssd::PlaneReads::Independent,
+                PlaneReads::Die => ssd::PlaneReads::Die,
+            },
+            cache_read: written.cache_read,
+            reads_ahead: written.reads_ahead,
+            programs_at_once: written.programs_at_once.unwrap_or(geometry.dies),
+            buffer: BufferParams {
+                units: units.min(u64::from(u32::MAX >> 1)) as u32,
+                ack_ns: self.time("ssd.buffer.ack", buffer.ack, 0),
+                is_protected: buffer.protected,
+                linger_ns: buffer.linger.map(|time| self.time("ssd.buffer.linger", time, 1)),
+            },
+            firmware: self.firmware(&firmware),
+            collection: SuperblockCollection {
+                target: written.target,
+                span: written.span,
+                floor: written.floor,
+                debt_units: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
+            },
+            fresh: config.ssd.warm_up.start == Start::Fresh,
+        };
+        self.superblock_space(config, geometry, &superblock);
+        superblock
+    }
+
+    fn firmware(&mut self, written: &FirmwareConfig) -> FirmwareParams {
+        FirmwareParams {
+            cores: written.cores,
+            read_ns: self.time("ssd.firmware.read", written.read, 0),
+            write_ns: self.time("ssd.firmware.write", written.write, 0),
+            move_ns: self.time("ssd.firmware.move", written.move_, 0),
+            trim_ns: self.time("ssd.firmware.trim", written.trim, 0),
+            trim_unit_ns: self.time("ssd.firmware.trim_unit", written.trim_unit, 0),
+            latency_ns: self.time("ssd.firmware.latency", written.latency, 0),
+        }
+    }
+
+    /// Thresholds and spare area, so that collection always has something to collect (rule 213).
+    fn superblock_space(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockParams) {
+        let SuperblockCollection { target, floor, .. } = superblock.collection;
+        if target <= floor {
+            let message = format!("`ssd.superblock.target` is {target}, but must be above `ssd.superblock.floor` ({floor})");
+            self.problem("ssd.superblock.target", message, None);
+            return;
+        }
+        let shape = Shape::new(geometry, superblock);
+        if target + 4 > geometry.reserved_blocks_per_plane {
+            let message = format!(
+                "`ssd.geometry.reserved` leaves {} superblocks in reserve, but {} are needed: `ssd.superblock.target` ({target}) and four that are open",
+                geometry.reserved_blocks_per_plane,
+                target + 4
+            );
+            self.problem("ssd.geometry.reserved", message, Some("raise it, or ssd.geometry.blocks, or lower ssd.superblock.target"));
+        } else if !shape.never_stops(floor) {
+            let message = format!(
+                "of the {} superblocks of {} superpages so few are in reserve ({}) that collection may come to find nothing worth moving",
+                shape.superblocks,
+                shape.superpages(),
+                geometry.reserved_blocks_per_plane
+            );
+            let help = if config.ssd.scale > 1 { "lower ssd.scale, or raise ssd.geometry.reserved" } else { "raise ssd.geometry.reserved" };
+            self.problem("ssd.geometry.reserved", message, Some(help));
+        }
+    }
+}

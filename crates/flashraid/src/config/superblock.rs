@@ -1,0 +1,126 @@
+//! What users write about drives that write superpages out of a buffer: `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use flashraid_workload::units::{Duration, Size};
+
+/// The drive maps units, programs superpages and collects superblocks little by little; without this table it has pools of blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SuperblockConfig {
+    /// What the map knows; a multiple of `geometry.page_size`. A write of less reads the rest first.
+    pub unit: Size,
+    /// What a plane reads at a time; a multiple of `unit`.
+    pub flash_page: Size,
+    /// Flash pages that one program brings to each plane: 3 for TLC, 4 for QLC.
+    #[schemars(range(min = 1, max = 8))]
+    pub pages_per_cell: u32,
+    /// Array reads by type of page, in order of the pages of a block; without it all take `timing.page_read`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 16))]
+    pub page_reads: Vec<Duration>,
+    /// What reads at the same time in a die.
+    pub plane_reads: PlaneReads,
+    /// A plane may read its next page while the one before is on its way out.
+    pub cache_read: bool,
+    /// Host reads of a die that begin while something else waits, before that has its turn.
+    #[schemars(range(min = 1))]
+    pub reads_ahead: u32,
+    /// Dies that may program at the same time; without it all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub programs_at_once: Option<u32>,
+    /// Free superblocks at which moves balance writes.
+    #[schemars(range(min = 3, max = 65_536))]
+    pub target: u32,
+    /// Superblocks below the target at which the pace has doubled, and above it at which it is 0.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub span: u32,
+    /// Free superblocks at which no superpage of the host begins any more.
+    #[schemars(range(min = 2, max = 65_536))]
+    pub floor: u32,
+    /// Moves owed beyond which no superpage of the host begins, in superpages per die.
+    #[schemars(range(min = 0, max = 65_536))]
+    pub debt: u32,
+}
+
+impl Default for SuperblockConfig {
+    fn default() -> Self {
+        Self {
+            unit: Size { bytes: 4096 },
+            flash_page: Size { bytes: 16_384 },
+            pages_per_cell: 3,
+            page_reads: Vec::new(),
+            plane_reads: PlaneReads::Independent,
+            cache_read: false,
+            reads_ahead: 64,
+            programs_at_once: None,
+            target: 6,
+            span: 3,
+            floor: 2,
+            debt: 4,
+        }
+    }
+}
+
+/// What reads at the same time in a die.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlaneReads {
+    /// Each plane a page of its own.
+    Independent,
+    /// One plane at a time.
+    Die,
+}
+
+/// The write buffer of a drive; needs `ssd.superblock`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BufferConfig {
+    /// What it holds; without it two superpages per die.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
+    /// From the entry of a command's last unit until it is done.
+    pub ack: Duration,
+    /// It survives a loss of power, so that a flush has nothing to wait for.
+    pub protected: bool,
+    /// A superpage that has been open for so long is programmed though not full; without it never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linger: Option<Duration>,
+}
+
+impl Default for BufferConfig {
+    fn default() -> Self {
+        Self { size: None, ack: Duration { ns: 0 }, protected: true, linger: None }
+    }
+}
+
+/// The processor cores of a drive's controller; needs `ssd.superblock`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FirmwareConfig {
+    /// Cores; each command and each move holds one for its cost.
+    #[schemars(range(min = 1, max = 1_024))]
+    pub cores: u32,
+    /// Cost of a read command of any size.
+    pub read: Duration,
+    /// Cost of a write or flush command of any size.
+    pub write: Duration,
+    /// Cost of a unit that collection moves.
+    #[serde(rename = "move")]
+    pub move_: Duration,
+    /// Cost of a trim command.
+    pub trim: Duration,
+    /// The same for each unit of it.
+    pub trim_unit: Duration,
+    /// Delay of each command, which holds nothing.
+    pub latency: Duration,
+}
+
+impl Default for FirmwareConfig {
+    fn default() -> Self {
+        let none = Duration { ns: 0 };
+        Self { cores: 1, read: none, write: none, move_: none, trim: none, trim_unit: none, latency: none }
+    }
+}

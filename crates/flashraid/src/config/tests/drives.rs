@@ -1,0 +1,72 @@
+//! Drives with superblocks.
+
+use super::*;
+use flashraid_model::ssd::Shape;
+
+const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
+
+#[test]
+fn a_drive_is_scaled_by_its_rows() {
+    for (scale, rows) in [(1, 512), (32, 16), (100, 5), (4096, 4)] {
+        let scenario = good(&format!("{GEN5}ssd.scale = {scale}\n"));
+        let ssd = &scenario.array.ssd;
+        let superblock = ssd.superblock.as_ref().unwrap();
+        let shape = Shape::new(&ssd.geometry, superblock);
+        assert_eq!((shape.dies, shape.superblocks, shape.rows, shape.superpage_units()), (32, 910, rows, 72));
+        // What does not grow with the superblocks stays; an erase takes its share of the time.
+        assert_eq!((superblock.buffer.units, superblock.collection.debt_units), (2 * 32 * 72, 4 * 32 * 72));
+        assert_eq!(ssd.timing.block_erase_ns, 3_500_000 * u64::from(rows) / 512);
+        assert_eq!(ssd.exported_pages(), 663 * u64::from(shape.superblock_units()));
+    }
+    // 3.2 TB, exported of 4 TiB.
+    let whole = good(&format!("{GEN5}ssd.scale = 1\n")).array.ssd.exported_pages() * 4096;
+    assert!(whole.abs_diff(3_200_000_000_000) < 10_000_000_000, "{whole}");
+}
+
+#[test]
+fn times_and_sizes_of_a_drive_are_those_of_its_keys() {
+    let text = "[ssd.superblock]\nunit = \"16KiB\"\npage_reads = [\"40us\", \"60us\", \"80us\"]\nplane_reads = \"die\"\ncache_read = true\nprograms_at_once = 7\n\
+                [ssd.buffer]\nsize = \"16MiB\"\nack = \"3us\"\nprotected = false\nlinger = \"1ms\"\n[ssd.timing]\ntransfer_per_byte = \"1GB/s\"\nspare_bytes_per_sector = 0\n\
+                [ssd.firmware]\ncores = 2\nread = \"1us\"\nwrite = \"2us\"\nmove = \"3us\"\nlatency = \"4us\"\n[ssd.warm_up]\nstart = \"fresh\"\n";
+    let scenario = good(&format!("{GEN5}{text}"));
+    let superblock = scenario.array.ssd.superblock.unwrap();
+    assert_eq!((superblock.unit_pages, superblock.flash_page_units, superblock.pages_per_cell), (4, 1, 3));
+    assert_eq!(superblock.page_read_ns, [40_000, 60_000, 80_000]);
+    assert_eq!((superblock.unit_transfer_ns, superblock.programs_at_once), (16_384, 7));
+    assert_eq!((superblock.buffer.units, superblock.buffer.ack_ns, superblock.buffer.is_protected), (1024, 3000, false));
+    assert_eq!(superblock.buffer.linger_ns, Some(1_000_000));
+    let firmware = superblock.firmware;
+    assert_eq!((firmware.cores, firmware.read_ns, firmware.write_ns, firmware.move_ns, firmware.latency_ns), (2, 1000, 2000, 3000, 4000));
+    assert!(superblock.cache_read && superblock.fresh);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_reason() {
+    let bad = [
+        ("[ssd.gc]\nstart = \"10%\"\n", "`ssd.gc.start` says how a device with pools of blocks works"),
+        ("[ssd.gc]\nvictim = \"fifo\"\n", "`ssd.gc.victim` says how a device with pools"),
+        ("[ssd.gc]\npreemption = \"suspend\"\n", "suspends no program or erase"),
+        ("[ssd.timing]\ncommand_overhead = \"1us\"\n", "is `ssd.firmware`"),
+        ("[ssd.warm_up]\nsave = \"x\"\n", "`ssd.warm_up.save` says"),
+        ("[ssd.superblock]\ntarget = 4\nfloor = 4\n", "must be above `ssd.superblock.floor` (4)"),
+        ("[ssd.superblock]\nunit = \"6KiB\"\n", "must be a multiple of `ssd.geometry.page_size`"),
+        ("[ssd.superblock]\nunit = \"8KiB\"\nflash_page = \"12KiB\"\n", "must be a multiple of `ssd.superblock.unit`"),
+        ("[ssd.superblock]\nunit = \"4KiB\"\nflash_page = \"64KiB\"\n", "288 units in a superpage"),
+        ("[ssd.superblock]\npage_reads = [\"2h\"]\n", "`ssd.superblock.page_reads[0]` is 7200s, but 1ns to 1h"),
+        ("[ssd.geometry]\npages = 6001\n", "nearest: 6000 or 6012"),
+        ("[ssd.geometry]\nreserved = \"1%\"\n", "leaves 9 superblocks in reserve, but 10 are needed"),
+        ("[ssd.geometry]\nreserved = 1.0\n", "leaves nothing to export"),
+        ("[ssd.buffer]\nsize = \"64KiB\"\n", "must hold two superpages (576KiB)"),
+        ("[ssd.geometry]\ndies = 4096\nblocks = 2000\n", "simulate a part of it: ssd.scale = "),
+    ];
+    for (text, expected) in bad {
+        let problems = read(&format!("{GEN5}{text}")).expect_err(text).to_string();
+        assert!(problems.contains(expected), "{text}: {problems}");
+    }
+    for text in ["[ssd.buffer]\n", "[ssd.firmware]\n", "ssd.scale = 2\n", "ssd.warm_up.start = \"fresh\"\n"] {
+        let problems = read(text).expect_err(text).to_string();
+        assert!(problems.contains("means something only for a drive with superblocks"), "{text}: {problems}");
+    }
+    // An option that is used.
+    good(&format!("{GEN5}[ssd.gc]\npreemption = \"semi\"\nidle = \"5ms\"\n"));
+}

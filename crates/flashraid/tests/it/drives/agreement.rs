@@ -1,0 +1,279 @@
+//! Model and reference on random small drives and loads.
+
+use flashraid_model::array::{Array, ArrayParams, Event, Level, PageRequest, ReadPlan};
+use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::rng::{self, Stream};
+use flashraid_model::ssd::{
+    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, PlaneChoice, PlaneReads, Pool, Preemption,
+    Procedure, Shape, SsdParams, SuperblockCollection, SuperblockParams, Trigger, VictimPolicy,
+};
+use flashraid_workload::OpKind;
+
+use super::reference::{Asked, Drive, Outcome};
+use crate::cases::PAGE_BYTES;
+
+/// Random cases of a run.
+const CASES: u64 = 600;
+
+#[derive(Debug)]
+struct Case {
+    ssd: SsdParams,
+    overwrites: f64,
+    asked: Vec<Asked>,
+}
+
+struct Draw(Stream);
+
+impl Draw {
+    fn between(&mut self, min: u64, max: u64) -> u64 {
+        min + rng::below(&mut self.0, max - min + 1)
+    }
+
+    fn small(&mut self, min: u64, max: u64) -> u32 {
+        self.between(min, max) as u32
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.between(1, 100) <= percent
+    }
+
+    fn case(seed: u64) -> Case {
+        let mut draw = Self(rng::stream(seed, "drives", 0));
+        loop {
+            let ssd = draw.ssd();
+            let superblock = ssd.superblock.as_ref().unwrap();
+            let shape = Shape::new(&ssd.geometry, superblock);
+            if shape.exported_units >= 4 && shape.units() <= 3000 && shape.never_stops(superblock.collection.floor) {
+                let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
+                let asked = draw.requests(&ssd);
+                return Case { ssd, overwrites, asked };
+            }
+        }
+    }
+
+    fn ssd(&mut self) -> SsdParams {
+        let (planes, pages_per_cell, flash_page_units) = (self.small(1, 3), self.small(1, 3), self.small(1, 4));
+        let unit_pages = if self.chance(60) { 1 } else { self.small(2, 4) };
+        let (dies, rows, superblocks) = (self.small(1, 4), self.small(1, 6), self.small(14, 40));
+        let floor = self.small(2, 3);
+        let target = floor + self.small(1, 3);
+        let geometry = Geometry {
+            dies,
+            planes,
+            blocks_per_plane: superblocks,
+            pages_per_block: rows * pages_per_cell * flash_page_units * unit_pages,
+            page_bytes: PAGE_BYTES as u32,
+            reserved_blocks_per_plane: self.small(u64::from(target) + 4, u64::from(superblocks) - 1),
+            summary_page: false,
+        };
+        let superpage_units = planes * pages_per_cell * flash_page_units;
+        let timing = Timing {
+            page_read_ns: 0,
+            page_program_ns: self.between(1, 9_000),
+            block_erase_ns: self.between(1, 20_000),
+            page_transfer_ns: 0,
+            summary_transfer_ns: 0,
+            command_overhead_ns: 0,
+            spread_summaries: false,
+        };
+        let superblock = SuperblockParams {
+            unit_pages,
+            flash_page_units,
+            pages_per_cell,
+            page_read_ns: (0..self.between(1, 3)).map(|_| self.between(1, 900)).collect(),
+            unit_transfer_ns: if self.chance(20) { 0 } else { self.between(1, 70) },
+            plane_reads: if self.chance(60) { PlaneReads::Independent } else { PlaneReads::Die },
+            cache_read: self.chance(50),
+            reads_ahead: self.small(1, 5),
+            programs_at_once: self.small(1, u64::from(dies)),
+            buffer: BufferParams {
+                units: superpage_units * self.small(2, 6) + self.small(0, 3),
+                ack_ns: self.between(0, 50),
+                is_protected: self.chance(50),
+                linger_ns: self.chance(40).then(|| self.between(1, 20_000)),
+            },
+            firmware: FirmwareParams {
+                cores: self.small(1, 3),
+                read_ns: self.between(0, 60),
+                write_ns: self.between(0, 90),
+                move_ns: self.between(0, 40),
+                trim_ns: self.between(0, 60),
+                trim_unit_ns: self.between(0, 5),
+                latency_ns: self.between(0, 200),
+            },
+            collection: SuperblockCollection {
+                target,
+                span: self.small(1, 3),
+                floor,
+                debt_units: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
+            },
+            fresh: self.chance(20),
+        };
+        let preemption = Preemption {
+            poll_ns: 0,
+            t_hard: 0.0,
+            pipeline: flashraid_model::ssd::Pipeline::Off,
+            merge: false,
+            reorder: false,
+            suspension: None,
+        };
+        let gc = GcParams {
+            procedure: Procedure::AsSet,
+            pool: Pool::Plane,
+            blocking: Blocking::Die,
+            start_free_blocks: target,
+            stop_free_blocks: target + 1,
+            trigger: Trigger::Request,
+            victim: VictimPolicy::default(),
+            separate_open_block: false,
+            copy_back: true,
+            instantaneous: self.chance(15),
+            preemption: self.chance(50).then_some(preemption),
+            idle_ns: self.chance(25).then(|| self.between(1, 40_000)),
+        };
+        SsdParams {
+            geometry,
+            timing,
+            die_stride_pages: 1,
+            allocation: Allocation::Static,
+            plane_choice: PlaneChoice::MostFree,
+            gc,
+            fill_seals_last_block: true,
+            channel: self.chance(50).then(|| ChannelParams { dies_per_channel: self.small(1, u64::from(dies)) }),
+            link: self.chance(60).then(|| LinkParams { page_ns: self.between(1, 300), full_duplex: self.chance(70) }),
+            superblock: Some(superblock),
+        }
+    }
+
+    fn requests(&mut self, ssd: &SsdParams) -> Vec<Asked> {
+        let pages = ssd.exported_pages();
+        let (reads, trims, flushes) = (self.between(0, 60), self.between(0, 10), self.between(0, 6));
+        let gap_max = [40, 400, 3_000][self.between(0, 2) as usize];
+        let longest = if self.chance(50) { 3 } else { 40 };
+        let mut now = 0;
+        let count = self.between(20, 500);
+        (0..count)
+            .map(|_| {
+                if self.chance(60) {
+                    now += self.between(0, gap_max);
+                } else if self.chance(3) {
+                    now += self.between(0, 80_000);
+                }
+                let drawn = self.between(1, 100);
+                let kind = if drawn <= reads {
+                    OpKind::Read
+                } else if drawn <= reads + trims {
+                    OpKind::Trim
+                } else if drawn <= reads + trims + flushes {
+                    return (now, OpKind::Flush, 0, 0);
+                } else {
+                    OpKind::Write
+                };
+                let first = self.between(0, pages - 1);
+                let length = self.between(1, longest).min(pages - first);
+                (now, kind, first as u32, length as u32)
+            })
+            .collect()
+    }
+}
+
+fn by_model(case: &Case, seed: u64) -> Outcome {
+    let params = ArrayParams {
+        level: Level::Single,
+        members: 1,
+        stripe_unit_pages: 1,
+        ssd: case.ssd.clone(),
+        coordination: None,
+        failures: Vec::new(),
+        rebuild: None,
+        read_plan: ReadPlan::Home,
+        cache: None,
+        host_port: None,
+    };
+    let mut array = Array::new(&params, seed);
+    array.members_to_warm_up()[0].warm_up(case.overwrites, seed);
+    array.verify().unwrap();
+    let mut events = Vec::new();
+    for (tag, &(at, kind, first_page, pages)) in case.asked.iter().enumerate() {
+        if at > 0 {
+            array.advance(at - 1, &mut events);
+        }
+        let request = PageRequest {
+            tag: tag as u64,
+            first_page: u64::from(first_page),
+            pages,
+            kind,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        };
+        array.submit(at, &request).unwrap();
+    }
+    while let Some(at) = array.next_time() {
+        array.advance(at, &mut events);
+    }
+    array.verify().unwrap();
+    let mut done_ns = vec![0; case.asked.len()];
+    for event in events {
+        if let Event::Done(done) = event {
+            assert_eq!(done.parts.total_ns(), done.at - case.asked[done.tag as usize].0, "the parts add up");
+            done_ns[done.tag as usize] = done.at;
+        }
+    }
+    let ssd = &array.members()[0];
+    let (media, counters) = (ssd.media().unwrap(), ssd.drive_counters().unwrap());
+    let units = case.ssd.exported_pages() / u64::from(case.ssd.superblock.as_ref().unwrap().unit_pages);
+    let counts = [
+        ("commands", counters.commands),
+        ("pages_received", counters.pages_received),
+        ("overwritten", counters.overwritten),
+        ("buffer_hits", counters.buffer_hits),
+        ("units_programmed", counters.units_programmed),
+        ("units_moved", counters.units_moved),
+        ("units_dropped", counters.units_dropped),
+        ("units_padded", counters.units_padded),
+        ("rmw_reads", counters.rmw_reads),
+        ("array_reads", counters.array_reads),
+        ("joined", counters.joined),
+        ("foreground", counters.foreground),
+        ("victims", counters.victims),
+        ("trimmed_in_part", counters.trimmed_in_part),
+    ];
+    Outcome {
+        done_ns,
+        places: (0..units as u32).map(|unit| media.location(unit)).collect(),
+        erases: media.erase_counts().collect(),
+        counts: counts.into_iter().filter(|&(_, count)| count > 0).collect(),
+    }
+}
+
+fn compare(seed: u64) -> (Case, Outcome) {
+    let case = Draw::case(seed);
+    let expected = Drive::new(&case.ssd, case.overwrites, seed).run(&case.asked);
+    let found = by_model(&case, seed);
+    let parted = (0..case.asked.len()).filter(|&at| expected.done_ns[at] != found.done_ns[at]).min_by_key(|&at| expected.done_ns[at]);
+    if let Some(at) = parted {
+        let (expected, found) = (expected.done_ns[at], found.done_ns[at]);
+        panic!("seed {seed}: request {at} {:?}: expected {expected}, found {found}\n{:#?}", case.asked[at], case.ssd);
+    }
+    assert_eq!(found.counts, expected.counts, "seed {seed}: {:#?}", case.ssd);
+    assert_eq!(found, expected, "seed {seed}: {:#?}", case.ssd);
+    (case, found)
+}
+
+#[test]
+fn the_model_does_what_the_rules_say() {
+    let mut reached = std::collections::BTreeMap::new();
+    for seed in 0..CASES {
+        let (case, outcome) = compare(seed);
+        assert!(outcome.done_ns.iter().zip(&case.asked).all(|(&done, asked)| done >= asked.0), "seed {seed}: all are done");
+        for (what, count) in outcome.counts {
+            *reached.entry(what).or_insert(0) += u64::from(count > 0);
+        }
+    }
+    for what in
+        ["overwritten", "buffer_hits", "units_moved", "units_dropped", "units_padded", "rmw_reads", "joined", "foreground", "victims"]
+    {
+        assert!(reached.get(what).is_some_and(|&cases| cases >= 20), "{what} is reached by {:?} cases of {CASES}", reached.get(what));
+    }
+}

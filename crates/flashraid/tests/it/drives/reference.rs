@@ -1,0 +1,1075 @@
+//! Section 24 of the rules, written down as plainly as possible: one drive, every list searched, nothing kept that can be found out.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use flashraid_model::rng;
+use flashraid_model::ssd::{PlaneReads, SsdParams, SuperblockParams};
+use flashraid_workload::OpKind;
+
+/// What a host asks: when, what, first page, pages.
+pub type Asked = (u64, OpKind, u32, u32);
+
+/// What the two implementations must agree on.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Outcome {
+    /// By request: when it was done.
+    pub done_ns: Vec<u64>,
+    /// By unit: its place.
+    pub places: Vec<Option<u32>>,
+    /// By superblock.
+    pub erases: Vec<u32>,
+    /// By name.
+    pub counts: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Where {
+    Nowhere,
+    Flash(u32),
+    /// A superpage and the number in it.
+    Buffer(u64, usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Free,
+    Open,
+    Sealed,
+    Victim,
+}
+
+#[derive(Debug, Clone)]
+struct Superpage {
+    of_host: bool,
+    units: Vec<u32>,
+    sources: Vec<u32>,
+    missing: u32,
+    is_full: bool,
+    begun: bool,
+    first: u32,
+}
+
+#[derive(Debug, Clone)]
+struct Read {
+    flash_page: u32,
+    die: usize,
+    plane: usize,
+    ns: u64,
+    /// Units of the flash page, requests or superpages.
+    readers: Vec<(u32, Reader)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    Request(usize),
+    Rest(u64),
+}
+
+#[derive(Debug, Clone)]
+struct Part {
+    block: u32,
+    first: u32,
+    units: Vec<u32>,
+    /// Types of page that are still to be read.
+    types: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Job {
+    Program(u64),
+    Erase(u32),
+    Part(usize),
+}
+
+#[derive(Debug, Clone, Default)]
+struct Die {
+    reads: Vec<Read>,
+    programs: VecDeque<u64>,
+    erases: VecDeque<u32>,
+    moved: VecDeque<u64>,
+    parts: VecDeque<usize>,
+    /// By plane: reads now; pages that have not left.
+    reading: Vec<bool>,
+    holding: Vec<u32>,
+    /// The job, and whether its array works.
+    job: Option<(Job, bool)>,
+    in_a_row: u32,
+    ends: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Event {
+    Begin(usize),
+    CoreDone(usize),
+    Work(usize),
+    Crossed(usize),
+    ArrayRead(Read),
+    ReadOut(Read),
+    JobStep(usize),
+    Linger(u64),
+    Idle(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OnCore {
+    Request(usize),
+    Part(usize),
+}
+
+#[derive(Debug, Clone)]
+struct Victim {
+    block: u32,
+    valid: u32,
+    next: u32,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Way {
+    all_begun: bool,
+    closed: bool,
+    parts: u32,
+    units: u32,
+    erases: Option<u32>,
+}
+
+pub struct Drive {
+    ssd: SsdParams,
+    own: SuperblockParams,
+    asked: Vec<Asked>,
+    now: u64,
+    events: BTreeMap<(u64, u64), Event>,
+    scheduled: u64,
+    lanes: [u64; 2],
+    channels: Vec<u64>,
+    cores: Vec<Option<OnCore>>,
+    waiting_requests: VecDeque<usize>,
+    waiting_parts: VecDeque<usize>,
+    units: Vec<Where>,
+    written: Vec<Option<u32>>,
+    blocks: Vec<Block>,
+    erases: Vec<u32>,
+    programmed: Vec<u32>,
+    free: VecDeque<u32>,
+    /// Of host and collection: superblock, next row by die.
+    open: [Vec<(u32, Vec<u32>)>; 2],
+    dies: Vec<Die>,
+    turn: usize,
+    /// The die at which collection in no time goes on.
+    turn_in_no_time: usize,
+    asks: VecDeque<usize>,
+    superpages: BTreeMap<u64, Superpage>,
+    superpages_begun: u64,
+    filling: [Option<u64>; 2],
+    to_place: [VecDeque<u64>; 2],
+    entering: VecDeque<usize>,
+    entered: Vec<u32>,
+    done: Vec<u64>,
+    flushes: Vec<(usize, BTreeSet<u64>)>,
+    credits: i128,
+    victim: Option<Victim>,
+    ways: BTreeMap<u32, Way>,
+    parts: Vec<Part>,
+    room: u64,
+    commands: usize,
+    is_idle: bool,
+    in_foreground: bool,
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl Drive {
+    pub fn new(ssd: &SsdParams, overwrites: f64, seed: u64) -> Self {
+        let own = ssd.superblock.clone().expect("a drive with superblocks");
+        let g = ssd.geometry;
+        let per_channel = ssd.channel.map_or(1, |channel| channel.dies_per_channel);
+        let exported = (u64::from(g.exported_pages_per_die()) * u64::from(g.dies) / u64::from(own.unit_pages)) as usize;
+        let die = Die { reading: vec![false; g.planes as usize], holding: vec![0; g.planes as usize], ..Die::default() };
+        let mut drive = Self {
+            asked: Vec::new(),
+            now: 0,
+            events: BTreeMap::new(),
+            scheduled: 0,
+            lanes: [0; 2],
+            channels: vec![0; g.dies.div_ceil(per_channel) as usize],
+            cores: vec![None; own.firmware.cores as usize],
+            waiting_requests: VecDeque::new(),
+            waiting_parts: VecDeque::new(),
+            units: vec![Where::Nowhere; exported],
+            written: Vec::new(),
+            blocks: vec![Block::Free; g.blocks_per_plane as usize],
+            erases: vec![0; g.blocks_per_plane as usize],
+            programmed: vec![0; g.blocks_per_plane as usize],
+            free: (0..g.blocks_per_plane).collect(),
+            open: [Vec::new(), Vec::new()],
+            dies: vec![die; g.dies as usize],
+            turn: 0,
+            turn_in_no_time: 0,
+            asks: VecDeque::new(),
+            superpages: BTreeMap::new(),
+            superpages_begun: 0,
+            filling: [None; 2],
+            to_place: Default::default(),
+            entering: VecDeque::new(),
+            entered: Vec::new(),
+            done: Vec::new(),
+            flushes: Vec::new(),
+            credits: 0,
+            victim: None,
+            ways: BTreeMap::new(),
+            parts: Vec::new(),
+            room: 0,
+            commands: 0,
+            is_idle: false,
+            in_foreground: false,
+            counts: BTreeMap::new(),
+            ssd: ssd.clone(),
+            own,
+        };
+        drive.written = vec![None; (drive.per_block() * g.blocks_per_plane) as usize];
+        drive.room = 2 * u64::from(g.dies) * u64::from(drive.per_superpage());
+        if !drive.own.fresh {
+            drive.write_untimed(0, &(0..exported as u32).collect::<Vec<_>>());
+        }
+        drive.warm_up(overwrites, seed);
+        drive
+    }
+
+    fn warm_up(&mut self, overwrites: f64, seed: u64) {
+        let mut stream = rng::stream(seed, "warm-up", 0);
+        let exported = self.units.len() as u64;
+        let writes = (overwrites * exported as f64) as u64;
+        let drawn: Vec<u32> = (0..writes).map(|_| rng::below(&mut stream, exported) as u32).collect();
+        // A die of its own turn for each of the two, from die 0 on.
+        let mut turns = [0, 0];
+        for units in drawn.chunks(self.per_superpage() as usize) {
+            self.collect_whole(&mut turns[1]);
+            self.superpage_untimed(0, &mut turns[0], units);
+        }
+    }
+
+    fn write_untimed(&mut self, stream: usize, units: &[u32]) {
+        let mut turn = 0;
+        for units in units.chunks(self.per_superpage() as usize) {
+            self.superpage_untimed(stream, &mut turn, units);
+        }
+    }
+
+    /// Before a superpage: whole superblocks while no more than the target are free.
+    fn collect_whole(&mut self, turn: &mut usize) {
+        while self.free.len() as u32 <= self.own.collection.target
+            && let Some(block) = self.useful()
+        {
+            self.blocks[block as usize] = Block::Victim;
+            let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
+            for units in valid.chunks(self.per_superpage() as usize) {
+                self.superpage_untimed(1, turn, units);
+            }
+            self.free_block(block);
+        }
+    }
+
+    fn superpage_untimed(&mut self, stream: usize, turn: &mut usize, units: &[u32]) {
+        let dies = self.dies.len();
+        let die = (0..dies).map(|step| (*turn + step) % dies).find(|&die| self.has_row(stream, die)).expect("room");
+        *turn = (die + 1) % dies;
+        let first = self.take_row(stream, die);
+        for (at, &unit) in units.iter().enumerate() {
+            self.units[unit as usize] = Where::Flash(first + at as u32);
+            self.written[first as usize + at] = Some(unit);
+        }
+        self.superpage_is_programmed(first);
+    }
+
+    // Shape.
+
+    fn per_superpage(&self) -> u32 {
+        self.ssd.geometry.planes * self.own.pages_per_cell * self.own.flash_page_units
+    }
+
+    fn rows(&self) -> u32 {
+        self.ssd.geometry.pages_per_block / (self.own.pages_per_cell * self.own.flash_page_units * self.own.unit_pages)
+    }
+
+    fn per_block(&self) -> u32 {
+        self.per_superpage() * self.rows() * self.ssd.geometry.dies
+    }
+
+    fn die_of(&self, place: u32) -> usize {
+        (place / self.per_superpage() % self.ssd.geometry.dies) as usize
+    }
+
+    fn row_of(&self, place: u32) -> u32 {
+        place % self.per_block() / self.per_superpage() / self.ssd.geometry.dies
+    }
+
+    fn type_of(&self, place: u32) -> u32 {
+        place % self.per_superpage() / self.own.flash_page_units / self.ssd.geometry.planes
+    }
+
+    fn array_read_ns(&self, place: u32) -> u64 {
+        let page = self.row_of(place) * self.own.pages_per_cell + self.type_of(place);
+        self.own.page_read_ns[page as usize % self.own.page_read_ns.len()]
+    }
+
+    fn superpage_transfer_ns(&self) -> u64 {
+        u64::from(self.per_superpage()) * self.own.unit_transfer_ns
+    }
+
+    // Superblocks.
+
+    fn is_valid(&self, place: u32) -> bool {
+        self.written[place as usize].is_some_and(|unit| self.units[unit as usize] == Where::Flash(place))
+    }
+
+    fn valid_places(&self, block: u32) -> Vec<u32> {
+        (block * self.per_block()..(block + 1) * self.per_block()).filter(|&place| self.is_valid(place)).collect()
+    }
+
+    fn useful(&self) -> Option<u32> {
+        let sealed = (0..self.blocks.len() as u32).filter(|&block| self.blocks[block as usize] == Block::Sealed);
+        let valid = |block: u32| self.valid_places(block).len() as u32;
+        let best = sealed.min_by_key(|&block| (valid(block), u32::MAX - block))?;
+        (valid(best).div_ceil(self.per_superpage()) < self.per_block() / self.per_superpage()).then_some(best)
+    }
+
+    fn has_row(&self, stream: usize, die: usize) -> bool {
+        self.open[stream].iter().any(|(_, rows)| rows[die] < self.rows()) || (self.open[stream].len() < 2 && !self.free.is_empty())
+    }
+
+    fn take_row(&mut self, stream: usize, die: usize) -> u32 {
+        let all = self.rows();
+        if !self.open[stream].iter().any(|(_, rows)| rows[die] < all) {
+            let block = self.free.pop_front().expect("a free superblock");
+            self.blocks[block as usize] = Block::Open;
+            let rows = vec![0; self.dies.len()];
+            self.open[stream].push((block, rows));
+        }
+        let (block, rows) = self.open[stream].iter_mut().find(|(_, rows)| rows[die] < all).unwrap();
+        let (block, row) = (*block, rows[die]);
+        rows[die] += 1;
+        self.open[stream].retain(|(_, rows)| rows.iter().any(|&row| row < all));
+        block * self.per_block() + (row * self.ssd.geometry.dies + die as u32) * self.per_superpage()
+    }
+
+    fn superpage_is_programmed(&mut self, first: u32) {
+        let block = (first / self.per_block()) as usize;
+        self.programmed[block] += 1;
+        if self.programmed[block] == self.per_block() / self.per_superpage() {
+            self.blocks[block] = Block::Sealed;
+        }
+    }
+
+    fn free_block(&mut self, block: u32) {
+        assert!(self.valid_places(block).is_empty() || self.blocks[block as usize] == Block::Victim);
+        self.blocks[block as usize] = Block::Free;
+        self.programmed[block as usize] = 0;
+        self.erases[block as usize] += 1;
+        self.free.push_back(block);
+    }
+
+    // Time.
+
+    pub fn run(mut self, asked: &[Asked]) -> Outcome {
+        self.asked = asked.to_vec();
+        self.done = vec![0; asked.len()];
+        self.entered = vec![0; asked.len()];
+        if let Some(idle_ns) = self.idle_ns() {
+            self.schedule(idle_ns, Event::Idle(0));
+        }
+        let mut next = 0;
+        loop {
+            let event = self.events.first_key_value().map(|(&(at, _), _)| at);
+            if next < asked.len() && event.is_none_or(|at| asked[next].0 <= at) {
+                self.now = asked[next].0;
+                self.schedule(self.now, Event::Begin(next));
+                next += 1;
+            } else if let Some(((at, _), event)) = self.events.pop_first() {
+                self.now = at;
+                self.happens(event);
+            } else {
+                break;
+            }
+        }
+        assert!(self.entering.is_empty() && self.superpages.values().all(|superpage| !superpage.is_full), "nothing waits for good");
+        let place = |unit: &Where| if let Where::Flash(place) = *unit { Some(place) } else { None };
+        Outcome { done_ns: self.done, places: self.units.iter().map(place).collect(), erases: self.erases, counts: self.counts }
+    }
+
+    fn idle_ns(&self) -> Option<u64> {
+        self.ssd.gc.idle_ns.filter(|_| !self.ssd.gc.instantaneous)
+    }
+
+    fn schedule(&mut self, at: u64, event: Event) {
+        self.events.insert((at, self.scheduled), event);
+        self.scheduled += 1;
+    }
+
+    fn count(&mut self, what: &'static str, many: u64) {
+        if many > 0 {
+            *self.counts.entry(what).or_insert(0) += many;
+        }
+    }
+
+    fn happens(&mut self, event: Event) {
+        match event {
+            Event::Begin(request) => {
+                self.count("commands", 1);
+                self.commands += 1;
+                self.is_idle = false;
+                if let Some(idle_ns) = self.idle_ns() {
+                    self.schedule(self.now + idle_ns, Event::Idle(self.commands));
+                }
+                self.waiting_requests.push_back(request);
+                self.cores_look();
+            }
+            Event::CoreDone(core) => {
+                match self.cores[core].take().unwrap() {
+                    OnCore::Request(request) => self.schedule(self.now + self.own.firmware.latency_ns, Event::Work(request)),
+                    OnCore::Part(part) => {
+                        let die = self.die_of(self.parts[part].first);
+                        self.dies[die].parts.push_back(part);
+                        self.die_looks(die);
+                    }
+                }
+                self.cores_look();
+            }
+            Event::Work(request) => self.work(request),
+            Event::Crossed(request) => {
+                self.entering.push_back(request);
+                self.bring_in();
+            }
+            Event::ArrayRead(read) => {
+                self.dies[read.die].reading[read.plane] = false;
+                self.dies[read.die].holding[read.plane] += 1;
+                let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, _)| unit).collect();
+                let die = read.die;
+                let out = self.over_channel(die, units.len() as u64 * self.own.unit_transfer_ns);
+                self.schedule(out, Event::ReadOut(read));
+                if self.own.cache_read {
+                    self.die_looks(die);
+                }
+            }
+            Event::ReadOut(read) => {
+                self.dies[read.die].holding[read.plane] -= 1;
+                for (_, reader) in read.readers {
+                    match reader {
+                        Reader::Request(request) => {
+                            let at = self.over_link(true, 1);
+                            self.page_done(request, at);
+                        }
+                        Reader::Rest(superpage) => {
+                            self.superpages.get_mut(&superpage).unwrap().missing -= 1;
+                            self.is_complete(superpage);
+                        }
+                    }
+                }
+                self.die_looks(read.die);
+            }
+            Event::JobStep(die) => self.job_goes_on(die),
+            Event::Linger(superpage) => {
+                if self.filling[0] == Some(superpage) {
+                    self.close(0);
+                }
+            }
+            Event::Idle(commands) => {
+                let goal = self.own.collection.target + self.own.collection.span;
+                if commands == self.commands && (self.free.len() as u32) < goal {
+                    self.is_idle = true;
+                    self.begin_parts();
+                    self.place_host();
+                }
+            }
+        }
+    }
+
+    fn cores_look(&mut self) {
+        while let Some(core) = self.cores.iter().position(Option::is_none) {
+            let firmware = self.own.firmware;
+            let (job, ns) = if let Some(request) = self.waiting_requests.pop_front() {
+                let (_, kind, _, pages) = self.asked[request];
+                let ns = match kind {
+                    OpKind::Read => firmware.read_ns,
+                    OpKind::Trim => firmware.trim_ns + u64::from(pages.div_ceil(self.own.unit_pages)) * firmware.trim_unit_ns,
+                    _ => firmware.write_ns,
+                };
+                (OnCore::Request(request), ns)
+            } else if let Some(part) = self.waiting_parts.pop_front() {
+                (OnCore::Part(part), self.parts[part].units.len() as u64 * firmware.move_ns)
+            } else {
+                return;
+            };
+            self.cores[core] = Some(job);
+            self.schedule(self.now + ns, Event::CoreDone(core));
+        }
+    }
+
+    fn over_channel(&mut self, die: usize, ns: u64) -> u64 {
+        let per_channel = self.ssd.channel.map_or(1, |channel| channel.dies_per_channel) as usize;
+        let channel = &mut self.channels[die / per_channel];
+        *channel = self.now.max(*channel) + ns;
+        *channel
+    }
+
+    fn over_link(&mut self, to_host: bool, pages: u64) -> u64 {
+        let Some(link) = self.ssd.link else { return self.now };
+        let lane = &mut self.lanes[usize::from(to_host && link.full_duplex)];
+        *lane = self.now.max(*lane) + pages * link.page_ns;
+        *lane
+    }
+
+    fn page_done(&mut self, request: usize, at: u64) {
+        self.done[request] = self.done[request].max(at);
+    }
+
+    /// Units of a request, each with its pages.
+    fn units_of(&self, request: usize) -> Vec<(u32, u32)> {
+        let (_, _, first, pages) = self.asked[request];
+        let mut units: Vec<(u32, u32)> = Vec::new();
+        for page in first..first + pages {
+            match units.last_mut() {
+                Some((unit, pages)) if *unit == page / self.own.unit_pages => *pages += 1,
+                _ => units.push((page / self.own.unit_pages, 1)),
+            }
+        }
+        units
+    }
+
+    fn work(&mut self, request: usize) {
+        let (_, kind, first, pages) = self.asked[request];
+        match kind {
+            OpKind::Read => {
+                let mut touched = Vec::new();
+                for page in first..first + pages {
+                    match self.units[(page / self.own.unit_pages) as usize] {
+                        Where::Flash(place) => {
+                            self.wants(place, Reader::Request(request));
+                            let die = self.die_of(place);
+                            if !touched.contains(&die) {
+                                touched.push(die);
+                            }
+                        }
+                        found => {
+                            self.count("buffer_hits", u64::from(found != Where::Nowhere));
+                            let at = self.over_link(true, 1);
+                            self.page_done(request, at);
+                        }
+                    }
+                }
+                touched.into_iter().for_each(|die| self.die_looks(die));
+            }
+            OpKind::Write => {
+                self.count("pages_received", u64::from(pages));
+                let at = self.over_link(false, u64::from(pages));
+                self.schedule(at, Event::Crossed(request));
+            }
+            OpKind::Trim => {
+                for (unit, pages) in self.units_of(request) {
+                    if pages == self.own.unit_pages {
+                        self.units[unit as usize] = Where::Nowhere;
+                    } else {
+                        self.count("trimmed_in_part", u64::from(pages));
+                    }
+                }
+                self.page_done(request, self.now);
+            }
+            OpKind::Flush => {
+                let waits_for: BTreeSet<u64> =
+                    self.superpages.iter().filter(|(_, superpage)| superpage.of_host).map(|(&number, _)| number).collect();
+                if self.own.buffer.is_protected || waits_for.is_empty() {
+                    self.page_done(request, self.now);
+                } else {
+                    self.flushes.push((request, waits_for));
+                    self.close(0);
+                }
+            }
+        }
+    }
+
+    fn wants(&mut self, place: u32, reader: Reader) {
+        let (die, flash_page) = (self.die_of(place), place / self.own.flash_page_units);
+        let unit = place % self.own.flash_page_units;
+        if let Some(read) = self.dies[die].reads.iter_mut().find(|read| read.flash_page == flash_page) {
+            read.readers.push((unit, reader));
+            self.count("joined", 1);
+            return;
+        }
+        let plane = (flash_page % (self.per_superpage() / self.own.flash_page_units) % self.ssd.geometry.planes) as usize;
+        let ns = self.array_read_ns(place);
+        self.dies[die].reads.push(Read { flash_page, die, plane, ns, readers: vec![(unit, reader)] });
+    }
+
+    // The buffer.
+
+    fn buffered(&self) -> u32 {
+        self.superpages.values().filter(|superpage| superpage.of_host).map(|superpage| superpage.units.len() as u32).sum()
+    }
+
+    fn bring_in(&mut self) {
+        while let Some(&request) = self.entering.front() {
+            let units = self.units_of(request);
+            while let Some(&(unit, pages)) = units.get(self.entered[request] as usize) {
+                if !self.enters(unit, pages < self.own.unit_pages) {
+                    return;
+                }
+                self.entered[request] += 1;
+            }
+            self.entering.pop_front();
+            self.page_done(request, self.now + self.own.buffer.ack_ns);
+        }
+    }
+
+    fn enters(&mut self, unit: u32, is_partial: bool) -> bool {
+        let before = self.units[unit as usize];
+        if let Where::Buffer(superpage, _) = before
+            && !self.superpages[&superpage].begun
+        {
+            self.count("overwritten", 1);
+            return true;
+        }
+        if self.buffered() == self.own.buffer.units {
+            return false;
+        }
+        let number = self.opened(0);
+        if self.superpages[&number].units.is_empty()
+            && let Some(linger_ns) = self.own.buffer.linger_ns
+        {
+            self.schedule(self.now + linger_ns, Event::Linger(number));
+        }
+        let per_superpage = self.per_superpage() as usize;
+        let superpage = self.superpages.get_mut(&number).unwrap();
+        self.units[unit as usize] = Where::Buffer(number, superpage.units.len());
+        superpage.units.push(unit);
+        let is_full = superpage.units.len() == per_superpage;
+        let reads = match before {
+            Where::Flash(place) if is_partial => Some(place),
+            _ => None,
+        };
+        superpage.missing += u32::from(reads.is_some());
+        if is_full {
+            self.close(0);
+        }
+        if let Some(place) = reads {
+            self.count("rmw_reads", 1);
+            self.wants(place, Reader::Rest(number));
+            self.die_looks(self.die_of(place));
+        }
+        true
+    }
+
+    fn opened(&mut self, stream: usize) -> u64 {
+        if let Some(number) = self.filling[stream] {
+            return number;
+        }
+        let number = self.superpages_begun;
+        self.superpages_begun += 1;
+        let (units, sources) = (Vec::new(), Vec::new());
+        let superpage = Superpage { of_host: stream == 0, units, sources, missing: 0, is_full: false, begun: false, first: 0 };
+        self.superpages.insert(number, superpage);
+        self.filling[stream] = Some(number);
+        number
+    }
+
+    fn close(&mut self, stream: usize) {
+        let Some(number) = self.filling[stream].take() else { return };
+        self.superpages.get_mut(&number).unwrap().is_full = true;
+        self.is_complete(number);
+    }
+
+    fn is_complete(&mut self, number: u64) {
+        let superpage = &self.superpages[&number];
+        if !superpage.is_full || superpage.missing > 0 {
+            return;
+        }
+        if superpage.of_host {
+            self.to_place[0].push_back(number);
+            self.place_host();
+        } else {
+            self.to_place[1].push_back(number);
+            self.place_moved();
+        }
+    }
+
+    fn owed(&self) -> i128 {
+        match &self.victim {
+            Some(victim) if self.credits > 0 => self.credits / self.cost(victim.valid),
+            _ => 0,
+        }
+    }
+
+    fn cost(&self, valid: u32) -> i128 {
+        i128::from(self.per_block() - valid) * i128::from(self.own.collection.span)
+    }
+
+    fn place_host(&mut self) {
+        while let Some(&number) = self.to_place[0].front() {
+            if self.ssd.gc.instantaneous {
+                self.collect_in_no_time();
+            }
+            if self.free.len() as u32 <= self.own.collection.floor {
+                if !std::mem::replace(&mut self.in_foreground, true) {
+                    self.count("foreground", 1);
+                }
+                return self.begin_parts();
+            }
+            self.in_foreground = false;
+            let debt = i128::from(self.own.collection.debt_units);
+            if self.owed() > debt {
+                self.begin_parts();
+            }
+            if self.owed() > debt {
+                return;
+            }
+            let Some(die) = self.best_die(0) else { return };
+            self.to_place[0].pop_front();
+            self.gets_place(number, die);
+            let units = self.superpages[&number].units.len() as i128;
+            let pace = i128::from(self.pace());
+            if pace > 0 && self.victim.is_none() {
+                self.choose();
+            }
+            if let Some(victim) = &self.victim {
+                self.credits += units * i128::from(victim.valid) * pace;
+            }
+            self.die_looks(die);
+            self.begin_parts();
+        }
+    }
+
+    fn place_moved(&mut self) {
+        while let Some(&number) = self.to_place[1].front() {
+            let Some(die) = self.best_die(1) else { return };
+            self.to_place[1].pop_front();
+            self.gets_place(number, die);
+            self.die_looks(die);
+        }
+    }
+
+    fn gets_place(&mut self, number: u64, die: usize) {
+        let stream = usize::from(!self.superpages[&number].of_host);
+        self.superpages.get_mut(&number).unwrap().first = self.take_row(stream, die);
+        if stream == 0 { self.dies[die].programs.push_back(number) } else { self.dies[die].moved.push_back(number) }
+    }
+
+    fn best_die(&mut self, stream: usize) -> Option<usize> {
+        let dies = self.dies.len();
+        let per_channel = self.ssd.channel.map_or(1, |channel| channel.dies_per_channel) as usize;
+        let mut order: Vec<usize> = (0..dies).collect();
+        order.sort_by_key(|die| (die % per_channel, die / per_channel));
+        order.rotate_left(self.turn);
+        let (at, &die) =
+            order.iter().enumerate().filter(|&(_, &die)| self.has_row(stream, die)).min_by_key(|&(_, &die)| self.start(die))?;
+        self.turn = (self.turn + at + 1) % dies;
+        Some(die)
+    }
+
+    /// When something that joins the queues of a die could start.
+    fn start(&self, die: usize) -> u64 {
+        let state = &self.dies[die];
+        let programs = (state.programs.len() + state.moved.len()) as u64 * self.program_plain_ns();
+        let reads: u64 = state.reads.iter().map(|read| read.ns + self.own.unit_transfer_ns).sum();
+        let erases = state.erases.len() as u64 * self.ssd.timing.block_erase_ns;
+        let parts: u64 = state.parts.iter().map(|&part| self.part_plain_ns(part)).sum();
+        self.now.max(state.ends) + programs + reads + erases + parts
+    }
+
+    fn program_plain_ns(&self) -> u64 {
+        self.superpage_transfer_ns() + self.ssd.timing.page_program_ns
+    }
+
+    fn part_plain_ns(&self, part: usize) -> u64 {
+        let part = &self.parts[part];
+        part.types.iter().map(|&of| self.step(part, of)).map(|(ns, units)| ns + units * self.own.unit_transfer_ns).sum()
+    }
+
+    /// Array time and units of one type of page.
+    fn step(&self, part: &Part, of: u32) -> (u64, u64) {
+        let units: Vec<&u32> = part.units.iter().filter(|&&place| self.type_of(place) == of).collect();
+        (self.array_read_ns(*units[0]), units.len() as u64)
+    }
+
+    // Dies.
+
+    fn next_job(&mut self, die: usize) -> Option<Job> {
+        let in_programs = self.dies.iter().filter(|die| matches!(die.job, Some((Job::Program(_), _)))).count();
+        let may_program = in_programs < self.own.programs_at_once as usize;
+        let state = &self.dies[die];
+        let wants_to = !state.programs.is_empty() || !state.moved.is_empty();
+        if wants_to && !may_program && !self.asks.contains(&die) {
+            self.asks.push_back(die);
+        }
+        let program = state.programs.front().filter(|_| may_program).map(|&number| Job::Program(number));
+        let moved = state.moved.front().filter(|_| may_program).map(|&number| Job::Program(number));
+        let erase = state.erases.front().map(|&block| Job::Erase(block));
+        let part = state.parts.front().map(|&part| Job::Part(part));
+        let order = if self.pace() > self.own.collection.span { [erase, moved, part, program] } else { [program, erase, moved, part] };
+        order.into_iter().flatten().next()
+    }
+
+    fn die_looks(&mut self, die: usize) {
+        while self.dies[die].job.is_none() {
+            let next = self.next_job(die);
+            let state = &mut self.dies[die];
+            let busy = (0..state.reading.len()).any(|plane| state.reading[plane] || state.holding[plane] > 0);
+            if !state.reads.is_empty() && (next.is_none() || state.in_a_row < self.own.reads_ahead) {
+                if self.own.plane_reads == PlaneReads::Die && busy {
+                    return;
+                }
+                let most = u32::from(self.own.cache_read);
+                let may = |read: &Read| !state.reading[read.plane] && state.holding[read.plane] <= most;
+                let Some(at) = state.reads.iter().position(may) else { return };
+                let read = state.reads.remove(at);
+                state.reading[read.plane] = true;
+                state.in_a_row += u32::from(next.is_some());
+                let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, _)| unit).collect();
+                state.ends = state.ends.max(self.now + read.ns + units.len() as u64 * self.own.unit_transfer_ns);
+                self.count("array_reads", 1);
+                self.schedule(self.now + read.ns, Event::ArrayRead(read));
+            } else if let Some(job) = next.filter(|_| !busy) {
+                self.begins(die, job);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn begins(&mut self, die: usize, job: Job) {
+        self.dies[die].in_a_row = 0;
+        let plain_ns = match job {
+            Job::Program(number) => {
+                if self.superpages[&number].of_host {
+                    self.dies[die].programs.pop_front()
+                } else {
+                    self.dies[die].moved.pop_front()
+                };
+                self.superpages.get_mut(&number).unwrap().begun = true;
+                self.program_plain_ns()
+            }
+            Job::Erase(_) => {
+                self.dies[die].erases.pop_front();
+                self.ssd.timing.block_erase_ns
+            }
+            Job::Part(part) => {
+                self.dies[die].parts.pop_front();
+                self.part_plain_ns(part)
+            }
+        };
+        self.dies[die].ends = self.now + plain_ns;
+        self.dies[die].job = Some((job, !matches!(job, Job::Program(_))));
+        let at = match job {
+            Job::Program(_) => self.over_channel(die, self.superpage_transfer_ns()),
+            Job::Erase(_) => self.now + self.ssd.timing.block_erase_ns,
+            Job::Part(part) => self.now + self.step(&self.parts[part], self.parts[part].types[0]).0,
+        };
+        self.schedule(at, Event::JobStep(die));
+    }
+
+    fn job_goes_on(&mut self, die: usize) {
+        match self.dies[die].job.unwrap() {
+            (Job::Program(number), false) => {
+                self.dies[die].job = Some((Job::Program(number), true));
+                return self.schedule(self.now + self.ssd.timing.page_program_ns, Event::JobStep(die));
+            }
+            (Job::Part(part), true) => {
+                let (_, units) = self.step(&self.parts[part], self.parts[part].types[0]);
+                let at = self.over_channel(die, units * self.own.unit_transfer_ns);
+                self.dies[die].job = Some((Job::Part(part), false));
+                return self.schedule(at, Event::JobStep(die));
+            }
+            (Job::Part(part), false) => {
+                self.parts[part].types.remove(0);
+                let is_over = self.parts[part].types.is_empty();
+                if !is_over && self.ssd.gc.preemption.is_none() {
+                    self.dies[die].job = Some((Job::Part(part), true));
+                    let at = self.now + self.step(&self.parts[part], self.parts[part].types[0]).0;
+                    return self.schedule(at, Event::JobStep(die));
+                }
+                self.dies[die].job = None;
+                if is_over { self.part_is_read(part) } else { self.dies[die].parts.push_front(part) }
+            }
+            (Job::Program(number), true) => {
+                self.dies[die].job = None;
+                self.is_programmed(number);
+                while let Some(&other) = self.asks.front() {
+                    let in_programs = self.dies.iter().filter(|die| matches!(die.job, Some((Job::Program(_), _)))).count();
+                    if in_programs >= self.own.programs_at_once as usize {
+                        break;
+                    }
+                    self.asks.pop_front();
+                    self.die_looks(other);
+                }
+            }
+            (Job::Erase(block), _) => {
+                self.dies[die].job = None;
+                let way = self.ways.get_mut(&block).unwrap();
+                let left = way.erases.unwrap() - 1;
+                way.erases = Some(left);
+                if left == 0 {
+                    self.ways.remove(&block);
+                    assert!(self.valid_places(block).is_empty());
+                    self.free_block(block);
+                    let goal = self.own.collection.target + self.own.collection.span;
+                    self.is_idle &= (self.free.len() as u32) < goal;
+                    self.place_moved();
+                    self.begin_parts();
+                    self.place_host();
+                }
+            }
+        }
+        self.die_looks(die);
+    }
+
+    fn is_programmed(&mut self, number: u64) {
+        let Superpage { of_host, units, sources, first, .. } = self.superpages.remove(&number).unwrap();
+        self.count("units_padded", u64::from(self.per_superpage()) - units.len() as u64);
+        self.count(if of_host { "units_programmed" } else { "units_moved" }, units.len() as u64);
+        for (at, &unit) in units.iter().enumerate() {
+            let before = if of_host { Where::Buffer(number, at) } else { Where::Flash(sources[at]) };
+            if self.units[unit as usize] == before {
+                self.units[unit as usize] = Where::Flash(first + at as u32);
+                self.written[first as usize + at] = Some(unit);
+            }
+        }
+        self.superpage_is_programmed(first);
+        if of_host {
+            for (_, waits_for) in &mut self.flushes {
+                waits_for.remove(&number);
+            }
+            let (over, left): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut self.flushes).into_iter().partition(|(_, waits_for)| waits_for.is_empty());
+            self.flushes = left;
+            over.into_iter().for_each(|(request, _)| self.page_done(request, self.now));
+            return self.bring_in();
+        }
+        self.room += sources.len() as u64;
+        // A superpage holds units of victims one after the other.
+        let mut blocks: Vec<u32> = sources.iter().map(|source| source / self.per_block()).collect();
+        while let Some(&block) = blocks.first() {
+            let of_block = blocks.iter().take_while(|&&other| other == block).count();
+            blocks.drain(..of_block);
+            self.ways.get_mut(&block).unwrap().units -= of_block as u32;
+            self.victim_goes_on(block);
+        }
+        self.begin_parts();
+        self.place_host();
+    }
+
+    // Collection.
+
+    fn pace(&self) -> u32 {
+        let collection = self.own.collection;
+        if self.ssd.gc.instantaneous {
+            return 0;
+        }
+        (collection.target + collection.span).saturating_sub(self.free.len() as u32).min(4 * collection.span)
+    }
+
+    fn choose(&mut self) -> bool {
+        let Some(block) = self.useful() else { return false };
+        self.victim = Some(Victim { block, valid: self.valid_places(block).len() as u32, next: 0 });
+        self.blocks[block as usize] = Block::Victim;
+        self.ways.insert(block, Way::default());
+        self.count("victims", 1);
+        true
+    }
+
+    fn begin_parts(&mut self) {
+        if self.ssd.gc.instantaneous {
+            return;
+        }
+        let collection = self.own.collection;
+        loop {
+            let is_urgent = self.is_idle || self.free.len() as u32 <= collection.floor;
+            let Some(victim) = self.victim.clone() else {
+                let coming = (self.free.len() + self.ways.len()) as u32;
+                if is_urgent && coming < collection.target + collection.span && self.choose() {
+                    continue;
+                }
+                return;
+            };
+            let valid = self.valid_places(victim.block);
+            let per_superpage = self.per_superpage();
+            let number = |place: u32| place % self.per_block() / per_superpage;
+            let Some(next) = valid.iter().map(|&place| number(place)).find(|&superpage| superpage >= victim.next) else {
+                self.victim = None;
+                self.ways.get_mut(&victim.block).unwrap().all_begun = true;
+                self.victim_goes_on(victim.block);
+                continue;
+            };
+            let units: Vec<u32> = valid.into_iter().filter(|&place| number(place) == next).collect();
+            let cost = self.cost(victim.valid);
+            if units.len() as u64 > self.room || (!is_urgent && self.credits < cost) {
+                return;
+            }
+            if !is_urgent {
+                self.credits -= units.len() as i128 * cost;
+            }
+            self.room -= units.len() as u64;
+            self.victim = Some(Victim { next: next + 1, ..victim.clone() });
+            self.ways.get_mut(&victim.block).unwrap().parts += 1;
+            let types: BTreeSet<u32> = units.iter().map(|&place| self.type_of(place)).collect();
+            let first = victim.block * self.per_block() + next * per_superpage;
+            self.parts.push(Part { block: victim.block, first, units, types: types.into_iter().collect() });
+            self.waiting_parts.push_back(self.parts.len() - 1);
+            self.cores_look();
+        }
+    }
+
+    fn part_is_read(&mut self, part: usize) {
+        let Part { block, units, .. } = self.parts[part].clone();
+        self.ways.get_mut(&block).unwrap().parts -= 1;
+        for place in units {
+            if !self.is_valid(place) {
+                self.count("units_dropped", 1);
+                self.room += 1;
+                continue;
+            }
+            self.ways.get_mut(&block).unwrap().units += 1;
+            let number = self.opened(1);
+            let (unit, all) = (self.written[place as usize].unwrap(), self.per_superpage() as usize);
+            let superpage = self.superpages.get_mut(&number).unwrap();
+            superpage.units.push(unit);
+            superpage.sources.push(place);
+            if superpage.units.len() == all {
+                self.close(1);
+            }
+        }
+        self.victim_goes_on(block);
+        self.begin_parts();
+        self.place_host();
+    }
+
+    fn victim_goes_on(&mut self, block: u32) {
+        let way = self.ways.get_mut(&block).unwrap();
+        if !way.all_begun || way.parts > 0 || way.erases.is_some() {
+            return;
+        }
+        if !std::mem::replace(&mut way.closed, true) {
+            self.close(1);
+        }
+        if self.ways[&block].units > 0 {
+            return;
+        }
+        self.ways.get_mut(&block).unwrap().erases = Some(self.dies.len() as u32);
+        self.dies.iter_mut().for_each(|die| die.erases.push_back(block));
+        (0..self.dies.len()).for_each(|die| self.die_looks(die));
+    }
+
+    /// The scheme "ideal".
+    fn collect_in_no_time(&mut self) {
+        while self.free.len() as u32 <= self.own.collection.target
+            && let Some(block) = self.useful()
+        {
+            let moved = self.valid_places(block).len() as u32;
+            self.count("victims", 1);
+            self.count("units_moved", u64::from(moved));
+            self.count("units_padded", u64::from(moved.next_multiple_of(self.per_superpage()) - moved));
+            self.blocks[block as usize] = Block::Victim;
+            let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
+            let mut turn = self.turn_in_no_time;
+            for units in valid.chunks(self.per_superpage() as usize) {
+                self.superpage_untimed(1, &mut turn, units);
+            }
+            self.turn_in_no_time = turn;
+            self.free_block(block);
+        }
+    }
+}
