@@ -5,7 +5,7 @@
 //!                                          claims.toml ─▶ paper's numbers ─▶ verdict ─┘
 //! ```
 //!
-//! This crate describes and judges; it runs nothing but the three requests of [`overlap`], reads no files and knows no threads.
+//! This crate describes and judges; it runs nothing but the three requests of `overlap`, reads no files and knows no threads.
 //! Nothing is tuned for a figure: what the papers leave open is chosen once, in [`settings`].
 
 mod claims;

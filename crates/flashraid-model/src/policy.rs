@@ -1,6 +1,6 @@
 //! Lists of policies: one file holds a policy whole, one line of a list registers it, and everything else follows from the list.
 //!
-//! [`policies!`] makes an enumeration of a list. Users write a policy by its name or, with parameters, as a table; the schema, the
+//! `policies!` makes an enumeration of a list. Users write a policy by its name or, with parameters, as a table; the schema, the
 //! reference of keys and the random cases of the tests are made of the same list. Calls are dispatched by one `match`.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -235,7 +235,7 @@ pub(crate) fn read<P: DeserializeOwned, E: serde::de::Error>(parameters: Map<Str
     serde_json::from_value(Value::Object(parameters)).map_err(E::custom)
 }
 
-/// What [`policies!`] makes of a list, for what is the same with all kinds.
+/// What `policies!` makes of a list, for what is the same with all kinds.
 pub trait Listed: Sized + DeserializeOwned {
     /// The name of the policy.
     fn name(&self) -> &'static str;
