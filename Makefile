@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
+.PHONY: test-long all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
 
 all: build
 
@@ -36,8 +36,12 @@ doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@if command -v mdbook >/dev/null; then $(MAKE) --no-print-directory book; else echo "mdbook is missing: the book is checked by its own tests only"; fi
 
-# The Python package: its wheel as the tests build it, installed in an environment of its own; types and tests.
+# The Python package: its wheel as the tests build it, installed in an environment of its own; types and tests. Notebooks and Ray, whose tests
+# start workers and kill them, take longer and need a quiet machine: `make test-long`.
 python: setup-tests
+	@CARGO="$(CARGO)" scripts/python test --ignore=python/tests/test_ray.py --ignore=python/tests/test_notebooks.py
+
+test-long: setup-tests
 	@CARGO="$(CARGO)" scripts/python test
 
 # The optimised wheel, in target/wheels.
