@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import flashraid
@@ -92,7 +93,10 @@ def test_schema_and_presets_are_the_programs(program: Program) -> None:
     assert flashraid.schema() == json.loads(program("schema"))
     for preset in flashraid.presets():
         if preset.kind == "device":
-            assert program("preset", "show", preset.name).strip() == preset.text.strip()
+            # The program shows a configuration, with the section and the name of the preset.
+            shown = tomllib.loads(program("preset", "show", preset.name))["ssd"]
+            assert shown.pop("preset") == preset.name
+            assert shown == tomllib.loads(preset.text)
 
 
 def test_requests_are_those_of_the_parquet_file(program: Program, tmp_path: Path) -> None:
