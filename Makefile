@@ -20,7 +20,7 @@ setup-tests:
 	@scripts/setup browser python
 
 # Files that a list of policies declares, where `cargo fmt` does not see them.
-POLICIES = $(wildcard crates/flashraid-model/src/ftl/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs)
+POLICIES = $(wildcard crates/flashraid-model/src/ftl/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs)
 
 format:
 	$(CARGO) fmt --all --check

@@ -36,7 +36,13 @@ fn listen(handler: impl FnMut() + Send + 'static) -> Outcome {
     if LISTENING.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
-    ctrlc::set_handler(handler).map_err(|error| Failure::Run(format!("can't listen for Ctrl-C: {error}")))
+    ctrlc::set_handler(handler).map_err(|error| match error {
+        ctrlc::Error::System(error) => Failure::Run(format!(
+            "can't listen for Ctrl-C, which takes a thread of its own: {error}; allow the program more processes (ulimit -u, or the pids limit of \
+             the container)"
+        )),
+        error => Failure::Run(format!("can't listen for Ctrl-C: {error}")),
+    })
 }
 
 /// The user wants to stop.

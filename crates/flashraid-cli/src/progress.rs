@@ -51,16 +51,21 @@ impl Simulation {
     }
 }
 
+/// Lets a bar move while nothing is told to it, if it is shown.
+pub fn keep_moving(bar: &ProgressBar) {
+    // The ticks need a thread, and without one the bar would end the program.
+    if !bar.is_hidden() && std::thread::Builder::new().spawn(|| {}).is_ok() {
+        bar.enable_steady_tick(Duration::from_millis(250));
+    }
+}
+
 impl Board {
     /// A bar over so many simulations; a quiet one shows nothing, notes neither.
     pub fn new(simulations: usize, quiet: bool) -> Board {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
         let bar = ProgressBar::with_draw_target(Some(STEPS as u64), target);
         bar.set_style(ProgressStyle::with_template("{spinner} {wide_bar} {msg}").expect("the template is constant"));
-        // The ticks need a thread, and without one the bar would end the program.
-        if !bar.is_hidden() && std::thread::Builder::new().spawn(|| {}).is_ok() {
-            bar.enable_steady_tick(Duration::from_millis(250));
-        }
+        keep_moving(&bar);
         Board {
             bar,
             quiet,

@@ -32,6 +32,7 @@ pub struct PolicyProblem {
 /// ```
 ///
 /// The first policy is the default one. `Trait` needs `any(&mut Stream) -> Self`: one with random parameters, for tests.
+#[macro_export]
 macro_rules! policies {
     (
         $(#[$doc:meta])*
@@ -187,10 +188,10 @@ macro_rules! policies {
         }
     };
 }
-pub(crate) use policies;
+pub use crate::policies;
 
 /// Writes a policy as its name if all its parameters have their defaults, otherwise as a table.
-pub(crate) fn serialize<P: Serialize + Default, S: Serializer>(
+pub fn serialize<P: Serialize + Default, S: Serializer>(
     serializer: S,
     tag: &'static str,
     name: &'static str,
@@ -205,12 +206,16 @@ pub(crate) fn serialize<P: Serialize + Default, S: Serializer>(
     table.serialize(serializer)
 }
 
-pub(crate) fn parameters_of<P: Serialize>(policy: &P) -> Result<Map<String, Value>, serde_json::Error> {
+/// What a policy writes of itself.
+///
+/// # Errors
+/// It can't be written, or is no table.
+pub fn parameters_of<P: Serialize>(policy: &P) -> Result<Map<String, Value>, serde_json::Error> {
     serde_json::to_value(policy).and_then(serde_json::from_value)
 }
 
 /// Takes what a user wrote apart: a name alone, or a table with the name under `tag`.
-pub(crate) fn name_and_parameters<'de, D: Deserializer<'de>>(
+pub fn name_and_parameters<'de, D: Deserializer<'de>>(
     deserializer: D,
     tag: &'static str,
 ) -> Result<(String, Map<String, Value>), D::Error> {
@@ -231,7 +236,7 @@ pub(crate) fn name_and_parameters<'de, D: Deserializer<'de>>(
 }
 
 /// The policy with these parameters.
-pub(crate) fn read<P: DeserializeOwned, E: serde::de::Error>(parameters: Map<String, Value>) -> Result<P, E> {
+pub fn read<P: DeserializeOwned, E: serde::de::Error>(parameters: Map<String, Value>) -> Result<P, E> {
     serde_json::from_value(Value::Object(parameters)).map_err(E::custom)
 }
 
@@ -250,7 +255,7 @@ pub trait Listed: Sized + DeserializeOwned {
 /// The schema of a kind: any of the names, or a table with the name under `tag` and the policy's parameters.
 ///
 /// What a policy's type says about itself describes both.
-pub(crate) fn schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
+pub fn schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
     let schemas = K::schemas(generator);
     let mut tables = Vec::new();
     for (policy, schema) in K::defaults().iter().zip(&schemas) {
@@ -278,6 +283,9 @@ fn names<K: Listed>(meanings: impl Iterator<Item = String>) -> Value {
 /// Policies whose parameters stand side by side in one table, so that a comparison can set them for all.
 pub mod flat {
     use super::{Listed, Map, Schema, SchemaGenerator, Value, json, names};
+    use schemars::JsonSchema;
+    use serde::ser::Error as _;
+    use serde::{Serialize, Serializer};
 
     /// Takes the policy named by `tag`, or the first of the list, with its parameters from `table`; and those of the others that `table` has
     /// parameters for which are not the defaults.
@@ -306,6 +314,30 @@ pub mod flat {
         Ok((chosen, others))
     }
 
+    /// The policy as a table: its name under `tag`, and its parameters.
+    pub fn own<K: Listed>(tag: &str, policy: &K) -> Map<String, Value> {
+        let mut table = policy.parameters();
+        table.insert(tag.to_owned(), policy.name().into());
+        table
+    }
+
+    /// Writes `table` with what stands beside the policies in it.
+    ///
+    /// # Errors
+    /// `beside` can't be written, or is no table.
+    pub fn write<R: Serialize, S: Serializer>(mut table: Map<String, Value>, beside: &R, serializer: S) -> Result<S::Ok, S::Error> {
+        match serde_json::to_value(beside).map_err(S::Error::custom)? {
+            Value::Object(beside) => table.extend(beside),
+            _ => return Err(S::Error::custom("what stands beside a policy is a table")),
+        }
+        table.serialize(serializer)
+    }
+
+    /// The names of the policies that have this parameter.
+    pub fn users<K: Listed>(key: &str) -> Vec<&'static str> {
+        K::defaults().iter().filter(|policy| policy.parameters().contains_key(key)).map(Listed::name).collect()
+    }
+
     /// The parameters of `others` that are set and are none of `chosen`.
     pub fn unused<K: Listed>(chosen: &K, others: &[K]) -> Vec<String> {
         let (own, defaults) = (chosen.parameters(), K::defaults());
@@ -330,9 +362,21 @@ pub mod flat {
         }
     }
 
+    /// The schema of such a table: the properties of policies, of which that of the name is described by `of_name`, and what `R` says of the rest.
+    pub fn table_schema<K: Listed, R: JsonSchema>(tag: &str, of_name: &str, description: &str, generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = properties::<K>(tag, of_name, generator);
+        let mut schema = R::json_schema(generator);
+        if let Some(own) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.append(own);
+            *own = properties;
+        }
+        schema.insert("description".into(), description.into());
+        schema
+    }
+
     /// The properties of such a table: the name, described by `description`, and the parameters of all policies, each with the names of
     /// those that it belongs to.
-    pub fn properties<K: Listed>(tag: &str, description: &str, generator: &mut SchemaGenerator) -> Map<String, Value> {
+    fn properties<K: Listed>(tag: &str, description: &str, generator: &mut SchemaGenerator) -> Map<String, Value> {
         let (policies, schemas) = (K::defaults(), K::schemas(generator));
         let meanings = schemas.iter().map(|schema| schema.as_value()["description"].as_str().unwrap_or_default().to_owned());
         let mut property = names::<K>(meanings);
@@ -341,7 +385,7 @@ pub mod flat {
         let mut properties = Map::from_iter([(tag.to_owned(), property)]);
         let of = |schema: &Schema| schema.as_value()["properties"].as_object().cloned().unwrap_or_default();
         for (key, mut property) in schemas.iter().flat_map(of) {
-            let users: Vec<&str> = policies.iter().filter(|policy| policy.parameters().contains_key(&key)).map(Listed::name).collect();
+            let users = users::<K>(&key);
             let meaning = property["description"].as_str().unwrap_or_default().trim_end_matches('.').to_owned();
             property["description"] = json!(format!("{meaning} ({}).", users.join(", ")));
             properties.entry(key).or_insert(property);

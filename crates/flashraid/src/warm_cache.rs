@@ -36,8 +36,18 @@ pub struct KeptState {
     pub bytes: u64,
     /// When it was used last.
     pub used: SystemTime,
-    /// What it is of.
+    /// What it is of: in words, and after them all that decides it.
     pub of: String,
+}
+
+/// What stands between a state's description in words and the rest of its key.
+pub(crate) const AFTER_WORDS: &str = " | ";
+
+impl KeptState {
+    /// What it is of, in words.
+    pub fn in_words(&self) -> &str {
+        self.of.split(AFTER_WORDS).next().unwrap_or_default()
+    }
 }
 
 impl WarmCache {

@@ -8,6 +8,7 @@ use crate::threads;
 use crate::warm_cache::{self, WarmCache};
 use crate::warm_state;
 use flashraid_model::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
+use flashraid_model::flash::Geometry;
 use flashraid_model::ftl::Ftl;
 use flashraid_model::ssd::{Media, Ssd, SuperblockParams};
 use flashraid_workload::{self as workload, AddressSpace, OpKind, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
@@ -179,7 +180,11 @@ fn keys_of_kept(scenario: &Scenario, members: usize, go_on: &mut dyn FnMut(f64) 
         WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload, go_on)?),
     };
     let common = key_of_members(scenario) + &content;
-    Ok((0..members).map(|member| format!("member {member}, {common}")).collect())
+    let Geometry { dies, planes, blocks_per_plane, pages_per_block, .. } = scenario.array.ssd.geometry;
+    let WarmUp { overwrites, .. } = scenario.warm_up;
+    let device = format!("{dies} dies of {planes} × {blocks_per_plane} blocks of {pages_per_block} pages");
+    let words = |member| format!("SSD {member}: {device}, {overwrites} overwrites, seed {}", scenario.seed);
+    Ok((0..members).map(|member| format!("{}{}{common}", words(member), warm_cache::AFTER_WORDS)).collect())
 }
 
 /// What a workload sends, as a text: traces by their content rather than their names.

@@ -185,13 +185,13 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
     report("warming up the array");
     let scenario = self::scenario(work::ARRAY, &[], size)?;
     let mut array = Array::new(&scenario.array, scenario.seed);
-    let warm_up_s = warm(&mut array, &scenario, 1);
+    let warm_up_s = warm(&mut array, &scenario, 1)?;
     let pages = scenario.array.ssd.geometry.physical_pages() * u64::from(scenario.array.members);
     let resident_bytes: u64 = array.members().iter().map(|m| m.resident_bytes()).sum();
 
     report("warming up the array on two threads");
     let mut threads_array = Array::new(&scenario.array, scenario.seed);
-    let two_threads_s = warm(&mut threads_array, &scenario, TWO);
+    let two_threads_s = warm(&mut threads_array, &scenario, TWO)?;
     threads_array.serve_ahead_by(TWO, None);
     let coordinated = self::scenario(work::ARRAY, work::COORDINATED, size)?;
     let mut coordinated_array = Array::new(&coordinated.array, coordinated.seed);
@@ -267,7 +267,7 @@ fn scenario(text: &str, settings: &[(&str, &str)], size: BenchSize) -> Result<Sc
 }
 
 /// Warms the members up, on so many threads, and says how many seconds it took.
-fn warm(array: &mut Array, scenario: &Scenario, threads: usize) -> f64 {
+fn warm(array: &mut Array, scenario: &Scenario, threads: usize) -> Result<f64, RunError> {
     let begin = Instant::now();
     let members = array.members_mut();
     let share = members.len().div_ceil(threads);
@@ -275,11 +275,12 @@ fn warm(array: &mut Array, scenario: &Scenario, threads: usize) -> f64 {
         let mut shares = members.chunks_mut(share);
         let own = shares.next();
         for members in shares {
-            scope.spawn(move || members.iter_mut().for_each(|member| member.warm_up(2.0, scenario.seed)));
+            let run = move || members.iter_mut().for_each(|member| member.warm_up(2.0, scenario.seed));
+            thread::Builder::new().spawn_scoped(scope, run).map_err(|error| RunError::Io(format!("no second thread: {error}")))?;
         }
         own.into_iter().flatten().for_each(|member| member.warm_up(2.0, scenario.seed));
-    });
-    begin.elapsed().as_secs_f64()
+        Ok(begin.elapsed().as_secs_f64())
+    })
 }
 
 struct Unwatched;
@@ -301,7 +302,7 @@ fn timed(array: Array, scenario: &Scenario, requests: u64) -> Result<(f64, Membe
 
 fn warm_and_timed(scenario: &Scenario, requests: u64) -> Result<(f64, MemberCounters), RunError> {
     let mut array = Array::new(&scenario.array, scenario.seed);
-    warm(&mut array, scenario, 1);
+    warm(&mut array, scenario, 1)?;
     timed(array, scenario, requests)
 }
 

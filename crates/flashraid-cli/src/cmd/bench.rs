@@ -1,7 +1,5 @@
 //! `flashraid bench`: the speed of the simulator on this machine.
 
-use std::time::Duration;
-
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use crate::args::BenchArgs;
@@ -9,6 +7,7 @@ use crate::bench::{self, BenchReport, BenchSize};
 use crate::failure::Outcome;
 use crate::files;
 use crate::output::json;
+use crate::progress;
 use flashraid_report::sheet::Sheet;
 use flashraid_report::{number, text};
 
@@ -16,7 +15,7 @@ use flashraid_report::{number, text};
 pub fn run(arguments: &BenchArgs) -> Outcome {
     let size = if arguments.quick { BenchSize::SMOKE } else { BenchSize::FULL };
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    bar.enable_steady_tick(Duration::from_millis(250));
+    progress::keep_moving(&bar);
     let report = bench::run(size, |step| bar.set_message(step.to_owned()));
     bar.finish_and_clear();
     let report = report.map_err(flashraid::Error::from)?;

@@ -36,7 +36,7 @@ fn list(cache: &WarmCache, states: &[KeptState]) -> String {
     sheet.label_columns = 4;
     for state in states {
         let name = state.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        sheet.rows.push([name, bytes(state.bytes as f64), age(state.used), state.of.clone()].map(Into::into).into());
+        sheet.rows.push([name, bytes(state.bytes as f64), age(state.used), state.in_words().to_owned()].map(Into::into).into());
     }
     let table = if states.is_empty() { String::new() } else { text::render(&[sheet]) };
     format!("{table}{}: {} of at most {}\n", cache.folder().display(), bytes(all as f64), bytes(cache.limit_bytes() as f64))

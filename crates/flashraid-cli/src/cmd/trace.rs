@@ -3,7 +3,7 @@
 use flashraid::report::format_figure;
 use flashraid_workload::SourceError;
 use flashraid_workload::trace::info::{Sizes, TraceInfo};
-use flashraid_workload::trace::{TraceSpec, info, write};
+use flashraid_workload::trace::{self, TraceSpec, info, write};
 
 use crate::args::{TraceCommand, TraceConvertArgs, TraceInfoArgs};
 use crate::failure::{Failure, Outcome};
@@ -46,13 +46,26 @@ fn convert(arguments: &TraceConvertArgs) -> Outcome {
     ];
     let losses = losses.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("  {} {what}\n", grouped(*count)));
     let all = format!("{}: {} requests as {}\n", arguments.output.display(), grouped(written.requests), arguments.to);
-    let said = all + &losses.collect::<String>();
+    let said = all + &losses.collect::<String>() + &taken_for_another(arguments);
     // Where the trace itself goes to standard output, nothing else does.
     if ["-", "/dev/stdout"].iter().any(|name| arguments.output.as_os_str() == *name) {
         crate::complain(said.trim_end());
         return Ok(());
     }
     files::print(&said)
+}
+
+/// What to say where readers that go by its content take the trace that was written for one of another format, as they do where two formats
+/// differ only in what their numbers count.
+fn taken_for_another(arguments: &TraceConvertArgs) -> String {
+    let path = &arguments.output;
+    let found = path.is_file().then(|| trace::open(&TraceSpec::new(path.clone())).ok()).flatten().map(|reader| reader.facts().format);
+    match found {
+        Some(found) if found != arguments.to => {
+            format!("  name the format where it is read (--format {}): by its content it would be taken for {found}\n", arguments.to)
+        }
+        _ => String::new(),
+    }
 }
 
 /// Keys of a configuration as the options that they are here.

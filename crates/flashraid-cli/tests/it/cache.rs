@@ -56,6 +56,10 @@ fn what_only_takes_time_and_other_members_find_it_too() {
     for more in [["--seed", "2"], ["--set", "ssd.warm_up.overwrites=21"], ["--set", "ssd.gc.victim=fifo"]] {
         assert_eq!(run(&place, &more).1, "", "{more:?}");
     }
+    // In words, so that the table has lines that can be read.
+    let table = place.run(&["cache", "list"]).stdout;
+    assert!(table.contains("SSD 3: 4 dies of 2 × 64 blocks of 64 pages, 20 overwrites, seed 1"), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 160), "{table}");
     let listed = place.run_json(&["cache", "list", "--json"]);
     assert_eq!(listed["states"].as_array().unwrap().len(), 4 + 3 * 3);
     assert_eq!(listed["limit_bytes"], 4_u64 << 30);

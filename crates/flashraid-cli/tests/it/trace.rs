@@ -32,6 +32,23 @@ fn convert_changes_the_format_and_keeps_the_requests() {
     }
 }
 
+/// FlashSim's files and DiskSim's differ only in what their numbers count; long requests look like sectors.
+#[test]
+fn convert_says_where_its_trace_would_be_taken_for_another() {
+    let place = Place::new();
+    place.write("long.spc", "0,0,65536,r,0.0\n0,128,65536,W,0.5\n0,384,65536,W,1.0\n");
+    let ended = place.run(&["trace", "convert", "long.spc", "long.trace", "--to", "flashsim"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("(--format flashsim)") && ended.stdout.contains("taken for disksim"), "{}", ended.stdout);
+    assert_eq!(place.run_json(&["trace", "info", "long.trace", "--json"])["format"], "disksim");
+    let named = place.run_json(&["trace", "info", "long.trace", "--format", "flashsim", "--json"]);
+    assert_eq!(named["end_byte"], place.run_json(&["trace", "info", "long.spc", "--json"])["end_byte"]);
+
+    // A format that is found again needs no word.
+    let ended = place.run(&["trace", "convert", "long.spc", "long.csv", "--to", "msr"]);
+    assert_eq!(ended.stdout, "long.csv: 3 requests as msr\n");
+}
+
 #[test]
 fn what_can_not_be_converted_is_refused() {
     let place = Place::new();

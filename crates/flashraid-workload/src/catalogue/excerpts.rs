@@ -18,10 +18,11 @@
 use super::KIB;
 use crate::Grain;
 use crate::quantities::Gap;
+use crate::synthetic::addresses::{Footprint, Zipf};
 use crate::synthetic::arrivals::MarkovModulated;
 use crate::synthetic::sizes::Weighted;
-use crate::synthetic::{AddressSpec, ArrivalSpec, Footprint, Pattern, SizeSpec};
-use crate::units::Fraction;
+use crate::synthetic::{AddressSpec, ArrivalSpec, SizeSpec};
+use crate::units::{Fraction, Size};
 
 /// The busy and quiet states of an excerpt.
 #[derive(Clone, Copy)]
@@ -57,17 +58,17 @@ pub(super) const FIU_HOMES_BURSTS: Bursts = Bursts { rate_ratio: 10_000.0, busy_
 
 /// Scattered pages by popularity, all over the array.
 fn popular(exponent: f64, sequential_fraction: f64, align: Grain) -> AddressSpec {
-    let pattern = Pattern::Zipf { exponent, chunk_bytes: 4 * KIB, scatter: true };
+    let pattern = Zipf { exponent, ..Zipf::default() }.into();
     AddressSpec { pattern, sequential_fraction, align, ..AddressSpec::default() }
 }
 
 /// The same in the first mebibytes of the array.
 fn popular_within(footprint_mib: u64, exponent: f64, sequential_fraction: f64, align: Grain) -> AddressSpec {
-    AddressSpec { footprint: Some(Footprint::AtMost(footprint_mib << 20)), ..popular(exponent, sequential_fraction, align) }
+    AddressSpec { footprint: Some(Footprint::AtMost(Size { bytes: footprint_mib << 20 })), ..popular(exponent, sequential_fraction, align) }
 }
 
 /// Microsoft production servers, developer tools release: all requests together touch 5211 MiB.
-pub(super) const DTRS_FOOTPRINT: Footprint = Footprint::AtMost(5211 << 20);
+pub(super) const DTRS_FOOTPRINT: Footprint = Footprint::AtMost(Size { bytes: 5211 << 20 });
 
 /// Financial1: the most popular tenth of pages gets 48 % of writes; 45 % sequential; 10 % of the addresses on a page boundary, so sectors.
 /// The first 50 000 requests touch 169 MiB.

@@ -65,7 +65,7 @@ fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload
     match kind {
         HpcKind::Even => {}
         HpcKind::Skewed => {
-            address.member_skew = Some(MemberSkew { member: 0, request_share: 0.5 });
+            address.member_skew = Some(MemberSkew { member: 0, request_share: Fraction(0.5) });
             note += "; half of the requests lie on the first member as a whole, the others spread over all";
         }
         HpcKind::Bursts { factor } => {

@@ -57,7 +57,10 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
                 arrivals: ArrivalSpec::poisson(rate),
                 write_size: SizeSpec::fixed(4 * KIB),
                 read_size: SizeSpec::fixed(4 * KIB),
-                address: AddressSpec { member_skew: Some(MemberSkew { member: 0, request_share: 0.5 }), ..AddressSpec::default() },
+                address: AddressSpec {
+                    member_skew: Some(MemberSkew { member: 0, request_share: Fraction(0.5) }),
+                    ..AddressSpec::default()
+                },
                 note: "half of the requests on the first member, the others uniformly random; the paper leaves the arrivals open: here Poisson",
             })
         },

@@ -11,6 +11,7 @@ mod pgc;
 
 use super::synthetic::{AddressSpec, ArrivalSpec, Footprint, SizeSpec, SyntheticSpec};
 use super::{SourceSpec, TransformSpec, WorkloadSpec};
+use crate::units::Size;
 
 /// A workload of the papers.
 #[derive(Debug, Clone, PartialEq)]
@@ -182,7 +183,7 @@ fn synthetic(arrivals: ArrivalSpec, read_fraction: f64, size: SizeSpec, address:
 /// device. That the authors left it so is inferred, and carried by one of their numbers: with it a page waits 4.6 ms for a collection, with all of the
 /// device 12.6 ms (PGC IV.B.1b: \"3-4ms\"). For hpc-w any footprint from 0.2 to 3 % of the array gives the same, so that GGC says no more than that victims
 /// are nearly empty.
-const GENERATOR_FOOTPRINT: Footprint = Footprint::AtMost(3427 << 20);
+const GENERATOR_FOOTPRINT: Footprint = Footprint::AtMost(Size { bytes: 3427 << 20 });
 
 /// Streams merged in time.
 fn mix(streams: Vec<WorkloadSpec>) -> WorkloadSpec {

@@ -3,14 +3,10 @@
 //! Changing one of them therefore leaves the others as they were: the same requests at other times, or other sizes at the same places.
 //! Requests are made in batches, one property after the other, so that what a specification leaves open is decided once per batch.
 
-mod addresses;
+pub mod addresses;
 pub mod arrivals;
 mod generators;
-mod scatter;
 pub mod sizes;
-mod zipf;
-
-use serde::{Deserialize, Serialize};
 
 use self::addresses::AddressGenerator;
 use self::arrivals::{ArrivalGenerator, NEVER};
@@ -24,8 +20,7 @@ pub use self::arrivals::ArrivalSpec;
 pub use self::sizes::SizeSpec;
 
 /// A generated workload.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SyntheticSpec {
     /// When requests arrive.
     pub arrivals: ArrivalSpec,

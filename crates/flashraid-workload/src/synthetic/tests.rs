@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::addresses::{HotCold, Zipf};
 use super::arrivals::{Bursts, Closed, Fixed, MarkovModulated, Poisson, PoissonTicks};
 use super::sizes::{Bimodal, Exponential, ExponentialMean, LogNormal, Neighbours, Uniform, Weighted};
 use super::*;
@@ -79,7 +80,7 @@ fn each_property_has_its_own_stream() {
     unchanged(SyntheticSpec { arrivals: bursts, ..base() }, |r| r.arrival_ns = 0);
     unchanged(SyntheticSpec { high_priority_fraction: 0.7, ..base() }, |r| r.high_priority = false);
     unchanged(SyntheticSpec { read_fraction: 0.7, ..base() }, |r| (r.kind, r.high_priority) = (OpKind::Read, false));
-    let address = AddressSpec { pattern: Pattern::Zipf { exponent: 0.9, chunk_bytes: 4096, scatter: true }, ..AddressSpec::default() };
+    let address = AddressSpec { pattern: Zipf { exponent: 0.9, ..Zipf::default() }.into(), ..AddressSpec::default() };
     unchanged(SyntheticSpec { address, ..base() }, |r| r.offset_bytes = 0);
     // Sizes move an address only if the request would not fit there: never in this draw.
     let size =
@@ -115,9 +116,9 @@ fn batches_do_not_matter() {
 #[test]
 fn golden_requests() {
     let address = AddressSpec {
-        pattern: Pattern::Zipf { exponent: 0.9, chunk_bytes: 64 * KIB, scatter: true },
+        pattern: Zipf { exponent: 0.9, chunk: Grain::Bytes(64 * KIB), scatter: true }.into(),
         sequential_fraction: 0.2,
-        member_skew: Some(MemberSkew { member: 3, request_share: 0.3 }),
+        member_skew: Some(MemberSkew { member: 3, request_share: Fraction(0.3) }),
         ..AddressSpec::default()
     };
     let arrivals = ArrivalSpec::from(MarkovModulated {
@@ -360,7 +361,7 @@ mod addresses {
 
     #[test]
     fn all_sequential_walks_and_starts_anew_at_the_end() {
-        let footprint = Some(Footprint::Bytes(10 * 8192 + 4096));
+        let footprint = Some(Footprint::Bytes(Size { bytes: 10 * 8192 + 4096 }));
         let requests = requests(AddressSpec { sequential_fraction: 1.0, footprint, ..AddressSpec::default() }, 200);
         let continued = requests.windows(2).filter(|pair| pair[0].offset_bytes + 8192 == pair[1].offset_bytes).count();
         assert!(continued > 100, "{continued}");
@@ -371,7 +372,7 @@ mod addresses {
     fn zipf_gives_the_popular_chunks_their_share() {
         let (n, chunk_bytes) = (400_000, 1 << 20);
         let shares = |scatter| {
-            let pattern = Pattern::Zipf { exponent: 0.8, chunk_bytes, scatter };
+            let pattern = Zipf { exponent: 0.8, chunk: Grain::Bytes(chunk_bytes), scatter }.into();
             let mut counts = vec![0_u32; (SPACE.capacity_bytes / chunk_bytes) as usize];
             for request in requests(AddressSpec { pattern, ..AddressSpec::default() }, n) {
                 counts[(request.offset_bytes / chunk_bytes) as usize] += 1;
@@ -395,7 +396,7 @@ mod addresses {
     #[test]
     fn hot_and_cold() {
         let n = 200_000;
-        let pattern = Pattern::HotCold { request_share: 0.8, space_share: 0.2, chunk_bytes: 1 << 20, scatter: false };
+        let pattern = HotCold { chunk: Grain::Bytes(1 << 20), scatter: false, ..HotCold::default() }.into();
         let requests = requests(AddressSpec { pattern, ..AddressSpec::default() }, n);
         assert_share("hot part", share(&requests, |r| r.offset_bytes < 1638 << 20), 0.8, n);
         assert_near("half of the hot part", share(&requests, |r| r.offset_bytes < 819 << 20), 0.4, 0.005);
@@ -410,7 +411,7 @@ mod addresses {
     fn skew_aims_half_of_the_requests_at_a_member() {
         let n = 100_000;
         for sequential_fraction in [0.0, 0.5] {
-            let member_skew = Some(MemberSkew { member: 5, request_share: 0.5 });
+            let member_skew = Some(MemberSkew { member: 5, request_share: Fraction(0.5) });
             let requests = requests(AddressSpec { member_skew, sequential_fraction, ..AddressSpec::default() }, n);
             assert_near("aimed", share(&requests, |r| r.one_member), 0.5, 0.01);
             assert!(requests.iter().all(|r| !r.one_member || member(r.offset_bytes) == 5));
@@ -429,7 +430,7 @@ mod addresses {
         for parity in [1, 2] {
             let shape = StripeShape { columns: 8, parity, rotates: true };
             let space = AddressSpace { shape, ..SPACE };
-            let member_skew = Some(MemberSkew { member: shape.width() - 1, request_share: 0.5 });
+            let member_skew = Some(MemberSkew { member: shape.width() - 1, request_share: Fraction(0.5) });
             let spec = SyntheticSpec { address: AddressSpec { member_skew, ..AddressSpec::default() }, ..base() };
             let mut source = Synthetic::new(&spec, 1, &space);
             let mut requests = Vec::new();
@@ -449,10 +450,10 @@ mod addresses {
     fn footprint_limits() {
         let far =
             |footprint| requests(AddressSpec { footprint, ..AddressSpec::default() }, 100_000).iter().map(|r| r.offset_bytes + 8192).max();
-        let tenth = far(Some(Footprint::Fraction(0.1))).unwrap();
+        let tenth = far(Some(Footprint::Share(Fraction(0.1)))).unwrap();
         assert!(tenth <= SPACE.capacity_bytes / 10 && tenth > SPACE.capacity_bytes / 10 - (1 << 20));
-        assert_eq!(far(Some(Footprint::Bytes(8192))), Some(8192));
-        assert_eq!(far(Some(Footprint::AtMost(8192))), Some(8192));
+        assert_eq!(far(Some(Footprint::Bytes(Size { bytes: 8192 }))), Some(8192));
+        assert_eq!(far(Some(Footprint::AtMost(Size { bytes: 8192 }))), Some(8192));
         assert_eq!(far(Some(Footprint::AtMost(u64::MAX))), far(None));
     }
 }
@@ -473,15 +474,15 @@ fn problems_name_their_keys() {
     let spec = base().with_sizes(SizeSpec::fixed(0), SizeSpec::from(Weighted::of(vec![])));
     assert_eq!(keys(spec), ["read_size", "write_size.sizes"]);
     let address = AddressSpec {
-        pattern: Pattern::HotCold { request_share: 2.0, space_share: 0.5, chunk_bytes: 1, scatter: true },
+        pattern: HotCold { request_share: Fraction(2.0), space_share: Fraction(0.5), chunk: Grain::Bytes(1), scatter: true }.into(),
         sequential_fraction: -0.1,
-        member_skew: Some(MemberSkew { member: 8, request_share: 0.5 }),
+        member_skew: Some(MemberSkew { member: 8, request_share: Fraction(0.5) }),
         ..AddressSpec::default()
     };
-    let expected =
-        ["address.sequential_fraction", "address.pattern.request_share", "address.pattern.chunk_bytes", "address.member_skew.member"];
+    let expected = ["address.sequential_fraction", "address.request_share", "address.chunk", "address.member_skew.member"];
     assert_eq!(keys(SyntheticSpec { address, ..base() }), expected);
-    for footprint in [Footprint::Bytes(0), Footprint::Bytes(u64::MAX), Footprint::Fraction(1.01), Footprint::Fraction(f64::NAN)] {
+    let of_bytes = |bytes| Footprint::Bytes(Size { bytes });
+    for footprint in [of_bytes(0), of_bytes(u64::MAX), Footprint::Share(Fraction(1.01)), Footprint::Share(Fraction(f64::NAN))] {
         let address = AddressSpec { footprint: Some(footprint), ..AddressSpec::default() };
         assert!(keys(SyntheticSpec { address, ..base() }).contains(&"address.footprint".to_owned()), "{footprint:?}");
     }
@@ -544,27 +545,24 @@ fn any_arrivals() -> impl Strategy<Value = ArrivalSpec> {
 }
 
 fn any_pattern() -> impl Strategy<Value = Pattern> {
+    let chunk = || (1_u64..100_000).prop_map(Grain::Bytes);
     prop_oneof![
-        Just(Pattern::Uniform),
-        (0.0..3.0, 1_u64..100_000, any::<bool>()).prop_map(|(exponent, chunk_bytes, scatter)| Pattern::Zipf {
-            exponent,
-            chunk_bytes,
-            scatter
-        }),
-        (0.0..=1.0, 0.0..=1.0, 1_u64..100_000, any::<bool>()).prop_map(|(request_share, space_share, chunk_bytes, scatter)| {
-            Pattern::HotCold { request_share, space_share, chunk_bytes, scatter }
+        Just(Pattern::default()),
+        (0.0..3.0, chunk(), any::<bool>()).prop_map(|(exponent, chunk, scatter)| Zipf { exponent, chunk, scatter }.into()),
+        (0.0..=1.0, 0.0..=1.0, chunk(), any::<bool>()).prop_map(|(requests, space, chunk, scatter)| {
+            HotCold { request_share: Fraction(requests), space_share: Fraction(space), chunk, scatter }.into()
         }),
     ]
 }
 
 fn any_address() -> impl Strategy<Value = AddressSpec> {
-    let skew = prop::option::of((0_u32..4, 0.0..=1.0).prop_map(|(member, request_share)| MemberSkew { member, request_share }));
+    let aimed = (0_u32..4, 0.0..=1.0).prop_map(|(member, share)| MemberSkew { member, request_share: Fraction(share) });
     let footprint = prop::option::of(prop_oneof![
-        (1_u64..1 << 22).prop_map(Footprint::Bytes),
-        (1_u64..u64::MAX).prop_map(Footprint::AtMost),
-        (0.001..=1.0).prop_map(Footprint::Fraction)
+        (1_u64..1 << 22).prop_map(|bytes| Footprint::Bytes(Size { bytes })),
+        (1_u64..u64::MAX).prop_map(|bytes| Footprint::AtMost(Size { bytes })),
+        (0.001..=1.0).prop_map(|share| Footprint::Share(Fraction(share)))
     ]);
-    (any_pattern(), 0.0..=1.0, any::<bool>(), skew, footprint, any_grain()).prop_map(
+    (any_pattern(), 0.0..=1.0, any::<bool>(), prop::option::of(aimed), footprint, any_grain()).prop_map(
         |(pattern, sequential_fraction, sequential_repeats, member_skew, footprint, align)| AddressSpec {
             pattern,
             sequential_fraction,
@@ -572,6 +570,7 @@ fn any_address() -> impl Strategy<Value = AddressSpec> {
             member_skew,
             footprint,
             align,
+            unused: Vec::new(),
         },
     )
 }

@@ -6,11 +6,11 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Map;
 use std::borrow::Cow;
 
 use flashraid_model::cache::CachePolicy;
-use flashraid_model::policy::{Listed, flat};
+use flashraid_model::policy::flat;
 use flashraid_workload::units::{Duration, Fraction, Size};
 
 /// The write cache of the array.
@@ -54,14 +54,7 @@ const POLICY: &str = "policy";
 
 impl Serialize for CacheConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::Error as _;
-        let mut table = Map::from_iter([(POLICY.to_owned(), Value::from(self.policy.name()))]);
-        table.extend(self.policy.parameters());
-        let Value::Object(memory) = serde_json::to_value(&self.memory).map_err(S::Error::custom)? else {
-            return Err(S::Error::custom("what holds for every cache is a table"));
-        };
-        table.extend(memory);
-        table.serialize(serializer)
+        flat::write(flat::own(POLICY, &self.policy), &self.memory, serializer)
     }
 }
 
@@ -80,13 +73,6 @@ impl JsonSchema for CacheConfig {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut properties = flat::properties::<CachePolicy>(POLICY, "The policy.", generator);
-        let mut schema = CacheMemory::json_schema(generator);
-        if let Some(own) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-            properties.append(own);
-            *own = properties;
-        }
-        schema.insert("description".into(), "The write cache of the array.".into());
-        schema
+        flat::table_schema::<CachePolicy, CacheMemory>(POLICY, "The policy.", "The write cache of the array.", generator)
     }
 }

@@ -6,7 +6,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Map;
 use std::borrow::Cow;
 
 use flashraid_model::coordination::{ABOVE_START, SchemePolicy};
@@ -62,14 +62,9 @@ const SCHEME: &str = "scheme";
 
 impl Serialize for CoordinationConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::Error as _;
         let mut table = Map::new();
         flat::put(SCHEME, &self.scheme, &mut table);
-        let Value::Object(protocol) = serde_json::to_value(&self.protocol).map_err(S::Error::custom)? else {
-            return Err(S::Error::custom("the protocol is a table"));
-        };
-        table.extend(protocol);
-        table.serialize(serializer)
+        flat::write(table, &self.protocol, serializer)
     }
 }
 
@@ -88,14 +83,8 @@ impl JsonSchema for CoordinationConfig {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut properties = flat::properties::<SchemePolicy>(SCHEME, "The scheme.", generator);
-        let mut schema = ProtocolConfig::json_schema(generator);
-        if let Some(own) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-            properties.append(own);
-            *own = properties;
-        }
-        schema.insert("description".into(), "How garbage collection of the members is coordinated.".into());
-        schema
+        let meaning = "How garbage collection of the members is coordinated.";
+        flat::table_schema::<SchemePolicy, ProtocolConfig>(SCHEME, "The scheme.", meaning, generator)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::device::LinkRate;
 use super::gc::Idle;
-use super::workload::{FootprintSize, RequestsOrTime, TraceReorder};
+use super::workload::{RequestsOrTime, TraceReorder};
 use flashraid_workload::Grain;
 use flashraid_workload::quantities::{Gap, MeanSize};
 use flashraid_workload::quantity_impls;
+use flashraid_workload::synthetic::Footprint;
 use flashraid_workload::units::{Duration, Fraction, Quantity, Rate, Size, StartThreshold, StopThreshold, TimePerByte, UnitError};
 
-quantity_impls!(LinkRate, Idle, FootprintSize, RequestsOrTime, TraceReorder);
+quantity_impls!(LinkRate, Idle, RequestsOrTime, TraceReorder);
 
 /// A [`Quantity`] without its type: its name in the schema, what it allows, and what is wrong with a text.
 pub(super) struct Checker {
@@ -32,7 +33,7 @@ pub(super) const CHECKERS: &[Checker] = &[
     checker::<StartThreshold>(),
     checker::<StopThreshold>(),
     checker::<Idle>(),
-    checker::<FootprintSize>(),
+    checker::<Footprint>(),
     checker::<Gap>(),
     checker::<Grain>(),
     checker::<MeanSize>(),

@@ -39,7 +39,6 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
     let before = problems.len();
     let mut resolver = Resolver { tree, written, problems };
     config.inherits = None;
-    fill_chunks(&mut config.workload, config.ssd.geometry.page_size);
     let ssd = resolver.ssd(&config);
     let array = resolver.array(&mut config, ssd);
     resolver.preemption_options(&config);
@@ -141,17 +140,6 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
         warnings.push("coordination.scheme has nothing to coordinate: the array has one member".into());
     }
     warnings
-}
-
-/// Popular addresses come in whole pages unless something else is said; where pages have the usual size, the generator's default says so.
-fn fill_chunks(workload: &mut super::workload::WorkloadConfig, page_size: Size) {
-    if let Some(address) = &mut workload.address {
-        let has_chunks = matches!(address.pattern, super::workload::Pattern::Zipf | super::workload::Pattern::HotCold);
-        if has_chunks && address.chunk.is_none() && page_size.bytes > workload_spec::DEFAULT_CHUNK_BYTES {
-            address.chunk = Some(page_size);
-        }
-    }
-    workload.streams.iter_mut().flatten().for_each(|stream| fill_chunks(stream, page_size));
 }
 
 /// Options of collection that are set although the mode of preemption, or the scheme, does not use them. A grid over the mode sets
@@ -725,7 +713,9 @@ impl Resolver<'_> {
     }
 
     fn workload_keys(&mut self, workload: &super::workload::WorkloadConfig, section: &str, is_whole: bool) {
-        use super::workload::{AddressFit, Pattern};
+        use super::workload::AddressFit;
+        use flashraid_model::policy::flat;
+        use flashraid_workload::synthetic::Pattern;
         if !is_whole {
             for (key, is_set) in [("requests", workload.requests.is_some()), ("duration", workload.duration.is_some())] {
                 if is_set {
@@ -763,17 +753,9 @@ impl Resolver<'_> {
             self.problem(&format!("{section}.address_extent"), message, None);
         }
         if let Some(address) = &workload.address {
-            let zipf = address.pattern == Pattern::Zipf;
-            let hot_cold = address.pattern == Pattern::HotCold;
-            let keys = [
-                ("exponent", address.exponent.is_some() && !zipf, "\"zipf\""),
-                ("request_share", address.request_share.is_some() && !hot_cold, "\"hot-cold\""),
-                ("space_share", address.space_share.is_some() && !hot_cold, "\"hot-cold\""),
-                ("chunk", address.chunk.is_some() && !zipf && !hot_cold, "\"zipf\" or \"hot-cold\""),
-                ("scatter", address.scatter.is_some() && !zipf && !hot_cold, "\"zipf\" or \"hot-cold\""),
-            ];
-            for (key, _, needs) in keys.into_iter().filter(|(_, is_wrong, _)| *is_wrong) {
-                let message = format!("`{section}.address.{key}` is used only with the address pattern {needs}");
+            for key in &address.unused {
+                let users: Vec<String> = flat::users::<Pattern>(key).iter().map(|name| format!("\"{name}\"")).collect();
+                let message = format!("`{section}.address.{key}` is used only with the address pattern {}", users.join(" or "));
                 self.problem(&format!("{section}.address.{key}"), message, Some(&format!("set {section}.address.pattern, or remove it")));
             }
         }

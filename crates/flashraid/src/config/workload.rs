@@ -3,9 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashraid_workload::Grain;
 use flashraid_workload::quantities::Gap;
-use flashraid_workload::synthetic::{ArrivalSpec, SizeSpec};
+use flashraid_workload::synthetic::{AddressSpec, ArrivalSpec, SizeSpec};
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Size, UnitError};
 
 /// The workload that a configuration which names none builds on.
@@ -58,7 +57,7 @@ pub struct WorkloadConfig {
     pub sequential_gap: Option<Gap>,
     /// Synthetic: where requests go.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub address: Option<Address>,
+    pub address: Option<AddressSpec>,
     /// Share of writes that must not wait for garbage collection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_priority_fraction: Option<Fraction>,
@@ -132,105 +131,6 @@ pub enum Kind {
     Trace,
     /// Several streams merged.
     Mix,
-}
-
-/// Where requests go.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Address {
-    /// How addresses are drawn.
-    pub pattern: Pattern,
-    /// `pattern = "zipf"`: the k-th most popular chunk has a weight of k^−exponent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 10.0))]
-    pub exponent: Option<f64>,
-    /// `pattern = "hot-cold"`: share of requests that go to the hot part.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub request_share: Option<Fraction>,
-    /// `pattern = "hot-cold"`: share of the space in the hot part.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub space_share: Option<Fraction>,
-    /// `pattern = "zipf"` or `"hot-cold"`: a run of equally likely addresses.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chunk: Option<Size>,
-    /// `pattern = "zipf"` or `"hot-cold"`: popular chunks lie anywhere rather than first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scatter: Option<bool>,
-    /// Aims some of the requests at one member.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub member_skew: Option<MemberSkew>,
-    /// The part of the array that is used, from its start.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub footprint: Option<FootprintSize>,
-    /// Addresses are multiples of it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub align: Option<Grain>,
-}
-
-/// How addresses are drawn.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pattern {
-    /// All are equally likely.
-    #[default]
-    Uniform,
-    /// Popularity falls with a power of the rank.
-    Zipf,
-    /// A share of the requests goes to a share of the space.
-    HotCold,
-}
-
-/// Aims some of the requests at one member.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MemberSkew {
-    /// The member, counted by its place in the stripe from 0.
-    #[schemars(range(min = 0, max = 127))]
-    pub member: u32,
-    /// Share of requests aimed at it.
-    pub request_share: Fraction,
-}
-
-/// The part of the array that is used.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum FootprintSize {
-    /// That share of the capacity.
-    Share(Fraction),
-    /// That many bytes.
-    Bytes(Size),
-    /// That many bytes, or all of an array that has no more.
-    AtMost(Size),
-}
-
-impl FootprintSize {
-    const AT_MOST: &'static str = "at most";
-}
-
-impl Quantity for FootprintSize {
-    const NAME: &'static str = "footprint";
-    const ALLOWED: &'static str = "a share of the capacity, such as 0.125 or \"12.5%\", or a size with a unit, such as \"4GiB\" or, for arrays of any size, \"at most 4GiB\"";
-    const PATTERN: &'static str = r"^\s*(at most\s)?\s*[0-9][0-9_]*(\.[0-9]+)?\s*(%|B|[kKMGT]B|[KMGT]iB)?\s*$";
-    const NUMBERS: Option<Numbers> = Fraction::NUMBERS;
-
-    fn parse(text: &str) -> Result<Self, UnitError> {
-        match text.trim().strip_prefix(Self::AT_MOST) {
-            Some(size) => Size::parse(size).map(Self::AtMost),
-            None if text.trim().ends_with('B') => Size::parse(text).map(Self::Bytes),
-            None => Fraction::parse(text).map(Self::Share),
-        }
-    }
-
-    fn from_number(number: f64) -> Result<Self, UnitError> {
-        Fraction::from_number(number).map(Self::Share)
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        match self {
-            Self::Share(share) => share.to_json(),
-            Self::Bytes(size) => size.to_json(),
-            Self::AtMost(size) => format!("{} {}", Self::AT_MOST, size.to_json().as_str().unwrap_or_default()).into(),
-        }
-    }
 }
 
 /// What becomes of several devices of a trace.

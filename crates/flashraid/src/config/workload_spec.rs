@@ -4,15 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::workload::{
-    Address, AddressFit, AllDevices, FootprintSize, Kind, MemberSkew, Pattern, RequestsOrTime, TraceDevices, TraceDirection, TraceReorder,
-    WorkloadConfig,
-};
+use super::workload::{AddressFit, AllDevices, Kind, RequestsOrTime, TraceDevices, TraceDirection, TraceReorder, WorkloadConfig};
 use flashraid_workload::catalogue::{self, NamedWorkload};
 use flashraid_workload::synthetic as model;
 use flashraid_workload::trace::{Devices, Reorder, TraceSpec};
-use flashraid_workload::units::{Fraction, Size};
-use flashraid_workload::{self as workload, Grain, OpKind, SourceSpec, TransformSpec, WorkloadSpec};
+use flashraid_workload::units::Fraction;
+use flashraid_workload::{self as workload, OpKind, SourceSpec, TransformSpec, WorkloadSpec};
 
 /// The kinds as users write them.
 pub(super) const KINDS: [&str; 3] = ["synthetic", "trace", "mix"];
@@ -83,7 +80,7 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
             config.sequential_fraction = Some(Fraction(synthetic.address.sequential_fraction));
             config.sequential_repeats = synthetic.address.sequential_repeats.then_some(true);
             config.sequential_gap = synthetic.sequential_gap;
-            config.address = Some(address_config(&synthetic.address));
+            config.address = Some(synthetic.address.clone());
             config.high_priority_fraction = Some(Fraction(synthetic.high_priority_fraction));
         }
         SourceSpec::Mix(streams) => {
@@ -97,62 +94,6 @@ pub(super) fn to_config(spec: &WorkloadSpec) -> WorkloadConfig {
     config.rate_scale = (rate_scale != 1.0).then_some(rate_scale);
     config.size_scale = (size_scale != 1.0).then_some(size_scale);
     config
-}
-
-fn address_config(spec: &model::AddressSpec) -> Address {
-    let size = |bytes| Some(Size { bytes });
-    let mut config = Address {
-        footprint: spec.footprint.map(|footprint| match footprint {
-            model::Footprint::Bytes(bytes) => FootprintSize::Bytes(Size { bytes }),
-            model::Footprint::AtMost(bytes) => FootprintSize::AtMost(Size { bytes }),
-            model::Footprint::Fraction(share) => FootprintSize::Share(Fraction(share)),
-        }),
-        align: Some(spec.align),
-        member_skew: spec.member_skew.map(|skew| MemberSkew { member: skew.member, request_share: Fraction(skew.request_share) }),
-        ..Address::default()
-    };
-    match spec.pattern {
-        model::Pattern::Uniform => {}
-        model::Pattern::Zipf { exponent, chunk_bytes, scatter } => {
-            config.pattern = Pattern::Zipf;
-            (config.exponent, config.chunk, config.scatter) = (Some(exponent), size(chunk_bytes), Some(scatter));
-        }
-        model::Pattern::HotCold { request_share, space_share, chunk_bytes, scatter } => {
-            config.pattern = Pattern::HotCold;
-            (config.request_share, config.space_share) = (Some(Fraction(request_share)), Some(Fraction(space_share)));
-            (config.chunk, config.scatter) = (size(chunk_bytes), Some(scatter));
-        }
-    }
-    config
-}
-
-/// Bytes of a chunk of popular addresses if nothing else is said: a page of the usual size.
-pub(super) const DEFAULT_CHUNK_BYTES: u64 = 4096;
-
-fn address_spec(config: &Address, sequential_fraction: f64, sequential_repeats: bool) -> model::AddressSpec {
-    let chunk_bytes = config.chunk.map_or(DEFAULT_CHUNK_BYTES, |chunk| chunk.bytes);
-    let scatter = config.scatter.unwrap_or(true);
-    model::AddressSpec {
-        pattern: match config.pattern {
-            Pattern::Uniform => model::Pattern::Uniform,
-            Pattern::Zipf => model::Pattern::Zipf { exponent: config.exponent.unwrap_or(1.0), chunk_bytes, scatter },
-            Pattern::HotCold => model::Pattern::HotCold {
-                request_share: config.request_share.map_or(0.8, |share| share.0),
-                space_share: config.space_share.map_or(0.2, |share| share.0),
-                chunk_bytes,
-                scatter,
-            },
-        },
-        sequential_fraction,
-        sequential_repeats,
-        member_skew: config.member_skew.as_ref().map(|skew| model::MemberSkew { member: skew.member, request_share: skew.request_share.0 }),
-        footprint: config.footprint.map(|footprint| match footprint {
-            FootprintSize::Bytes(size) => model::Footprint::Bytes(size.bytes),
-            FootprintSize::AtMost(size) => model::Footprint::AtMost(size.bytes),
-            FootprintSize::Share(share) => model::Footprint::Fraction(share.0),
-        }),
-        align: config.align.unwrap_or(Grain::Page),
-    }
 }
 
 /// What the generators and readers take; `kind` must be filled in, and the keys of that kind as far as presets do.
@@ -169,13 +110,14 @@ fn synthetic_spec(config: &WorkloadConfig) -> model::SyntheticSpec {
     let plain = model::SyntheticSpec::random_writes();
     let size = |own: &Option<model::SizeSpec>| own.as_ref().or(config.size.as_ref()).cloned();
     let sequential_fraction = config.sequential_fraction.map_or(0.0, |share| share.0);
-    let address = config.address.clone().unwrap_or_default();
+    let sequential_repeats = config.sequential_repeats.unwrap_or(false);
+    let address = model::AddressSpec { sequential_fraction, sequential_repeats, ..config.address.clone().unwrap_or_default() };
     model::SyntheticSpec {
         arrivals: config.arrivals.clone().unwrap_or(plain.arrivals),
         read_fraction: config.read_fraction.map_or(plain.read_fraction, |share| share.0),
         read_size: size(&config.read_size).unwrap_or(plain.read_size),
         write_size: size(&config.write_size).unwrap_or(plain.write_size),
-        address: address_spec(&address, sequential_fraction, config.sequential_repeats.unwrap_or(false)),
+        address,
         high_priority_fraction: config.high_priority_fraction.map_or(plain.high_priority_fraction, |share| share.0),
         sequential_gap: config.sequential_gap,
     }
@@ -243,7 +185,7 @@ fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
 /// Where a problem that a specification reports stands in the configuration.
 pub(super) fn key_of_spec_problem(section: &str, key: &str) -> String {
     let key = key.strip_prefix("transform.").unwrap_or(key).replace(".transform.", ".");
-    let key = key.replace("address.sequential_fraction", "sequential_fraction").replace("address.pattern.", "address.");
+    let key = key.replace("address.sequential_fraction", "sequential_fraction");
     let key = if let Some(rest) = key.strip_prefix("mix") { format!("streams{rest}") } else { key };
     let parts: Vec<&str> = key.split('.').map(|part| part.trim_end_matches("_ns").trim_end_matches("_bytes")).collect();
     format!("{section}.{}", parts.join("."))

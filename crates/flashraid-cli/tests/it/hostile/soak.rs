@@ -2,6 +2,9 @@
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use flashraid::workload::trace::{self, Format, TraceSpec};
@@ -162,25 +165,34 @@ fn the_seeds_of_the_fuzz_targets() {
     }
 }
 
-/// `make soak SECONDS=3600 SEED=1`; says how to repeat what it finds.
+/// `make soak SECONDS=3600 SEED=1`, on all processors; says how to repeat what it finds.
 #[test]
 #[ignore = "runs for as long as wanted: make soak"]
 fn soak() {
     let number = |name: &str, default: u64| env::var(name).map_or(default, |text| text.parse().expect("a number"));
     let (seconds, first) = (number("FLASHRAID_SOAK_SECONDS", 60), number("FLASHRAID_SOAK_SEED", 1));
     let begin = Instant::now();
-    let (mut cases, mut grids, mut wrong) = (0, 0, Vec::new());
-    while begin.elapsed() < Duration::from_secs(seconds) {
-        // Each first seed has its own cases.
-        wrong.extend(case(first.wrapping_mul(1 << 32) + cases));
-        cases += 1;
-        // A killed grid now and then, a hundred in an hour and more.
-        if cases % 40 == 0 {
-            kill::killed_and_resumed(first.wrapping_mul(1 << 32) + cases);
-            grids += 1;
+    let (cases, grids, wrong) = (AtomicU64::new(0), AtomicU64::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while begin.elapsed() < Duration::from_secs(seconds) {
+            let number = cases.fetch_add(1, Ordering::Relaxed);
+            // Each first seed has its own cases.
+            let seed = first.wrapping_mul(1 << 32) + number;
+            let mut found = case(seed);
+            // A killed grid now and then, a hundred in an hour and more.
+            if number % 40 == 39 {
+                found.extend(catch_unwind(|| kill::killed_and_resumed(seed)).err().map(|_| format!("killed grid {seed}")));
+                grids.fetch_add(1, Ordering::Relaxed);
+            }
+            let mut wrong = wrong.lock().unwrap();
+            wrong.extend(found);
+            if wrong.len() >= 10 {
+                break;
+            }
         }
-        assert!(wrong.len() < 10, "{}", wrong.join("\n"));
-    }
-    eprintln!("{cases} configurations, as many damaged traces and configurations, {grids} killed grids");
+    };
+    thread::scope(|scope| (0..thread::available_parallelism().map_or(1, usize::from)).for_each(|_| drop(scope.spawn(work))));
+    let wrong = wrong.into_inner().unwrap();
+    eprintln!("{cases:?} configurations, as many damaged traces and configurations, {grids:?} killed grids, {} wrong", wrong.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

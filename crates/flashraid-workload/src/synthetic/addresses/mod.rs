@@ -1,25 +1,108 @@
-//! Where requests go.
+//! Where requests go: a pattern, one a file, what users write of it included, over a part of the array.
+//!
+//! To add one: its file, and a line of the list below. Configuration, schema and reference take it from there.
 
-use serde::{Deserialize, Serialize};
+mod chunks;
+mod footprint;
+mod ranks;
+mod scatter;
 
 use super::check_share;
-use super::scatter::Scatter;
-use super::zipf::Zipf;
+use crate::units::Fraction;
 use crate::{AddressSpace, Grain, OpKind, Request, SpecProblem};
+use flashraid_model::policies;
+use flashraid_model::policy::flat;
 use flashraid_model::rng::{self, Stream};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Map;
+use std::borrow::Cow;
+
+pub use footprint::Footprint;
+
+policies! {
+    /// How addresses are drawn.
+    #[derive(Clone, PartialEq)]
+    pub enum Pattern: AddressPattern, tag "pattern" {
+        uniform::Uniform = "uniform",
+        zipf::Zipf = "zipf",
+        hot_cold::HotCold = "hot-cold",
+    }
+
+    /// What is wrong with its parameters.
+    fn problems(&self, room: &Room<'_>, problems: &mut Problems);
+    /// Made ready.
+    fn draw(&self, room: &Room<'_>, seed: u64) -> Box<dyn DrawPlaces>;
+}
+
+/// A pattern of addresses. Its type is what users write, each parameter with a default.
+trait AddressPattern: Default {
+    /// What is wrong with its parameters.
+    fn problems(&self, room: &Room<'_>, problems: &mut Problems);
+
+    /// Made ready. What it needs besides the stream of addresses it draws from streams of its own, named by `seed`.
+    fn draw(&self, room: &Room<'_>, seed: u64) -> Box<dyn DrawPlaces>;
+
+    /// One with random parameters, for the random cases of tests.
+    fn any(stream: &mut Stream) -> Self;
+}
+
+/// Draws the places of requests.
+trait DrawPlaces: Send {
+    /// Gives each request of a batch the number of an aligned address, as its offset.
+    fn draw(&self, stream: &mut Stream, batch: &mut [Request]);
+}
+
+/// What a pattern is spread over.
+struct Room<'a> {
+    space: &'a AddressSpace,
+    footprint_bytes: u64,
+    align_bytes: u64,
+}
+
+impl Room<'_> {
+    /// Aligned addresses.
+    fn places(&self) -> u64 {
+        self.footprint_bytes / self.align_bytes
+    }
+}
+
+/// Collects what is wrong with a pattern.
+struct Problems(Vec<SpecProblem>);
+
+impl Problems {
+    fn refuse(&mut self, key: &str, message: String) {
+        self.0.push(SpecProblem::new(key, message));
+    }
+
+    fn share(&mut self, key: &str, Fraction(share): Fraction) {
+        check_share(&mut self.0, key, share);
+    }
+
+    /// Of chunks there must be at least so many.
+    fn chunk(&mut self, chunk: Grain, room: &Room<'_>, chunks_min: u64) {
+        let chunk_bytes = chunks::chunk_bytes(chunk, room.space);
+        let max_bytes = room.footprint_bytes / chunks_min;
+        if chunk_bytes == 0 || chunk_bytes < room.align_bytes || chunk_bytes > max_bytes {
+            self.refuse("chunk", format!("is {chunk_bytes} bytes; {} (`align`) to {max_bytes} is allowed", room.align_bytes));
+        }
+    }
+}
 
 /// Where requests go: drawn from a pattern over the footprint, unless they continue the request before or are aimed at one member.
 ///
 /// A drawn address whose request would reach beyond the footprint is folded back: its number modulo the number of places where the request fits.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// Users write it as a table in which the parameters of the pattern stand beside the rest.
+#[derive(Debug, Clone, PartialEq)]
 pub struct AddressSpec {
     /// How addresses are drawn.
     pub pattern: Pattern,
-    /// Share of requests that start where the one before ended, 0 to 1 (PGC Table III); one that would not fit there is drawn.
+    /// Share of requests that start where the one before ended, 0 to 1 (PGC Table III); one that would not fit there is drawn. Users write it
+    /// beside the table.
     pub sequential_fraction: f64,
     /// A request that starts where the one before ended has that request's size and direction, too, as in DiskSim's generator; it is drawn if it
-    /// would not fit there.
+    /// would not fit there. Users write it beside the table.
     pub sequential_repeats: bool,
     /// Aims some of the drawn requests at one member.
     pub member_skew: Option<MemberSkew>,
@@ -27,69 +110,81 @@ pub struct AddressSpec {
     pub footprint: Option<Footprint>,
     /// Drawn addresses are multiples of it.
     pub align: Grain,
+    /// Parameters of other patterns that were written beside.
+    pub unused: Vec<String>,
 }
 
 impl Default for AddressSpec {
     fn default() -> Self {
         Self {
-            pattern: Pattern::Uniform,
+            pattern: Pattern::default(),
             sequential_fraction: 0.0,
             sequential_repeats: false,
             member_skew: None,
             footprint: None,
             align: Grain::Page,
+            unused: Vec::new(),
         }
     }
 }
 
-/// How addresses are drawn. Chunks are runs of equally likely addresses; a rest of the footprint smaller than a chunk is left out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "pattern", rename_all = "kebab-case")]
-pub enum Pattern {
-    /// All are equally likely.
-    Uniform,
-    /// The k-th most popular chunk has a weight of k^−exponent.
-    Zipf {
-        /// 0 is uniform; traces lie between 0.3 and 1.2.
-        exponent: f64,
-        /// Bytes of a chunk.
-        chunk_bytes: u64,
-        /// Spreads the chunks by popularity over the footprint at random; else the most popular come first.
-        scatter: bool,
-    },
-    /// A share of the requests goes to a share of the space.
-    HotCold {
-        /// Share of requests that go to the hot part, 0 to 1.
-        request_share: f64,
-        /// Share of chunks in the hot part, 0 to 1.
-        space_share: f64,
-        /// Bytes of a chunk.
-        chunk_bytes: u64,
-        /// Spreads the hot chunks over the footprint at random; else they come first.
-        scatter: bool,
-    },
+/// What users write about addresses beside the pattern.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct BesidePattern {
+    /// Aims some of the requests at one member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    member_skew: Option<MemberSkew>,
+    /// The part of the array that is used, from its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    footprint: Option<Footprint>,
+    /// Addresses are multiples of it.
+    #[serde(default = "chunks::a_page")]
+    align: Grain,
+}
+
+/// The key that names the pattern.
+const PATTERN: &str = "pattern";
+
+impl Serialize for AddressSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { pattern, member_skew, footprint, align, .. } = self;
+        let beside = BesidePattern { member_skew: *member_skew, footprint: *footprint, align: *align };
+        flat::write(flat::own(PATTERN, pattern), &beside, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for AddressSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut table = Map::deserialize(deserializer)?;
+        let written: Vec<String> = table.keys().cloned().collect();
+        let (pattern, _) = flat::take::<Pattern>(PATTERN, &mut table).map_err(D::Error::custom)?;
+        let own = flat::own(PATTERN, &pattern);
+        let unused = written.into_iter().filter(|key| !own.contains_key(key) && !table.contains_key(key)).collect();
+        let BesidePattern { member_skew, footprint, align } = serde_json::from_value(table.into()).map_err(D::Error::custom)?;
+        Ok(Self { pattern, member_skew, footprint, align, unused, ..Self::default() })
+    }
+}
+
+impl JsonSchema for AddressSpec {
+    fn schema_name() -> Cow<'static, str> {
+        "Address".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        flat::table_schema::<Pattern, BesidePattern>(PATTERN, "How addresses are drawn.", "Where requests go.", generator)
+    }
 }
 
 /// A share of the requests is aimed at one member, each as a whole ([`Request::one_member`]); the others go wherever the pattern says.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemberSkew {
-    /// The member, or the pair of mirrors.
+    /// The member, or the pair of mirrors, counted by its place in the stripe from 0.
+    #[schemars(range(min = 0, max = 127))]
     pub member: u32,
-    /// Share of requests aimed at it, 0 to 1.
-    pub request_share: f64,
-}
-
-/// The part of the array that is used.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Footprint {
-    /// That many bytes.
-    Bytes(u64),
-    /// That many bytes, or all of an array that has no more.
-    AtMost(u64),
-    /// That share of the capacity, above 0 to 1.
-    Fraction(f64),
+    /// Share of requests aimed at it.
+    pub request_share: Fraction,
 }
 
 impl AddressSpec {
@@ -97,32 +192,39 @@ impl AddressSpec {
     pub fn footprint_bytes(&self, space: &AddressSpace) -> u64 {
         let bytes = match self.footprint {
             None => space.capacity_bytes,
-            Some(Footprint::Bytes(bytes)) => bytes,
-            Some(Footprint::AtMost(bytes)) => bytes.min(space.capacity_bytes),
-            Some(Footprint::Fraction(fraction)) => (space.capacity_bytes as f64 * fraction) as u64,
+            Some(Footprint::Bytes(size)) => size.bytes,
+            Some(Footprint::AtMost(size)) => size.bytes.min(space.capacity_bytes),
+            Some(Footprint::Share(share)) => (space.capacity_bytes as f64 * share.0) as u64,
         };
         let align_bytes = self.align.bytes(space).max(1);
         bytes / align_bytes * align_bytes
     }
 
+    /// What the pattern is spread over.
+    fn room<'a>(&self, space: &'a AddressSpace) -> Room<'a> {
+        Room { space, footprint_bytes: self.footprint_bytes(space), align_bytes: self.align.bytes(space) }
+    }
+
     pub(super) fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
         let mut problems = Vec::new();
         let capacity = space.capacity_bytes;
-        let footprint_bytes = self.footprint_bytes(space);
-        let align_bytes = self.align.bytes(space);
+        let room = self.room(space);
+        let Room { footprint_bytes, align_bytes, .. } = room;
         if align_bytes == 0 || align_bytes > capacity {
             problems.push(SpecProblem::new("align", format!("is {align_bytes} bytes; 1 to {capacity} (the capacity) is allowed")));
         } else if footprint_bytes == 0
             || footprint_bytes > capacity
-            || matches!(self.footprint, Some(Footprint::Fraction(f)) if !(0.0..=1.0).contains(&f))
+            || matches!(self.footprint, Some(Footprint::Share(share)) if !(0.0..=1.0).contains(&share.0))
         {
             let text = format!("comes to {footprint_bytes} bytes; {align_bytes} (`align`) to {capacity} (the capacity) is allowed");
             problems.push(SpecProblem::new("footprint", text));
         }
         check_share(&mut problems, "sequential_fraction", self.sequential_fraction);
-        self.check_pattern(&mut problems, footprint_bytes, align_bytes);
+        let mut of_pattern = Problems(Vec::new());
+        self.pattern.problems(&room, &mut of_pattern);
+        problems.extend(of_pattern.0);
         if let Some(skew) = self.member_skew {
-            check_share(&mut problems, "member_skew.request_share", skew.request_share);
+            check_share(&mut problems, "member_skew.request_share", skew.request_share.0);
             if skew.member >= space.shape.members_with_data() {
                 let text = format!("is {}; 0 to {} is allowed", skew.member, space.shape.members_with_data().saturating_sub(1));
                 problems.push(SpecProblem::new("member_skew.member", text));
@@ -136,52 +238,16 @@ impl AddressSpec {
         }
         problems
     }
-
-    fn check_pattern(&self, problems: &mut Vec<SpecProblem>, footprint_bytes: u64, align_bytes: u64) {
-        let (chunk_bytes, chunks_min) = match self.pattern {
-            Pattern::Uniform => return,
-            Pattern::Zipf { exponent, chunk_bytes, .. } => {
-                if !(0.0..=10.0).contains(&exponent) {
-                    problems.push(SpecProblem::new("pattern.exponent", format!("is {exponent}; 0 to 10 is allowed")));
-                }
-                (chunk_bytes, 1)
-            }
-            Pattern::HotCold { request_share, space_share, chunk_bytes, .. } => {
-                check_share(problems, "pattern.request_share", request_share);
-                check_share(problems, "pattern.space_share", space_share);
-                (chunk_bytes, 2)
-            }
-        };
-        let chunk_max = footprint_bytes / chunks_min;
-        if chunk_bytes == 0 || chunk_bytes < align_bytes || chunk_bytes > chunk_max {
-            let text = format!("is {chunk_bytes}; {align_bytes} (`align`) to {chunk_max} is allowed");
-            problems.push(SpecProblem::new("pattern.chunk_bytes", text));
-        }
-    }
 }
 
 /// The addresses of a specification.
 pub(super) struct AddressGenerator {
     stream: Stream,
-    draw: Draw,
+    draw: Box<dyn DrawPlaces>,
     align_bytes: u64,
     footprint_bytes: u64,
     /// `None` if every request is drawn from the pattern.
     special: Option<Special>,
-}
-
-/// How the number of an aligned address is drawn.
-enum Draw {
-    Uniform { places: u64 },
-    Zipf { zipf: Zipf, chunks: Chunks },
-    HotCold { request_share: f64, hot: u64, cold: u64, chunks: Chunks },
-}
-
-/// Chunks by popularity.
-struct Chunks {
-    /// Aligned addresses in a chunk.
-    places: u64,
-    scatter: Option<Scatter>,
 }
 
 /// What requests do apart from following the pattern.
@@ -201,33 +267,16 @@ struct Special {
 
 impl AddressGenerator {
     pub(super) fn new(spec: &AddressSpec, seed: u64, space: &AddressSpace) -> Self {
-        let align_bytes = spec.align.bytes(space);
-        let footprint_bytes = spec.footprint_bytes(space);
-        let places = footprint_bytes / align_bytes;
-        let chunked = |chunk_bytes: u64, scatter: bool| {
-            let in_chunk = chunk_bytes / align_bytes;
-            let count = places / in_chunk;
-            (count, Chunks { places: in_chunk, scatter: scatter.then(|| Scatter::new(count, seed)) })
-        };
-        let draw = match spec.pattern {
-            Pattern::Uniform => Draw::Uniform { places },
-            Pattern::Zipf { exponent, chunk_bytes, scatter } => {
-                let (count, chunks) = chunked(chunk_bytes, scatter);
-                Draw::Zipf { zipf: Zipf::new(count, exponent), chunks }
-            }
-            Pattern::HotCold { request_share, space_share, chunk_bytes, scatter } => {
-                let (count, chunks) = chunked(chunk_bytes, scatter);
-                let hot = ((count as f64 * space_share).round() as u64).clamp(1, count - 1);
-                Draw::HotCold { request_share, hot, cold: count - hot, chunks }
-            }
-        };
+        let room = spec.room(space);
+        let draw = spec.pattern.draw(&room, seed);
+        let Room { footprint_bytes, align_bytes, .. } = room;
         let is_special = spec.sequential_fraction > 0.0 || spec.member_skew.is_some();
         let special = is_special.then(|| Special {
             sequential: rng::stream(seed, "workload.sequential", 0),
             sequential_fraction: spec.sequential_fraction,
             sequential_repeats: spec.sequential_repeats,
             aim: rng::stream(seed, "workload.member", 0),
-            skew: spec.member_skew.unwrap_or(MemberSkew { member: 0, request_share: 0.0 }),
+            skew: spec.member_skew.unwrap_or(MemberSkew { member: 0, request_share: Fraction(0.0) }),
             space: *space,
             // Nothing fits after the end of everything, so the first request is drawn.
             end_bytes: u64::MAX,
@@ -240,18 +289,7 @@ impl AddressGenerator {
     /// Places the requests of a batch; `continues` gets the positions of those that start where the one before ended.
     pub(super) fn fill(&mut self, batch: &mut [Request], continues: &mut Vec<usize>) {
         continues.clear();
-        let Self { stream, draw, .. } = self;
-        match draw {
-            Draw::Uniform { places } => batch.iter_mut().for_each(|r| r.offset_bytes = rng::below(stream, *places)),
-            Draw::Zipf { zipf, chunks } => batch.iter_mut().for_each(|r| r.offset_bytes = chunks.place(zipf.draw(stream), stream)),
-            Draw::HotCold { request_share, hot, cold, chunks } => {
-                for request in batch.iter_mut() {
-                    let is_hot = rng::happens(stream, *request_share);
-                    let rank = if is_hot { rng::below(stream, *hot) } else { *hot + rng::below(stream, *cold) };
-                    request.offset_bytes = chunks.place(rank, stream);
-                }
-            }
-        }
+        self.draw.draw(&mut self.stream, batch);
         // So far these are numbers of aligned addresses.
         match &mut self.special {
             None => {
@@ -279,13 +317,6 @@ fn fold(place: u64, length_bytes: u64, align_bytes: u64, footprint_bytes: u64) -
     if offset_bytes <= last_bytes { offset_bytes } else { place % (last_bytes / align_bytes + 1) * align_bytes }
 }
 
-impl Chunks {
-    fn place(&self, rank: u64, stream: &mut Stream) -> u64 {
-        let chunk = self.scatter.as_ref().map_or(rank, |scatter| scatter.apply(rank));
-        chunk * self.places + if self.places > 1 { rng::below(stream, self.places) } else { 0 }
-    }
-}
-
 impl Special {
     /// Turns the number of the drawn place in `request` into its address; whether it starts where the one before ended.
     fn place(&mut self, request: &mut Request, align_bytes: u64, footprint_bytes: u64) -> bool {
@@ -294,7 +325,7 @@ impl Special {
         let member_bytes = shape.data_strips(self.skew.member, footprint_bytes / stripe_bytes) * unit_bytes;
         // Both are drawn for every request, so that one choice does not shift the other's stream.
         let continues = rng::happens(&mut self.sequential, self.sequential_fraction);
-        let aimed = rng::happens(&mut self.aim, self.skew.request_share);
+        let aimed = rng::happens(&mut self.aim, self.skew.request_share.0);
 
         let (repeated_bytes, repeated_kind) = if self.sequential_repeats { self.last } else { (request.length_bytes, request.kind) };
         let room_bytes = if self.one_member { member_bytes } else { footprint_bytes };

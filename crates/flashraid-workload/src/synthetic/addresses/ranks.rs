@@ -6,7 +6,7 @@
 use flashraid_model::rng::{self, Stream};
 
 /// Ranks 0 to n − 1, rank r with a probability proportional to (r + 1)^−exponent.
-pub(super) struct Zipf {
+pub(super) struct Ranks {
     ranks: u64,
     exponent: f64,
     /// Integrals at the lower end of the first rank's accepted strip and at n + ½.
@@ -16,14 +16,14 @@ pub(super) struct Zipf {
     accept_below: f64,
 }
 
-impl Zipf {
+impl Ranks {
     /// `ranks` at least 1, `exponent` at least 0.
     pub(super) fn new(ranks: u64, exponent: f64) -> Self {
-        let mut zipf = Self { ranks, exponent, low: 0.0, high: 0.0, accept_below: 0.0 };
-        zipf.low = zipf.integral(1.5) - 1.0;
-        zipf.high = zipf.integral(ranks as f64 + 0.5);
-        zipf.accept_below = 2.0 - zipf.inverse(zipf.integral(2.5) - zipf.weight(2.0));
-        zipf
+        let mut ranked = Self { ranks, exponent, low: 0.0, high: 0.0, accept_below: 0.0 };
+        ranked.low = ranked.integral(1.5) - 1.0;
+        ranked.high = ranked.integral(ranks as f64 + 0.5);
+        ranked.accept_below = 2.0 - ranked.inverse(ranked.integral(2.5) - ranked.weight(2.0));
+        ranked
     }
 
     pub(super) fn draw(&self, stream: &mut Stream) -> u64 {
@@ -64,10 +64,10 @@ mod tests {
         const DRAWS: u32 = 400_000;
         for exponent in [0.0, 0.5, 0.99, 1.0, 1.2, 2.5] {
             for ranks in [1, 2, 3, 20] {
-                let zipf = Zipf::new(ranks, exponent);
+                let ranked = Ranks::new(ranks, exponent);
                 let mut stream = rng::stream(7, "zipf", ranks);
                 let mut counts = vec![0_u32; ranks as usize];
-                (0..DRAWS).for_each(|_| counts[zipf.draw(&mut stream) as usize] += 1);
+                (0..DRAWS).for_each(|_| counts[ranked.draw(&mut stream) as usize] += 1);
                 let weight = |rank: u64| libm::pow((rank + 1) as f64, -exponent);
                 let total: f64 = (0..ranks).map(weight).sum();
                 for rank in 0..ranks {
@@ -84,9 +84,9 @@ mod tests {
     #[test]
     fn large_numbers_of_ranks_work() {
         let ranks = 1 << 40;
-        let zipf = Zipf::new(ranks, 0.8);
+        let ranked = Ranks::new(ranks, 0.8);
         let mut stream = rng::stream(7, "zipf", 0);
-        let hot = (0..100_000).filter(|_| zipf.draw(&mut stream) < ranks / 10).count() as f64 / 1e5;
+        let hot = (0..100_000).filter(|_| ranked.draw(&mut stream) < ranks / 10).count() as f64 / 1e5;
         assert!((hot - libm::pow(0.1, 0.2)).abs() < 0.01, "{hot}");
     }
 }

@@ -1,0 +1,48 @@
+//! The part of the array that a workload uses.
+
+use crate::units::{Fraction, Numbers, Quantity, Size, UnitError};
+use flashraid_model::quantity_impls;
+
+quantity_impls!(Footprint);
+
+/// The part of the array that is used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Footprint {
+    /// That share of the capacity.
+    Share(Fraction),
+    /// That many bytes.
+    Bytes(Size),
+    /// That many bytes, or all of an array that has no more.
+    AtMost(Size),
+}
+
+impl Footprint {
+    const AT_MOST: &'static str = "at most";
+}
+
+impl Quantity for Footprint {
+    const NAME: &'static str = "footprint";
+    const ALLOWED: &'static str = "a share of the capacity, such as 0.125 or \"12.5%\", or a size with a unit, such as \"4GiB\" or, for arrays of any size, \"at most 4GiB\"";
+    const PATTERN: &'static str = r"^\s*(at most\s)?\s*[0-9][0-9_]*(\.[0-9]+)?\s*(%|B|[kKMGT]B|[KMGT]iB)?\s*$";
+    const NUMBERS: Option<Numbers> = Fraction::NUMBERS;
+
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        match text.trim().strip_prefix(Self::AT_MOST) {
+            Some(size) => Size::parse(size).map(Self::AtMost),
+            None if text.trim().ends_with('B') => Size::parse(text).map(Self::Bytes),
+            None => Fraction::parse(text).map(Self::Share),
+        }
+    }
+
+    fn from_number(number: f64) -> Result<Self, UnitError> {
+        Fraction::from_number(number).map(Self::Share)
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Share(share) => share.to_json(),
+            Self::Bytes(size) => size.to_json(),
+            Self::AtMost(size) => format!("{} {}", Self::AT_MOST, size.to_json().as_str().unwrap_or_default()).into(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Addresses of which a part gets most requests.
+
+use super::chunks::{Chunks, a_page, is_scattered};
+use super::{AddressPattern, DrawPlaces, Problems, Room};
+use crate::units::Fraction;
+use crate::{Grain, Request};
+use flashraid_model::rng::{self, Stream};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A share of the requests goes to a share of the space.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HotCold {
+    /// Share of requests that go to the hot part.
+    #[serde(default = "four_fifths")]
+    pub request_share: Fraction,
+    /// Share of the space in the hot part.
+    #[serde(default = "a_fifth")]
+    pub space_share: Fraction,
+    /// A run of equally likely addresses; a page, or 4 KiB if that is more, unless it is given in bytes.
+    #[serde(default = "a_page")]
+    pub chunk: Grain,
+    /// Hot chunks lie anywhere rather than first.
+    #[serde(default = "is_scattered")]
+    pub scatter: bool,
+}
+
+fn four_fifths() -> Fraction {
+    Fraction(0.8)
+}
+
+fn a_fifth() -> Fraction {
+    Fraction(0.2)
+}
+
+impl Default for HotCold {
+    fn default() -> Self {
+        Self { request_share: four_fifths(), space_share: a_fifth(), chunk: a_page(), scatter: is_scattered() }
+    }
+}
+
+impl AddressPattern for HotCold {
+    fn problems(&self, room: &Room, problems: &mut Problems) {
+        problems.share("request_share", self.request_share);
+        problems.share("space_share", self.space_share);
+        // One of them hot, one cold.
+        problems.chunk(self.chunk, room, 2);
+    }
+
+    fn draw(&self, room: &Room, seed: u64) -> Box<dyn DrawPlaces> {
+        let (count, chunks) = Chunks::new(self.chunk, self.scatter, room, seed);
+        let hot = ((count as f64 * self.space_share.0).round() as u64).clamp(1, count - 1);
+        Box::new(Parts { request_share: self.request_share.0, hot, cold: count - hot, chunks })
+    }
+
+    fn any(stream: &mut Stream) -> Self {
+        let (request_share, space_share) = (Fraction(rng::unit(stream)), Fraction(rng::unit(stream)));
+        Self { request_share, space_share, scatter: rng::happens(stream, 0.5), ..Self::default() }
+    }
+}
+
+/// Chunks of both parts.
+struct Parts {
+    request_share: f64,
+    hot: u64,
+    cold: u64,
+    chunks: Chunks,
+}
+
+impl DrawPlaces for Parts {
+    fn draw(&self, stream: &mut Stream, batch: &mut [Request]) {
+        for request in batch {
+            let is_hot = rng::happens(stream, self.request_share);
+            let rank = if is_hot { rng::below(stream, self.hot) } else { self.hot + rng::below(stream, self.cold) };
+            request.offset_bytes = self.chunks.place(rank, stream);
+        }
+    }
+}
