@@ -6,7 +6,10 @@
 //! victim has three (1660).
 
 use super::tiny as schemes;
-use super::{CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Outgoing, Scheme, SchemePolicy, ToController, ToMember, Work};
+use super::{
+    CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Need, Notify, Outgoing, Scheme, SchemePolicy, ToController, ToMember,
+    UncoordinatedCleans, Work,
+};
 use crate::TimeNs;
 use crate::array::{Array, ArrayParams, Done, Event, Level, PageRequest, ReadPlan};
 use crate::events::GcInterval;
@@ -40,7 +43,10 @@ fn scheme(scheme: SchemePolicy) -> CoordinationParams {
         scheme,
         work: Work::OneVictim,
         t_soft_free_blocks: 2,
+        notify: Notify::AtStart,
         delay_ns: 0,
+        at_idle: false,
+        across_dies: true,
         answers: true,
         ggc_aware: u128::MAX,
         latency_ns: [0; KINDS],
@@ -117,7 +123,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         let (member, kind) = match mail {
             Mail::ToController(member, message) => (member, message.kind()),
             Mail::ToMember(member, message) => (member, message.kind()),
-            Mail::BeginCycle => unreachable!("is not sent"),
+            Mail::BeginCycle | Mail::MayAsk(_) => unreachable!("is not sent"),
         };
         format!("{at} {kind:?} {member}")
     });
@@ -347,7 +353,7 @@ fn a_forced_clean_may_be_preempted() {
 fn members_ask_and_tell_how_they_are() {
     let sent = |scheme_kind, operations: &[Op]| run(&params(2, 1, scheme(scheme_kind)), operations).mail;
     let asks = sent(schemes::inclusive(), &[worn(0), vec![(T, 0, 11, false)]].concat());
-    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest)));
+    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest(Need::AT_LIMIT))));
     let answers = sent(schemes::soft_limit(1, 0), &worn(0));
     let tells = |member, free_blocks_min, blocks_above_start| {
         let state = MemberState { free_blocks_min, blocks_above_start };
@@ -418,11 +424,11 @@ struct Token {
 impl Scheme for Token {
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
         match message {
-            ToController::GcRequest if self.holder.is_none() => {
+            ToController::GcRequest(_) if self.holder.is_none() => {
                 self.holder = Some(from);
                 cycle.tell(1 << from, ToMember::Grant(Work::OneVictim));
             }
-            ToController::GcRequest => cycle.tell(1 << from, ToMember::Deny),
+            ToController::GcRequest(_) => cycle.tell(1 << from, ToMember::Deny),
             ToController::GcDone => self.holder = None,
             _ => cycle.receive(now, from, message),
         }
@@ -439,7 +445,7 @@ fn a_scheme_can_grant_and_deny() {
         cycle.take_outgoing(&mut out);
         out
     };
-    let asks = ToController::GcRequest;
+    let asks = ToController::GcRequest(Need::AT_LIMIT);
     assert_eq!(told(2, asks), [Outgoing::Message(2, ToMember::Grant(Work::OneVictim))]);
     assert_eq!(told(0, asks), [Outgoing::Message(0, ToMember::Deny)]);
     assert_eq!(told(2, ToController::GcDone), []);
