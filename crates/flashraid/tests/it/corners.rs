@@ -118,7 +118,8 @@ fn the_cases_of_coordination_reach_every_corner() {
         for policy in SchemePolicy::defaults().iter().filter(|policy| policy.has_controller() && has_rule(policy)) {
             count(policy.name(), policy.name() == name && forced);
         }
-        count("idle time used", name == "proactive-idle" && is_sent(Kind::ForceGc) && !is_sent(Kind::GcRequest));
+        let unasked = name == "proactive-idle" && is_sent(Kind::ForceGc) && !is_sent(Kind::GcRequest);
+        count("idle time used", unasked || is_sent(Kind::StopGc));
         count("idle time over", is_sent(Kind::StopGc));
         count("soft limit without being asked", name == "proactive-soft-limit" && forced && !is_sent(Kind::GcRequest));
         count("one victim", coordination.work == Work::OneVictim && forced);
