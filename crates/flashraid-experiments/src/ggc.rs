@@ -3,7 +3,7 @@
 use crate::results::{
     BANDWIDTH, BANDWIDTH_CV, BANDWIDTH_STDDEV, ERASES, MAX, MEAN, STDDEV, VARIANCE, Values, combine, least_over_mean, mean, z_moment,
 };
-use crate::settings::{TURNOVERS_MIN, drives, ggc, ggc_settled, is_known, turnovers};
+use crate::settings::{TURNOVERS_MIN, drives, ggc, ggc_settled, turnovers};
 use crate::verdict::{FACTOR, Kind};
 use crate::{Evaluation, Figure, Point, Results};
 
@@ -579,12 +579,7 @@ fn subset(results: &Results, evaluation: &mut Evaluation) {
 
 /// The second point: elements that need no collection are left out of a forced one.
 fn packages_points() -> Vec<Point> {
-    let needed = ggc("those that need it", "hpc-w", INCLUSIVE);
-    let needed = match is_known("coordination.across_dies", "false") {
-        true => needed.set("coordination.across_dies", false),
-        // Dies with free blocks enough do nothing.
-        false => needed.set("coordination.force_until", "watermark"),
-    };
+    let needed = ggc("those that need it", "hpc-w", INCLUSIVE).set("coordination.across_dies", false);
     vec![ggc("all", "hpc-w", INCLUSIVE), needed]
 }
 

@@ -1,9 +1,5 @@
 //! What the papers leave open, chosen once for all figures.
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-
-use flashraid::config;
 use flashraid_workload::catalogue;
 
 use crate::Point;
@@ -179,14 +175,6 @@ fn is_generated(workload: &str) -> bool {
 
 fn is_stand_in(workload: &str) -> bool {
     catalogue::find(workload).is_ok_and(|workload| workload.is_stand_in)
-}
-
-/// Whether the program has a key and takes the value.
-pub fn is_known(key: &str, value: &str) -> bool {
-    static KNOWN: Mutex<BTreeMap<(String, String), bool>> = Mutex::new(BTreeMap::new());
-    let setting = (key.to_owned(), value.to_owned());
-    let mut known = KNOWN.lock().expect("nothing panics while it is held");
-    *known.entry(setting.clone()).or_insert_with(|| config::from_str(key, "", &[setting], None).is_ok())
 }
 
 /// Statistics of all but the first `skipped` of `requests`, both fewer in the quick size.

@@ -429,6 +429,15 @@ pub struct Lifetime {
     pub dwpd_five_years: Option<f64>,
 }
 
+/// Cleans of members that had asked to be forced and could wait no longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UncoordinatedCleans {
+    /// While others were forced, so that they had to wait.
+    pub during_cycles: u64,
+    /// At other times: none, unless messages take time or are not answered.
+    pub unanswered: u64,
+}
+
 /// Garbage collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gc {
@@ -450,6 +459,9 @@ pub struct Gc {
     pub pipelined: u64,
     /// Messages between controller and members, by kind.
     pub messages: BTreeMap<String, u64>,
+    /// Cleans that members began because they must, although they had asked to be forced (`coordination.notify = "soft"`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncoordinated_cleans: Option<UncoordinatedCleans>,
     /// Collections that members began by themselves.
     pub own_runs: u64,
     /// Victims cleaned.

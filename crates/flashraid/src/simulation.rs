@@ -4,7 +4,7 @@ use crate::run::RunError;
 use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, Done, Event, Health, HostCounters, HostPortCounters, PageRequest, StripeCounters, pages_of};
 use flashraid_model::cache::CacheCounters;
-use flashraid_model::coordination;
+use flashraid_model::coordination::{self, UncoordinatedCleans};
 use flashraid_model::events::{GcInterval, Slab, TIME_MAX_NS};
 use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Sample, Skip};
 use flashraid_model::ssd::{DriveCounters, Hint, MemberCounters, Ssd};
@@ -70,6 +70,8 @@ pub struct Outcome {
     pub counters: Vec<MemberCounters>,
     /// Messages between members and controller over the measured time, by kind; empty without a controller.
     pub messages: BTreeMap<String, u64>,
+    /// Cleans over the measured time of members that had asked for collection and were not answered, if members ask before they must.
+    pub uncoordinated_cleans: Option<UncoordinatedCleans>,
     /// Trims and flushes over the measured time.
     pub host: HostCounters,
     /// What the limits of the controller have cost over the measured time, if it has any.
@@ -122,6 +124,7 @@ pub fn simulate(
         upcoming: Upcoming::new(source, &array, hints),
         takes_ahead,
         messages_at_restart: Default::default(),
+        uncoordinated_at_restart: UncoordinatedCleans::default(),
         stripes_at_restart: StripeCounters::default(),
         host_at_restart: HostCounters::default(),
         port_at_restart: HostPortCounters::default(),
@@ -188,6 +191,7 @@ struct Loop {
     at_restart: Vec<MemberCounters>,
     drives_at_restart: DriveCounters,
     messages_at_restart: [u64; coordination::KINDS],
+    uncoordinated_at_restart: UncoordinatedCleans,
     stripes_at_restart: StripeCounters,
     host_at_restart: HostCounters,
     port_at_restart: HostPortCounters,
@@ -387,6 +391,7 @@ impl Loop {
         self.drives_at_restart = drive_counters(&self.array).unwrap_or_default();
         self.array.restart_cache_counters(now);
         self.messages_at_restart = self.array.messages().unwrap_or_default();
+        self.uncoordinated_at_restart = self.array.uncoordinated_cleans().unwrap_or_default();
         self.stripes_at_restart = self.array.stripe_counters().unwrap_or_default();
         self.host_at_restart = self.array.host_counters();
         self.port_at_restart = self.array.host_port_counters().unwrap_or_default();
@@ -485,6 +490,7 @@ impl Loop {
             drive: drive_counters(&self.array).map(|counters| counters.since(&self.drives_at_restart)),
             cache: self.array.cache_counters(self.now),
             messages: self.array.messages().map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, self.messages_at_restart)),
+            uncoordinated_cleans: self.array.uncoordinated_cleans().map(|cleans| cleans.since(&self.uncoordinated_at_restart)),
             stripe_counters: self.array.stripe_counters().map(|counters| counters.since(&self.stripes_at_restart)),
             host: self.array.host_counters().since(&self.host_at_restart),
             host_port: self.array.host_port_counters().map(|counters| counters.since(&self.port_at_restart)),

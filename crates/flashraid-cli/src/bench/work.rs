@@ -7,6 +7,8 @@ pub(super) const COORDINATED: &[(&str, &str)] = &[
     ("coordination.scheme", "\"reactive-inclusive\""),
     ("coordination.force_until", "\"one-victim\""),
     ("coordination.answer", "\"prompt\""),
+    ("coordination.notify", "\"at-start\""),
+    ("coordination.across_dies", "true"),
     ("coordination.delay", "\"0s\""),
     ("coordination.latency", "{ gc_request = \"0s\", participate = \"0s\", force_gc = \"0s\", gc_state = \"0s\", gc_done = \"0s\" }"),
 ];

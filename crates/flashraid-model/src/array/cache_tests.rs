@@ -3,7 +3,7 @@
 use super::events::dones;
 use super::*;
 use crate::cache::{CacheParams, Iwc, IwcSync, Lawc, Parts, Stow, Wow};
-use crate::coordination::{CoordinationParams, KINDS, SchemePolicy, Work, tiny as schemes};
+use crate::coordination::{CoordinationParams, KINDS, Notify, SchemePolicy, Work, tiny as schemes};
 use crate::ssd::tiny::{self, READ, WRITE};
 use crate::ssd::{Pipeline, Preemption};
 use proptest::prelude::*;
@@ -207,7 +207,10 @@ fn coordination(scheme: SchemePolicy, members: u32) -> CoordinationParams {
         scheme,
         work: Work::OneVictim,
         t_soft_free_blocks: 2,
+        notify: Notify::AtStart,
         delay_ns: 0,
+        at_idle: false,
+        across_dies: true,
         answers: true,
         ggc_aware: (1 << members) - 1,
         latency_ns: [0; KINDS],

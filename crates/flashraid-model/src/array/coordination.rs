@@ -1,7 +1,16 @@
 //! The controller and its mail, as the array drives them.
 
 use crate::TimeNs;
-use crate::coordination::{Controller, CoordinationParams, Mail, Mailbox, Outgoing, Pools, ToMember};
+use crate::coordination::{Controller, CoordinationParams, Mail, Mailbox, News, Notice, Notify, Outgoing, Pools, ToMember};
+
+/// What a member is to do.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Order {
+    /// Receive a message.
+    Receive(ToMember),
+    /// Ask if it has to.
+    Ask,
+}
 
 /// The controller and the messages on their way.
 #[derive(Debug, Clone)]
@@ -9,11 +18,20 @@ pub(super) struct Coordination {
     pub controller: Controller,
     pub mailbox: Mailbox,
     outgoing: Vec<Outgoing>,
+    /// Members, and how many page writes they may be given before the controller wants to know.
+    pub to_count: Vec<(u32, u64)>,
+    pub members_ask_softly: bool,
 }
 
 impl Coordination {
     pub fn new(params: &CoordinationParams, pools: &Pools) -> Self {
-        Self { controller: Controller::new(params, pools), mailbox: Mailbox::new(params), outgoing: Vec::new() }
+        Self {
+            controller: Controller::new(params, pools),
+            mailbox: Mailbox::new(params),
+            outgoing: Vec::new(),
+            to_count: Vec::new(),
+            members_ask_softly: params.notify == Notify::Soft,
+        }
     }
 
     /// When a message arrives or the scheme has something to do.
@@ -28,12 +46,34 @@ impl Coordination {
         self.carry_out(now);
     }
 
-    /// Lets arrive what is due now, messages before what the scheme does by the clock; returns a message for a member.
-    pub fn step(&mut self, now: TimeNs) -> Option<(u32, ToMember)> {
+    pub fn request_done(&mut self, now: TimeNs) {
+        self.controller.request_done(now);
+        self.carry_out(now);
+    }
+
+    /// A member has been given more page writes than it could take.
+    pub fn pages_are_used_up(&mut self, now: TimeNs, member: u32) {
+        self.controller.pages_are_used_up(now, member);
+        self.carry_out(now);
+    }
+
+    /// Takes what members report.
+    pub fn hear(&mut self, notice: &Notice) {
+        let Notice { at, member, news } = *notice;
+        match news {
+            News::Sends(message) => self.mailbox.post(at, member, message),
+            News::MayAsk => self.mailbox.may_ask(at, member),
+            News::CollectsUnanswered => self.controller.collects_unanswered(member),
+        }
+    }
+
+    /// Lets arrive what is due now, messages before what the scheme does by the clock; returns what a member is to do.
+    pub fn step(&mut self, now: TimeNs) -> Option<(u32, Order)> {
         match self.mailbox.pop_due(now) {
-            Some((_, Mail::ToMember(member, message))) => return Some((member, message)),
+            Some((_, Mail::ToMember(member, message))) => return Some((member, Order::Receive(message))),
+            Some((_, Mail::MayAsk(member))) => return Some((member, Order::Ask)),
             Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),
-            Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(),
+            Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(now),
             None => self.controller.tick(now),
         }
         self.carry_out(now);
@@ -43,7 +83,10 @@ impl Coordination {
     fn carry_out(&mut self, now: TimeNs) {
         self.controller.take_outgoing(&mut self.outgoing);
         for outgoing in self.outgoing.drain(..) {
-            self.mailbox.carry_out(now, outgoing);
+            match outgoing {
+                Outgoing::CountPages(member, pages) => self.to_count.push((member, pages)),
+                _ => self.mailbox.carry_out(now, outgoing),
+            }
         }
     }
 }

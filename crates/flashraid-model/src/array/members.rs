@@ -108,6 +108,42 @@ impl Completion {
     }
 }
 
+/// How many page writes members have been given, for a controller that wants to know when a member gets more than it can take (rule 120).
+#[derive(Debug, Clone)]
+pub(super) struct PagesGiven {
+    /// By member: how many, and after how many the controller is told.
+    counts: Vec<(u64, u64)>,
+    /// Members that have been given more, and when.
+    pub used_up: Vec<(TimeNs, u32)>,
+}
+
+impl PagesGiven {
+    pub fn new(members: usize) -> Self {
+        Self { counts: vec![(0, u64::MAX); members], used_up: Vec::new() }
+    }
+
+    #[inline]
+    fn count(&mut self, now: TimeNs, member: u32) {
+        self.counts[member as usize].0 += 1;
+        self.compare(now, member);
+    }
+
+    /// From now on the controller wants to know when the member has been given more than `pages`.
+    pub fn limit(&mut self, now: TimeNs, member: u32, pages: u64) {
+        self.counts[member as usize].1 = pages;
+        self.compare(now, member);
+    }
+
+    #[inline]
+    fn compare(&mut self, now: TimeNs, member: u32) {
+        let (given, limit) = &mut self.counts[member as usize];
+        if given > limit {
+            *limit = u64::MAX;
+            self.used_up.push((now, member));
+        }
+    }
+}
+
 /// The members, their agenda and the completions.
 #[derive(Debug, Clone)]
 pub(super) struct Members {
@@ -119,6 +155,8 @@ pub(super) struct Members {
     ends: Vec<OpEnd>,
     pub cleans: Vec<GcInterval>,
     pub notices: Vec<Notice>,
+    /// Counted for a controller only that wants it.
+    pub pages_given: Option<Box<PagesGiven>>,
     /// Ends of the page operations that the cache waits for, if they are recorded: what it waits for, the member, when.
     cache_ends: Option<Vec<(Token, u32, TimeNs)>>,
 }
@@ -133,6 +171,7 @@ impl Members {
             ends: Vec::new(),
             cleans: Vec::new(),
             notices: Vec::new(),
+            pages_given: None,
             cache_ends: None,
         }
     }
@@ -157,6 +196,11 @@ impl Members {
     #[inline]
     pub fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
         let Access { now, kind, high_priority, moment_is_over } = *access;
+        if let Some(pages_given) = &mut self.pages_given
+            && kind == OpKind::Write
+        {
+            pages_given.count(now, member);
+        }
         let op = PageOp { page, kind, high_priority: kind == OpKind::Write && high_priority, completion };
         self.with(member, moment_is_over, |ssd, fx| ssd.submit(now, op, fx));
     }

@@ -27,7 +27,7 @@ mod tests;
 
 use crate::TimeNs;
 use crate::cache::{Cache, CacheCounters, Command, HostDone, MemberExtent};
-use crate::coordination::KINDS;
+use crate::coordination::{CoordinationParams, KINDS, UncoordinatedCleans};
 use crate::events::TimeParts;
 use crate::ids::MemberId;
 pub use crate::placement::{Extent, Layout, Level, PageRequest};
@@ -35,7 +35,7 @@ use crate::request::{OpKind, Request};
 use crate::ssd::{Busy, Effects, Hint, Shortcuts, Ssd};
 use ahead::Ahead;
 use caching::{Caching, Record};
-use coordination::Coordination;
+use coordination::{Coordination, Order};
 pub use counters::{HostCounters, StripeCounters};
 use events::Outbox;
 pub use events::{Done, Event};
@@ -43,7 +43,7 @@ use failure::Step;
 pub use failure::{FailureProgress, Health};
 pub use host_port::HostPortCounters;
 use host_port::{HostPort, PortStep};
-use members::{Access, Continuation, Deferred, Members, Wake};
+use members::{Access, Continuation, Deferred, Members, PagesGiven, Wake};
 pub use offered_load::OfferedLoad;
 pub use params::*;
 pub use read_plan::{Copies, ReadPlan};
@@ -144,11 +144,14 @@ impl Array {
         let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
         let (spares, _) = params.spares();
         let mut members = Members::new((0..params.members + spares).map(member).collect());
+        if params.coordination.as_ref().is_some_and(CoordinationParams::counts_pages) {
+            members.pages_given = Some(Box::new(PagesGiven::new(members.ssds.len())));
+        }
         for member in 0..members.ssds.len() as u32 {
             members.with(member, false, |ssd, fx| {
                 // A spare becomes aware when it replaces a member that is.
                 if let Some(coordination) = params.coordination.as_ref().filter(|c| member < params.members && c.is_ggc_aware(member)) {
-                    ssd.become_ggc_aware(0, coordination.registration(), fx);
+                    ssd.become_ggc_aware(0, coordination.role(), fx);
                 }
                 ssd.begin(fx);
             });
@@ -481,7 +484,7 @@ impl Array {
     #[inline]
     fn operation_ends(&mut self, now: TimeNs) {
         if let Some(coordination) = &mut self.coordination {
-            coordination.controller.request_done(now);
+            coordination.request_done(now);
         }
     }
 
@@ -684,8 +687,8 @@ impl Array {
                 match step {
                     Some(Step::Fails(member)) => coordination.controller.lose(member),
                     Some(Step::Replaced { failed, spare }) => {
-                        if let Some(t_soft) = coordination.controller.replace(failed, spare) {
-                            self.members.with(spare, true, |ssd, fx| ssd.become_ggc_aware(now, t_soft, fx));
+                        if let Some(role) = coordination.controller.replace(failed, spare) {
+                            self.members.with(spare, true, |ssd, fx| ssd.become_ggc_aware(now, role, fx));
                         }
                     }
                     _ => {}
@@ -695,10 +698,15 @@ impl Array {
         } else if let Some(caching) = self.caching.as_mut().filter(|caching| caching.cache.next_time() == Some(now)) {
             caching.cache.step(now);
             self.carry_out(now, true);
-        } else if let Some(coordination) = &mut self.coordination
-            && let Some((member, message)) = coordination.step(now)
-        {
-            self.members.with(member, true, |ssd, fx| ssd.receive(now, message, fx));
+        } else if let Some(coordination) = &mut self.coordination {
+            match coordination.step(now) {
+                Some((member, Order::Receive(message))) => self.members.with(member, true, |ssd, fx| ssd.receive(now, message, fx)),
+                Some((member, Order::Ask)) => self.members.with(member, true, |ssd, fx| ssd.may_ask(now, fx)),
+                None => {}
+            }
+            if let Some(pages_given) = &mut self.members.pages_given {
+                coordination.to_count.drain(..).for_each(|(member, pages)| pages_given.limit(now, member, pages));
+            }
         }
         self.drain();
     }
@@ -798,6 +806,12 @@ impl Array {
         self.coordination.as_ref().map(|coordination| coordination.mailbox.sent())
     }
 
+    /// Collections of members that had asked and were not answered so far, if members ask before they must.
+    pub fn uncoordinated_cleans(&self) -> Option<UncoordinatedCleans> {
+        let coordination = self.coordination.as_ref()?;
+        coordination.members_ask_softly.then(|| coordination.controller.uncoordinated_cleans())
+    }
+
     /// The last request is done: after `now` no collection begins because a die or the array is idle (rules 38 and 46), no
     /// member fails, and as a rule no stripe begins to be rebuilt (rule 64).
     pub fn end_idle_collection(&mut self, now: TimeNs) {
@@ -828,7 +842,12 @@ impl Array {
         if !self.members.notices.is_empty()
             && let Some(coordination) = &mut self.coordination
         {
-            self.members.notices.drain(..).for_each(|notice| coordination.mailbox.post(&notice));
+            self.members.notices.drain(..).for_each(|notice| coordination.hear(&notice));
+        }
+        if let Some(pages_given) = &mut self.members.pages_given
+            && let Some(coordination) = &mut self.coordination
+        {
+            pages_given.used_up.drain(..).for_each(|(at, member)| coordination.pages_are_used_up(at, member));
         }
         self.members.drain();
     }

@@ -4,7 +4,7 @@
 
 use super::events::dones;
 use super::*;
-use crate::coordination::{CoordinationParams, KINDS, Work, tiny as schemes};
+use crate::coordination::{CoordinationParams, KINDS, Notify, Work, tiny as schemes};
 use crate::ssd::MemberCounters;
 use crate::ssd::tiny::{self, READ, WRITE};
 use proptest::prelude::*;
@@ -446,7 +446,10 @@ proptest! {
             scheme: schemes::inclusive(),
             work: Work::OneVictim,
             t_soft_free_blocks: 0,
+            notify: Notify::AtStart,
             delay_ns: 0,
+            at_idle: false,
+            across_dies: true,
             answers: false,
             ggc_aware: u128::MAX,
             latency_ns: [0; KINDS],
@@ -472,7 +475,10 @@ proptest! {
             scheme,
             work: Work::OneVictim,
             t_soft_free_blocks: 2,
+            notify: Notify::AtStart,
             delay_ns,
+            at_idle: false,
+            across_dies: true,
             answers: true,
             ggc_aware: (1 << params.members) - 1,
             latency_ns: [latency; KINDS],

@@ -1,7 +1,17 @@
-//! What all schemes have in common: the members, the cycle in progress or held back, and the load (rule 44).
+//! What all schemes have in common: the members, the cycle in progress or held back, and the load (rules 44 and 120).
 
-use super::{CoordinationParams, Outgoing, ToController, ToMember, Work};
+use super::{CoordinationParams, Need, Notify, Outgoing, ToController, ToMember, Work};
 use crate::TimeNs;
+use std::collections::BTreeMap;
+
+/// A member that has asked softly and has not been forced since.
+#[derive(Debug, Clone, Copy)]
+struct Asking {
+    /// When its first request arrived.
+    since: TimeNs,
+    /// It can't wait any longer: it has said so, or has been given more pages than it could take.
+    must: bool,
+}
 
 /// The members as the controller sees them, and its cycle.
 #[derive(Debug, Clone)]
@@ -9,13 +19,19 @@ pub struct Cycle {
     /// What a cycle cleans.
     usual_work: Work,
     delay_ns: u64,
+    notify: Notify,
+    at_idle: bool,
     ggc_aware: u128,
     /// Members that were forced and are not done.
     collecting: u128,
     /// What they were forced to do.
     work: Work,
-    /// A cycle has been asked for and is held back.
+    /// A cycle has been asked for and is held back; never with soft notification.
     pending: bool,
+    /// The members that ask, with soft notification.
+    asking: BTreeMap<u32, Asking>,
+    /// How often members have been forced, or granted collection.
+    times_forced: Vec<u32>,
     /// Members that will take part in the next cycle.
     registered: u128,
     /// Members that have failed.
@@ -30,10 +46,14 @@ impl Cycle {
         Self {
             usual_work: params.work,
             delay_ns: params.delay_ns,
+            notify: params.notify,
+            at_idle: params.at_idle,
             ggc_aware: params.ggc_aware,
             collecting: 0,
             work: params.work,
             pending: false,
+            asking: BTreeMap::new(),
+            times_forced: Vec::new(),
             registered: 0,
             lost: 0,
             outstanding: 0,
@@ -57,6 +77,11 @@ impl Cycle {
         self.collecting
     }
 
+    /// The members that have asked softly and have not been forced since.
+    pub fn asking(&self) -> u128 {
+        self.asking.keys().fold(0, |members, member| members | 1 << member)
+    }
+
     /// What they were forced to do.
     pub fn work(&self) -> Work {
         self.work
@@ -67,7 +92,7 @@ impl Cycle {
         self.lost >> member & 1 == 1
     }
 
-    /// No cycle is in progress or held back.
+    /// No cycle is in progress or held back. (What members have asked for softly is not held back: any cycle may come before.)
     pub fn is_free(&self) -> bool {
         self.collecting == 0 && !self.pending
     }
@@ -82,14 +107,19 @@ impl Cycle {
         (self.outstanding == 0).then_some(self.idle_since)
     }
 
-    /// Takes a message as rule 44 says: requests and registrations are noted, and a request begins a cycle, after the delay, if none is in
-    /// progress or held back.
+    /// Takes a message as rules 44 and 120 say: requests and registrations are noted, and a request begins a cycle in its time.
     pub fn receive(&mut self, now: TimeNs, from: u32, message: ToController) {
         match message {
-            ToController::GcRequest => self.cycle_requested(now, from),
+            ToController::GcRequest(need) => match self.notify {
+                Notify::AtStart => self.cycle_requested(now, from),
+                Notify::Soft => self.asked_softly(now, from, need),
+            },
             ToController::Participate => self.registered |= 1 << from,
             ToController::GcState(_) => {}
-            ToController::GcDone => self.collecting &= !(1 << from),
+            ToController::GcDone => {
+                self.collecting &= !(1 << from);
+                self.may_have_come(now);
+            }
         }
     }
 
@@ -103,6 +133,55 @@ impl Cycle {
             self.pending = true;
             self.outgoing.push(Outgoing::BeginCycleAt(now + self.delay_ns));
         }
+    }
+
+    /// A member asks, unless it has been forced since it sent this.
+    fn asked_softly(&mut self, now: TimeNs, member: u32, need: Need) {
+        if need.times_forced != self.times_forced(member) {
+            return;
+        }
+        self.registered |= 1 << member;
+        let since = self.asking.get(&member).map_or(now, |asking| asking.since);
+        if self.asking.insert(member, Asking { since, must: need.at_limit }).is_none() {
+            self.outgoing.push(Outgoing::BeginCycleAt(now + self.delay_ns));
+        }
+        self.outgoing.push(Outgoing::CountPages(member, need.pages_given + need.pages_left));
+        self.may_have_come(now);
+    }
+
+    pub(super) fn pages_are_used_up(&mut self, now: TimeNs, member: u32) {
+        if let Some(asking) = self.asking.get_mut(&member) {
+            asking.must = true;
+            self.may_have_come(now);
+        }
+    }
+
+    /// Something has happened that may let the cycle begin that members have asked for softly.
+    fn may_have_come(&mut self, now: TimeNs) {
+        if !self.asking.is_empty() && self.is_time(now) {
+            self.outgoing.push(Outgoing::BeginCycleAt(now));
+        }
+    }
+
+    /// Whether the cycle that members have asked for softly begins now (rule 120).
+    fn is_time(&self, now: TimeNs) -> bool {
+        let waits_no_longer = |asking: &Asking| asking.must || now >= asking.since + self.delay_ns;
+        let is_idle = self.at_idle && self.outstanding == 0 && !self.asking.is_empty();
+        self.collecting == 0 && (is_idle || self.asking.values().any(waits_no_longer))
+    }
+
+    /// Whether the cycle for which [`Outgoing::BeginCycleAt`] has come may begin.
+    pub(super) fn may_begin(&self, now: TimeNs) -> bool {
+        self.notify == Notify::AtStart || self.is_time(now)
+    }
+
+    fn times_forced(&self, member: u32) -> u32 {
+        self.times_forced.get(member as usize).copied().unwrap_or(0)
+    }
+
+    /// Idle time is not used any more.
+    pub(super) fn end_idle(&mut self) {
+        self.at_idle = false;
     }
 
     /// The cycle that was held back begins.
@@ -134,8 +213,15 @@ impl Cycle {
 
     /// Sends a message to each of these members.
     pub fn tell(&mut self, members: u128, message: ToMember) {
-        let all = (0..u128::BITS).filter(|&member| members >> member & 1 == 1);
-        self.outgoing.extend(all.map(|member| Outgoing::Message(member, message)));
+        for member in (0..u128::BITS).filter(|&member| members >> member & 1 == 1) {
+            self.outgoing.push(Outgoing::Message(member, message));
+            if matches!(message, ToMember::Force(_) | ToMember::Grant(_)) {
+                let length = self.times_forced.len().max(member as usize + 1);
+                self.times_forced.resize(length, 0);
+                self.times_forced[member as usize] += 1;
+                self.asking.remove(&member);
+            }
+        }
     }
 
     pub(super) fn take_outgoing(&mut self, out: &mut Vec<Outgoing>) {
@@ -150,12 +236,14 @@ impl Cycle {
         self.outstanding -= 1;
         if self.outstanding == 0 {
             self.idle_since = now;
+            self.may_have_come(now);
         }
     }
 
     pub(super) fn lose(&mut self, member: u32) {
         self.lost |= 1 << member;
         self.registered &= !self.lost;
+        self.asking.remove(&member);
     }
 
     /// A spare takes the place of a failed member; says whether it knows the protocol.

@@ -1,6 +1,6 @@
 //! Messages on their way, and their number.
 
-use super::{CoordinationParams, KIND_NAMES, KINDS, Kind, NEVER, Notice, Outgoing, ToController, ToMember};
+use super::{CoordinationParams, KIND_NAMES, KINDS, Kind, NEVER, Outgoing, ToController, ToMember};
 use crate::TimeNs;
 use std::collections::BTreeMap;
 
@@ -11,8 +11,10 @@ pub enum Mail {
     ToController(u32, ToController),
     /// A message to that member.
     ToMember(u32, ToMember),
-    /// A cycle was held back until now.
+    /// A cycle was held back until now, or may begin.
     BeginCycle,
+    /// That member may have to ask: all else of this nanosecond has happened.
+    MayAsk(u32),
 }
 
 impl Mail {
@@ -20,16 +22,17 @@ impl Mail {
     /// and so whatever the numbers of the members.
     fn rank(&self) -> u8 {
         match self {
-            Self::ToController(_, ToController::GcDone) => 0,
-            Self::ToController(_, ToController::Participate) => 1,
-            Self::ToController(_, ToController::GcState(_)) => 2,
-            Self::ToController(_, ToController::GcRequest) => 3,
-            Self::BeginCycle => 4,
-            Self::ToMember(_, ToMember::Force(_)) => 5,
-            Self::ToMember(_, ToMember::Grant(_)) => 6,
-            Self::ToMember(_, ToMember::Stop) => 7,
-            Self::ToMember(_, ToMember::Deny) => 8,
-            Self::ToMember(_, ToMember::TellState) => 9,
+            Self::MayAsk(_) => 0,
+            Self::ToController(_, ToController::GcDone) => 1,
+            Self::ToController(_, ToController::Participate) => 2,
+            Self::ToController(_, ToController::GcState(_)) => 3,
+            Self::ToController(_, ToController::GcRequest(_)) => 4,
+            Self::BeginCycle => 5,
+            Self::ToMember(_, ToMember::Force(_)) => 6,
+            Self::ToMember(_, ToMember::Grant(_)) => 7,
+            Self::ToMember(_, ToMember::Stop) => 8,
+            Self::ToMember(_, ToMember::Deny) => 9,
+            Self::ToMember(_, ToMember::TellState) => 10,
         }
     }
 }
@@ -74,8 +77,13 @@ impl Mailbox {
     }
 
     /// Takes a message of a member.
-    pub fn post(&mut self, notice: &Notice) {
-        self.send(notice.at, notice.message.kind(), Mail::ToController(notice.member, notice.message));
+    pub fn post(&mut self, at: TimeNs, member: u32, message: ToController) {
+        self.send(at, message.kind(), Mail::ToController(member, message));
+    }
+
+    /// A member is to be asked at the end of that nanosecond whether it has to ask.
+    pub fn may_ask(&mut self, at: TimeNs, member: u32) {
+        self.schedule(at, Mail::MayAsk(member));
     }
 
     /// Takes what the controller wants done.
@@ -83,6 +91,7 @@ impl Mailbox {
         match outgoing {
             Outgoing::Message(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
             Outgoing::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
+            Outgoing::CountPages(..) => debug_assert!(false, "nothing is sent"),
         }
     }
 

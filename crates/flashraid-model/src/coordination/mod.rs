@@ -165,10 +165,16 @@ pub struct CoordinationParams {
     pub scheme: SchemePolicy,
     /// What a cycle cleans; the idle cycles of [`ProactiveIdle`] always clean [`Work::UntilReserved`].
     pub work: Work,
-    /// Free blocks of a pool at which its member registers, if the scheme has registration.
+    /// Free blocks of a pool at which its member registers, if the scheme has registration, and asks with [`Notify::Soft`].
     pub t_soft_free_blocks: u32,
-    /// From a request for collection to the begin of its cycle, in nanoseconds.
+    /// When members ask.
+    pub notify: Notify,
+    /// From a request for collection to the begin of its cycle, in nanoseconds; at most that with [`Notify::Soft`].
     pub delay_ns: u64,
+    /// With [`Notify::Soft`] a cycle that members have asked for begins when no request is outstanding, too (rule 120).
+    pub at_idle: bool,
+    /// All dies of a forced member take part, not only those with a pool at T_soft (rule 122).
+    pub across_dies: bool,
     /// Whether the controller ever answers.
     pub answers: bool,
     /// The members that know the protocol, as bits.
@@ -188,6 +194,17 @@ impl CoordinationParams {
     pub fn registration(&self) -> Option<u32> {
         self.scheme.registers().then_some(self.t_soft_free_blocks)
     }
+
+    /// What the members that know the protocol have to do.
+    pub fn role(&self) -> MemberRole {
+        let Self { t_soft_free_blocks, notify, across_dies, .. } = *self;
+        MemberRole { t_soft_free_blocks, registers: self.scheme.registers(), notify, across_dies }
+    }
+
+    /// Whether the controller has to know how many pages members are given to write (rule 120).
+    pub fn counts_pages(&self) -> bool {
+        self.notify == Notify::Soft && self.answers
+    }
 }
 
 /// What the controller wants done.
@@ -197,6 +214,8 @@ pub enum Outgoing {
     Message(u32, ToMember),
     /// Call [`Controller::begin_cycle`] then.
     BeginCycleAt(TimeNs),
+    /// Call [`Controller::pages_are_used_up`] as soon as a member has been given more page writes than that.
+    CountPages(u32, u64),
 }
 
 /// The controller: a scheme, and what all schemes have in common.
@@ -208,7 +227,8 @@ pub struct Controller {
     answers: bool,
     /// The workload is over.
     is_over: bool,
-    registration: Option<u32>,
+    role: MemberRole,
+    uncoordinated: UncoordinatedCleans,
 }
 
 impl Controller {
@@ -216,7 +236,14 @@ impl Controller {
     pub fn new(params: &CoordinationParams, pools: &Pools) -> Self {
         let mut scheme = params.scheme.clone();
         scheme.begin(pools);
-        Self { scheme, cycle: Cycle::new(params), answers: params.answers, is_over: false, registration: params.registration() }
+        Self {
+            scheme,
+            cycle: Cycle::new(params),
+            answers: params.answers,
+            is_over: false,
+            role: params.role(),
+            uncoordinated: UncoordinatedCleans::default(),
+        }
     }
 
     /// When [`Controller::tick`] is due; [`TimeNs::MAX`] for never.
@@ -233,6 +260,7 @@ impl Controller {
     /// The workload is over: no more checks, and no more use of idle time.
     pub fn end_checks(&mut self) {
         self.is_over = true;
+        self.cycle.end_idle();
     }
 
     /// A request has arrived at the array.
@@ -253,14 +281,14 @@ impl Controller {
         self.scheme.forget(member);
     }
 
-    /// A spare replaces a failed member. If that was GGC-aware the spare is from now on, with the T_soft that is returned.
-    pub fn replace(&mut self, failed: u32, spare: u32) -> Option<Option<u32>> {
-        self.cycle.replace(failed, spare).then_some(self.registration)
+    /// A spare replaces a failed member. If that was GGC-aware the spare is from now on, in the role that is returned.
+    pub fn replace(&mut self, failed: u32, spare: u32) -> Option<MemberRole> {
+        self.cycle.replace(failed, spare).then_some(self.role)
     }
 
     /// A message from a member has arrived.
     pub fn receive(&mut self, now: TimeNs, member: u32, message: ToController) {
-        let asks = matches!(message, ToController::GcRequest | ToController::Participate);
+        let asks = matches!(message, ToController::GcRequest(_) | ToController::Participate);
         if self.answers && !(asks && self.cycle.is_lost(member)) {
             self.scheme.receive(now, member, message, &mut self.cycle);
         }
@@ -271,9 +299,31 @@ impl Controller {
         self.scheme.tick(now, &mut self.cycle);
     }
 
-    /// The cycle that was held back begins.
-    pub fn begin_cycle(&mut self) {
-        let members = self.scheme.members_of_cycle(&self.cycle);
-        self.cycle.begin(members);
+    /// The cycle that was held back begins; with soft notification if it is its time.
+    pub fn begin_cycle(&mut self, now: TimeNs) {
+        if self.cycle.may_begin(now) {
+            let members = self.scheme.members_of_cycle(&self.cycle);
+            self.cycle.begin(members);
+        }
+    }
+
+    /// A member has been given as many page writes as it could take, and one more.
+    pub fn pages_are_used_up(&mut self, now: TimeNs, member: u32) {
+        self.cycle.pages_are_used_up(now, member);
+    }
+
+    /// A member that has asked has begun to collect because it must (rule 121).
+    pub fn collects_unanswered(&mut self, member: u32) {
+        if self.cycle.is_lost(member) {
+            return;
+        }
+        let waits_for_others = self.cycle.collecting() != 0 && self.cycle.collecting() >> member & 1 == 0;
+        let count = if waits_for_others { &mut self.uncoordinated.during_cycles } else { &mut self.uncoordinated.unanswered };
+        *count += 1;
+    }
+
+    /// Counts of [`Controller::collects_unanswered`].
+    pub fn uncoordinated_cleans(&self) -> UncoordinatedCleans {
+        self.uncoordinated
     }
 }

@@ -88,7 +88,7 @@ impl Scheme for ProactiveSoftLimit {
         if self.polls.awaited == 0 && low != 0 && cycle.is_free() {
             let is_shallow = cycle.outstanding() <= self.shallow_depth;
             if is_shallow || self.polls.is_pressing(self.check_interval.ns) {
-                cycle.force(low);
+                cycle.force(low | cycle.asking());
             }
         }
     }

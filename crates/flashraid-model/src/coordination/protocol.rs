@@ -1,11 +1,11 @@
-//! The messages between the array's controller and its members (GGC 4.2 and 4.3; rules 41 and 42).
+//! The messages between the array's controller and its members (GGC 4.2 and 4.3; rules 41, 42 and 119).
 
 use crate::TimeNs;
 
 /// What a message is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Member: one of my pools has reached its start threshold.
+    /// Member: one of my pools has reached its start threshold, or soon will.
     GcRequest,
     /// Member: one of my pools has come down to T_soft.
     Participate,
@@ -42,6 +42,47 @@ pub enum Work {
     UntilReserved,
 }
 
+/// When a member asks for collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notify {
+    /// When it has begun to collect because it must (rule 43).
+    AtStart,
+    /// Before it must, and it holds out as long as it can (rule 119).
+    Soft,
+}
+
+/// What a request for collection tells (rule 119); with [`Notify::AtStart`] a member is at its limit whenever it asks, and counts
+/// nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Need {
+    /// So many pages can still be given to it to write before a pool may come down to its start threshold.
+    pub pages_left: u64,
+    /// A pool is there, or what waits will bring one there.
+    pub at_limit: bool,
+    /// Page writes that it had been given by then.
+    pub pages_given: u64,
+    /// How often it had been forced, or granted collection, by then.
+    pub times_forced: u32,
+}
+
+impl Need {
+    /// Of a member that has begun to collect because it must.
+    pub const AT_LIMIT: Self = Self { pages_left: 0, at_limit: true, pages_given: 0, times_forced: 0 };
+}
+
+/// What the protocol wants of a member (rules 44, 119 and 122).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberRole {
+    /// A pool with so many free blocks or fewer is low.
+    pub t_soft_free_blocks: u32,
+    /// A member with a low pool registers.
+    pub registers: bool,
+    /// When it asks for collection.
+    pub notify: Notify,
+    /// All dies take part when it is forced, not only those with a low pool.
+    pub across_dies: bool,
+}
+
 /// What a member tells of itself when it is asked (rule 47).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemberState {
@@ -54,8 +95,8 @@ pub struct MemberState {
 /// From a member to the controller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ToController {
-    /// One of my pools has reached its start threshold; I collect there.
-    GcRequest,
+    /// One of my pools has reached its start threshold, and I collect there, or soon will.
+    GcRequest(Need),
     /// One of my pools has come down to T_soft.
     Participate,
     /// The answer to [`ToMember::TellState`].
@@ -84,7 +125,7 @@ impl ToController {
     /// What it is about.
     pub fn kind(&self) -> Kind {
         match self {
-            Self::GcRequest => Kind::GcRequest,
+            Self::GcRequest(_) => Kind::GcRequest,
             Self::Participate => Kind::Participate,
             Self::GcState(_) => Kind::GcState,
             Self::GcDone => Kind::GcDone,
@@ -105,7 +146,7 @@ impl ToMember {
     }
 }
 
-/// A message that a member sends.
+/// Something of a member that concerns coordination.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Notice {
     /// When.
@@ -113,5 +154,32 @@ pub struct Notice {
     /// Who.
     pub member: u32,
     /// What.
-    pub message: ToController,
+    pub news: News,
+}
+
+/// What has happened in a member.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum News {
+    /// It sends a message.
+    Sends(ToController),
+    /// It may have to ask when all else of this nanosecond has happened (rule 119).
+    MayAsk,
+    /// It has begun to collect because a pool needs it, although it has asked (rule 121).
+    CollectsUnanswered,
+}
+
+/// Collections that members have begun because a pool needed them, although they had asked (rule 121).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UncoordinatedCleans {
+    /// While a cycle of others was in progress, so that they could not be forced.
+    pub during_cycles: u64,
+    /// At other times.
+    pub unanswered: u64,
+}
+
+impl UncoordinatedCleans {
+    /// Those since `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self { during_cycles: self.during_cycles - earlier.during_cycles, unanswered: self.unanswered - earlier.unanswered }
+    }
 }

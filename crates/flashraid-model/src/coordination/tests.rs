@@ -6,7 +6,10 @@
 //! victim has three (1660).
 
 use super::tiny as schemes;
-use super::{CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Outgoing, Scheme, SchemePolicy, ToController, ToMember, Work};
+use super::{
+    CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Need, Notify, Outgoing, Scheme, SchemePolicy, ToController, ToMember,
+    UncoordinatedCleans, Work,
+};
 use crate::TimeNs;
 use crate::array::{Array, ArrayParams, Done, Event, Level, PageRequest, ReadPlan};
 use crate::events::GcInterval;
@@ -40,7 +43,10 @@ fn scheme(scheme: SchemePolicy) -> CoordinationParams {
         scheme,
         work: Work::OneVictim,
         t_soft_free_blocks: 2,
+        notify: Notify::AtStart,
         delay_ns: 0,
+        at_idle: false,
+        across_dies: true,
         answers: true,
         ggc_aware: u128::MAX,
         latency_ns: [0; KINDS],
@@ -63,6 +69,7 @@ struct Outcome {
     done: Vec<TimeNs>,
     cleans: Vec<GcInterval>,
     counters: Vec<MemberCounters>,
+    uncoordinated: Option<UncoordinatedCleans>,
 }
 
 fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
@@ -117,7 +124,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         let (member, kind) = match mail {
             Mail::ToController(member, message) => (member, message.kind()),
             Mail::ToMember(member, message) => (member, message.kind()),
-            Mail::BeginCycle => unreachable!("is not sent"),
+            Mail::BeginCycle | Mail::MayAsk(_) => unreachable!("is not sent"),
         };
         format!("{at} {kind:?} {member}")
     });
@@ -127,6 +134,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         done: done.iter().map(|done| done.at).collect(),
         cleans,
         counters: array.members().iter().map(|member| *member.counters()).collect(),
+        uncoordinated: array.uncoordinated_cleans(),
     }
 }
 
@@ -347,7 +355,7 @@ fn a_forced_clean_may_be_preempted() {
 fn members_ask_and_tell_how_they_are() {
     let sent = |scheme_kind, operations: &[Op]| run(&params(2, 1, scheme(scheme_kind)), operations).mail;
     let asks = sent(schemes::inclusive(), &[worn(0), vec![(T, 0, 11, false)]].concat());
-    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest)));
+    assert!(asks.contains(&Mail::ToController(0, ToController::GcRequest(Need::AT_LIMIT))));
     let answers = sent(schemes::soft_limit(1, 0), &worn(0));
     let tells = |member, free_blocks_min, blocks_above_start| {
         let state = MemberState { free_blocks_min, blocks_above_start };
@@ -418,11 +426,11 @@ struct Token {
 impl Scheme for Token {
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
         match message {
-            ToController::GcRequest if self.holder.is_none() => {
+            ToController::GcRequest(_) if self.holder.is_none() => {
                 self.holder = Some(from);
                 cycle.tell(1 << from, ToMember::Grant(Work::OneVictim));
             }
-            ToController::GcRequest => cycle.tell(1 << from, ToMember::Deny),
+            ToController::GcRequest(_) => cycle.tell(1 << from, ToMember::Deny),
             ToController::GcDone => self.holder = None,
             _ => cycle.receive(now, from, message),
         }
@@ -439,7 +447,7 @@ fn a_scheme_can_grant_and_deny() {
         cycle.take_outgoing(&mut out);
         out
     };
-    let asks = ToController::GcRequest;
+    let asks = ToController::GcRequest(Need::AT_LIMIT);
     assert_eq!(told(2, asks), [Outgoing::Message(2, ToMember::Grant(Work::OneVictim))]);
     assert_eq!(told(0, asks), [Outgoing::Message(0, ToMember::Deny)]);
     assert_eq!(told(2, ToController::GcDone), []);
@@ -447,4 +455,135 @@ fn a_scheme_can_grant_and_deny() {
     // Messages that are not its own are left to the cycle.
     assert_eq!(told(1, ToController::Participate), []);
     assert_eq!(cycle.registered(), 0b10);
+}
+
+/// Members ask at two free blocks, which they have from the beginning, and a cycle waits for so long.
+fn soft(delay_ns: u64) -> CoordinationParams {
+    CoordinationParams { notify: Notify::Soft, delay_ns, ..scheme(schemes::inclusive()) }
+}
+
+/// Of a member that has been given so many pages and never forced.
+fn need(pages_left: u64, at_limit: bool, pages_given: u64) -> Need {
+    Need { pages_left, at_limit, pages_given, times_forced: 0 }
+}
+
+/// Writes of the first die of a member, one after the other: the fifth takes the block that leaves one free.
+fn one_by_one(member: u32, from: TimeNs) -> Vec<Op> {
+    (0..).zip([0, 1, 4, 5, 8]).map(|(number, page)| (from + 300 * number, member, page, true)).collect()
+}
+
+#[test]
+fn a_soft_request_lets_the_controller_wait_until_the_pages_are_used_up() {
+    let outcome = run(&params(3, 1, soft(1_000_000)), &one_by_one(0, 0));
+    // The fifth write leaves the pool at its hard limit, which the member says; the cycle would begin without it.
+    assert_eq!(outcome.log[..5], ["0 GcRequest 0", "1200 GcRequest 0", "1200 ForceGc 0", "1200 ForceGc 1", "1200 ForceGc 2"]);
+    assert_eq!(outcome.log[5..], ["1200 GcDone 1", "1200 GcDone 2", "2848 GcDone 0"]);
+    // Three pages are left in the open block; the fourth after them would leave one free block.
+    assert_eq!(outcome.mail[0], Mail::ToController(0, ToController::GcRequest(need(3, false, 1))));
+    // The clean begins when that write is done.
+    assert_eq!((outcome.cleans[0].start_ns, outcome.cleans[0].forced), (1408, true));
+    assert_eq!(outcome.uncoordinated, Some(UncoordinatedCleans::default()));
+    // Asked at its start, the member collects unforced when a read finds it there.
+    let late = run(&params(3, 1, CoordinationParams { notify: Notify::AtStart, ..soft(1_000_000) }), &one_by_one(0, 0));
+    assert!(late.log.is_empty() && late.uncoordinated.is_none());
+}
+
+#[test]
+fn what_waits_in_the_member_counts() {
+    let outcome = run(&params(1, 1, soft(1_000_000)), &worn(0));
+    assert_eq!(outcome.mail[0], Mail::ToController(0, ToController::GcRequest(need(0, true, 5))));
+    assert_eq!(outcome.log[..2], ["0 GcRequest 0", "0 ForceGc 0"]);
+    let outcome = run(&params(1, 1, soft(1_000_000)), &worn(0)[..4]);
+    assert_eq!(outcome.mail[0], Mail::ToController(0, ToController::GcRequest(need(0, false, 4))));
+    assert_eq!(outcome.log[..2], ["0 GcRequest 0", "1000000 ForceGc 0"]);
+}
+
+#[test]
+fn a_soft_cycle_waits_no_longer_than_its_delay_or_until_the_array_is_idle() {
+    let outcome = run(&params(2, 1, soft(500)), &touched(0));
+    assert_eq!(outcome.log[..3], ["0 GcRequest 0", "500 ForceGc 0", "500 ForceGc 1"]);
+    let at_idle = CoordinationParams { at_idle: true, ..soft(500) };
+    let outcome = run(&params(2, 1, at_idle.clone()), &touched(0));
+    assert_eq!(outcome.log[..3], ["0 GcRequest 0", "208 ForceGc 0", "208 ForceGc 1"]);
+    let outcome = run(&params(2, 1, at_idle), &[touched(0), vec![(200, 1, 3, false)]].concat());
+    assert_eq!(outcome.log[..3], ["0 GcRequest 0", "228 ForceGc 0", "228 ForceGc 1"]);
+}
+
+#[test]
+fn a_soft_request_during_a_cycle_waits_for_the_next() {
+    let operations = [one_by_one(0, 0), vec![(1300, 1, 0, true)]].concat();
+    let outcome = run(&params(2, 1, soft(5_000)), &operations);
+    assert_eq!(outcome.log[2..7], ["1200 ForceGc 0", "1200 ForceGc 1", "1200 GcDone 1", "1300 GcRequest 1", "2848 GcDone 0"]);
+    assert_eq!(outcome.log[7..9], ["6300 ForceGc 0", "6300 ForceGc 1"]);
+    // The time has come during the cycle: the next one begins with its end.
+    let outcome = run(&params(2, 1, soft(1_250)), &operations);
+    assert_eq!(outcome.log[6..9], ["2848 GcDone 0", "2848 ForceGc 0", "2848 ForceGc 1"]);
+}
+
+#[test]
+fn a_soft_request_is_void_if_its_member_is_forced_after_it() {
+    let mut slow = soft(50);
+    slow.latency_ns[Kind::GcRequest as usize] = 10_000;
+    let outcome = run(&params(2, 1, slow), &[touched(1), vec![(100, 0, 0, true)]].concat());
+    let forced = ["10050 ForceGc 0", "10050 ForceGc 1"];
+    assert_eq!(outcome.log[..4], ["0 GcRequest 1", "100 GcRequest 0", forced[0], forced[1]]);
+    assert_eq!(outcome.log.iter().filter(|line| line.contains("ForceGc")).count(), 2, "{:?}", outcome.log);
+}
+
+#[test]
+fn a_member_that_asks_holds_out_until_its_hard_limit() {
+    // A collection goes on from one free block up to three.
+    let quiet = |coordination| {
+        let mut params = on_its_own();
+        params.coordination = Some(coordination);
+        run(&params, &low())
+    };
+    let begun_at = |outcome: &Outcome| outcome.cleans.iter().map(|clean| clean.free_blocks_before).collect::<Vec<_>>();
+    let unanswered = CoordinationParams { answers: false, ggc_aware: 1, ..soft(0) };
+    let soft = quiet(unanswered.clone());
+    assert!(!soft.cleans.is_empty() && begun_at(&soft).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&soft));
+    let at_start = quiet(CoordinationParams { notify: Notify::AtStart, ..unanswered });
+    assert!(begun_at(&at_start).contains(&2), "{:?}", begun_at(&at_start));
+    // It asks once: with what waits it is at its limit.
+    assert_eq!(soft.log, ["1664 GcRequest 0"]);
+    assert!(soft.uncoordinated.is_some_and(|cleans| cleans.unanswered > 0 && cleans.during_cycles == 0));
+}
+
+#[test]
+fn cleans_that_the_controller_could_not_prevent_are_counted() {
+    let mut slow = soft(1_000_000);
+    slow.latency_ns[Kind::ForceGc as usize] = 10_000;
+    let late = run(&params(2, 1, slow), &[one_by_one(0, 0), vec![(1500, 0, 11, false)]].concat());
+    assert_eq!(late.uncoordinated, Some(UncoordinatedCleans { unanswered: 1, during_cycles: 0 }));
+    // Member 1 has no victim, is done at once and asks again while member 0 collects until 2848.
+    let of_one = (0..).zip([0, 1, 4, 5, 8]).map(|(number, page)| (1300 + 210 * number, 1, page, true)).collect();
+    let waits = run(&params(2, 1, soft(1_000_000)), &[one_by_one(0, 0), of_one, vec![(2400, 1, 11, false)]].concat());
+    assert_eq!(waits.uncoordinated, Some(UncoordinatedCleans { unanswered: 0, during_cycles: 1 }), "{:?}", waits.log);
+    assert_eq!(waits.log[5..10], ["1300 GcRequest 1", "2140 GcRequest 1", "2848 GcDone 0", "2848 ForceGc 0", "2848 ForceGc 1"]);
+}
+
+#[test]
+fn a_check_of_idle_time_answers_a_soft_request() {
+    let idle = CoordinationParams { scheme: schemes::idle(), ..soft(1_000_000) };
+    let outcome = run(&params(2, 1, idle), &[touched(0), vec![(20_000, 1, 11, false)]].concat());
+    // Idle since 208: the check at 3000 is the first to find 2000 ns without a request.
+    assert_eq!(outcome.log[..3], ["0 Participate 0", "0 GcRequest 0", "3000 ForceGc 0"]);
+    assert_eq!(outcome.log.iter().filter(|line| line.contains("ForceGc")).count(), 1, "{:?}", outcome.log);
+}
+
+#[test]
+fn dies_with_free_blocks_enough_take_no_part() {
+    let forced = |across_dies, t_soft_free_blocks| {
+        let mut params = params(1, 2, CoordinationParams { across_dies, t_soft_free_blocks, ..scheme(schemes::inclusive()) });
+        (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (7, 4);
+        // Five writes of the first die leave it two free blocks, one of the second leaves it three.
+        let operations: Vec<Op> = [0, 2, 8, 10, 16, 1].iter().map(|&page| (0, 0, page, true)).collect();
+        let outcome = run_told(&params, &operations, &[(T, 0, ToMember::Force(Work::OneVictim))]);
+        let mut dies: Vec<u32> = outcome.cleans.iter().map(|clean| clean.die).collect();
+        dies.sort_unstable();
+        (dies, outcome.log)
+    };
+    assert_eq!(forced(true, 2).0, [0, 1]);
+    assert_eq!(forced(false, 2), (vec![0], vec!["11440 GcDone 0".to_owned()]));
+    assert_eq!(forced(false, 1), (vec![], vec!["10000 GcDone 0".to_owned()]));
 }

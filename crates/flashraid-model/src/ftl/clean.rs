@@ -1,7 +1,7 @@
 //! Cleaning: which pool needs it, and the moves and the erase of one victim (rules 12 to 14).
 
 use super::tables::prefetch;
-use super::{DieState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock};
+use super::{DieState, FREE_SCORE, Ftl, OPEN_SCORE, OpenBlock, PoolState};
 use crate::ids::{BlockId, DieId};
 
 /// Entries of `rmap` in 64 bytes.
@@ -68,6 +68,18 @@ impl Ftl {
     pub(crate) fn pools_above_start(&self, die: DieId) -> u64 {
         let above = |pool: &u32| self.free_blocks_of_pool(die, *pool) > self.start_free_blocks;
         (0..self.pools_per_die).filter(above).fold(0, |pools, pool| pools | 1 << pool)
+    }
+
+    /// The least, over the pools of `die`, of the pages that host writes can still program before the pool comes down to its start
+    /// threshold; below 0 if it is there.
+    pub(crate) fn pages_above_start(&self, die: DieId) -> i64 {
+        let first = die.0 * self.pools_per_die;
+        let pools = &self.pools[first as usize..(first + self.pools_per_die) as usize];
+        let pages = |pool: &PoolState| {
+            let blocks = i64::from(pool.free_blocks) - i64::from(self.start_free_blocks) - 1;
+            i64::from(self.data_pages - pool.open.next_page) + blocks * i64::from(self.data_pages)
+        };
+        pools.iter().map(pages).min().unwrap_or(0)
     }
 
     /// A collection that has found no useful victim ends unless the pool is at its start threshold.

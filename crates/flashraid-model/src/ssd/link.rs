@@ -23,6 +23,11 @@ impl Ssd {
         }
     }
 
+    /// The operations that travel to the member.
+    pub(super) fn travelling_writes(&self) -> impl Iterator<Item = &Waiting> {
+        self.lanes[0].iter().map(|&id| &self.waiting[id]).filter(|waiting| waiting.op.kind == OpKind::Write)
+    }
+
     /// A page has crossed the link: it goes on first, then the next one begins.
     pub(super) fn crossed<W>(&mut self, now: TimeNs, lane: u32, fx: &mut Effects<W>) {
         let id = self.lanes[lane as usize][0];

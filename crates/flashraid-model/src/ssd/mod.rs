@@ -94,7 +94,7 @@ pub struct Effects<'a, W> {
     pub ends: &'a mut Vec<OpEnd>,
     /// Cleans, each reported when its end is known.
     pub cleans: &'a mut Vec<GcInterval>,
-    /// Messages to the array's controller.
+    /// What concerns the array's controller.
     pub notices: &'a mut Vec<Notice>,
     /// Turns a member's wake-up into the array's.
     pub wake: fn(MemberId, SsdWake) -> W,
@@ -455,6 +455,9 @@ impl Ssd {
         }
         if self.drive.is_some() {
             return self.with_drive(fx, |drive| drive.submit(now, op));
+        }
+        if let Some(agent) = &mut self.agent {
+            agent.given(op.kind);
         }
         let (die, lpn) = self.home(op.page);
         let id = self.waiting.insert(Waiting::new(now, op, lpn, die));

@@ -24,6 +24,11 @@ impl Ssd {
         self.place_waiting(now, fx);
     }
 
+    /// The writes that no die has accepted yet.
+    pub(super) fn unplaced_writes(&self) -> usize {
+        self.placement.unplaced.iter().filter(|&&id| self.waiting[id].op.kind == OpKind::Write).count()
+    }
+
     /// Gives waiting operations to dies, in order, as far as these accept them.
     pub(super) fn place_waiting<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
         while let Some(&id) = self.placement.unplaced.front() {

@@ -30,10 +30,18 @@ pub struct CoordinationConfig {
 pub struct ProtocolConfig {
     /// What a forced member cleans in each of its dies.
     pub force_until: ForceUntil,
-    /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle).
+    /// Dies of a forced member that collect: all, or with `false` those with a pool at `t_soft` free blocks or fewer.
+    pub across_dies: bool,
+    /// When a member asks for collection; `"soft"` by default if `delay` is above 0, else `"at-start"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notify: Option<NotifyConfig>,
+    /// Free blocks of a pool at which its member registers (reactive-selective, proactive-idle), and asks with `notify = "soft"`.
     pub t_soft: StopThreshold,
-    /// From the first request of a member for collection until the controller forces, so that more members can ask.
+    /// From the first request of a member for collection until the controller forces, so that more members can ask. With `notify = "soft"`
+    /// it forces sooner, before the first of them must collect by itself.
     pub delay: Duration,
+    /// With `notify = "soft"`: forces as soon as no request is outstanding, too.
+    pub at_idle: bool,
     /// Whether the controller answers.
     pub answer: Answer,
     /// Numbers of the GGC-aware members, which know the protocol; without it all do.
@@ -44,12 +52,22 @@ pub struct ProtocolConfig {
     pub latency: LatencyConfig,
 }
 
+impl ProtocolConfig {
+    /// When members ask, written or by default.
+    pub fn notify(&self) -> NotifyConfig {
+        self.notify.unwrap_or(if self.delay.ns > 0 { NotifyConfig::Soft } else { NotifyConfig::AtStart })
+    }
+}
+
 impl Default for ProtocolConfig {
     fn default() -> Self {
         Self {
             force_until: ForceUntil::VictimAndWatermark,
+            across_dies: true,
+            notify: None,
             t_soft: ABOVE_START,
             delay: Duration { ns: 0 },
+            at_idle: false,
             answer: Answer::Prompt,
             ggc_aware: None,
             latency: LatencyConfig::default(),
@@ -98,6 +116,16 @@ pub enum ForceUntil {
     OneVictim,
     /// Victims until the free blocks of every pool exceed `ssd.gc.stop`.
     Watermark,
+}
+
+/// When a member asks for collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotifyConfig {
+    /// When it must collect: it has begun to.
+    AtStart,
+    /// When a pool has come down to `t_soft` free blocks; it holds out, and tells how many pages can still be written (GGC 4.3.1).
+    Soft,
 }
 
 /// Whether the controller answers.

@@ -52,7 +52,7 @@ use flashraid_workload::files::is_wrong_path;
 
 pub use array::{ArrayConfig, Level};
 pub use cache::{CacheConfig, CacheMemory};
-pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, ProtocolConfig};
+pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, NotifyConfig, ProtocolConfig};
 pub use device::{
     Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, SsdConfig, Start,
     SummaryPage, TimingConfig, Transfer, WarmUpConfig, WarmUpPattern,

@@ -103,6 +103,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
     for key in super::resolve_coordination::without_effect(&config.coordination) {
         warnings.push(format!("coordination.{key} is set, but this scheme does not use it"));
     }
+    warnings.extend(super::resolve_coordination::contradictions(config));
     if config.array.rebuild.is_some() && config.array.failure.is_none() {
         warnings.push("array.rebuild has no effect, since no member fails (array.failure)".into());
     }

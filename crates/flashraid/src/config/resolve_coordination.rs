@@ -2,9 +2,9 @@
 
 use super::Config;
 use super::array::Level;
-use super::coordination::{Answer, CoordinationConfig, ForceUntil, ProtocolConfig};
+use super::coordination::{Answer, CoordinationConfig, ForceUntil, NotifyConfig, ProtocolConfig};
 use super::resolve::Resolver;
-use flashraid_model::coordination::{self, CoordinationParams, Kind, Work, time_problem};
+use flashraid_model::coordination::{self, CoordinationParams, Kind, Notify, Work, time_problem};
 use flashraid_model::policy::{PolicyProblem, flat};
 use flashraid_model::ssd::SsdParams;
 use flashraid_workload::units::Duration;
@@ -13,16 +13,38 @@ use flashraid_workload::units::Duration;
 pub(super) fn without_effect(written: &CoordinationConfig) -> Vec<String> {
     let (protocol, default) = (&written.protocol, ProtocolConfig::default());
     let coordinated = written.scheme.has_controller();
+    let is_soft = coordinated && protocol.notify() == NotifyConfig::Soft;
+    let t_soft_is_used = written.scheme.registers() || is_soft || (coordinated && !protocol.across_dies);
     let of_protocol = [
         ("force_until", coordinated, protocol.force_until != default.force_until),
-        ("t_soft", written.scheme.registers(), protocol.t_soft != default.t_soft),
+        ("across_dies", coordinated, protocol.across_dies != default.across_dies),
+        ("notify", coordinated, protocol.notify.is_some()),
+        ("t_soft", t_soft_is_used, protocol.t_soft != default.t_soft),
         ("delay", coordinated, protocol.delay != default.delay),
+        ("at_idle", coordinated, protocol.at_idle != default.at_idle),
         ("answer", coordinated, protocol.answer != default.answer),
         ("ggc_aware", coordinated, protocol.ggc_aware != default.ggc_aware),
         ("latency", coordinated, protocol.latency != default.latency),
     ];
     let unused = of_protocol.into_iter().filter(|(_, used, set)| *set && !used).map(|(key, ..)| key.to_owned());
     unused.chain(flat::unused(&written.scheme, &written.others)).collect()
+}
+
+/// Settings of the protocol that mean nothing beside others, with the reason.
+pub(super) fn contradictions(config: &Config) -> Vec<String> {
+    let CoordinationConfig { scheme, protocol, .. } = &config.coordination;
+    let mut warnings = Vec::new();
+    if !scheme.has_controller() {
+        return warnings;
+    }
+    if protocol.at_idle && protocol.notify() == NotifyConfig::AtStart {
+        let why = "where members ask when they have begun to collect; set coordination.notify = \"soft\"";
+        warnings.push(format!("coordination.at_idle has no effect with coordination.notify = \"at-start\", {why}"));
+    }
+    if !protocol.across_dies && config.ssd.superblock.is_some() {
+        warnings.push("coordination.across_dies has no effect on drives with [ssd.superblock], whose superblocks lie on all dies".into());
+    }
+    warnings
 }
 
 impl Resolver<'_> {
@@ -57,7 +79,13 @@ impl Resolver<'_> {
                 ForceUntil::Watermark => Work::Watermark,
             },
             t_soft_free_blocks: protocol.t_soft.blocks_of(pools.blocks, pools.start_free_blocks),
+            notify: match protocol.notify() {
+                NotifyConfig::AtStart => Notify::AtStart,
+                NotifyConfig::Soft => Notify::Soft,
+            },
             delay_ns: protocol.delay.ns,
+            at_idle: protocol.at_idle,
+            across_dies: protocol.across_dies,
             answers: protocol.answer == Answer::Prompt,
             ggc_aware,
             latency_ns: {

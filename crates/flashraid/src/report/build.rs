@@ -41,6 +41,8 @@ pub struct ReportInputs<'a> {
     pub endurance_cycles: Option<u32>,
     /// Messages between controller and members, by kind.
     pub messages: BTreeMap<String, u64>,
+    /// Uncoordinated cleans, with soft notification.
+    pub uncoordinated_cleans: Option<flashraid_model::coordination::UncoordinatedCleans>,
     /// Policy and counts of the write cache; empty without one.
     pub cache: serde_json::Map<String, Value>,
     /// Pages that fit into the write cache; 0 without one.
@@ -420,6 +422,9 @@ fn gc(inputs: &ReportInputs) -> Gc {
         merges: sum.merges,
         pipelined: sum.pipelined,
         messages: inputs.messages.clone(),
+        uncoordinated_cleans: inputs
+            .uncoordinated_cleans
+            .map(|cleans| UncoordinatedCleans { during_cycles: cleans.during_cycles, unanswered: cleans.unanswered }),
         own_runs: sum.collections - sum.forced_collections,
         cleans: sum.erases,
         time_ms: sum.gc_time_ns as f64 / 1e6,
@@ -549,6 +554,7 @@ pub(super) mod tests {
             start_free_blocks: 12,
             endurance_cycles: Some(3000),
             messages: BTreeMap::from([("ForceGc".to_owned(), 2)]),
+            uncoordinated_cleans: None,
             cache: serde_json::Map::new(),
             cache_room_pages: 0,
             stripes: None,

@@ -234,6 +234,10 @@ impl Report {
             let mean_us = gc.exhausted_ms * 1e3 / gc.exhausted as f64;
             rows.push(Row::new("mean wait for a free block", [format_figure(Some(mean_us))], "µs"));
         }
+        if let Some(cleans) = gc.uncoordinated_cleans {
+            rows.push(Row::new("uncoordinated cleans", [count(cleans.unanswered)], ""));
+            rows.push(Row::new("uncoordinated cleans during cycles", [count(cleans.during_cycles)], ""));
+        }
         rows.extend(gc.messages.iter().map(|(kind, &n)| Row::new(format!("messages {kind}"), [count(n)], "")));
         Section { title: "Garbage collection", columns: Vec::new(), rows }
     }

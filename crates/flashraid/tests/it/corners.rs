@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use flashraid_model::array::{Level, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
-use flashraid_model::coordination::{Kind, SchemePolicy, Work};
+use flashraid_model::coordination::{Kind, Notify, SchemePolicy, Work};
 use flashraid_model::policy::Listed;
 use flashraid_model::ssd::{Allocation, Blocking, MemberCounters, Pipeline, Pool, Procedure, VictimPolicy};
 use flashraid_workload::{HostLoop, OpKind, Request};
@@ -118,7 +118,8 @@ fn the_cases_of_coordination_reach_every_corner() {
         for policy in SchemePolicy::defaults().iter().filter(|policy| policy.has_controller() && has_rule(policy)) {
             count(policy.name(), policy.name() == name && forced);
         }
-        count("idle time used", name == "proactive-idle" && is_sent(Kind::ForceGc) && !is_sent(Kind::GcRequest));
+        let unasked = name == "proactive-idle" && is_sent(Kind::ForceGc) && !is_sent(Kind::GcRequest);
+        count("idle time used", unasked || is_sent(Kind::StopGc));
         count("idle time over", is_sent(Kind::StopGc));
         count("soft limit without being asked", name == "proactive-soft-limit" && forced && !is_sent(Kind::GcRequest));
         count("one victim", coordination.work == Work::OneVictim && forced);
@@ -133,8 +134,26 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("forced and preempted", forced && sum(|c| c.preemptions));
         count("forced and suspended", forced && sum(|c| c.suspensions));
         count("closed loop", case.host != HostLoop::Open && forced);
+        let soft = coordination.notify == Notify::Soft && forced;
+        count("soft", soft);
+        count("soft and at idle", soft && coordination.at_idle && coordination.delay_ns > 0);
+        count("soft and slow messages", soft && coordination.latency_ns.iter().any(|&ns| ns > 0));
+        count("soft with a link", soft && case.params.ssd.link.is_some());
+        let (during_cycles, unanswered) = outcome.uncoordinated_cleans.unwrap_or_default();
+        count("uncoordinated during cycles of others", during_cycles > 0);
+        count("uncoordinated", unanswered > 0);
+        count("not across dies", !coordination.across_dies && forced);
+        check_uncoordinated(&case, &outcome);
     }
     assert_often_enough(&seen, CASES / 100);
+}
+
+/// If messages take no time and the controller answers, members that ask in time collect in no other way than together (rule 121).
+fn check_uncoordinated(case: &Case, outcome: &Outcome) {
+    let Some(coordination) = &case.params.coordination else { return };
+    if coordination.answers && coordination.latency_ns.iter().all(|&ns| ns == 0) {
+        assert_eq!(outcome.uncoordinated_cleans.unwrap_or_default().1, 0, "seed {}", case.seed);
+    }
 }
 
 /// As above, for parity, failure and rebuild.
@@ -146,6 +165,7 @@ fn the_cases_of_parity_reach_every_corner() {
         let case = draw_case_of_stripes(seed);
         let outcome = reference::simulate(&case);
         check_conservation(&case, &outcome);
+        check_uncoordinated(&case, &outcome);
         let counters = outcome.stripe_counters.expect("the case has stripes");
         let params = &case.params;
         let met = outcome.requests.iter().any(|request| request.gc_members_met > 0);
@@ -229,6 +249,7 @@ fn the_mixed_cases_reach_every_corner() {
         let case = draw_mixed_case(seed);
         let outcome = reference::simulate(&case);
         check_conservation(&case, &outcome);
+        check_uncoordinated(&case, &outcome);
         let ssd = &case.params.ssd;
         let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
         let preemption = ssd.gc.preemption;
@@ -267,6 +288,11 @@ fn the_mixed_cases_reach_every_corner() {
         }
         let mut count = |what: &str, yes: bool| *seen.entry(what.to_owned()).or_default() += u64::from(yes);
         let collected = !outcome.gc_intervals.is_empty();
+        let soft = case.params.coordination.as_ref().is_some_and(|coordination| coordination.notify == Notify::Soft);
+        let asked = outcome.messages.is_some_and(|sent| sent[Kind::GcRequest as usize] > 0);
+        count("soft requests with plane blocking", soft && asked && ssd.gc.blocking == Blocking::Plane);
+        count("soft requests with dynamic allocation", soft && asked && ssd.allocation == Allocation::Dynamic);
+        count("soft requests with a failure", soft && asked && !case.params.failures.is_empty());
         count("idle collection with a scheme", case.params.coordination.is_some() && sum(|c| c.idle_cleans));
         count("preemption and idle collection set, but ideal", ssd.gc.instantaneous && preemption.is_some() && ssd.gc.idle_ns.is_some());
         count(

@@ -2,7 +2,7 @@
 
 use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, ReadPlan, RebuildParams, Spare, WarmUp, WarmUpPattern};
 use flashraid_model::cache::{CacheParams, CachePolicy, Parts};
-use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, SchemePolicy, Work};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, SchemePolicy, Work};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::policy::Listed;
 use flashraid_model::rng::{self, Stream};
@@ -129,7 +129,8 @@ pub fn has_rule(scheme: &SchemePolicy) -> bool {
 }
 
 /// Some cases spread their summaries (rule 138), and some with a pool for each die collect by the reference's procedure (rules 130 to
-/// 133), or let operations join steps in flight (rule 37): the seed says so, so that a case that is drawn further stays what it is.
+/// 133), or let operations join steps in flight (rule 37), or ask softly or force some dies only (rules 119 to 122): the seed says so, so
+/// that a case that is drawn further stays what it is.
 fn set_rules_by_seed(case: &mut Case) {
     let mut draw = Draw(rng::stream(case.seed, "agreement", 6));
     let gc = &mut case.params.ssd.gc;
@@ -146,6 +147,17 @@ fn set_rules_by_seed(case: &mut Case) {
         && draw.chance(40)
     {
         preemption.pipeline = Pipeline::InFlight;
+    }
+    let mut draw = Draw(rng::stream(case.seed, "agreement", 7));
+    if let Some(coordination) = &mut case.params.coordination {
+        coordination.notify = if draw.chance(50) { Notify::Soft } else { Notify::AtStart };
+        coordination.at_idle = draw.chance(30);
+        coordination.across_dies = draw.chance(75);
+        // Without a delay a soft request begins a cycle at once.
+        let delay_ns = draw.between(1_013, 5_000_000);
+        if coordination.notify == Notify::Soft && draw.chance(70) {
+            coordination.delay_ns = delay_ns;
+        }
     }
 }
 
@@ -399,7 +411,10 @@ impl Draw {
             scheme,
             work: [Work::OneVictim, Work::Watermark, Work::VictimAndWatermark][self.between(0, 2) as usize],
             t_soft_free_blocks: (start + self.between(1, 4)) as u32,
+            notify: Notify::AtStart,
             delay_ns: if self.chance(30) { self.between(1_009, 3_000_000) } else { 0 },
+            at_idle: false,
+            across_dies: true,
             answers: self.chance(90),
             ggc_aware: if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) },
             latency_ns,

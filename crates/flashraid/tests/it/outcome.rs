@@ -36,6 +36,8 @@ pub struct Outcome {
     pub host_port_counters: Option<(u64, u64, u64)>,
     /// Messages of coordination by kind.
     pub messages: Option<[u64; KINDS]>,
+    /// Uncoordinated cleans with soft notification: during cycles of others, and else.
+    pub uncoordinated_cleans: Option<(u64, u64)>,
 }
 
 /// Cleans of a die, or of a plane if only that is busy, back to back.
@@ -121,6 +123,9 @@ impl Outcome {
         }
         if self.messages != other.messages {
             return Some(differs("messages", &self.messages, &other.messages));
+        }
+        if self.uncoordinated_cleans != other.uncoordinated_cleans {
+            return Some(differs("uncoordinated cleans", &self.uncoordinated_cleans, &other.uncoordinated_cleans));
         }
         (self.members.len() != other.members.len()).then(|| differs("number of members", &self.members.len(), &other.members.len()))
     }

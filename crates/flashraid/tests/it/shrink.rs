@@ -2,7 +2,7 @@
 
 use flashraid_model::array::{HostPortParams, RebuildParams, WarmUp, WarmUpPattern};
 use flashraid_model::cache::CacheParams;
-use flashraid_model::coordination::{CoordinationParams, KINDS, ReactiveInclusive, Work};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveInclusive, Work};
 use flashraid_model::placement::Level;
 use flashraid_model::ssd::{Allocation, Blocking, Pipeline, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Trigger, VictimPolicy};
 use flashraid_workload::HostLoop;
@@ -111,7 +111,7 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 67] = [
+const SIMPLER: [fn(&mut Case); 70] = [
     |case| case.warm_up = WarmUp { overwrites: 0.0, pattern: WarmUpPattern::Random },
     |case| case.host = HostLoop::Open,
     |case| case.params.cache = None,
@@ -136,6 +136,9 @@ const SIMPLER: [fn(&mut Case); 67] = [
     |case| case.params.coordination = None,
     |case| coordination(case, |coordination| coordination.latency_ns = [0; KINDS]),
     |case| coordination(case, |coordination| coordination.delay_ns = 0),
+    |case| coordination(case, |coordination| coordination.notify = Notify::AtStart),
+    |case| coordination(case, |coordination| coordination.at_idle = false),
+    |case| coordination(case, |coordination| coordination.across_dies = true),
     |case| coordination(case, |coordination| coordination.ggc_aware = u128::MAX),
     |case| coordination(case, |coordination| coordination.work = Work::OneVictim),
     |case| coordination(case, |coordination| coordination.scheme = ReactiveInclusive {}.into()),

@@ -171,9 +171,12 @@ const FORMER_PRESETS: [(&str, &[(&str, &str)]); 3] = [
 fn former_readings(text: &str) -> Vec<(String, String)> {
     let written = toml::Value::Table(text.parse().expect("a migrated configuration is TOML"));
     let at = |key: &str| key.split('.').try_fold(&written, |value, name| value.get(name));
+    // Members asked when they had begun to collect, whatever the delay.
+    let notify = at("coordination.delay").map(|_| ("coordination.notify".to_owned(), "at-start".to_owned()));
     let preset = at("ssd.preset").and_then(toml::Value::as_str);
     let former = FORMER_PRESETS.iter().filter(|(name, _)| Some(*name) == preset).flat_map(|(_, readings)| *readings);
-    former.filter(|(key, _)| at(key).is_none()).map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    let former = former.filter(|(key, _)| at(key).is_none()).map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    former.chain(notify).collect()
 }
 
 /// What a former program reports, unless it refuses the configuration.

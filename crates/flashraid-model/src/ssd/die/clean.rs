@@ -29,9 +29,9 @@ impl Ssd {
         if !self.ftl.needs_clean(die) {
             return false;
         }
-        let is_denied = self.is_denied();
+        let holds_out = self.holds_out();
         self.begin_cleans(at, die, cause, true, fx, |ftl, busy| {
-            let left_out = if is_denied { ftl.pools_above_start(die) } else { 0 };
+            let left_out = if holds_out { ftl.pools_above_start(die) } else { 0 };
             ftl.next_clean(die, busy | left_out)
         })
     }

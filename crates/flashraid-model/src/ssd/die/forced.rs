@@ -1,10 +1,11 @@
-//! Collection on the controller's message, and what a member tells the controller (rules 41 to 46, 99 and 100).
+//! Collection on the controller's message, and what a member tells the controller (rules 41 to 46, 99, 100, 119 and 122).
 
 use super::super::{Effects, Ssd};
 use super::{Cause, Clean, NEVER};
-use crate::coordination::{MemberState, Notice, ToController, ToMember, Work};
+use crate::coordination::{MemberRole, MemberState, Need, News, Notice, Notify, ToController, ToMember, Work};
 use crate::events::TimeNs;
 use crate::ids::DieId;
+use crate::request::OpKind;
 
 /// What a die has been forced to do.
 #[derive(Debug, Clone, Copy)]
@@ -28,8 +29,7 @@ impl Forced {
 /// What a member that knows the protocol remembers.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Agent {
-    /// A pool with so many free blocks or fewer makes its member register.
-    t_soft_free_blocks: Option<u32>,
+    role: MemberRole,
     /// Dies that have not done yet what they were forced to do.
     dies_left: u32,
     /// When cleans that pools needed began last, and how many of them at that nanosecond.
@@ -37,6 +37,7 @@ pub(in super::super) struct Agent {
     /// When it sent its last request, and how many of the cleans that began at that nanosecond go on. While there are any, and
     /// until the member is forced, the request is outstanding.
     request: (TimeNs, u32),
+    soft: SoftNotification,
     /// It has registered since it was forced last.
     participates: bool,
     /// It was denied collection above its hard limit, and has been neither granted it nor forced since.
@@ -47,18 +48,57 @@ pub(in super::super) struct Agent {
     run_is_over: bool,
 }
 
+/// What a member that asks softly remembers (rule 119).
+#[derive(Debug, Clone, Copy)]
+struct SoftNotification {
+    /// Page writes that it has been given.
+    pages_given: u64,
+    times_forced: u32,
+    /// It has asked since it was forced last.
+    has_asked: bool,
+    /// It has said since then that it is at its limit.
+    has_said_limit: bool,
+    /// When a host write left a low pool last.
+    low_at: TimeNs,
+    /// When it reached its limit last.
+    limit_at: TimeNs,
+    /// The array will let it ask at the end of that nanosecond.
+    asks_at: TimeNs,
+}
+
+impl Agent {
+    fn asks_softly(&self) -> bool {
+        self.role.notify == Notify::Soft
+    }
+
+    /// An operation has been given to the member.
+    #[inline]
+    pub(in super::super) fn given(&mut self, kind: OpKind) {
+        self.soft.pages_given += u64::from(kind == OpKind::Write);
+    }
+}
+
 impl Ssd {
     /// From now on the member speaks the protocol; it must not be immediate.
-    pub fn become_ggc_aware<W>(&mut self, now: TimeNs, t_soft_free_blocks: Option<u32>, fx: &mut Effects<W>) {
+    pub fn become_ggc_aware<W>(&mut self, now: TimeNs, role: MemberRole, fx: &mut Effects<W>) {
         if self.drive.is_some() {
-            return self.with_drive(fx, |drive| drive.become_ggc_aware(now, t_soft_free_blocks));
+            return self.with_drive(fx, |drive| drive.become_ggc_aware(now, role));
         }
         self.catch_up_each(now, NEVER, fx);
         let agent = Agent {
-            t_soft_free_blocks,
+            role,
             dies_left: 0,
             needed_began: (NEVER, 0),
             request: (NEVER, 0),
+            soft: SoftNotification {
+                pages_given: 0,
+                times_forced: 0,
+                has_asked: false,
+                has_said_limit: false,
+                low_at: NEVER,
+                limit_at: NEVER,
+                asks_at: NEVER,
+            },
             participates: false,
             denied: false,
             stopped: false,
@@ -89,6 +129,11 @@ impl Ssd {
         self.agent.is_some_and(|agent| agent.denied)
     }
 
+    /// Whether pools that have more free blocks than the start threshold need no clean (rules 117 and 119).
+    pub(super) fn holds_out(&self) -> bool {
+        self.agent.is_some_and(|agent| agent.denied || agent.soft.has_asked)
+    }
+
     /// The end of the run: idle time is not used any more.
     pub(super) fn stop_idle_work(&mut self) {
         if let Some(agent) = &mut self.agent {
@@ -101,7 +146,11 @@ impl Ssd {
     }
 
     fn tell<W>(&self, at: TimeNs, message: ToController, fx: &mut Effects<W>) {
-        fx.notices.push(Notice { at, member: self.member.0, message });
+        self.report(at, News::Sends(message), fx);
+    }
+
+    fn report<W>(&self, at: TimeNs, news: News, fx: &mut Effects<W>) {
+        fx.notices.push(Notice { at, member: self.member.0, news });
     }
 
     fn state(&self) -> MemberState {
@@ -111,17 +160,36 @@ impl Ssd {
 
     fn force<W>(&mut self, now: TimeNs, work: Work, fx: &mut Effects<W>) {
         let dies = self.params.geometry.dies;
+        let MemberRole { across_dies, t_soft_free_blocks, .. } = self.agent_mut().role;
+        let takes_part = |die: u32| across_dies || self.ftl.free_blocks(DieId(die)).0 <= t_soft_free_blocks;
+        let taking_part: Vec<DieId> = (0..dies).filter(|&die| takes_part(die)).map(DieId).collect();
         let agent = self.agent_mut();
         debug_assert_eq!(agent.dies_left, 0, "the controller waits for GcDone");
-        agent.dies_left = dies;
+        agent.dies_left = taking_part.len() as u32;
         (agent.request, agent.participates, agent.denied, agent.stopped) = ((NEVER, 0), false, false, agent.run_is_over);
-        for state in &mut self.dies {
+        agent.needed_began = (NEVER, 0);
+        // Requests of before are void, and with them what the cleans in progress mean for them.
+        self.dies.iter_mut().flat_map(|die| die.cleans.iter_mut().flatten()).for_each(|clean| clean.needed = false);
+        let agent = self.agent_mut();
+        agent.soft = SoftNotification {
+            times_forced: agent.soft.times_forced + 1,
+            has_asked: false,
+            has_said_limit: false,
+            low_at: NEVER,
+            limit_at: NEVER,
+            ..agent.soft
+        };
+        if taking_part.is_empty() {
+            return self.member_done(now, fx);
+        }
+        for die in &taking_part {
+            let state = &mut self.dies[die.index()];
             let busy = state.busy_scopes();
             let forced = Forced { work, counted: None };
             let counted = (busy != 0 && forced.begins_with_one_victim()).then_some(busy);
             state.forced = Some(Forced { counted, ..forced });
         }
-        for die in (0..dies).map(DieId) {
+        for die in taking_part {
             if self.dies[die.index()].slot_is_free() && self.begin_forced(now, die, fx) {
                 self.catch_up(now, 0, die, fx);
             }
@@ -172,8 +240,18 @@ impl Ssd {
         let agent = self.agent_mut();
         agent.dies_left -= 1;
         if agent.dies_left == 0 {
-            self.tell(at, ToController::GcDone, fx);
-            self.ask(at, fx);
+            self.member_done(at, fx);
+        }
+    }
+
+    /// The forced cycle of the member is over.
+    fn member_done<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
+        self.tell(at, ToController::GcDone, fx);
+        let Agent { role, soft, .. } = self.agent_mut();
+        match role.notify {
+            Notify::AtStart => self.ask(at, fx),
+            Notify::Soft if soft.low_at == at || soft.limit_at == at => self.will_ask(at, fx),
+            Notify::Soft => {}
         }
     }
 
@@ -201,6 +279,17 @@ impl Ssd {
     /// A die is about to begin a clean because a pool needs one.
     pub(super) fn note_needed_clean<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
         let Some(agent) = &mut self.agent else { return };
+        if agent.asks_softly() {
+            agent.soft.limit_at = at;
+            let SoftNotification { has_asked, has_said_limit, .. } = agent.soft;
+            if has_asked {
+                self.report(at, News::CollectsUnanswered, fx);
+            }
+            if !has_said_limit {
+                self.will_ask(at, fx);
+            }
+            return;
+        }
         if agent.needed_began.0 != at {
             agent.needed_began = (at, 0);
         }
@@ -218,16 +307,80 @@ impl Ssd {
         let agent = self.agent_mut();
         if agent.dies_left == 0 && agent.request.1 == 0 && agent.needed_began.0 == at {
             agent.request = agent.needed_began;
-            self.tell(at, ToController::GcRequest, fx);
+            self.tell(at, ToController::GcRequest(Need::AT_LIMIT), fx);
         }
     }
 
     /// A host write has begun.
     pub(super) fn note_write<W>(&mut self, at: TimeNs, die: DieId, pool: u32, fx: &mut Effects<W>) {
-        let Some(Agent { t_soft_free_blocks: Some(t_soft), participates: false, .. }) = self.agent else { return };
-        if self.ftl.free_blocks_of_pool(die, pool) <= t_soft {
-            self.agent_mut().participates = true;
+        let Some(agent) = &mut self.agent else { return };
+        let may_register = agent.role.registers && !agent.participates;
+        let may_ask = agent.asks_softly() && !agent.soft.has_said_limit;
+        if !(may_register || may_ask) {
+            return;
+        }
+        let free_blocks = self.ftl.free_blocks_of_pool(die, pool);
+        if free_blocks > agent.role.t_soft_free_blocks {
+            return;
+        }
+        agent.participates |= may_register;
+        if may_ask {
+            let is_at_start = free_blocks <= self.params.gc.start_free_blocks;
+            agent.soft.low_at = at;
+            if is_at_start {
+                agent.soft.limit_at = at;
+            }
+            if is_at_start || !agent.soft.has_asked {
+                self.will_ask(at, fx);
+            }
+        }
+        if may_register {
             self.tell(at, ToController::Participate, fx);
         }
+    }
+
+    /// Has the array let it ask at the end of this nanosecond, unless it is in a forced cycle.
+    fn will_ask<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
+        let agent = self.agent_mut();
+        if agent.dies_left == 0 && agent.soft.asks_at != at {
+            agent.soft.asks_at = at;
+            self.report(at, News::MayAsk, fx);
+        }
+    }
+
+    /// All else of this nanosecond has happened: asks softly if there is reason to (rule 119).
+    pub fn may_ask<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
+        self.catch_up_each(now, NEVER, fx);
+        let agent = self.agent_mut();
+        agent.soft.asks_at = NEVER;
+        let SoftNotification { has_asked, has_said_limit, limit_at, .. } = agent.soft;
+        let is_at_limit = limit_at == now;
+        if agent.dies_left > 0 || has_said_limit || (has_asked && !is_at_limit) {
+            return;
+        }
+        let need = self.need(is_at_limit);
+        let soft = &mut self.agent_mut().soft;
+        (soft.has_asked, soft.has_said_limit) = (true, need.at_limit);
+        self.tell(now, ToController::GcRequest(need), fx);
+    }
+
+    /// What it says when it asks.
+    fn need(&self, is_at_limit: bool) -> Need {
+        let mut waiting_writes: Vec<i64> = self.dies.iter().map(|die| i64::from(die.queue.writes())).collect();
+        let mut without_die = self.unplaced_writes() as i64;
+        for write in self.travelling_writes() {
+            if self.dynamic {
+                without_die += 1;
+            } else {
+                waiting_writes[write.die.index()] += 1;
+            }
+        }
+        let dies = (0..).map(DieId).zip(waiting_writes);
+        let of_dies = dies.map(|(die, waiting)| self.ftl.pages_above_start(die) - waiting);
+        let pages_left = of_dies.min().unwrap_or(0) - without_die;
+        let is_at_start = |die: u32| self.ftl.free_blocks(DieId(die)).0 <= self.params.gc.start_free_blocks;
+        let at_limit = is_at_limit || pages_left < 0 || (0..self.dies.len() as u32).any(is_at_start);
+        let SoftNotification { pages_given, times_forced, .. } = self.agent.as_ref().expect("only members that know the protocol ask").soft;
+        Need { pages_left: pages_left.max(0) as u64, at_limit, pages_given, times_forced }
     }
 }

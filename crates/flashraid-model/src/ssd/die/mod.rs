@@ -167,7 +167,7 @@ struct Clean {
     /// Known at the begin of a clean that is done as a whole.
     free_blocks_min: u32,
     cause: Cause,
-    /// It began because its pool needs it, whatever the cause.
+    /// It began because its pool needs it, whatever the cause, and its member has not been forced since.
     needed: bool,
     /// An operation has arrived since it began.
     disturbed: bool,

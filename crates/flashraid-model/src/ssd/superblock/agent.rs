@@ -1,14 +1,18 @@
 //! What a drive tells the array's controller, and what it does at its word (rule 216).
 
 use super::{Drive, SuperblockCollection};
-use crate::coordination::{MemberState, ToController, ToMember, Work};
+use crate::coordination::{MemberRole, MemberState, Need, News, Notify, ToController, ToMember, Work};
 use crate::events::TimeNs;
 
 /// What a drive that knows the protocol remembers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Agent {
-    /// With so many free superblocks or fewer it registers.
-    t_soft: Option<u32>,
+    role: MemberRole,
+    /// Page writes that it has been given.
+    pub pages_given: u64,
+    times_forced: u32,
+    /// It has asked since it was forced.
+    has_asked: bool,
     pub is_forced: bool,
     work: Work,
     participates: bool,
@@ -18,9 +22,18 @@ pub(super) struct Agent {
 }
 
 impl Drive {
-    pub fn become_ggc_aware(&mut self, now: TimeNs, t_soft: Option<u32>) {
-        let work = Work::Watermark;
-        self.agent = Some(Agent { t_soft, is_forced: false, work, participates: false, is_denied: false, run_is_over: false });
+    pub fn become_ggc_aware(&mut self, now: TimeNs, role: MemberRole) {
+        self.agent = Some(Agent {
+            role,
+            pages_given: 0,
+            times_forced: 0,
+            has_asked: false,
+            is_forced: false,
+            work: Work::Watermark,
+            participates: false,
+            is_denied: false,
+            run_is_over: false,
+        });
         self.note_pace(now);
         self.agent_sees_opened(now);
     }
@@ -31,6 +44,7 @@ impl Drive {
         match message {
             ToMember::Force(work) | ToMember::Grant(work) => {
                 (agent.is_forced, agent.work, agent.participates, agent.is_denied) = (true, work, false, false);
+                (agent.has_asked, agent.times_forced) = (false, agent.times_forced + 1);
                 let is_void = agent.run_is_over && work == Work::UntilReserved;
                 self.note_pace(now);
                 if is_void {
@@ -81,17 +95,38 @@ impl Drive {
 
     /// A free superblock has been taken: the drive may have to register, or to ask.
     pub(super) fn agent_sees_opened(&mut self, now: TimeNs) {
-        let (free, target) = (self.media.free(), self.params.collection.target);
+        let free = self.media.free();
+        let SuperblockCollection { target, floor, .. } = self.params.collection;
         let Some(agent) = &mut self.agent else { return };
         if agent.is_forced {
             return;
         }
-        let registers = agent.t_soft.is_some_and(|t_soft| free <= t_soft) && !std::mem::replace(&mut agent.participates, true);
+        let registers = agent.role.registers && free <= agent.role.t_soft_free_blocks && !agent.participates;
+        agent.participates |= registers;
+        let asks = free <= target;
+        agent.has_asked |= asks;
+        let need = match agent.role.notify {
+            Notify::AtStart => Need::AT_LIMIT,
+            Notify::Soft => Need {
+                pages_left: u64::from(free.saturating_sub(floor + 1)) * u64::from(self.shape.superblock_units()),
+                at_limit: free <= floor,
+                pages_given: agent.pages_given,
+                times_forced: agent.times_forced,
+            },
+        };
         if registers {
             self.tell(now, ToController::Participate);
         }
-        if free <= target {
-            self.tell(now, ToController::GcRequest);
+        if asks {
+            self.tell(now, ToController::GcRequest(need));
+        }
+    }
+
+    /// The drive begins to collect because it must.
+    pub(super) fn agent_sees_floor(&mut self, now: TimeNs) {
+        let unanswered = |agent: &Agent| agent.role.notify == Notify::Soft && agent.has_asked && !agent.is_forced;
+        if self.agent.as_ref().is_some_and(unanswered) {
+            self.report(now, News::CollectsUnanswered);
         }
     }
 }

@@ -345,6 +345,7 @@ impl Drive {
     pub(super) fn note_pace(&mut self, now: TimeNs) {
         let collects = !self.instantaneous && (self.is_urgent() || self.pace() >= 2 * self.params.collection.span);
         let free = self.media.free();
+        let is_at_floor = free <= self.params.collection.floor && !self.collection.is_idle;
         match &mut self.collection.interval {
             None if collects => {
                 self.collection.interval = Some(GcInterval {
@@ -360,6 +361,9 @@ impl Drive {
                     all_wait_from_ns: now,
                     forced: self.agent.as_ref().is_some_and(|agent| agent.is_forced),
                 });
+                if is_at_floor {
+                    self.agent_sees_floor(now);
+                }
             }
             Some(interval) if collects => interval.free_blocks_min = interval.free_blocks_min.min(free),
             Some(interval) => {

@@ -21,10 +21,11 @@ mod params;
 mod tests;
 
 use super::{Busy, MemberCounters, OpEnd, PageOp, SsdParams};
-use crate::coordination::{Notice, ToController};
+use crate::coordination::{News, Notice, ToController};
 use crate::events::{GcInterval, TimeNs};
 use crate::ftl::Wear;
 use crate::ids::MemberId;
+use crate::request::OpKind;
 use crate::rng;
 use agent::Agent;
 use buffer::Buffer;
@@ -196,6 +197,9 @@ impl Drive {
 
     /// Takes a page operation; those of the same kind for the same completion at the same nanosecond are one command (rule 201).
     pub fn submit(&mut self, now: TimeNs, op: PageOp) {
+        if let Some(agent) = &mut self.agent {
+            agent.pages_given += u64::from(op.kind == OpKind::Write);
+        }
         let id = match self.gathering {
             Some((at, id)) if at == now && self.commands[id].is_of(&op) => id,
             _ => {
@@ -228,7 +232,11 @@ impl Drive {
     }
 
     fn tell(&mut self, at: TimeNs, message: ToController) {
-        self.out.notices.push(Notice { at, member: self.member.0, message });
+        self.report(at, News::Sends(message));
+    }
+
+    fn report(&mut self, at: TimeNs, news: News) {
+        self.out.notices.push(Notice { at, member: self.member.0, news });
     }
 
     /// When a page that asks now has crossed the link (rule 202).

@@ -223,23 +223,25 @@ fn collection_keeps_superblocks_free_while_the_host_writes() {
 
 #[test]
 fn a_member_that_is_coordinated_collects_when_it_is_forced() {
-    use crate::coordination::{ToMember, Work};
+    use crate::coordination::{MemberRole, Need, News, Notify, ToMember, Work};
     let mut bench = Bench::new(&params());
-    bench.drive.become_ggc_aware(0, Some(5));
+    let role = MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notify::AtStart, across_dies: true };
+    bench.drive.become_ggc_aware(0, role);
+    let asks = News::Sends(ToController::GcRequest(Need::AT_LIMIT));
     let mut stream = rng::stream(7, "coordinated", 0);
     let mut write = 0;
-    while !bench.drive.out.notices.iter().any(|notice| notice.message == ToController::GcRequest) {
+    while !bench.drive.out.notices.iter().any(|notice| notice.news == asks) {
         let page = rng::below(&mut stream, 64) as u32;
         bench.command(u64::from(write) * 3000, write, OpKind::Write, page..page + 1);
         write += 1;
     }
     assert_eq!(bench.drive.drive_counters.victims, 0, "not granted, it keeps still");
     assert_eq!(bench.drive.media.free(), 4, "it asks at its target");
-    assert_eq!(bench.drive.out.notices.iter().filter(|notice| notice.message == ToController::Participate).count(), 1);
+    assert_eq!(bench.drive.out.notices.iter().filter(|notice| notice.news == News::Sends(ToController::Participate)).count(), 1);
     bench.drive.receive(10_000_000, ToMember::Force(Work::OneVictim));
     bench.gather();
     bench.run_before(TimeNs::MAX);
-    assert_eq!(bench.drive.out.notices.last().map(|notice| notice.message), Some(ToController::GcDone));
+    assert_eq!(bench.drive.out.notices.last().map(|notice| notice.news), Some(News::Sends(ToController::GcDone)));
     assert!(bench.drive.media.free() >= 6, "until target and span are reached");
     assert_eq!(bench.drive.out.collections.iter().filter(|interval| interval.forced).count(), 1);
     bench.drive.verify().unwrap();

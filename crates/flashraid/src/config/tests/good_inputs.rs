@@ -1,5 +1,6 @@
 //! What right configurations come to.
 
+use flashraid_model::coordination::Notify;
 use proptest::prelude::*;
 
 use super::*;
@@ -196,6 +197,27 @@ fn options_of_other_schemes_have_no_effect_and_are_named() {
     assert_eq!((coordination.ggc_aware, coordination.registration()), (0xff, None));
     assert_eq!(scenario.warnings, ["coordination.t_soft is set, but this scheme does not use it"]);
     assert!(good("[coordination]\nforce_until = \"watermark\"\n").array.coordination.is_none());
+}
+
+#[test]
+fn members_ask_softly_where_the_controller_may_wait() {
+    let read = |keys: &str| {
+        let scenario = good(&format!("[coordination]\nscheme = \"reactive-inclusive\"\n{keys}"));
+        let coordination = scenario.array.coordination.expect("there is a controller");
+        (coordination.notify, coordination.at_idle, coordination.across_dies, scenario.warnings)
+    };
+    assert_eq!(read(""), (Notify::AtStart, false, true, vec![]));
+    assert_eq!(read("delay = \"1ms\"\nt_soft = \"start+4\"\n"), (Notify::Soft, false, true, vec![]));
+    assert_eq!(read("delay = \"1ms\"\nnotify = \"at-start\"\n"), (Notify::AtStart, false, true, vec![]));
+    assert_eq!(read("notify = \"soft\"\nat_idle = true\nacross_dies = false\n"), (Notify::Soft, true, false, vec![]));
+    let (.., warnings) = read("at_idle = true\nt_soft = \"start+4\"\n");
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[1].starts_with("coordination.at_idle has no effect with coordination.notify"), "{warnings:?}");
+    let local = good("[coordination]\nnotify = \"soft\"\nat_idle = true\nacross_dies = false\n").warnings;
+    let named = ["across_dies", "notify", "at_idle"].map(|key| format!("coordination.{key} is set, but this scheme does not use it"));
+    assert_eq!(local, named);
+    let drive = good("ssd.preset = \"nvme-tlc-read\"\ncoordination.scheme = \"reactive-inclusive\"\ncoordination.across_dies = false\n");
+    assert!(drive.warnings.iter().any(|warning| warning.contains("superblocks lie on all dies")), "{:?}", drive.warnings);
 }
 
 #[test]

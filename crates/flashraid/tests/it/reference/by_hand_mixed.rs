@@ -1,6 +1,6 @@
 //! Small examples of how mechanisms compose (rules 90 to 109), worked out by hand.
 
-use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, ReactiveInclusive, Work};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, ReactiveInclusive, Work};
 use flashraid_model::ftl::victim::Fifo;
 use flashraid_model::ssd::*;
 use flashraid_workload::OpKind;
@@ -211,7 +211,10 @@ fn forced_collection_with_plane_blocking() {
         scheme: ReactiveInclusive {}.into(),
         work: Work::Watermark,
         t_soft_free_blocks: 0,
+        notify: Notify::AtStart,
         delay_ns: 0,
+        at_idle: false,
+        across_dies: true,
         answers: true,
         ggc_aware: 1,
         latency_ns: [0; KINDS],

@@ -54,7 +54,7 @@ impl Simulation<'_> {
     pub fn needed_cleans(&mut self, member: usize, die: usize, cause: Cause) -> bool {
         let mut began = false;
         for pool in self.members[member].flash.pools_in_turn(die) {
-            if self.is_busy(member, die, pool) {
+            if self.is_busy(member, die, pool) || self.holds_out(member, die, pool) {
                 continue;
             }
             if let Some(victim) = self.members[member].flash.victim_if_needed(die, pool) {

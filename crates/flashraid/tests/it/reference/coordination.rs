@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Pools, ProactiveIdle, ProactiveSoftLimit, SchemePolicy, Work};
+use flashraid_model::coordination::{
+    CoordinationParams, KINDS, Kind, Notify, Pools, ProactiveIdle, ProactiveSoftLimit, SchemePolicy, Work,
+};
+use flashraid_model::ssd::Allocation;
 
-use super::{Event, Simulation};
+use super::{Event, Member, OpKind, Simulation};
 
 /// The controller and what was sent.
 pub struct Controller {
@@ -24,6 +27,23 @@ pub struct Controller {
     asked: BTreeSet<usize>,
     /// By member: when an answer arrived, and the least free blocks that it told of.
     answers: Vec<Vec<(u64, u32)>>,
+    /// Members that ask softly: when their first request arrived, and what they said last.
+    asking: BTreeMap<usize, (u64, Need)>,
+    /// By member: `ForceGc` sent to it.
+    times_forced: Vec<u32>,
+    /// By member: page writes given to it.
+    writes_given: Vec<u64>,
+    /// Rule 121: during cycles of others, and else.
+    uncoordinated_cleans: (u64, u64),
+}
+
+/// What a soft request says (rule 119).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Need {
+    pages_left: u64,
+    is_at_limit: bool,
+    writes_given: u64,
+    times_forced: u32,
 }
 
 /// What a member remembers of the protocol.
@@ -32,6 +52,13 @@ pub struct Protocol {
     /// When it sent `GcRequest`, and the cleans, by die and pool, that began then because pools needed them, and go on (rule 100).
     request: Option<(u64, BTreeSet<(usize, usize)>)>,
     has_participated: bool,
+    /// It has asked softly since it was forced, and has said that it is at its limit.
+    has_asked: bool,
+    has_said_limit: bool,
+    writes_given: u64,
+    times_forced: u32,
+    /// When a clean began last because a pool needed it.
+    cleaned_by_need: Option<u64>,
     /// In a forced cycle: what to do, and the dies that are not done.
     pub forced: Option<(Work, BTreeSet<usize>)>,
     /// `StopGc` has arrived since it was forced.
@@ -49,6 +76,7 @@ pub enum Message {
     Participate,
     Answer { free_blocks_least: u32 },
     GcRequest,
+    SoftRequest(Need),
     ForceGc(Work),
     StopGc,
     Question,
@@ -60,7 +88,7 @@ impl Message {
             Message::GcDone => Kind::GcDone,
             Message::Participate => Kind::Participate,
             Message::Answer { .. } | Message::Question => Kind::GcState,
-            Message::GcRequest => Kind::GcRequest,
+            Message::GcRequest | Message::SoftRequest(_) => Kind::GcRequest,
             Message::ForceGc(_) => Kind::ForceGc,
             Message::StopGc => Kind::StopGc,
         }
@@ -72,7 +100,7 @@ impl Message {
             Message::GcDone => ASK_RANK + 1,
             Message::Participate => ASK_RANK + 2,
             Message::Answer { .. } => ASK_RANK + 3,
-            Message::GcRequest => ASK_RANK + 4,
+            Message::GcRequest | Message::SoftRequest(_) => ASK_RANK + 4,
             Message::ForceGc(_) => CYCLE_BEGINS_RANK + 1,
             Message::StopGc => CYCLE_BEGINS_RANK + 2,
             Message::Question => CYCLE_BEGINS_RANK + 3,
@@ -98,11 +126,23 @@ impl Controller {
             outstanding_none_since: 0,
             asked: BTreeSet::new(),
             answers: vec![Vec::new(); members],
+            asking: BTreeMap::new(),
+            times_forced: vec![0; members],
+            writes_given: vec![0; members],
+            uncoordinated_cleans: (0, 0),
         }
     }
 
     pub fn messages(&self) -> [u64; KINDS] {
         self.sent
+    }
+
+    pub fn uncoordinated_cleans(&self) -> Option<(u64, u64)> {
+        self.is_soft().then_some(self.uncoordinated_cleans)
+    }
+
+    fn is_soft(&self) -> bool {
+        self.params.notify == Notify::Soft
     }
 
     fn is_capable(&self, member: usize) -> bool {
@@ -203,6 +243,34 @@ impl Simulation<'_> {
             if controller.outstanding == 0 {
                 controller.outstanding_none_since = self.now;
             }
+            self.cycle_may_begin();
+        }
+    }
+
+    /// A page operation that writes is given to a member.
+    pub fn write_is_given(&mut self, member: usize) {
+        self.protocol(member).writes_given += 1;
+        if let Some(controller) = &mut self.controller {
+            controller.writes_given[member] += 1;
+            self.cycle_may_begin();
+        }
+    }
+
+    /// Rule 120.
+    fn is_time(&self) -> bool {
+        let controller = self.controller.as_ref().expect("there is a controller");
+        let CoordinationParams { delay_ns, at_idle, .. } = controller.params;
+        let by_itself = |(member, (since, need)): (&usize, &(u64, Need))| {
+            let waited = self.now >= since + delay_ns;
+            waited || need.is_at_limit || controller.writes_given[*member] - need.writes_given > need.pages_left
+        };
+        let is_idle = at_idle && controller.outstanding == 0 && !self.run_is_over() && !controller.asking.is_empty();
+        controller.forced.is_empty() && (is_idle || controller.asking.iter().any(by_itself))
+    }
+
+    fn cycle_may_begin(&mut self) {
+        if self.is_time() {
+            self.schedule_with_rank(0, CYCLE_BEGINS_RANK, Event::CycleBegins);
         }
     }
 
@@ -226,6 +294,21 @@ impl Simulation<'_> {
                     self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
                 }
             }
+            Message::SoftRequest(need) => {
+                if is_lost || need.times_forced < controller.times_forced[member] {
+                    return;
+                }
+                controller.registered.insert(member);
+                match controller.asking.get_mut(&member) {
+                    Some((_, said)) => *said = need,
+                    None => {
+                        controller.asking.insert(member, (now, need));
+                        let delay_ns = controller.params.delay_ns;
+                        self.schedule_with_rank(delay_ns, CYCLE_BEGINS_RANK, Event::CycleBegins);
+                    }
+                }
+                self.cycle_may_begin();
+            }
             Message::Participate if is_lost => {}
             Message::Participate => {
                 controller.registered.insert(member);
@@ -235,6 +318,7 @@ impl Simulation<'_> {
                 if controller.forced.is_empty() {
                     controller.uses_idle_time = false;
                 }
+                self.cycle_may_begin();
             }
             Message::Answer { free_blocks_least } => {
                 if !is_lost {
@@ -246,10 +330,11 @@ impl Simulation<'_> {
                     unreachable!("nobody else asks")
                 };
                 let little_waits = controller.outstanding <= shallow_depth as usize;
-                let low = controller.low(&pools);
+                let mut low = controller.low(&pools);
                 let is_time = little_waits || controller.is_pressing(pools.start_free_blocks, check_interval.ns);
                 if controller.asked.is_empty() && controller.is_free() && is_time && !low.is_empty() {
                     let work = controller.params.work;
+                    low.extend(controller.asking.keys());
                     self.force(low, work);
                 }
             }
@@ -260,7 +345,11 @@ impl Simulation<'_> {
     /// Rule 44.
     pub fn cycle_begins(&mut self) {
         let pools = self.ssd.pools();
+        let is_time = self.is_time();
         let controller = self.controller.as_mut().expect("there is a controller");
+        if controller.is_soft() && !is_time {
+            return;
+        }
         controller.held_back = false;
         let mut members = controller.registered.clone();
         match controller.params.scheme {
@@ -280,6 +369,7 @@ impl Simulation<'_> {
         if let Some(controller) = &mut self.controller {
             controller.lost.insert(member);
             controller.registered.remove(&member);
+            controller.asking.remove(&member);
             controller.answers[member].clear();
         }
     }
@@ -296,7 +386,10 @@ impl Simulation<'_> {
         assert!(controller.is_free(), "cycles do not overlap");
         controller.forced = members.clone();
         for member in members {
-            self.controller.as_mut().expect("there is a controller").registered.remove(&member);
+            let controller = self.controller.as_mut().expect("there is a controller");
+            controller.registered.remove(&member);
+            controller.asking.remove(&member);
+            controller.times_forced[member] += 1;
             self.send(member, Message::ForceGc(work));
         }
     }
@@ -335,8 +428,63 @@ impl Simulation<'_> {
 
     /// A die begins a clean because a pool needs one (rule 43).
     pub fn will_ask(&mut self, member: usize, die: usize, pool: usize) {
-        if self.knows_protocol(member) {
-            self.schedule_with_rank(0, ASK_RANK, Event::Asks { member, die, pool });
+        if !self.knows_protocol(member) {
+            return;
+        }
+        let now = self.now;
+        let has_asked = self.protocol(member).has_asked;
+        let controller = self.controller.as_mut().expect("the member knows the protocol");
+        if !controller.is_soft() {
+            return self.schedule_with_rank(0, ASK_RANK, Event::Asks { member, die, pool });
+        }
+        if has_asked && !controller.lost.contains(&member) {
+            let (during_cycles, others) = &mut controller.uncoordinated_cleans;
+            let waits_for_others = !controller.forced.is_empty() && !controller.forced.contains(&member);
+            *(if waits_for_others { during_cycles } else { others }) += 1;
+        }
+        self.protocol(member).cleaned_by_need = Some(now);
+        self.schedule_with_rank(0, ASK_RANK, Event::MayAskSoftly { member, is_at_limit: true });
+    }
+
+    /// Rule 119: what a member that has asked does not clean though it is in collection.
+    pub fn holds_out(&self, member: usize, die: usize, pool: usize) -> bool {
+        let Member { protocol, flash, .. } = &self.members[member];
+        protocol.has_asked && flash.free_blocks(die, pool) > self.ssd.gc.start_free_blocks
+    }
+
+    /// Rule 119, at the end of the nanosecond.
+    pub fn may_ask_softly(&mut self, member: usize, is_at_limit: bool) {
+        let Protocol { has_asked, has_said_limit, ref forced, .. } = self.members[member].protocol;
+        if forced.is_some() || has_said_limit || (has_asked && !is_at_limit) {
+            return;
+        }
+        let need = self.need(member, is_at_limit);
+        let protocol = self.protocol(member);
+        protocol.has_asked = true;
+        protocol.has_said_limit = need.is_at_limit;
+        self.send(member, Message::SoftRequest(need));
+    }
+
+    fn need(&self, member: usize, is_at_limit: bool) -> Need {
+        let Member { flash, dies, unplaced, protocol, .. } = &self.members[member];
+        let travelling = self.writes_on_the_way(member);
+        let is_static = self.ssd.allocation == Allocation::Static;
+        let of_die = |die: usize| {
+            let in_queue = dies[die].queue.iter().filter(|operation| operation.kind == OpKind::Write).count();
+            let on_the_way = travelling.iter().filter(|operation| is_static && flash.home_die(operation.page) == die).count();
+            (in_queue + on_the_way) as i64
+        };
+        let without_die =
+            unplaced.iter().filter(|operation| operation.kind == OpKind::Write).count() + if is_static { 0 } else { travelling.len() };
+        let pools = (0..dies.len()).flat_map(|die| (0..flash.dies[die].pools.len()).map(move |pool| (die, pool)));
+        let left = pools.clone().map(|(die, pool)| flash.pages_above_start(die, pool) - of_die(die)).min().expect("there are pools");
+        let left = left - without_die as i64;
+        let has_few = pools.clone().any(|(die, pool)| flash.free_blocks(die, pool) <= self.ssd.gc.start_free_blocks);
+        Need {
+            pages_left: left.max(0) as u64,
+            is_at_limit: is_at_limit || protocol.cleaned_by_need == Some(self.now) || has_few || left < 0,
+            writes_given: protocol.writes_given,
+            times_forced: protocol.times_forced,
         }
     }
 
@@ -357,13 +505,21 @@ impl Simulation<'_> {
         }
     }
 
-    /// A host write that is not merged begins (rule 44).
+    /// A host write that is not merged begins (rules 44 and 119).
     pub fn may_register(&mut self, member: usize, die: usize, pool: usize) {
         let free = self.members[member].flash.free_blocks(die, pool);
-        let Some(t_soft) = self.controller.as_ref().and_then(|controller| controller.params.registration()) else { return };
-        if self.knows_protocol(member) && free <= t_soft && !self.protocol(member).has_participated {
+        let Some(controller) = &self.controller else { return };
+        let (registers, asks) = (controller.params.scheme.registers(), controller.is_soft());
+        if !self.knows_protocol(member) || free > controller.params.t_soft_free_blocks {
+            return;
+        }
+        if registers && !self.protocol(member).has_participated {
             self.protocol(member).has_participated = true;
             self.send(member, Message::Participate);
+        }
+        if asks {
+            let is_at_limit = free <= self.ssd.gc.start_free_blocks;
+            self.schedule_with_rank(0, ASK_RANK, Event::MayAskSoftly { member, is_at_limit });
         }
     }
 
@@ -386,14 +542,25 @@ impl Simulation<'_> {
     }
 
     fn is_forced(&mut self, member: usize, work: Work) {
-        let dies: BTreeSet<usize> = (0..self.members[member].dies.len()).collect();
+        let CoordinationParams { across_dies, t_soft_free_blocks, .. } = self.controller.as_ref().expect("somebody forces").params;
+        let flash = &self.members[member].flash;
+        let is_low = |die: usize| (0..flash.dies[die].pools.len()).any(|pool| flash.free_blocks(die, pool) <= t_soft_free_blocks);
+        let dies: BTreeSet<usize> = (0..self.members[member].dies.len()).filter(|&die| across_dies || is_low(die)).collect();
         let in_progress = |die: usize| self.members[member].dies[die].cleans.keys().copied().collect::<BTreeSet<usize>>();
         let cleans: Vec<(usize, BTreeSet<usize>)> = dies.iter().map(|&die| (die, in_progress(die))).collect();
         let protocol = self.protocol(member);
         assert!(protocol.forced.is_none(), "cycles do not overlap");
         protocol.request = None;
         protocol.has_participated = false;
+        protocol.has_asked = false;
+        protocol.has_said_limit = false;
+        protocol.cleaned_by_need = None;
+        protocol.times_forced += 1;
         protocol.is_stopped = false;
+        if dies.is_empty() {
+            return self.send(member, Message::GcDone);
+        }
+        let protocol = self.protocol(member);
         protocol.forced = Some((work, dies.clone()));
         protocol.past_one_victim.clear();
         if matches!(work, Work::OneVictim | Work::VictimAndWatermark) {

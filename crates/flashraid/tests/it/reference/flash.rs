@@ -249,6 +249,13 @@ impl Flash {
         }
     }
 
+    /// Pages that host writes can program in a pool before it has `start` free blocks (rule 119); negative if it has them, or fewer.
+    pub fn pages_above_start(&self, die: usize, pool: usize) -> i64 {
+        let data_pages = i64::from(self.params.geometry.data_pages_per_block());
+        let rest = data_pages - self.dies[die].pools[pool].host_open.next_slot as i64;
+        rest + (i64::from(self.free_blocks(die, pool)) - i64::from(self.params.gc.start_free_blocks) - 1) * data_pages
+    }
+
     pub fn free_blocks(&self, die: usize, pool: usize) -> u32 {
         self.dies[die].pools[pool].free_blocks()
     }

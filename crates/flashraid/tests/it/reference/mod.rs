@@ -182,12 +182,17 @@ enum Event {
         die: usize,
         pool: usize,
     },
+    /// The nanosecond is over at which a host write left a low pool in a member, or at which it reached its limit (rule 119).
+    MayAskSoftly {
+        member: usize,
+        is_at_limit: bool,
+    },
     /// A message to or from a member arrives.
     Arrives {
         member: usize,
         message: Message,
     },
-    /// A cycle that was asked for begins.
+    /// A cycle that was asked for begins, or may.
     CycleBegins,
     /// A check of a proactive scheme.
     Check,
@@ -445,6 +450,7 @@ impl Simulation<'_> {
             Event::Failure => self.fails(),
             Event::Rebuild => self.rebuild_next(),
             Event::Asks { member, die, pool } => self.asks(member, die, pool),
+            Event::MayAskSoftly { member, is_at_limit } => self.may_ask_softly(member, is_at_limit),
             Event::Arrives { member, message } => self.arrives(member, message),
             Event::CycleBegins => self.cycle_begins(),
             Event::Check => self.check(),
@@ -504,6 +510,7 @@ impl Simulation<'_> {
             stripe_counters: self.stripes.as_ref().map(Stripes::counters),
             host_port_counters: self.port.as_ref().map(|port| (port.waits, port.wait_ns, port.busy_ns)),
             messages: self.controller.as_ref().map(Controller::messages),
+            uncoordinated_cleans: self.controller.as_ref().and_then(Controller::uncoordinated_cleans),
         }
     }
 }

@@ -58,11 +58,20 @@ impl Simulation<'_> {
 impl Simulation<'_> {
     /// A page operation sets out for its member. Only writes carry data there (rule 106).
     pub fn issue(&mut self, member: usize, operation: Operation) {
+        if operation.kind == OpKind::Write {
+            self.write_is_given(member);
+        }
         if operation.kind == OpKind::Write && self.ssd.link.is_some() {
             self.join_lane(member, 0, operation);
         } else {
             self.reach_member(member, operation);
         }
+    }
+
+    /// Writes that have not reached the member yet.
+    pub fn writes_on_the_way(&self, member: usize) -> Vec<Operation> {
+        let Some(lane) = self.members[member].lanes.first() else { return Vec::new() };
+        lane.travelling.iter().chain(&lane.waiting).filter(|operation| operation.kind == OpKind::Write).copied().collect()
     }
 
     /// A die is done with an operation. Only reads carry data back (rule 106).
