@@ -331,11 +331,9 @@ impl Warming {
         self.host.put(media, unit);
     }
 
-    /// Collects a victim as a whole; says how many units were moved.
+    /// Collects a victim as a whole; says how many units were moved. The next one's follow in the superpage of its last units.
     pub fn collect_one(&mut self, media: &mut Media, victim: u32) -> u32 {
-        let moved = media.collect_untimed(victim, &mut self.collection);
-        self.collection.close(media);
-        moved
+        media.collect_untimed(victim, &mut self.collection)
     }
 
     /// Collects until more than `target` superblocks are free, or none is worth it.

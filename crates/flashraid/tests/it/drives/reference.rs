@@ -126,7 +126,6 @@ struct Victim {
 #[derive(Debug, Clone, Default)]
 struct Way {
     all_begun: bool,
-    closed: bool,
     parts: u32,
     units: u32,
     erases: Option<u32>,
@@ -156,6 +155,8 @@ pub struct Drive {
     turn: usize,
     /// The die at which collection in no time goes on.
     turn_in_no_time: usize,
+    /// The superpage of collection in no time that is not full, and how many units it has.
+    left_off: Option<(u32, u32)>,
     asks: VecDeque<usize>,
     superpages: BTreeMap<u64, Superpage>,
     superpages_begun: u64,
@@ -203,6 +204,7 @@ impl Drive {
             dies: vec![die; g.dies as usize],
             turn: 0,
             turn_in_no_time: 0,
+            left_off: None,
             asks: VecDeque::new(),
             superpages: BTreeMap::new(),
             superpages_begun: 0,
@@ -244,6 +246,9 @@ impl Drive {
             self.collect_whole(&mut turns[1]);
             self.superpage_untimed(0, &mut turns[0], units);
         }
+        if let Some((first, _)) = self.left_off.take() {
+            self.superpage_is_programmed(first);
+        }
     }
 
     fn write_untimed(&mut self, stream: usize, units: &[u32]) {
@@ -260,18 +265,37 @@ impl Drive {
         {
             self.blocks[block as usize] = Block::Victim;
             let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
-            for units in valid.chunks(self.per_superpage() as usize) {
-                self.superpage_untimed(1, turn, units);
-            }
+            self.moves_untimed(turn, &valid);
             self.free_block(block);
         }
     }
 
-    fn superpage_untimed(&mut self, stream: usize, turn: &mut usize, units: &[u32]) {
+    /// Units of collection go on where the last one has left off.
+    fn moves_untimed(&mut self, turn: &mut usize, units: &[u32]) {
+        for &unit in units {
+            let (first, filled) = match self.left_off.take() {
+                Some(left_off) => left_off,
+                None => (self.row_untimed(1, turn), 0),
+            };
+            self.units[unit as usize] = Where::Flash(first + filled);
+            self.written[(first + filled) as usize] = Some(unit);
+            if filled + 1 == self.per_superpage() {
+                self.superpage_is_programmed(first);
+            } else {
+                self.left_off = Some((first, filled + 1));
+            }
+        }
+    }
+
+    fn row_untimed(&mut self, stream: usize, turn: &mut usize) -> u32 {
         let dies = self.dies.len();
         let die = (0..dies).map(|step| (*turn + step) % dies).find(|&die| self.has_row(stream, die)).expect("room");
         *turn = (die + 1) % dies;
-        let first = self.take_row(stream, die);
+        self.take_row(stream, die)
+    }
+
+    fn superpage_untimed(&mut self, stream: usize, turn: &mut usize, units: &[u32]) {
+        let first = self.row_untimed(stream, turn);
         for (at, &unit) in units.iter().enumerate() {
             self.units[unit as usize] = Where::Flash(first + at as u32);
             self.written[first as usize + at] = Some(unit);
@@ -975,9 +999,21 @@ impl Drive {
         if self.ssd.gc.instantaneous {
             return;
         }
+        self.begin_those_that_may();
+        // The last units wait for others, unless none will come and they are needed.
+        if self.is_urgent() && self.victim.is_none() && self.ways.values().all(|way| way.parts == 0) {
+            self.close(1);
+        }
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.is_idle || self.free.len() as u32 <= self.own.collection.floor
+    }
+
+    fn begin_those_that_may(&mut self) {
         let collection = self.own.collection;
         loop {
-            let is_urgent = self.is_idle || self.free.len() as u32 <= collection.floor;
+            let is_urgent = self.is_urgent();
             let Some(victim) = self.victim.clone() else {
                 let coming = (self.free.len() + self.ways.len()) as u32;
                 if is_urgent && coming < collection.target + collection.span && self.choose() {
@@ -1039,13 +1075,7 @@ impl Drive {
 
     fn victim_goes_on(&mut self, block: u32) {
         let way = self.ways.get_mut(&block).unwrap();
-        if !way.all_begun || way.parts > 0 || way.erases.is_some() {
-            return;
-        }
-        if !std::mem::replace(&mut way.closed, true) {
-            self.close(1);
-        }
-        if self.ways[&block].units > 0 {
+        if !way.all_begun || way.parts > 0 || way.units > 0 || way.erases.is_some() {
             return;
         }
         self.ways.get_mut(&block).unwrap().erases = Some(self.dies.len() as u32);
@@ -1061,13 +1091,10 @@ impl Drive {
             let moved = self.valid_places(block).len() as u32;
             self.count("victims", 1);
             self.count("units_moved", u64::from(moved));
-            self.count("units_padded", u64::from(moved.next_multiple_of(self.per_superpage()) - moved));
             self.blocks[block as usize] = Block::Victim;
             let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
             let mut turn = self.turn_in_no_time;
-            for units in valid.chunks(self.per_superpage() as usize) {
-                self.superpage_untimed(1, &mut turn, units);
-            }
+            self.moves_untimed(&mut turn, &valid);
             self.turn_in_no_time = turn;
             self.free_block(block);
         }
