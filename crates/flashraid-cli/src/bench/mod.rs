@@ -358,7 +358,8 @@ mod tests {
     #[test]
     fn the_work_names_no_preset() {
         let of_pools = ["footprint", "pool", "summary_page", "stop", "overwrites"].as_slice();
-        let of_superblocks = ["footprint", "programs_at_once", "debt", "scale", "protected", "latency", "reads_ahead", "overwrites"].as_slice();
+        let of_superblocks =
+            ["footprint", "programs_at_once", "debt", "scale", "protected", "latency", "reads_ahead", "overwrites"].as_slice();
         let works = [work::ARRAY, work::DEVICE, work::LAWC, work::NVME, work::STUDY].map(|work| (work, of_pools));
         for (work, named) in works.into_iter().chain([(work::NVME_FULL, of_superblocks)]) {
             let keys = work.lines().filter(|line| !line.starts_with('#'));

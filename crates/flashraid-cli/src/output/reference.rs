@@ -255,7 +255,8 @@ pub fn presets(presets: &[Preset], card: &dyn Fn(&str) -> Option<Graded>) -> Str
 /// The card of a drive as a table.
 fn card_table(card: &Graded) -> String {
     let (held, judged) = card.tally();
-    let mut text = format!("\nReport card, after {} {}, at scale {}: {held} of {judged} figures hold.\n\n", card.after, card.capacity, card.scale);
+    let mut text =
+        format!("\nReport card, after {} {}, at scale {}: {held} of {judged} figures hold.\n\n", card.after, card.capacity, card.scale);
     text += "| figure | unit | data sheet | simulated | difference | tolerance | kind | holds |\n|---|---|---:|---:|---:|---:|---|---|\n";
     for figure in &card.figures {
         let row = card_row(figure);

@@ -2,13 +2,13 @@
 //!
 //! Lengths follow from the drive as it is simulated, E bytes exported and S bytes in reserve, by one rule for all drives:
 //!
-//! - *Random writes and 70/30* begin after three overwrites at random, which take no simulated time, and are measured while the host writes E/4,
-//!   after E/16 that do not count. With a write amplification of 4 each superblock is collected once meanwhile.
-//! - *Sequential writes* begin on a drive that was filled in order. They write S that does not count, until collection has begun, then E/8.
+//! - *Random writes and 70/30* begin after two overwrites at random, which take no simulated time, and are measured while the host writes E/8,
+//!   after a quarter of that which does not count.
+//! - *Sequential writes* begin on a drive that was filled in order. They write S that does not count, until collection has begun, then E/16.
 //! - *Reads* find the filled drive: 400,000 commands at depth, after 20,000; 20,000 alone.
 //! - *Single writes* find the drive in the state of the random writes: 50,000.
 //!
-//! Between 100,000 and 6,000,000 requests are measured in the first two cases, so that a card takes minutes and tails are supported.
+//! Between 100,000 and 2,000,000 requests are measured in the first two cases, so that a card takes minutes and tails are supported.
 
 use flashraid::config::Scenario;
 
@@ -69,9 +69,9 @@ struct Load {
 
 const KIB: u64 = 1024;
 /// Requests that are measured where the drive decides how many.
-const MEASURED: std::ops::RangeInclusive<u64> = 100_000..=6_000_000;
+const MEASURED: std::ops::RangeInclusive<u64> = 100_000..=2_000_000;
 /// Overwrites of the whole drive before random writes.
-const OVERWRITES: &str = "3";
+const OVERWRITES: &str = "2";
 
 impl Job {
     /// What is simulated, in a few words.
@@ -125,9 +125,9 @@ impl Job {
             Job::SingleRead => (0, 20_000),
             Job::SequentialRead => (2_000, 40_000),
             Job::SingleWrite => (0, 50_000),
-            Job::SequentialWrite => (writes(space.reserved_bytes), writes(space.exported_bytes / 8).clamp(5_000, *MEASURED.end())),
+            Job::SequentialWrite => (writes(space.reserved_bytes), writes(space.exported_bytes / 16).clamp(5_000, *MEASURED.end())),
             _ => {
-                let measured = at_least_and_most(writes(space.exported_bytes / 4));
+                let measured = at_least_and_most(writes(space.exported_bytes / 8));
                 (measured / 4, measured)
             }
         };

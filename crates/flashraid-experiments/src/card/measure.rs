@@ -38,13 +38,7 @@ static MEASURES: &[Measure] = &[
         jobs: &[Job::RandomWrite],
         of: |reports| write_amplification(reports[0]),
     },
-    Measure {
-        name: "random_read_4k_iops",
-        title: "random read",
-        unit: IOPS,
-        jobs: &[Job::RandomRead],
-        of: |reports| reports[0].iops.read,
-    },
+    Measure { name: "random_read_4k_iops", title: "random read", unit: IOPS, jobs: &[Job::RandomRead], of: |reports| reports[0].iops.read },
     Measure {
         name: "random_read_4k_qd1_us",
         title: "read, depth 1",

@@ -22,8 +22,9 @@ fn every_card_can_be_simulated_and_a_quick_look_is_quick() {
             let requests = |quick| {
                 let scenario = card.scenario(job, quick).unwrap_or_else(|problems| panic!("{} {job:?}: {problems}", card.drive));
                 assert_eq!(scenario.array.members, 1);
-                let worn_in = scenario.warm_up.overwrites > 0.0;
-                assert_eq!(worn_in, !quick && job.name().contains("writes of") | job.name().contains("random,") | job.name().contains("random writes,"), "{job:?}");
+                // What random writes meet on a drive in use; what is read or written in order finds it filled.
+                let is_worn_in = !job.name().contains("reads") && !job.name().contains("sequential") || job == Job::Mixed;
+                assert_eq!(scenario.warm_up.overwrites > 0.0, is_worn_in && !quick, "{job:?}");
                 scenario.config.workload.requests.unwrap()
             };
             assert!(requests(true) <= 2_000 && requests(false) >= 20_000, "{} {job:?}", card.drive);
@@ -32,14 +33,16 @@ fn every_card_can_be_simulated_and_a_quick_look_is_quick() {
 }
 
 fn report() -> Report {
-    Simulation::from_toml("array.level = \"single\"\nssd.preset = \"nvme-gen5\"\nssd.scale = 4096\n[ssd.geometry]\ndies = 2\nblocks = 60\nreserved = 0.4\n")
-        .unwrap()
-        .set("ssd.warm_up.overwrites", 0)
-        .unwrap()
-        .set("workload.requests", 200)
-        .unwrap()
-        .run()
-        .unwrap()
+    Simulation::from_toml(
+        "array.level = \"single\"\nssd.preset = \"nvme-gen5\"\nssd.scale = 4096\n[ssd.geometry]\ndies = 2\nblocks = 60\nreserved = 0.4\n",
+    )
+    .unwrap()
+    .set("ssd.warm_up.overwrites", 0)
+    .unwrap()
+    .set("workload.requests", 200)
+    .unwrap()
+    .run()
+    .unwrap()
 }
 
 fn card(figures: &str) -> Card {
@@ -96,12 +99,20 @@ fn every_card_is_kept_as_the_preset_and_the_file_are_now() {
         let again = format!("flashraid preset card {0} --json > presets/cards/{0}.json", card.drive);
         assert!(!kept.quick && kept.schema == CARD_SCHEMA && kept.drive == card.drive, "{again}");
         assert_eq!(kept.ssd, keys_of(&card.drive).unwrap(), "the preset has changed: {again}");
-        let printed = |figure: &Printed| (figure.measure.name.to_owned(), figure.value, figure.tolerance, figure.kind, figure.source.clone());
+        let printed =
+            |figure: &Printed| (figure.measure.name.to_owned(), figure.value, figure.tolerance, figure.kind, figure.source.clone());
         let expected: Vec<_> = card.figures.iter().map(printed).collect();
-        let found = kept.figures.iter().map(|figure| (figure.name.clone(), figure.data_sheet, figure.tolerance, figure.kind, figure.source.clone()));
+        let found = kept
+            .figures
+            .iter()
+            .map(|figure| (figure.name.clone(), figure.data_sheet, figure.tolerance, figure.kind, figure.source.clone()));
         assert_eq!(found.collect::<Vec<_>>(), expected, "the data sheet has changed: {again}");
         assert!(kept.figures.iter().all(|figure| figure.steady), "{again}");
-        assert!(kept.figures.iter().all(|figure| figure.kind != Kind::Fitted || figure.holds == Some(true)), "{}: a fit that does not fit", card.drive);
+        assert!(
+            kept.figures.iter().all(|figure| figure.kind != Kind::Fitted || figure.holds == Some(true)),
+            "{}: a fit that does not fit",
+            card.drive
+        );
     }
 }
 
@@ -113,7 +124,8 @@ fn drives_of_a_family_differ_in_little() {
         let mut keys = Vec::new();
         for (section, value) in other.as_object().unwrap() {
             match value.as_object() {
-                Some(table) => keys.extend(table.iter().filter(|(key, value)| base[section].get(key.as_str()) != Some(value)).map(|(key, _)| key.clone())),
+                Some(table) => keys
+                    .extend(table.iter().filter(|(key, value)| base[section].get(key.as_str()) != Some(value)).map(|(key, _)| key.clone())),
                 None if base.get(section) != Some(value) => keys.push(section.clone()),
                 None => {}
             }

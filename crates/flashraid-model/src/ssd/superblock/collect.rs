@@ -101,10 +101,12 @@ impl Drive {
             return 0;
         }
         let free = self.media.free();
+        // What is only to be erased is as good as free; else empty victims would be chosen one after the other until the first is erased.
+        let erased_soon = || self.collection.moving.iter().filter(|moving| moving.erases > 0).count() as u32;
         match &self.agent {
             Some(agent) if agent.is_forced => 4 * span,
             Some(_) if free > floor => 0,
-            _ => (target + span).saturating_sub(free).min(4 * span),
+            _ => (target + span).saturating_sub(free + erased_soon()).min(4 * span),
         }
     }
 

@@ -6,8 +6,8 @@ use flashraid_model::rng;
 use flashraid_model::ssd::{PlaneReads, SsdParams, SuperblockParams};
 use flashraid_workload::OpKind;
 
-/// What a host asks: when, what, first page, pages.
-pub type Asked = (u64, OpKind, u32, u32);
+/// What a host asks: when, what, first page, pages, whether a write is to survive a loss of power.
+pub type Asked = (u64, OpKind, u32, u32, bool);
 
 /// What the two implementations must agree on.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -166,6 +166,8 @@ pub struct Drive {
     entered: Vec<u32>,
     done: Vec<u64>,
     flushes: Vec<(usize, BTreeSet<u64>)>,
+    /// Forced writes: superpages that hold their units, and when they would be done otherwise.
+    forced: Vec<(usize, BTreeSet<u64>, u64)>,
     credits: i128,
     victim: Option<Victim>,
     ways: BTreeMap<u32, Way>,
@@ -214,6 +216,7 @@ impl Drive {
             entered: Vec::new(),
             done: Vec::new(),
             flushes: Vec::new(),
+            forced: Vec::new(),
             credits: 0,
             victim: None,
             ways: BTreeMap::new(),
@@ -288,10 +291,10 @@ impl Drive {
     }
 
     fn row_untimed(&mut self, stream: usize, turn: &mut usize) -> u32 {
-        let dies = self.dies.len();
-        let die = (0..dies).map(|step| (*turn + step) % dies).find(|&die| self.has_row(stream, die)).expect("room");
-        *turn = (die + 1) % dies;
-        self.take_row(stream, die)
+        let (dies, order) = (self.dies.len(), self.channels_first());
+        let at = (0..dies).map(|step| (*turn + step) % dies).find(|&at| self.has_row(stream, order[at])).expect("room");
+        *turn = (at + 1) % dies;
+        self.take_row(stream, order[at])
     }
 
     fn superpage_untimed(&mut self, stream: usize, turn: &mut usize, units: &[u32]) {
@@ -509,7 +512,7 @@ impl Drive {
         while let Some(core) = self.cores.iter().position(Option::is_none) {
             let firmware = self.own.firmware;
             let (job, ns) = if let Some(request) = self.waiting_requests.pop_front() {
-                let (_, kind, _, pages) = self.asked[request];
+                let (_, kind, _, pages, _) = self.asked[request];
                 let ns = match kind {
                     OpKind::Read => firmware.read_ns,
                     OpKind::Trim => firmware.trim_ns + u64::from(pages.div_ceil(self.own.unit_pages)) * firmware.trim_unit_ns,
@@ -546,7 +549,7 @@ impl Drive {
 
     /// Units of a request, each with its pages.
     fn units_of(&self, request: usize) -> Vec<(u32, u32)> {
-        let (_, _, first, pages) = self.asked[request];
+        let (_, _, first, pages, _) = self.asked[request];
         let mut units: Vec<(u32, u32)> = Vec::new();
         for page in first..first + pages {
             match units.last_mut() {
@@ -558,7 +561,7 @@ impl Drive {
     }
 
     fn work(&mut self, request: usize) {
-        let (_, kind, first, pages) = self.asked[request];
+        let (_, kind, first, pages, _) = self.asked[request];
         match kind {
             OpKind::Read => {
                 let mut touched = Vec::new();
@@ -637,7 +640,29 @@ impl Drive {
                 self.entered[request] += 1;
             }
             self.entering.pop_front();
-            self.page_done(request, self.now + self.own.buffer.ack_ns);
+            let acknowledged = self.now + self.own.buffer.ack_ns;
+            if self.asked[request].4 && !self.own.buffer.is_protected {
+                self.must_survive(request, acknowledged);
+            } else {
+                self.page_done(request, acknowledged);
+            }
+        }
+    }
+
+    fn must_survive(&mut self, request: usize, acknowledged: u64) {
+        let holds = |(unit, _): (u32, u32)| match self.units[unit as usize] {
+            Where::Buffer(superpage, _) => Some(superpage),
+            _ => None,
+        };
+        let waits_for: BTreeSet<u64> = self.units_of(request).into_iter().filter_map(holds).collect();
+        let closes = self.filling[0].is_some_and(|filling| waits_for.contains(&filling));
+        if waits_for.is_empty() {
+            return self.page_done(request, acknowledged);
+        }
+        self.count("forced_waits", 1);
+        self.forced.push((request, waits_for, acknowledged));
+        if closes {
+            self.close(0);
         }
     }
 
@@ -773,14 +798,20 @@ impl Drive {
         if stream == 0 { self.dies[die].programs.push_back(number) } else { self.dies[die].moved.push_back(number) }
     }
 
+    fn channels_first(&self) -> Vec<usize> {
+        let per_channel = self.ssd.channel.map_or(1, |channel| channel.dies_per_channel) as usize;
+        let mut order: Vec<usize> = (0..self.dies.len()).collect();
+        order.sort_by_key(|die| (die % per_channel, die / per_channel));
+        order
+    }
+
     fn best_die(&mut self, stream: usize) -> Option<usize> {
         let dies = self.dies.len();
-        let per_channel = self.ssd.channel.map_or(1, |channel| channel.dies_per_channel) as usize;
-        let mut order: Vec<usize> = (0..dies).collect();
-        order.sort_by_key(|die| (die % per_channel, die / per_channel));
+        let mut order = self.channels_first();
         order.rotate_left(self.turn);
-        let (at, &die) =
-            order.iter().enumerate().filter(|&(_, &die)| self.has_row(stream, die)).min_by_key(|&(_, &die)| self.start(die))?;
+        let rows_used = |die: usize| self.open[stream].iter().map(|(_, rows)| rows[die]).sum::<u32>();
+        let with_row = order.iter().enumerate().filter(|&(_, &die)| self.has_row(stream, die));
+        let (at, &die) = with_row.min_by_key(|&(_, &die)| (self.start(die), rows_used(die)))?;
         self.turn = (self.turn + at + 1) % dies;
         Some(die)
     }
@@ -961,6 +992,14 @@ impl Drive {
                 std::mem::take(&mut self.flushes).into_iter().partition(|(_, waits_for)| waits_for.is_empty());
             self.flushes = left;
             over.into_iter().for_each(|(request, _)| self.page_done(request, self.now));
+            for (request, waits_for, acknowledged) in std::mem::take(&mut self.forced) {
+                let left: BTreeSet<u64> = waits_for.into_iter().filter(|&superpage| superpage != number).collect();
+                if left.is_empty() {
+                    self.page_done(request, acknowledged.max(self.now));
+                } else {
+                    self.forced.push((request, left, acknowledged));
+                }
+            }
             return self.bring_in();
         }
         self.room += sources.len() as u64;
@@ -983,7 +1022,8 @@ impl Drive {
         if self.ssd.gc.instantaneous {
             return 0;
         }
-        (collection.target + collection.span).saturating_sub(self.free.len() as u32).min(4 * collection.span)
+        let erased_soon = self.ways.values().filter(|way| way.erases.is_some()).count();
+        (collection.target + collection.span).saturating_sub((self.free.len() + erased_soon) as u32).min(4 * collection.span)
     }
 
     fn choose(&mut self) -> bool {
