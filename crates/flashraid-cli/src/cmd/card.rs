@@ -9,6 +9,7 @@ use flashraid_report::text;
 use crate::args::CardArgs;
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
+use crate::output::narrow::narrow;
 use crate::output::{json, reference};
 use crate::progress::Board;
 use crate::{files, interrupt, scenario};
@@ -38,7 +39,7 @@ pub fn run(arguments: &CardArgs) -> Outcome {
     let graded = card.grade(&reports.into_iter().flatten().collect::<Vec<_>>(), arguments.quick);
     match arguments.json {
         true => json::print(&json::document(&graded)?),
-        false => files::print(&format!("{}{}", text::render(&[sheet(&graded)]), notes(&graded))),
+        false => files::print(&format!("{}{}", text::render(&narrow(vec![sheet(&graded)])), notes(&graded))),
     }
 }
 

@@ -48,10 +48,13 @@ fn kept(preset: &Preset) -> Option<Graded> {
     if preset.kind == PresetKind::Device { card::kept(&preset.name) } else { None }
 }
 
-/// How far a preset is trusted, in a word.
-fn trust(card: &Graded) -> String {
-    let (held, judged) = card.tally();
-    format!("card {held}/{judged}")
+/// How far a preset is trusted, in a few words; nothing if it follows no data sheet.
+fn trust(preset: &Preset) -> String {
+    match kept(preset).map(|card| card.tally()) {
+        Some((held, judged)) => format!(" · card {held}/{judged}"),
+        None if preset.kind == PresetKind::Device && card::cards().iter().any(|card| card.drive == preset.name) => " · card not made".to_owned(),
+        None => String::new(),
+    }
 }
 
 fn list() -> Outcome {
@@ -61,14 +64,14 @@ fn list() -> Outcome {
     for kind in KINDS {
         text += &format!("[{}] preset = …\n", section(kind));
         for preset in all.iter().filter(|preset| preset.kind == kind) {
-            let trust = kept(preset).map_or_else(String::new, |card| format!(" · {}", trust(&card)));
+            let trust = trust(preset);
             let room = LINE - width - 4 - trust.chars().count();
             text += &format!("  {:width$}  {}{trust}\n", preset.name, shortened(&preset.summary, room));
         }
         text += "\n";
     }
-    text += "flashraid preset show NAME prints all of one. card 4/5: of five figures of the data\n";
-    text += "sheet the simulation meets four; flashraid preset card NAME says which.\n";
+    text += "flashraid preset show NAME prints all of one. \"card 4/5\": of five figures of the\n";
+    text += "data sheet the simulation meets four; flashraid preset card NAME says which.\n";
     files::print(&text)
 }
 

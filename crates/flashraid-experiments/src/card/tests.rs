@@ -92,10 +92,10 @@ fn what_is_judged_needs_a_tolerance() {
 
 /// A preset or a figure that changes needs its card made anew: `flashraid preset card NAME --json > presets/cards/NAME.json`.
 #[test]
-fn every_card_is_kept_as_the_preset_and_the_file_are_now() {
-    assert_eq!(KEPT.iter().map(|(name, _)| *name).collect::<BTreeSet<_>>(), cards().iter().map(|card| card.drive.as_str()).collect());
-    for card in cards() {
-        let kept = kept(&card.drive).unwrap();
+fn kept_cards_are_of_presets_and_data_sheets_as_they_are_now() {
+    for (name, _) in KEPT {
+        let card = cards().iter().find(|card| card.drive == *name).unwrap_or_else(|| panic!("{name} has no figures in presets/cards.toml"));
+        let kept = kept(name).unwrap();
         let again = format!("flashraid preset card {0} --json > presets/cards/{0}.json", card.drive);
         assert!(!kept.quick && kept.schema == CARD_SCHEMA && kept.drive == card.drive, "{again}");
         assert_eq!(kept.ssd, keys_of(&card.drive).unwrap(), "the preset has changed: {again}");
