@@ -31,7 +31,7 @@ class Workload:
         - ``offset_bytes``, ``length_bytes``: what part of the array;
         - ``direction``: ``"read"``, ``"write"``, ``"trim"`` or ``"flush"``; or ``write``: true or false;
         - ``arrival_ns`` (or ``time_ns``): when it arrives, never going back;
-        - ``high_priority``, ``stream``, ``device``: if wanted.
+        - ``high_priority``, ``fua`` (force unit access), ``stream``, ``device``: if wanted.
 
         What :attr:`Report.requests` and :func:`read_trace` give can be given back as it is.
     :param depth: makes a closed loop, in which so many requests are outstanding and times do not count.

@@ -665,6 +665,38 @@ pub enum PresetCommand {
         /// A name from `flashraid preset list`
         name: String,
     },
+    /// Simulate a drive and hold it against its data sheet, figure by figure
+    #[command(after_help = CARD_HELP)]
+    Card(CardArgs),
+}
+
+const CARD_HELP: &str = "\
+Examples:
+  flashraid preset card nvme-tlc-read
+  flashraid preset card nvme-gen5 --json > card.json
+
+Each figure is fitted (a number of the preset was chosen to meet it), predicted (nothing was)
+or reported (shown beside the simulation, nothing is claimed). It holds if the simulation is
+within the tolerance of the data sheet. A card takes some minutes.
+
+Exit status: 0 success, whatever holds; 1 a simulation failed, 2 bad input, 130 stopped by Ctrl-C.";
+
+/// Arguments of `preset card`.
+#[derive(Debug, Args)]
+pub struct CardArgs {
+    /// A device from `flashraid preset list` that has a card
+    pub name: String,
+    /// Only look whether it works: a few requests to a drive at the largest scale, which prove nothing
+    #[arg(long)]
+    pub quick: bool,
+    /// Simulations at a time; changes no result [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `bench`.

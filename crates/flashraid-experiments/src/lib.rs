@@ -1,13 +1,16 @@
-//! The papers' figures and tables: what to simulate for each, and how the results compare with the papers' claims.
+//! The papers' figures and tables, and the data sheets of drives: what to simulate for each, and how the results compare with what is claimed.
 //!
 //! ```text
 //!  ggc · pgc · lawc · poster ─▶ Figure ─ points ─▶ whoever runs them ─▶ Results ─ evaluate ─▶ Evaluation ─▶ ledger
 //!                                          claims.toml ─▶ paper's numbers ─▶ verdict ─┘
 //! ```
 //!
+//! [`card`] is the same for drives and their data sheets.
+//!
 //! This crate describes and judges; it runs nothing but the three requests of `overlap`, reads no files and knows no threads.
 //! Nothing is tuned for a figure: what the papers leave open is chosen once, in [`settings`].
 
+pub mod card;
 mod claims;
 mod evaluation;
 mod figure;

@@ -43,7 +43,8 @@ fn count(params: &flashraid_model::array::ArrayParams, writes: &[(u64, u32)]) ->
     let mut array = Array::new(params, 1);
     let mut events: Vec<Event> = Vec::new();
     for (tag, &(first_page, pages)) in (0..).zip(writes) {
-        let request = PageRequest { tag, first_page, pages, kind: OpKind::Write, high_priority: false, stream: 0, one_member: false };
+        let request =
+            PageRequest { tag, first_page, pages, kind: OpKind::Write, fua: false, high_priority: false, stream: 0, one_member: false };
         array.submit(0, &request).expect("the stripe lies in the array");
     }
     while let Some(event) = array.next_time() {

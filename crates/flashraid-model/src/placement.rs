@@ -130,6 +130,8 @@ pub struct PageRequest {
     pub pages: u32,
     /// What is done with them; a flush concerns no page.
     pub kind: OpKind,
+    /// A write that is done only when its data survive a loss of power.
+    pub fua: bool,
     /// A write that must not wait for garbage collection.
     pub high_priority: bool,
     /// The stream of a mix that it belongs to; 0 without a mix.
@@ -383,8 +385,16 @@ mod tests {
     #[test]
     fn extents_of_left_symmetric_parity_go_round_the_members() {
         let layout = Layout::new(Level::Raid5, 3, 2, 8);
-        let request =
-            PageRequest { tag: 0, first_page: 1, pages: 12, kind: OpKind::Read, high_priority: false, stream: 0, one_member: false };
+        let request = PageRequest {
+            tag: 0,
+            first_page: 1,
+            pages: 12,
+            kind: OpKind::Read,
+            fua: false,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        };
         let extents = |request| layout.extents(&request).map(|r| (r.first_member, r.first_page, r.pages)).collect::<Vec<_>>();
         assert_eq!(extents(request), [(0, 1, 1), (1, 0, 2), (2, 2, 2), (0, 2, 2), (1, 4, 2), (2, 4, 2), (0, 6, 1)]);
         // Member 0 holds parity in stripe 2.
@@ -433,7 +443,7 @@ mod tests {
         fn extents_agree_with_locations(layout in any_layout(), at in any::<u64>(), length in 1_u32..200) {
             let first_page = at % layout.exported_pages();
             let pages = length.min((layout.exported_pages() - first_page) as u32);
-            let request = PageRequest { tag: 0, first_page, pages, kind: OpKind::Write, high_priority: false, stream: 0, one_member: false };
+            let request = PageRequest { tag: 0, first_page, pages, kind: OpKind::Write, fua: false, high_priority: false, stream: 0, one_member: false };
             let by_extent: Vec<_> = layout.extents(&request).flat_map(|r| (0..r.pages).map(move |i| (r.first_member, r.first_page + i))).collect();
             let by_page: Vec<_> = (first_page..first_page + u64::from(pages)).map(|p| layout.locate(p)).map(|p| (p.member, p.member_page)).collect();
             prop_assert_eq!(by_extent, by_page);

@@ -41,6 +41,8 @@ pub struct Request {
     pub length_bytes: u64,
     /// What it does; a flush concerns no bytes.
     pub kind: OpKind,
+    /// A write that is done only when its data survive a loss of power ("force unit access").
+    pub fua: bool,
     /// A write that must not wait for garbage collection (PGC III.D, state 3).
     pub high_priority: bool,
     /// Which stream of a mix it belongs to; 0 without a mix.
@@ -53,6 +55,6 @@ pub struct Request {
 impl Request {
     /// A request of normal priority that spreads over the members like any range of the array.
     pub const fn new(kind: OpKind, arrival_ns: u64, offset_bytes: u64, length_bytes: u64) -> Self {
-        Self { arrival_ns, offset_bytes, length_bytes, kind, high_priority: false, stream: 0, one_member: false }
+        Self { arrival_ns, offset_bytes, length_bytes, kind, fua: false, high_priority: false, stream: 0, one_member: false }
     }
 }

@@ -25,8 +25,8 @@ use crate::error::{refused, refused_at};
 const STREAM: &CStr = c"arrow_array_stream";
 
 /// Columns that a request is made of.
-const KNOWN: [&str; 9] =
-    ["arrival_ns", "time_ns", "offset_bytes", "length_bytes", "direction", "write", "device", "stream", "high_priority"];
+const KNOWN: [&str; 10] =
+    ["arrival_ns", "time_ns", "offset_bytes", "length_bytes", "direction", "write", "device", "stream", "high_priority", "fua"];
 /// Columns that results have beside these: results can be given back as they are.
 const PASSED_OVER: [&str; 11] = [
     "index",
@@ -212,6 +212,7 @@ impl Columns {
             number("device", u64::from(u32::MAX))?.unwrap_or_default().into_iter().map(|device| device as u32).collect();
         let streams = number("stream", u64::from(u8::MAX))?.unwrap_or_default();
         let priorities = flag("high_priority")?.unwrap_or_default();
+        let forced = flag("fua")?.unwrap_or_default();
 
         let rows = offsets.len();
         let lengths_of = [
@@ -221,6 +222,7 @@ impl Columns {
             ("device", if devices.is_empty() { rows } else { devices.len() }),
             ("stream", if streams.is_empty() { rows } else { streams.len() }),
             ("high_priority", if priorities.is_empty() { rows } else { priorities.len() }),
+            ("fua", if forced.is_empty() { rows } else { forced.len() }),
         ];
         if let Some((name, other)) = lengths_of.iter().find(|(_, other)| *other != rows) {
             return Err(refused_at(py, name, &format!("a column of {other} rows"), &format!("one of {rows} rows, as offset_bytes"), None));
@@ -234,6 +236,7 @@ impl Columns {
             return Err(refused_at(py, "length_bytes", &format!("0 in row {row}"), "at least 1", None));
         }
         let request = |row: usize| Request {
+            fua: forced.get(row).copied().unwrap_or(false),
             high_priority: priorities.get(row).copied().unwrap_or(false),
             stream: streams.get(row).map_or(0, |stream| *stream as u8),
             ..Request::new(kinds[row], arrivals[row], offsets[row], lengths[row])

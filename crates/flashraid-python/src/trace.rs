@@ -108,6 +108,7 @@ pub fn write_trace(py: Python<'_>, requests: Bound<'_, Requests>, path: PathBuf,
             offset_bytes: request.offset_bytes,
             length_bytes: request.length_bytes,
             kind: request.kind,
+            fua: request.fua,
         }))
     };
     let written = py.detach(|| write_records(&path, format, &devices, next)).map_err(|error| of_trace(py, &error))?;

@@ -174,6 +174,7 @@ mod tests {
             offset_bytes: index * 4096,
             length_bytes: 4096,
             kind: direction,
+            fua: false,
             high_priority: index == 7,
             stream: (index % 2) as u8,
             one_member: false,

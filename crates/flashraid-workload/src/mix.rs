@@ -68,6 +68,7 @@ mod tests {
                 offset_bytes: self.1,
                 length_bytes: 1,
                 kind: OpKind::Read,
+                fua: false,
                 high_priority: false,
                 stream: 0,
                 one_member: false,

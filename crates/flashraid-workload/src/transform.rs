@@ -305,6 +305,7 @@ mod tests {
                 offset_bytes: (self.0 - 1) * (1 << 18) + 512,
                 length_bytes: 4096,
                 kind: OpKind::Write,
+                fua: false,
                 high_priority: false,
                 stream: 0,
                 one_member: false,

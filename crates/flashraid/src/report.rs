@@ -345,6 +345,9 @@ pub struct DriveReport {
     pub room_waits: u64,
     /// Mean of these waits, in microseconds.
     pub room_wait_mean_us: Option<f64>,
+    /// Writes with "force unit access" that waited for their programs; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forced_waits: u64,
     /// Superpages of the host that waited because moves were owed.
     pub debt_waits: u64,
     /// Superpages of the host that waited because too few superblocks were free.

@@ -120,6 +120,7 @@ pub fn simulate(
         (false, true) => &CACHED_HINTS,
         (false, false) => &HINTS,
     };
+    let moved_pages = array.members()[0].media().map(|_| 0);
     let mut loop_ = Loop {
         upcoming: Upcoming::new(source, &array, hints),
         takes_ahead,
@@ -145,6 +146,7 @@ pub fn simulate(
         sent: 0,
         now: 0,
         steps_since_question: 0,
+        moved_pages,
         idle_is_over: false,
     };
     if params.timeline.is_some() {
@@ -211,6 +213,8 @@ struct Loop {
     sent: u64,
     now: TimeNs,
     steps_since_question: u32,
+    /// Pages that drives with superblocks have moved so far: they do so all the time, and not in collections that are told one by one.
+    moved_pages: Option<u64>,
     /// The last request is done.
     idle_is_over: bool,
 }
@@ -402,6 +406,13 @@ impl Loop {
         in_clock(until)?;
         self.array.advance(until, &mut self.events);
         self.now = until;
+        if let Some(before) = &mut self.moved_pages {
+            let moved = self.array.members().iter().map(|member| member.counters().gc_pages_moved).sum();
+            let newly = moved - std::mem::replace(before, moved);
+            if newly > 0 {
+                self.metrics.moved(until, newly);
+            }
+        }
         if self.samples && self.metrics.wants_sample(until) {
             self.sample(until);
         }

@@ -27,6 +27,8 @@ pub struct BenchReport {
     pub coordinated: CoordinatedSpeed,
     /// Random requests of a page to one simple NVMe drive, 70 % reads, closed loop of 64.
     pub nvme: NvmeSpeed,
+    /// The same load on a drive of today: a write buffer, superpages, incremental collection, a controller with cores.
+    pub nvme_full: NvmeSpeed,
     /// A grid of 64 small arrays on two workers.
     pub study: StudySpeed,
     /// Uniform random writes of a page to one SSD (PGC Table II), closed loop of 32.
@@ -151,6 +153,8 @@ pub struct BenchSize {
     pub lawc_requests: u64,
     /// Requests to the NVMe drive.
     pub nvme_requests: u64,
+    /// Requests to the drive of today.
+    pub nvme_full_requests: u64,
     /// Seeds of the study, each with four points.
     pub study_seeds: u64,
     /// Requests to the device and to the floor.
@@ -165,13 +169,21 @@ impl BenchSize {
         array_requests: 150_000,
         lawc_requests: 3_000_000,
         nvme_requests: 5_000_000,
+        nvme_full_requests: 3_000_000,
         study_seeds: 16,
         device_requests: 20_000_000,
         shrink: 1,
     };
     /// A smoke test: a few seconds.
-    pub const SMOKE: Self =
-        Self { array_requests: 200, lawc_requests: 2_000, nvme_requests: 5_000, study_seeds: 1, device_requests: 20_000, shrink: 16 };
+    pub const SMOKE: Self = Self {
+        array_requests: 200,
+        lawc_requests: 2_000,
+        nvme_requests: 5_000,
+        nvme_full_requests: 5_000,
+        study_seeds: 1,
+        device_requests: 20_000,
+        shrink: 16,
+    };
 }
 
 /// Threads of `array_threads`, workers of `study`.
@@ -229,6 +241,10 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
     let (nvme_s, _) = warm_and_timed(&self::scenario(work::NVME, &[], size)?, size.nvme_requests)?;
     let nvme_per_s = size.nvme_requests as f64 / nvme_s;
 
+    report("the NVMe drive of today");
+    let (nvme_full_s, _) = warm_and_timed(&self::scenario(work::NVME_FULL, &[], size)?, size.nvme_full_requests)?;
+    let nvme_full_per_s = size.nvme_full_requests as f64 / nvme_full_s;
+
     report("the array with a write cache");
     let (lawc_s, lawc_totals) = warm_and_timed(&self::scenario(work::LAWC, &[], size)?, size.lawc_requests)?;
 
@@ -242,6 +258,7 @@ pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport,
         array_threads,
         coordinated,
         nvme: NvmeSpeed { requests_per_s: nvme_per_s, over_device: nvme_per_s / device_per_s },
+        nvme_full: NvmeSpeed { requests_per_s: nvme_full_per_s, over_device: nvme_full_per_s / device_per_s },
         study: StudySpeed { points_per_s: points as f64 / two_workers_s, over_one_worker: one_worker_s / two_workers_s },
         lawc: Speed::of(lawc_s, &lawc_totals, size.lawc_requests),
         device: DeviceSpeed {
@@ -341,10 +358,14 @@ mod tests {
     /// A preset that changes must not move the work.
     #[test]
     fn the_work_names_no_preset() {
-        for work in [work::ARRAY, work::DEVICE, work::LAWC, work::NVME, work::STUDY] {
+        let of_pools = ["footprint", "pool", "summary_page", "stop", "overwrites"].as_slice();
+        let of_superblocks =
+            ["footprint", "programs_at_once", "debt", "scale", "protected", "latency", "reads_ahead", "overwrites"].as_slice();
+        let works = [work::ARRAY, work::DEVICE, work::LAWC, work::NVME, work::STUDY].map(|work| (work, of_pools));
+        for (work, named) in works.into_iter().chain([(work::NVME_FULL, of_superblocks)]) {
             let keys = work.lines().filter(|line| !line.starts_with('#'));
             assert!(keys.clone().count() > 40 && keys.clone().all(|line| !line.contains("preset")), "{work}");
-            for key in ["footprint", "pool", "summary_page", "stop", "overwrites"] {
+            for key in named {
                 assert!(keys.clone().any(|line| line.contains(key)), "{key}");
             }
         }

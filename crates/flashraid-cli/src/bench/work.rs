@@ -27,5 +27,7 @@ pub(super) const SEMI: &[(&str, &str)] = &[
 pub(super) const LAWC: &str = include_str!("work/lawc.toml");
 /// One drive with channels and dynamic allocation.
 pub(super) const NVME: &str = include_str!("work/nvme.toml");
+/// One drive that writes superpages out of a buffer and collects superblocks little by little.
+pub(super) const NVME_FULL: &str = include_str!("work/nvme_full.toml");
 /// A small array, of which the study has a grid.
 pub(super) const STUDY: &str = include_str!("work/study.toml");

@@ -44,6 +44,8 @@ fn sheet(report: &BenchReport, quick: bool) -> Sheet {
         ("", "time over that of the device", number::three_digits(report.device_semi.time_over_device)),
         ("nvme", "requests", rate(report.nvme.requests_per_s)),
         ("", "over the device", number::three_digits(report.nvme.over_device)),
+        ("nvme, of today", "requests", rate(report.nvme_full.requests_per_s)),
+        ("", "over the device", number::three_digits(report.nvme_full.over_device)),
         ("study", "points on two workers", rate(report.study.points_per_s)),
         ("", "over one worker", number::three_digits(report.study.over_one_worker)),
         ("floor", "requests", rate(report.floor.requests_per_s)),

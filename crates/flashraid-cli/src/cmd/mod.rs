@@ -2,6 +2,7 @@
 
 mod bench;
 mod cache;
+mod card;
 mod check;
 mod compare;
 mod completions;

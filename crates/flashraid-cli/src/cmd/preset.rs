@@ -1,6 +1,7 @@
 //! `flashraid preset`: the devices, arrays and workloads that come with the program.
 
 use flashraid::config::{Preset, PresetKind, presets, renamed_preset};
+use flashraid_experiments::card::{self, Graded};
 
 use crate::args::PresetCommand;
 use crate::failure::{Failure, Outcome};
@@ -12,8 +13,9 @@ pub fn run(command: Option<&PresetCommand>) -> Outcome {
     match command {
         Some(PresetCommand::List { json: true, .. }) => json::print(&document()),
         None | Some(PresetCommand::List { markdown: false, .. }) => list(),
-        Some(PresetCommand::List { markdown: true, .. }) => files::print(&reference::presets(&presets())),
+        Some(PresetCommand::List { markdown: true, .. }) => files::print(&reference::presets(&presets(), &card::kept)),
         Some(PresetCommand::Show { name }) => show(name),
+        Some(PresetCommand::Card(arguments)) => super::card::run(arguments),
     }
 }
 
@@ -35,9 +37,24 @@ fn document() -> serde_json::Value {
             "name": preset.name,
             "summary": preset.summary,
             "toml": as_configuration(preset),
+            "card": kept(preset),
         })
     };
     serde_json::json!({ "schema": "flashraid.presets/1", "presets": presets().iter().map(preset).collect::<Vec<_>>() })
+}
+
+/// How the preset was graded last, if its drive has a data sheet.
+fn kept(preset: &Preset) -> Option<Graded> {
+    if preset.kind == PresetKind::Device { card::kept(&preset.name) } else { None }
+}
+
+/// How far a preset is trusted, in a few words; nothing if it follows no data sheet.
+fn trust(preset: &Preset) -> String {
+    match kept(preset).map(|card| card.tally()) {
+        Some((held, judged)) => format!(" · card {held}/{judged}"),
+        None if preset.kind == PresetKind::Device && card::cards().iter().any(|card| card.drive == preset.name) => " · card not made".to_owned(),
+        None => String::new(),
+    }
 }
 
 fn list() -> Outcome {
@@ -47,11 +64,15 @@ fn list() -> Outcome {
     for kind in KINDS {
         text += &format!("[{}] preset = …\n", section(kind));
         for preset in all.iter().filter(|preset| preset.kind == kind) {
-            text += &format!("  {:width$}  {}\n", preset.name, shortened(&preset.summary, LINE - width - 4));
+            let trust = trust(preset);
+            let room = LINE - width - 4 - trust.chars().count();
+            text += &format!("  {:width$}  {}{trust}\n", preset.name, shortened(&preset.summary, room));
         }
         text += "\n";
     }
-    files::print(&(text + "flashraid preset show NAME prints all of one.\n"))
+    text += "flashraid preset show NAME prints all of one. \"card 4/5\": of five figures of the\n";
+    text += "data sheet the simulation meets four; flashraid preset card NAME says which.\n";
+    files::print(&text)
 }
 
 /// Characters of a line.

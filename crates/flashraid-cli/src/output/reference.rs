@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use flashraid::config::{Preset, PresetKind};
+use flashraid_experiments::card::{self, Grade, Graded};
+use flashraid_report::number;
 use serde_json::Value;
 
 const KEYS_INTRO: &str = "\
@@ -226,10 +228,13 @@ const PRESETS_INTRO: &str = "\
 The devices, arrays and workloads that come with the program, each as the section of a configuration that it stands for.
 A configuration names one and replaces what it likes ([keys](reference.md)); `flashraid preset show NAME` prints one.
 Comments give the source of every value: the paper, or the documented choice where the paper leaves it open.
+Drives that follow a data sheet have a *report card*, which says how far the simulation meets it; `flashraid preset card NAME` simulates it again.
+Of its figures some were *fitted*: a number of the preset was chosen to meet them. Others are *predicted*: nothing was chosen by them.
+*Reported* figures stand beside the simulation, and nothing is claimed of them.
 ";
 
-/// Every preset as a page.
-pub fn presets(presets: &[Preset]) -> String {
+/// Every preset as a page, with the card of each that `card` knows.
+pub fn presets(presets: &[Preset], card: &dyn Fn(&str) -> Option<Graded>) -> String {
     let mut text = PRESETS_INTRO.to_owned();
     for (kind, title, key) in [
         (PresetKind::Device, "Devices", "ssd.preset"),
@@ -239,7 +244,52 @@ pub fn presets(presets: &[Preset]) -> String {
         let _ = write!(text, "\n## {title}\n\nFor `{key}`.\n");
         for preset in presets.iter().filter(|preset| preset.kind == kind) {
             let _ = write!(text, "\n### {}\n\n```toml\n{}\n```\n", preset.name, preset.text.trim_end());
+            if let Some(card) = Some(&preset.name).filter(|_| kind == PresetKind::Device).and_then(|name| card(name)) {
+                text += &card_table(&card);
+            }
         }
     }
     text
+}
+
+/// The card of a drive as a table.
+fn card_table(card: &Graded) -> String {
+    let (held, judged) = card.tally();
+    let mut text =
+        format!("\nReport card, after {} {}, at scale {}: {held} of {judged} figures hold.\n\n", card.after, card.capacity, card.scale);
+    text += "| figure | unit | data sheet | simulated | difference | tolerance | kind | holds |\n|---|---|---:|---:|---:|---:|---|---|\n";
+    for figure in &card.figures {
+        let row = card_row(figure);
+        let _ = writeln!(text, "| {} |", row.map(|text| cell(&text)).join(" | "));
+    }
+    text
+}
+
+/// Title, unit, both values, their difference, what is allowed of it, kind and verdict of a figure.
+pub fn card_row(figure: &Grade) -> [String; 8] {
+    let value = |value: f64| match figure.unit.as_str() {
+        "IOPS" | "MB/s" => number::grouped(value.round() as u64),
+        _ => number::three_digits(value),
+    };
+    let difference = |simulated: f64| format!("{:+.1} %", (simulated / figure.data_sheet - 1.0) * 100.0);
+    let allowed = match (figure.range, figure.tolerance) {
+        (Some([low, high]), _) => format!("{low} to {high}"),
+        (None, Some(tolerance)) => format!("{:.0} %", tolerance * 100.0),
+        (None, None) => String::new(),
+    };
+    let holds = match figure.holds {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "",
+    };
+    [
+        card::title(&figure.name).to_owned(),
+        figure.unit.clone(),
+        value(figure.data_sheet),
+        figure.simulated.map_or_else(|| "undefined".to_owned(), value) + if figure.steady { "" } else { " (not steady)" },
+        figure.simulated.map_or_else(String::new, difference),
+        allowed,
+        figure.kind.name().to_owned(),
+        holds.to_owned(),
+    ]
 }

@@ -16,6 +16,7 @@ fn help_texts() {
         vec!["trace", "info", "--help"],
         vec!["trace", "convert", "--help"],
         vec!["preset", "--help"],
+        vec!["preset", "card", "--help"],
         vec!["completions", "--help"],
         vec!["man", "--help"],
         vec!["cache", "--help"],
@@ -85,6 +86,7 @@ fn a_quick_bench_has_what_the_contract_names() {
         "/warm_up/pages",
         "/warm_up/seconds",
         "/floor/requests_per_s",
+        "/nvme_full/requests_per_s",
         "/bytes_per_physical_page",
     ] {
         assert!(document.pointer(pointer).and_then(serde_json::Value::as_f64).is_some_and(|figure| figure > 0.0), "{pointer}");

@@ -66,6 +66,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
                     first_page,
                     pages,
                     kind: OpKind::of(write),
+                    fua: false,
                     high_priority: false,
                     stream: 0,
                     one_member: false,
@@ -134,8 +135,16 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
         let cache = CacheParams { low: 0.9, high: 1.0, ..cache(parts, group, member) };
         let mut array = Array::new(&params(level, members, 1, 300, cache), 1);
         let mut events = Vec::new();
-        let op =
-            |tag, kind, first_page, pages| PageRequest { tag, first_page, pages, kind, high_priority: false, stream: 0, one_member: false };
+        let op = |tag, kind, first_page, pages| PageRequest {
+            tag,
+            first_page,
+            pages,
+            kind,
+            fua: false,
+            high_priority: false,
+            stream: 0,
+            one_member: false,
+        };
         for (at, request) in [(0, op(0, OpKind::Write, 0, 2)), (1000, op(1, OpKind::Trim, trim.0, trim.1))] {
             array.advance(at, &mut events);
             array.submit(at, &request).unwrap();
@@ -167,7 +176,16 @@ fn destages_are_recorded_on_the_members_that_get_them() {
         array
             .submit(
                 at,
-                &PageRequest { tag, first_page: 0, pages: 3, kind: OpKind::Write, high_priority: false, stream: 0, one_member: false },
+                &PageRequest {
+                    tag,
+                    first_page: 0,
+                    pages: 3,
+                    kind: OpKind::Write,
+                    fua: false,
+                    high_priority: false,
+                    stream: 0,
+                    one_member: false,
+                },
             )
             .unwrap();
         array.advance(at + 999, &mut events);

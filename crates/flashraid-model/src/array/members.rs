@@ -65,6 +65,7 @@ pub(super) struct Access {
     pub now: TimeNs,
     /// Read, write or trim.
     pub kind: OpKind,
+    pub fua: bool,
     pub high_priority: bool,
     /// See [`Effects::moment_is_over`].
     pub moment_is_over: bool,
@@ -195,13 +196,14 @@ impl Members {
     /// Reads or writes a page of a member; `completion` waits for it.
     #[inline]
     pub fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
-        let Access { now, kind, high_priority, moment_is_over } = *access;
+        let Access { now, kind, fua, high_priority, moment_is_over } = *access;
+        let writes = kind == OpKind::Write;
         if let Some(pages_given) = &mut self.pages_given
-            && kind == OpKind::Write
+            && writes
         {
             pages_given.count(now, member);
         }
-        let op = PageOp { page, kind, high_priority: kind == OpKind::Write && high_priority, completion };
+        let op = PageOp { page, kind, fua: writes && fua, high_priority: writes && high_priority, completion };
         self.with(member, moment_is_over, |ssd, fx| ssd.submit(now, op, fx));
     }
 

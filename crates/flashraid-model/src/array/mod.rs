@@ -73,6 +73,7 @@ pub fn pages_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Opti
         first_page,
         pages: u32::try_from(end_page - first_page).ok()?,
         kind: request.kind,
+        fua: request.fua && request.kind == OpKind::Write,
         high_priority: request.high_priority,
         stream: request.stream,
         one_member: request.one_member,
@@ -317,7 +318,7 @@ impl Array {
             self.operation_begins(now);
         }
         let completion = self.members.open_completion(Continuation::Host(request.tag));
-        let access = Access { now, kind: OpKind::Flush, high_priority: false, moment_is_over };
+        let access = Access { now, kind: OpKind::Flush, fua: false, high_priority: false, moment_is_over };
         let members = self.members.ssds.len() as u32;
         (0..members).for_each(|member| self.members.submit(&access, member, 0, completion));
         self.members.close_completion(completion, members);
@@ -350,7 +351,7 @@ impl Array {
         if self.counts_operations() {
             self.operation_begins(now);
         }
-        let access = Access { now, kind: request.kind, high_priority: request.high_priority, moment_is_over };
+        let access = Access { now, kind: request.kind, fua: request.fua, high_priority: request.high_priority, moment_is_over };
         self.issue(&access, self.layout.extents(request), request.one_member, Continuation::Host(request.tag));
         self.drain();
     }
@@ -421,13 +422,14 @@ impl Array {
                                 first_page,
                                 pages,
                                 kind,
+                                fua: false,
                                 high_priority: false,
                                 stream: 0,
                                 one_member: false,
                             })
                         })
                     };
-                    let access = Access { now, kind, high_priority: false, moment_is_over };
+                    let access = Access { now, kind, fua: false, high_priority: false, moment_is_over };
                     if let Some(record) = record {
                         record.begin(
                             now,
@@ -441,7 +443,7 @@ impl Array {
                 }
                 Command::Members { extents: (from, to), write, token } => {
                     self.operation_begins(now);
-                    let access = Access { now, kind: OpKind::of(write), high_priority: false, moment_is_over };
+                    let access = Access { now, kind: OpKind::of(write), fua: false, high_priority: false, moment_is_over };
                     let extents = &commands.member_extents[from as usize..to as usize];
                     if let Some(record) = record {
                         record.begin(

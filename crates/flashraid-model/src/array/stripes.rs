@@ -43,6 +43,7 @@ struct Operation {
     stripe: u64,
     /// Its pages; for a write those to be written, with parity once that is planned.
     pages: StripePages,
+    fua: bool,
     high_priority: bool,
     /// The completion that waits for it; none waits for rebuilding.
     completion: Option<u32>,
@@ -172,6 +173,7 @@ impl Stripes {
         while extents.peek().is_some() {
             let id = self.new_operation(access.now, access.high_priority, Some(completion));
             let operation = &mut self.operations[id as usize];
+            operation.fua = access.fua;
             operation.stripe = next_sub_request(&self.route.layout, &mut extents, by_strip, &mut operation.pages);
             operation.kind = access.kind;
             if access.kind == OpKind::Trim && self.route.layout.shape().parity > 0 {
@@ -265,6 +267,7 @@ impl Stripes {
                 kind: OpKind::Read,
                 stripe: 0,
                 pages: StripePages::none(shape.width(), self.route.layout.strip_pages()),
+                fua: false,
                 high_priority: false,
                 completion: None,
                 sequence: 0,
@@ -277,6 +280,7 @@ impl Stripes {
         });
         let operation = &mut self.operations[id as usize];
         operation.pages.clear();
+        operation.fua = false;
         (operation.high_priority, operation.completion, operation.asked_ns) = (high_priority, completion, now);
         (operation.sequence, operation.reading, operation.gc_members) = (self.born, false, 0);
         self.born += 1;
@@ -361,7 +365,7 @@ impl Stripes {
             Work::Write | Work::Rebuild(_) | Work::GiveUp(_) => OpKind::Write,
             Work::WriteCopies | Work::Trim => operation.kind,
         };
-        let access = Access { now, kind, high_priority: operation.high_priority, moment_is_over };
+        let access = Access { now, kind, fua: operation.fua, high_priority: operation.high_priority, moment_is_over };
         let issued = if operation.reading {
             self.route.issue(&access, operation.stripe, &self.reads, completion, members)
         } else if let Work::Rebuild(failure) = operation.work {

@@ -85,6 +85,7 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
                     first_page,
                     pages,
                     kind: OpKind::of(write),
+                    fua: false,
                     high_priority: false,
                     stream: 0,
                     one_member: false,
@@ -603,7 +604,7 @@ fn a_second_failure_during_rebuilding_takes_what_is_not_rebuilt() {
 }
 
 fn operation(kind: OpKind, first_page: u64, pages: u32) -> PageRequest {
-    PageRequest { tag: 0, first_page, pages, kind, high_priority: false, stream: 0, one_member: false }
+    PageRequest { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, one_member: false }
 }
 
 #[test]

@@ -96,6 +96,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
                     first_page,
                     pages: 1,
                     kind: OpKind::of(write),
+                    fua: false,
                     high_priority: false,
                     stream: 0,
                     one_member: false,

@@ -112,9 +112,9 @@ impl Course {
     }
 
     #[inline]
-    pub(super) fn moved(&mut self, at: TimeNs, pages: u32) {
+    pub(super) fn moved(&mut self, at: TimeNs, pages: u64) {
         if at >= self.from_ns {
-            self.at(at).pages_moved += u64::from(pages);
+            self.at(at).pages_moved += pages;
         }
     }
 

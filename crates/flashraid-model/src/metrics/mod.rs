@@ -186,11 +186,17 @@ impl Metrics {
         self.course.arrivals_end(last_ns);
     }
 
+    /// Pages that collection has moved; those of a collection are told with it ([`Metrics::gc`]).
+    #[inline]
+    pub fn moved(&mut self, at: TimeNs, pages: u64) {
+        self.course.moved(at, pages);
+        self.over_time.moved(at, pages);
+    }
+
     /// A collection whose start and end are both known, reported when it is decided on or at any time before [`Metrics::advance`] passes its start.
     #[inline]
     pub fn gc(&mut self, interval: &GcInterval) {
-        self.course.moved(interval.start_ns, interval.pages_moved);
-        self.over_time.moved(interval.start_ns, interval.pages_moved);
+        self.moved(interval.start_ns, u64::from(interval.pages_moved));
         // What began before the measured time counts from its begin on.
         self.gc.interval(interval.member, interval.die, interval.start_ns.max(self.from_ns), interval.end_ns);
         if let Some(timeline) = &mut self.timeline {
@@ -307,6 +313,7 @@ mod tests {
             offset_bytes: 0,
             length_bytes: 1000,
             kind: OpKind::Read,
+            fua: false,
             high_priority: false,
             stream: 0,
             one_member: false,

@@ -167,12 +167,12 @@ impl Recorder {
         interval.buckets[bucket] += 1;
     }
 
-    /// A collection has begun.
+    /// Collection has moved pages.
     #[inline]
-    pub(super) fn moved(&mut self, at: TimeNs, pages: u32) {
+    pub(super) fn moved(&mut self, at: TimeNs, pages: u64) {
         if at >= self.from_ns {
             let index = self.at(at);
-            self.intervals[index].pages_moved += u64::from(pages);
+            self.intervals[index].pages_moved += pages;
         }
     }
 

@@ -72,6 +72,7 @@ mod tests {
             offset_bytes: 0,
             length_bytes: 4096,
             kind: OpKind::Write,
+            fua: false,
             high_priority: false,
             stream: 0,
             one_member: false,

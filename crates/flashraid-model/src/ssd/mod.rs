@@ -43,6 +43,8 @@ pub struct PageOp {
     pub page: u32,
     /// What is done; never a flush, which concerns no page.
     pub kind: OpKind,
+    /// A write that is done only when its data survive a loss of power.
+    pub fua: bool,
     /// A write that must not wait for garbage collection.
     pub high_priority: bool,
     /// Whom to tell; comes back with the end.

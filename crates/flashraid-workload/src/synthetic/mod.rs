@@ -140,8 +140,16 @@ fn too_late() -> SourceError {
 }
 
 /// What a request is before its properties are drawn.
-const BLANK: Request =
-    Request { arrival_ns: 0, offset_bytes: 0, length_bytes: 0, kind: OpKind::Write, high_priority: false, stream: 0, one_member: false };
+const BLANK: Request = Request {
+    arrival_ns: 0,
+    offset_bytes: 0,
+    length_bytes: 0,
+    kind: OpKind::Write,
+    fua: false,
+    high_priority: false,
+    stream: 0,
+    one_member: false,
+};
 
 impl Source for Synthetic {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {

@@ -1,7 +1,7 @@
 //! blkparse text as printed by default: `maj,min cpu seq seconds pid action RWBS sector + sectors [process]`.
 //!
 //! Source: blkparse(1) of blktrace. Each request passes several actions, so only one kind is taken: Q (queued), or D (issued) in a trace
-//! without Q. Flushes without data and commands are passed over; what follows the first line of the summary at the end, too.
+//! without Q. `WF` is a write with "force unit access". Flushes without data and commands are passed over; what follows the first line of the summary at the end, too.
 //! The device is `major × 2^20 + minor`, as in the kernel.
 
 use super::fields::{FieldResult, Fields, integer};
@@ -51,7 +51,8 @@ impl Blkparse {
             }
             return Ok(None);
         }
-        let Some(direction) = direction(fields.text("the kind of request (R, W, WS, …)")?) else {
+        let kind = fields.text("the kind of request (R, W, WS, …)")?;
+        let Some(direction) = direction(kind) else {
             return Ok(None);
         };
         let Some(first) = fields.next() else { return Ok(None) };
@@ -68,7 +69,14 @@ impl Blkparse {
             _ => return Err(fields.bad("\"+\" between start and length")),
         }
         let length_bytes = fields.length_bytes_of(direction, units.sector_bytes, "the length in sectors (a whole number)")?;
-        Ok(Some(TraceRecord { time_ns, device: device(major, minor), offset_bytes, length_bytes, kind: direction }))
+        Ok(Some(TraceRecord {
+            time_ns,
+            device: device(major, minor),
+            offset_bytes,
+            length_bytes,
+            kind: direction,
+            fua: direction == OpKind::Write && is_fua(kind),
+        }))
     }
 }
 
@@ -79,6 +87,11 @@ fn action_of(line: &[u8]) -> Option<&[u8]> {
         fields.next()?;
     }
     fields.next()
+}
+
+/// An F behind the W is "force unit access"; one before it asks for a flush.
+fn is_fua(kind: &[u8]) -> bool {
+    kind.iter().skip_while(|letter| **letter != b'W').any(|letter| *letter == b'F')
 }
 
 /// `None` for flushes without data.

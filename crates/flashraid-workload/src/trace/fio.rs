@@ -74,7 +74,7 @@ impl Fio {
                 number
             }
         };
-        Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction })
+        Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false })
     }
 
     /// The name of the file.

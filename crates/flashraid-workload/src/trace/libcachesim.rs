@@ -82,7 +82,7 @@ impl Libcachesim {
         if std::mem::take(&mut self.header_ahead) {
             return Ok(None);
         }
-        let mut record = TraceRecord { time_ns: 0, device: 0, offset_bytes: 0, length_bytes: 0, kind: self.kind };
+        let mut record = TraceRecord { time_ns: 0, device: 0, offset_bytes: 0, length_bytes: 0, kind: self.kind, fua: false };
         let mut fields = Fields::separated_by(b',', line);
         for column in 0..self.columns {
             if column == self.time {

@@ -172,6 +172,7 @@ impl Source for TraceReader {
             offset_bytes: self.layout.offset_bytes(record.device, record.offset_bytes),
             length_bytes: record.length_bytes,
             kind: record.kind,
+            fua: record.fua,
             high_priority: false,
             stream: 0,
             one_member: false,

@@ -25,4 +25,6 @@ pub struct TraceRecord {
     pub length_bytes: u64,
     /// Read, write or, of a discard, trim.
     pub kind: OpKind,
+    /// A write with "force unit access"; few formats tell.
+    pub fua: bool,
 }

@@ -13,7 +13,7 @@ fn spec() -> TraceSpec {
 }
 
 fn record(time_ns: u64, device: u32, offset_bytes: u64, length_bytes: u64, direction: OpKind) -> TraceRecord {
-    TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction }
+    TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false }
 }
 
 fn records(bytes: &[u8], spec: &TraceSpec) -> Result<Vec<TraceRecord>, SourceError> {
@@ -130,6 +130,14 @@ fn blkparse_takes_what_is_queued_or_else_issued() {
     assert_eq!(info_bytes(BLKPARSE.as_bytes(), &ignoring).unwrap().skipped.discards, 1);
     let issued: String = BLKPARSE.lines().filter(|line| !line.contains(" Q ")).map(|line| format!("{line}\n")).collect();
     check(issued, Format::Blkparse, &[record(2000, device, 1 << 20, 4096, Writes)]);
+}
+
+#[test]
+fn blkparse_tells_force_unit_access_from_a_flush() {
+    let lines =
+        ["W", "WFS", "FWFS", "FWS", "RF"].map(|kind| format!("  8,16   1        1     0.000000000   697  Q {kind:>3} 2048 + 8 [writer]\n"));
+    let found = records(lines.concat().as_bytes(), &TraceSpec { format: Some(Format::Blkparse), ..spec() }).unwrap();
+    assert_eq!(found.iter().map(|record| record.fua).collect::<Vec<_>>(), [false, true, true, false, false]);
 }
 
 #[test]

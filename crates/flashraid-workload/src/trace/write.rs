@@ -311,7 +311,14 @@ mod tests {
                 .map(|(gap, device, offset, length, kind)| {
                     time_ns += gap * time_step_ns;
                     let direction = [OpKind::Read, OpKind::Read, OpKind::Write, OpKind::Write, OpKind::Trim][usize::from(kind)];
-                    TraceRecord { time_ns, device, offset_bytes: offset * size_step, length_bytes: length * size_step, kind: direction }
+                    TraceRecord {
+                        time_ns,
+                        device,
+                        offset_bytes: offset * size_step,
+                        length_bytes: length * size_step,
+                        kind: direction,
+                        fua: false,
+                    }
                 })
                 .collect()
         })
@@ -410,7 +417,7 @@ mod tests {
             let second = std::iter::from_fn(|| reader.next_record().unwrap()).nth(1).unwrap();
             assert_eq!(
                 second,
-                TraceRecord { time_ns: 1_000_000_000, device: 1, offset_bytes: 8192, length_bytes: 512, kind: OpKind::Read }
+                TraceRecord { time_ns: 1_000_000_000, device: 1, offset_bytes: 8192, length_bytes: 512, kind: OpKind::Read, fua: false }
             );
         }
         std::fs::write(&input, "0,8,4096,w,5.0\n1,16,512,r,broken\n").unwrap();

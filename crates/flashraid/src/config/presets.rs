@@ -38,6 +38,13 @@ const DEVICES: &[(&str, &str)] = &[
     ("nvme-tlc-read", include_str!("../../../../presets/devices/nvme-tlc-read.toml")),
     ("nvme-tlc-mixed", include_str!("../../../../presets/devices/nvme-tlc-mixed.toml")),
     ("nvme-gen5", include_str!("../../../../presets/devices/nvme-gen5.toml")),
+    ("nvme-gen5-6400", include_str!("../../../../presets/devices/nvme-gen5-6400.toml")),
+    ("nvme-gen5-12800", include_str!("../../../../presets/devices/nvme-gen5-12800.toml")),
+    ("nvme-gen5-25600", include_str!("../../../../presets/devices/nvme-gen5-25600.toml")),
+    ("nvme-qlc", include_str!("../../../../presets/devices/nvme-qlc.toml")),
+    ("nvme-qlc-gen3", include_str!("../../../../presets/devices/nvme-qlc-gen3.toml")),
+    ("nvme-tlc-gen3", include_str!("../../../../presets/devices/nvme-tlc-gen3.toml")),
+    ("nvme-tlc-16k", include_str!("../../../../presets/devices/nvme-tlc-16k.toml")),
 ];
 
 /// Name and TOML of every array.

@@ -99,6 +99,7 @@ impl Case {
             offset_bytes,
             length_bytes,
             kind: direction,
+            fua: false,
             high_priority: false,
             stream: 0,
             one_member: false,

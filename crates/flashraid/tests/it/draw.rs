@@ -578,6 +578,7 @@ impl Draw {
                 offset_bytes: offset,
                 length_bytes: length,
                 kind: if self.chance(write_percent) { OpKind::Write } else { OpKind::Read },
+                fua: false,
                 high_priority: false,
                 stream: 0,
                 one_member: false,

@@ -70,6 +70,7 @@ fn draw(seed: u64) -> Case {
                 offset_bytes: (row * u64::from(params.members) + member) * PAGE_BYTES,
                 length_bytes: PAGE_BYTES,
                 kind: direction,
+                fua: false,
                 high_priority: false,
                 stream: 0,
                 one_member: false,

@@ -175,7 +175,16 @@ fn uniform_writes(victim: VictimPolicy, blocks: u32, reserved_percent: u32) -> C
 
 fn page_request(arrival_ns: u64, page: u64, direction: OpKind) -> Request {
     let offset_bytes = page * PAGE_BYTES;
-    Request { arrival_ns, offset_bytes, length_bytes: PAGE_BYTES, kind: direction, high_priority: false, stream: 0, one_member: false }
+    Request {
+        arrival_ns,
+        offset_bytes,
+        length_bytes: PAGE_BYTES,
+        kind: direction,
+        fua: false,
+        high_priority: false,
+        stream: 0,
+        one_member: false,
+    }
 }
 
 fn write_amplification(outcome: &Outcome) -> f64 {

@@ -52,7 +52,7 @@ const IWC: Parts = Iwc::PARTS;
 const IWC_SYNC: Parts = IwcSync::PARTS;
 
 fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
-    PageRequest { tag, first_page, pages, kind: OpKind::of(write), high_priority: false, stream: 0, one_member: false }
+    PageRequest { tag, first_page, pages, kind: OpKind::of(write), fua: false, high_priority: false, stream: 0, one_member: false }
 }
 
 impl Bench {

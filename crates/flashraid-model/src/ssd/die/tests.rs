@@ -87,7 +87,7 @@ fn run_after(params: &ArrayParams, shortcuts: Shortcuts, writes: &[u64], from: T
         };
         // The same page of every member, so that an array does on each what a single one does.
         let (first_page, pages) = (page * members, members as u32);
-        let request = PageRequest { tag: tag as u64, first_page, pages, kind, high_priority, stream: 0, one_member: false };
+        let request = PageRequest { tag: tag as u64, first_page, pages, kind, fua: false, high_priority, stream: 0, one_member: false };
         array.submit(at, &request).expect("it fits");
     }
     while let Some(event) = array.next_time() {

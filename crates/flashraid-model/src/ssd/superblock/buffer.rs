@@ -58,10 +58,22 @@ pub(super) struct Buffer {
     pending: BTreeSet<u64>,
     /// Flushes, each with the number of the last superpage that it waits for.
     flushes: Vec<(u64, u32)>,
+    /// Writes that are to survive a loss of power and are in the buffer.
+    forced: Vec<Forced>,
     /// Since when the first superpage of `to_place` has waited for a superblock.
     foreground_since: Option<TimeNs>,
     /// The first superpage of `to_place` has waited because moves were owed.
     waits_for_debt: bool,
+}
+
+/// A write that waits for the programs of its superpages.
+#[derive(Debug, Clone)]
+struct Forced {
+    command: u32,
+    /// Numbers of the superpages.
+    superpages: Vec<u64>,
+    /// It is not done before that, as no write is.
+    not_before: TimeNs,
 }
 
 impl Buffer {
@@ -105,7 +117,42 @@ impl Drive {
                 self.drive_counters.room_wait_ns += now - since;
             }
             self.buffer.entering.pop_front();
-            self.command_ends(id, now + self.params.buffer.ack_ns);
+            let acknowledged = now + self.params.buffer.ack_ns;
+            if self.commands[id].fua && !self.params.buffer.is_protected {
+                self.force(now, id, acknowledged);
+            } else {
+                self.command_ends(id, acknowledged);
+            }
+        }
+    }
+
+    /// A write is done only when the superpages that hold its units have been programmed (rule 208).
+    fn force(&mut self, now: TimeNs, id: u32, not_before: TimeNs) {
+        let per_superpage = self.shape.superpage_units();
+        let units = units_of(&self.commands[id].ops, self.params.unit_pages).map(|(unit, _)| self.media.map[unit as usize]);
+        // What is in the buffer no more has been programmed, or trimmed, in the meantime.
+        let holding = units.filter(|&place| place != NONE && place & BUFFERED != 0).map(|place| (place & !BUFFERED) / per_superpage);
+        let mut superpages: Vec<u64> = holding.map(|superpage| self.buffer.superpages[superpage].number).collect();
+        superpages.dedup();
+        if superpages.is_empty() {
+            return self.command_ends(id, not_before);
+        }
+        self.drive_counters.forced_waits += 1;
+        let closes = self.buffer.filling.is_some_and(|filling| superpages.contains(&self.buffer.superpages[filling].number));
+        self.buffer.forced.push(Forced { command: id, superpages, not_before });
+        if closes {
+            self.close_filling(now);
+        }
+    }
+
+    /// A superpage of the host has been programmed: writes that waited only for it are done, in order of arrival.
+    fn end_forced(&mut self, now: TimeNs, number: u64) {
+        for forced in &mut self.buffer.forced {
+            forced.superpages.retain(|&superpage| superpage != number);
+        }
+        while let Some(at) = self.buffer.forced.iter().position(|forced| forced.superpages.is_empty()) {
+            let Forced { command, not_before, .. } = self.buffer.forced.remove(at);
+            self.command_ends(command, not_before.max(now));
         }
     }
 
@@ -252,15 +299,17 @@ impl Drive {
         }
     }
 
-    /// The die with the earliest estimated start of those that have room, channels in turn (rule 205).
+    /// The die with the earliest estimated start of those that have room, of equal ones the one with most rows left, so that dies that have
+    /// fallen behind catch up; channels in turn (rule 205).
     fn earliest_die(&mut self, now: TimeNs, stream: Stream) -> Option<u32> {
         let all = self.die_order.len();
         let from = self.next_die as usize;
         let positions = (from..all).chain(0..from);
         let with_room = positions.filter(|&at| self.media.has_room(stream, self.die_order[at]));
         let at = with_room.min_by_key(|&at| {
-            let die = &self.dies[self.die_order[at] as usize];
-            now.max(die.current_work_ends) + die.waiting_ns
+            let number = self.die_order[at];
+            let die = &self.dies[number as usize];
+            (now.max(die.current_work_ends) + die.waiting_ns, std::cmp::Reverse(self.media.rows_left(stream, number)))
         })?;
         self.next_die = if at + 1 == all { 0 } else { at as u32 + 1 };
         Some(self.die_order[at])
@@ -334,6 +383,7 @@ impl Drive {
         self.buffer.superpages.give_back(id);
         if of_host {
             self.end_flushes(now);
+            self.end_forced(now, number);
             self.bring_in(now);
         } else {
             self.moves_programmed(now, &moved);

@@ -37,8 +37,6 @@ struct Moving {
     /// Units that have been read and are not programmed.
     units: u32,
     all_begun: bool,
-    /// The superpage with its last units has been closed.
-    is_closed: bool,
     /// Dies that have not erased their share, once they are to.
     erases: u32,
 }
@@ -103,10 +101,12 @@ impl Drive {
             return 0;
         }
         let free = self.media.free();
+        // What is only to be erased is as good as free; else empty victims would be chosen one after the other until the first is erased.
+        let erased_soon = || self.collection.moving.iter().filter(|moving| moving.erases > 0).count() as u32;
         match &self.agent {
             Some(agent) if agent.is_forced => 4 * span,
             Some(_) if free > floor => 0,
-            _ => (target + span).saturating_sub(free).min(4 * span),
+            _ => (target + span).saturating_sub(free + erased_soon()).min(4 * span),
         }
     }
 
@@ -136,15 +136,24 @@ impl Drive {
         self.media.begin_victim(block);
         self.drive_counters.victims += 1;
         self.collection.victim = Some(Victim { block, valid, next: 0 });
-        self.collection.moving.push(Moving { block, parts: 0, units: 0, all_begun: false, is_closed: false, erases: 0 });
+        self.collection.moving.push(Moving { block, parts: 0, units: 0, all_begun: false, erases: 0 });
         true
     }
 
-    /// Begins parts of victims as far as credits, or need, and room allow.
+    /// Begins parts of victims as far as credits, or need, and room allow. The last units of a victim wait for the next one's, unless their
+    /// superblock is needed and nothing else will come.
     pub(super) fn begin_parts(&mut self, now: TimeNs) {
         if self.instantaneous {
             return;
         }
+        self.begin_allowed_parts(now);
+        let collection = &self.collection;
+        if collection.victim.is_none() && self.is_urgent() && collection.moving.iter().all(|moving| moving.parts == 0) {
+            self.close_moved(now);
+        }
+    }
+
+    fn begin_allowed_parts(&mut self, now: TimeNs) {
         let SuperblockCollection { target, span, .. } = self.params.collection;
         let (per_superpage, superpages) = (self.shape.superpage_units(), self.shape.superpages());
         loop {
@@ -280,21 +289,14 @@ impl Drive {
         self.place_superpages(now);
     }
 
-    /// When all of a victim has been read, the superpage with its last units is closed; when all has been programmed, its dies erase it.
+    /// When all of a victim has been read and programmed, its dies erase it.
     fn victim_goes_on(&mut self, now: TimeNs, block: u32) {
         let moving = self.moving(block);
-        if !moving.all_begun || moving.parts > 0 || moving.erases > 0 {
+        if !moving.all_begun || moving.parts > 0 || moving.units > 0 || moving.erases > 0 {
             return;
-        }
-        if !std::mem::replace(&mut moving.is_closed, true) {
-            self.close_moved(now);
         }
         let dies = self.shape.dies;
-        let moving = self.moving(block);
-        if moving.units > 0 {
-            return;
-        }
-        moving.erases = dies;
+        self.moving(block).erases = dies;
         for die in 0..dies {
             let state = &mut self.dies[die as usize];
             state.erases.push_back(block);
@@ -335,7 +337,6 @@ impl Drive {
             let moved = self.untimed.collect_one(&mut self.media, victim);
             self.drive_counters.victims += 1;
             self.drive_counters.units_moved += u64::from(moved);
-            self.drive_counters.units_padded += u64::from(moved.next_multiple_of(self.shape.superpage_units()) - moved);
             self.counters.gc_pages_moved += u64::from(moved) * u64::from(self.params.unit_pages);
             self.counters.erases += planes;
         }

@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone)]
 pub(super) struct Command {
     pub kind: OpKind,
+    /// A write that is to survive a loss of power.
+    pub fua: bool,
     pub ops: Vec<PageOp>,
     pub arrived: TimeNs,
     /// It has its core.
@@ -28,14 +30,14 @@ pub(super) struct Command {
 
 impl Default for Command {
     fn default() -> Self {
-        Self { kind: OpKind::Read, ops: Vec::new(), arrived: 0, started: 0, begun: 0, crossed: 0, next: 0, waits_since: None }
+        Self { kind: OpKind::Read, fua: false, ops: Vec::new(), arrived: 0, started: 0, begun: 0, crossed: 0, next: 0, waits_since: None }
     }
 }
 
 impl Command {
-    pub fn begin(&mut self, now: TimeNs, kind: OpKind) {
+    pub fn begin(&mut self, now: TimeNs, first: &PageOp) {
         self.ops.clear();
-        (self.kind, self.arrived, self.next, self.waits_since) = (kind, now, 0, None);
+        (self.kind, self.fua, self.arrived, self.next, self.waits_since) = (first.kind, first.fua, now, 0, None);
     }
 
     /// Whether an operation that comes at the same moment belongs to it.

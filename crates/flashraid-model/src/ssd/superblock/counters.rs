@@ -53,6 +53,8 @@ counters! {
     room_waits,
     /// Sum of these waits, in nanoseconds.
     room_wait_ns,
+    /// Writes with "force unit access" that waited for their programs.
+    forced_waits,
     /// Superpages of the host that waited because moves were owed.
     debt_waits,
     /// Superpages of the host that waited because no superblock was to be had.

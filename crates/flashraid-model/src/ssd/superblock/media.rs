@@ -50,6 +50,8 @@ struct Open {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Media {
     pub(super) shape: Shape,
+    /// Dies in the order in which superpages go over them when nothing takes time: channels first.
+    die_order: Vec<u32>,
     /// By logical unit: the place, the slot in the buffer, or none.
     pub(super) map: Vec<u32>,
     /// By place: the logical unit that was written there last.
@@ -64,11 +66,12 @@ pub struct Media {
 
 impl Media {
     /// A drive all of whose exported units are mapped in order, or with `fresh` none.
-    pub(super) fn new(shape: Shape, fresh: bool) -> Self {
+    pub(super) fn new(shape: Shape, die_order: &[u32], fresh: bool) -> Self {
         let places = shape.units() as usize;
         let empty = Superblock { state: State::Free, valid: 0, programmed: 0, erases: 0 };
         let mut media = Self {
             shape,
+            die_order: die_order.to_vec(),
             map: vec![NONE; shape.exported_units as usize],
             units: vec![NONE; places],
             valid: vec![0; places.div_ceil(64)],
@@ -140,6 +143,11 @@ impl Media {
         let open = &self.open[stream as usize];
         let rows = self.shape.rows;
         (open.len() < 2 && !self.free.is_empty()) || open.iter().any(|open| open.next_row[die as usize] < rows)
+    }
+
+    /// Rows that the die has left in the superblocks that are open for the stream.
+    pub(super) fn rows_left(&self, stream: Stream, die: u32) -> u32 {
+        self.open[stream as usize].iter().map(|open| self.shape.rows - open.next_row[die as usize]).sum()
     }
 
     /// The place of a superpage of the stream on that die, which has room.
@@ -265,13 +273,14 @@ impl Media {
     }
 }
 
-/// Writes units of a stream without time: superpage by superpage, over the dies in order.
+/// Writes units of a stream without time: superpage by superpage, over the dies, channels first, as one that takes time would find idle dies.
 #[derive(Debug, Clone)]
 pub(super) struct UntimedWriter {
     stream: Stream,
     first: u32,
     filled: u32,
-    next_die: u32,
+    /// Position in the order of dies at which the next search begins.
+    next_die: usize,
 }
 
 impl UntimedWriter {
@@ -292,11 +301,12 @@ impl UntimedWriter {
 
     /// The first die in order that has room; there is one.
     fn begin(&mut self, media: &mut Media) {
-        let dies = media.shape.dies;
-        let die = (self.next_die..dies).chain(0..self.next_die).find(|&die| media.has_room(self.stream, die)).expect("a die has room");
-        // In order over the dies, so that rows fill evenly.
-        self.next_die = (die + 1) % dies;
-        self.first = media.take_place(self.stream, die);
+        let dies = media.die_order.len();
+        let mut positions = (self.next_die..dies).chain(0..self.next_die);
+        let at = positions.find(|&at| media.has_room(self.stream, media.die_order[at])).expect("a die has room");
+        // In turn over the dies, so that rows fill evenly.
+        self.next_die = (at + 1) % dies;
+        self.first = media.take_place(self.stream, media.die_order[at]);
     }
 
     /// What the open superpage has no units for stays empty.
@@ -331,11 +341,9 @@ impl Warming {
         self.host.put(media, unit);
     }
 
-    /// Collects a victim as a whole; says how many units were moved.
+    /// Collects a victim as a whole; says how many units were moved. The next one's follow in the superpage of its last units.
     pub fn collect_one(&mut self, media: &mut Media, victim: u32) -> u32 {
-        let moved = media.collect_untimed(victim, &mut self.collection);
-        self.collection.close(media);
-        moved
+        media.collect_untimed(victim, &mut self.collection)
     }
 
     /// Collects until more than `target` superblocks are free, or none is worth it.

@@ -160,6 +160,7 @@ impl Drive {
         let dies_per_channel = params.channel.map_or(1, |channel| channel.dies_per_channel);
         let channels = shape.dies.div_ceil(dies_per_channel);
         let in_order = (0..dies_per_channel).flat_map(|of| (0..channels).map(move |channel| channel * dies_per_channel + of));
+        let die_order: Vec<u32> = in_order.filter(|&die| die < shape.dies).collect();
         let gc = &params.gc;
         Self {
             member,
@@ -173,7 +174,7 @@ impl Drive {
             semi: gc.preemption.is_some(),
             instantaneous: gc.instantaneous,
             idle_ns: gc.idle_ns.filter(|_| !gc.instantaneous),
-            media: Media::new(shape, superblock.fresh),
+            media: Media::new(shape, &die_order, superblock.fresh),
             commands: Table::default(),
             gathering: None,
             cores: Cores::new(superblock.firmware.cores),
@@ -182,7 +183,7 @@ impl Drive {
             touched_dies: Vec::new(),
             dies: (0..shape.dies).map(|die| Die::new(shape.planes, die / dies_per_channel)).collect(),
             channels: vec![Channel::default(); channels as usize],
-            die_order: in_order.filter(|&die| die < shape.dies).collect(),
+            die_order,
             next_die: 0,
             programs_running: 0,
             waits_for_power: Default::default(),
@@ -204,7 +205,7 @@ impl Drive {
             Some((at, id)) if at == now && self.commands[id].is_of(&op) => id,
             _ => {
                 let id = self.commands.take();
-                self.commands[id].begin(now, op.kind);
+                self.commands[id].begin(now, &op);
                 self.gathering = Some((now, id));
                 self.schedule(now, DriveWake::Ready(id));
                 id

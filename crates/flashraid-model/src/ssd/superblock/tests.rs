@@ -68,8 +68,18 @@ impl Bench {
     /// A command for `pages`; what comes before it happens first.
     fn command(&mut self, at: TimeNs, completion: u32, kind: OpKind, pages: std::ops::Range<u32>) {
         self.run_before(at);
+        self.submit(at, completion, kind, pages, false);
+    }
+
+    /// A write that is to survive a loss of power.
+    fn forced_write(&mut self, at: TimeNs, completion: u32, pages: std::ops::Range<u32>) {
+        self.run_before(at);
+        self.submit(at, completion, OpKind::Write, pages, true);
+    }
+
+    fn submit(&mut self, at: TimeNs, completion: u32, kind: OpKind, pages: std::ops::Range<u32>, fua: bool) {
         for page in pages {
-            self.drive.submit(at, PageOp { page, kind, high_priority: false, completion });
+            self.drive.submit(at, PageOp { page, kind, fua, high_priority: false, completion });
         }
         self.gather();
     }
@@ -140,6 +150,32 @@ fn a_flush_waits_only_for_a_buffer_that_forgets() {
     assert_eq!(flush(&params()), (100 + 7 + 20, 0));
     let forgets = changed(|superblock| superblock.buffer.is_protected = false);
     assert_eq!(flush(&forgets), (100 + 27 + 20 + 1000, 1), "the superpage is closed, padded and programmed");
+}
+
+#[test]
+fn a_write_with_force_unit_access_waits_for_its_own_programs_only() {
+    let write = |params: &SsdParams| {
+        let mut bench = Bench::new(params);
+        // A superpage of another command is on its way, when the write comes for a unit of it and one more.
+        bench.command(0, 0, OpKind::Write, 0..2);
+        bench.forced_write(500, 1, 2..3);
+        bench.command(600, 2, OpKind::Write, 4..5);
+        let (done, drive) = bench.run();
+        ([done[&0], done[&1], done[&2]], drive.drive_counters.units_padded)
+    };
+    let acknowledged = |at: TimeNs, pages: TimeNs| at + 7 + 20 + pages * 4 + 3;
+    assert_eq!(write(&params()), ([acknowledged(0, 2), acknowledged(500, 1), acknowledged(600, 1)], 0));
+    let forgets = changed(|superblock| superblock.buffer.is_protected = false);
+    // The first program begins at 35, the second after it; what comes later waits for neither.
+    let first_ends = 35 + 20 + 1000;
+    assert_eq!(write(&forgets), ([acknowledged(0, 2), first_ends + 20 + 1000, acknowledged(600, 1)], 1));
+
+    // Of a unit whose program runs already the new data wait for the next one; one that is replaced waits in its superpage, which is closed.
+    let mut bench = Bench::new(&forgets);
+    bench.command(0, 0, OpKind::Write, 0..1);
+    bench.forced_write(100, 1, 0..1);
+    let (done, drive) = bench.run();
+    assert_eq!((done[&1], drive.drive_counters.overwritten), (100 + 7 + 20 + 4 + 20 + 1000, 1));
 }
 
 #[test]

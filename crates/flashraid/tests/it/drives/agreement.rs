@@ -148,6 +148,7 @@ impl Draw {
     fn requests(&mut self, ssd: &SsdParams) -> Vec<Asked> {
         let pages = ssd.exported_pages();
         let (reads, trims, flushes) = (self.between(0, 60), self.between(0, 10), self.between(0, 6));
+        let forced = if self.chance(40) { self.between(1, 30) } else { 0 };
         let gap_max = [40, 400, 3_000][self.between(0, 2) as usize];
         let longest = if self.chance(50) { 3 } else { 40 };
         let mut now = 0;
@@ -165,13 +166,13 @@ impl Draw {
                 } else if drawn <= reads + trims {
                     OpKind::Trim
                 } else if drawn <= reads + trims + flushes {
-                    return (now, OpKind::Flush, 0, 0);
+                    return (now, OpKind::Flush, 0, 0, false);
                 } else {
                     OpKind::Write
                 };
                 let first = self.between(0, pages - 1);
                 let length = self.between(1, longest).min(pages - first);
-                (now, kind, first as u32, length as u32)
+                (now, kind, first as u32, length as u32, kind == OpKind::Write && self.chance(forced))
             })
             .collect()
     }
@@ -194,7 +195,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
     array.members_to_warm_up()[0].warm_up(case.overwrites, seed);
     array.verify().unwrap();
     let mut events = Vec::new();
-    for (tag, &(at, kind, first_page, pages)) in case.asked.iter().enumerate() {
+    for (tag, &(at, kind, first_page, pages, fua)) in case.asked.iter().enumerate() {
         if at > 0 {
             array.advance(at - 1, &mut events);
         }
@@ -203,6 +204,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
             first_page: u64::from(first_page),
             pages,
             kind,
+            fua,
             high_priority: false,
             stream: 0,
             one_member: false,
@@ -236,6 +238,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         ("array_reads", counters.array_reads),
         ("joined", counters.joined),
         ("foreground", counters.foreground),
+        ("forced_waits", counters.forced_waits),
         ("victims", counters.victims),
         ("trimmed_in_part", counters.trimmed_in_part),
     ];
@@ -271,9 +274,18 @@ fn the_model_does_what_the_rules_say() {
             *reached.entry(what).or_insert(0) += u64::from(count > 0);
         }
     }
-    for what in
-        ["overwritten", "buffer_hits", "units_moved", "units_dropped", "units_padded", "rmw_reads", "joined", "foreground", "victims"]
-    {
+    for what in [
+        "overwritten",
+        "buffer_hits",
+        "units_moved",
+        "units_dropped",
+        "units_padded",
+        "rmw_reads",
+        "joined",
+        "foreground",
+        "forced_waits",
+        "victims",
+    ] {
         assert!(reached.get(what).is_some_and(|&cases| cases >= 20), "{what} is reached by {:?} cases of {CASES}", reached.get(what));
     }
 }

@@ -81,9 +81,8 @@ fn the_same_configuration_gives_the_same_report() {
     assert_eq!(report(), report());
 }
 
-/// Uniform random writes: write amplification is that of greedy collection of large blocks, `alpha / (alpha + W(−alpha·e^−alpha))`, within 10 % with 960
-/// superblocks (superpages that are padded at the end of a victim add some; with fewer superblocks those that are free, open or being
-/// collected weigh more: measured are 10 and 7 % here, 18 and 8 % with 160). With steady writes no superpage of the host waits for one.
+/// Uniform random writes: write amplification is that of greedy collection of large blocks, `alpha / (alpha + W(−alpha·e^−alpha))`, with `alpha` of
+/// the superblocks that hold data. With steady writes no superpage of the host waits for one, and collection pads nothing.
 #[test]
 fn write_amplification_is_what_theory_expects() {
     for reserved in ["0.2", "0.3"] {

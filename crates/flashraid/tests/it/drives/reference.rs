@@ -6,8 +6,8 @@ use flashraid_model::rng;
 use flashraid_model::ssd::{PlaneReads, SsdParams, SuperblockParams};
 use flashraid_workload::OpKind;
 
-/// What a host asks: when, what, first page, pages.
-pub type Asked = (u64, OpKind, u32, u32);
+/// What a host asks: when, what, first page, pages, whether a write is to survive a loss of power.
+pub type Asked = (u64, OpKind, u32, u32, bool);
 
 /// What the two implementations must agree on.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -126,7 +126,6 @@ struct Victim {
 #[derive(Debug, Clone, Default)]
 struct Way {
     all_begun: bool,
-    closed: bool,
     parts: u32,
     units: u32,
     erases: Option<u32>,
@@ -156,6 +155,8 @@ pub struct Drive {
     turn: usize,
     /// The die at which collection in no time goes on.
     turn_in_no_time: usize,
+    /// The superpage of collection in no time that is not full, and how many units it has.
+    left_off: Option<(u32, u32)>,
     asks: VecDeque<usize>,
     superpages: BTreeMap<u64, Superpage>,
     superpages_begun: u64,
@@ -165,6 +166,8 @@ pub struct Drive {
     entered: Vec<u32>,
     done: Vec<u64>,
     flushes: Vec<(usize, BTreeSet<u64>)>,
+    /// Forced writes: superpages that hold their units, and when they would be done otherwise.
+    forced: Vec<(usize, BTreeSet<u64>, u64)>,
     credits: i128,
     victim: Option<Victim>,
     ways: BTreeMap<u32, Way>,
@@ -203,6 +206,7 @@ impl Drive {
             dies: vec![die; g.dies as usize],
             turn: 0,
             turn_in_no_time: 0,
+            left_off: None,
             asks: VecDeque::new(),
             superpages: BTreeMap::new(),
             superpages_begun: 0,
@@ -212,6 +216,7 @@ impl Drive {
             entered: Vec::new(),
             done: Vec::new(),
             flushes: Vec::new(),
+            forced: Vec::new(),
             credits: 0,
             victim: None,
             ways: BTreeMap::new(),
@@ -244,6 +249,9 @@ impl Drive {
             self.collect_whole(&mut turns[1]);
             self.superpage_untimed(0, &mut turns[0], units);
         }
+        if let Some((first, _)) = self.left_off.take() {
+            self.superpage_is_programmed(first);
+        }
     }
 
     fn write_untimed(&mut self, stream: usize, units: &[u32]) {
@@ -260,18 +268,37 @@ impl Drive {
         {
             self.blocks[block as usize] = Block::Victim;
             let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
-            for units in valid.chunks(self.per_superpage() as usize) {
-                self.superpage_untimed(1, turn, units);
-            }
+            self.moves_untimed(turn, &valid);
             self.free_block(block);
         }
     }
 
+    /// Units of collection go on where the last one has left off.
+    fn moves_untimed(&mut self, turn: &mut usize, units: &[u32]) {
+        for &unit in units {
+            let (first, filled) = match self.left_off.take() {
+                Some(left_off) => left_off,
+                None => (self.row_untimed(1, turn), 0),
+            };
+            self.units[unit as usize] = Where::Flash(first + filled);
+            self.written[(first + filled) as usize] = Some(unit);
+            if filled + 1 == self.per_superpage() {
+                self.superpage_is_programmed(first);
+            } else {
+                self.left_off = Some((first, filled + 1));
+            }
+        }
+    }
+
+    fn row_untimed(&mut self, stream: usize, turn: &mut usize) -> u32 {
+        let (dies, order) = (self.dies.len(), self.channels_first());
+        let at = (0..dies).map(|step| (*turn + step) % dies).find(|&at| self.has_row(stream, order[at])).expect("room");
+        *turn = (at + 1) % dies;
+        self.take_row(stream, order[at])
+    }
+
     fn superpage_untimed(&mut self, stream: usize, turn: &mut usize, units: &[u32]) {
-        let dies = self.dies.len();
-        let die = (0..dies).map(|step| (*turn + step) % dies).find(|&die| self.has_row(stream, die)).expect("room");
-        *turn = (die + 1) % dies;
-        let first = self.take_row(stream, die);
+        let first = self.row_untimed(stream, turn);
         for (at, &unit) in units.iter().enumerate() {
             self.units[unit as usize] = Where::Flash(first + at as u32);
             self.written[first as usize + at] = Some(unit);
@@ -485,7 +512,7 @@ impl Drive {
         while let Some(core) = self.cores.iter().position(Option::is_none) {
             let firmware = self.own.firmware;
             let (job, ns) = if let Some(request) = self.waiting_requests.pop_front() {
-                let (_, kind, _, pages) = self.asked[request];
+                let (_, kind, _, pages, _) = self.asked[request];
                 let ns = match kind {
                     OpKind::Read => firmware.read_ns,
                     OpKind::Trim => firmware.trim_ns + u64::from(pages.div_ceil(self.own.unit_pages)) * firmware.trim_unit_ns,
@@ -522,7 +549,7 @@ impl Drive {
 
     /// Units of a request, each with its pages.
     fn units_of(&self, request: usize) -> Vec<(u32, u32)> {
-        let (_, _, first, pages) = self.asked[request];
+        let (_, _, first, pages, _) = self.asked[request];
         let mut units: Vec<(u32, u32)> = Vec::new();
         for page in first..first + pages {
             match units.last_mut() {
@@ -534,7 +561,7 @@ impl Drive {
     }
 
     fn work(&mut self, request: usize) {
-        let (_, kind, first, pages) = self.asked[request];
+        let (_, kind, first, pages, _) = self.asked[request];
         match kind {
             OpKind::Read => {
                 let mut touched = Vec::new();
@@ -613,7 +640,29 @@ impl Drive {
                 self.entered[request] += 1;
             }
             self.entering.pop_front();
-            self.page_done(request, self.now + self.own.buffer.ack_ns);
+            let acknowledged = self.now + self.own.buffer.ack_ns;
+            if self.asked[request].4 && !self.own.buffer.is_protected {
+                self.must_survive(request, acknowledged);
+            } else {
+                self.page_done(request, acknowledged);
+            }
+        }
+    }
+
+    fn must_survive(&mut self, request: usize, acknowledged: u64) {
+        let holds = |(unit, _): (u32, u32)| match self.units[unit as usize] {
+            Where::Buffer(superpage, _) => Some(superpage),
+            _ => None,
+        };
+        let waits_for: BTreeSet<u64> = self.units_of(request).into_iter().filter_map(holds).collect();
+        let closes = self.filling[0].is_some_and(|filling| waits_for.contains(&filling));
+        if waits_for.is_empty() {
+            return self.page_done(request, acknowledged);
+        }
+        self.count("forced_waits", 1);
+        self.forced.push((request, waits_for, acknowledged));
+        if closes {
+            self.close(0);
         }
     }
 
@@ -749,14 +798,20 @@ impl Drive {
         if stream == 0 { self.dies[die].programs.push_back(number) } else { self.dies[die].moved.push_back(number) }
     }
 
+    fn channels_first(&self) -> Vec<usize> {
+        let per_channel = self.ssd.channel.map_or(1, |channel| channel.dies_per_channel) as usize;
+        let mut order: Vec<usize> = (0..self.dies.len()).collect();
+        order.sort_by_key(|die| (die % per_channel, die / per_channel));
+        order
+    }
+
     fn best_die(&mut self, stream: usize) -> Option<usize> {
         let dies = self.dies.len();
-        let per_channel = self.ssd.channel.map_or(1, |channel| channel.dies_per_channel) as usize;
-        let mut order: Vec<usize> = (0..dies).collect();
-        order.sort_by_key(|die| (die % per_channel, die / per_channel));
+        let mut order = self.channels_first();
         order.rotate_left(self.turn);
-        let (at, &die) =
-            order.iter().enumerate().filter(|&(_, &die)| self.has_row(stream, die)).min_by_key(|&(_, &die)| self.start(die))?;
+        let rows_used = |die: usize| self.open[stream].iter().map(|(_, rows)| rows[die]).sum::<u32>();
+        let with_row = order.iter().enumerate().filter(|&(_, &die)| self.has_row(stream, die));
+        let (at, &die) = with_row.min_by_key(|&(_, &die)| (self.start(die), rows_used(die)))?;
         self.turn = (self.turn + at + 1) % dies;
         Some(die)
     }
@@ -937,6 +992,14 @@ impl Drive {
                 std::mem::take(&mut self.flushes).into_iter().partition(|(_, waits_for)| waits_for.is_empty());
             self.flushes = left;
             over.into_iter().for_each(|(request, _)| self.page_done(request, self.now));
+            for (request, waits_for, acknowledged) in std::mem::take(&mut self.forced) {
+                let left: BTreeSet<u64> = waits_for.into_iter().filter(|&superpage| superpage != number).collect();
+                if left.is_empty() {
+                    self.page_done(request, acknowledged.max(self.now));
+                } else {
+                    self.forced.push((request, left, acknowledged));
+                }
+            }
             return self.bring_in();
         }
         self.room += sources.len() as u64;
@@ -959,7 +1022,8 @@ impl Drive {
         if self.ssd.gc.instantaneous {
             return 0;
         }
-        (collection.target + collection.span).saturating_sub(self.free.len() as u32).min(4 * collection.span)
+        let erased_soon = self.ways.values().filter(|way| way.erases.is_some()).count();
+        (collection.target + collection.span).saturating_sub((self.free.len() + erased_soon) as u32).min(4 * collection.span)
     }
 
     fn choose(&mut self) -> bool {
@@ -975,9 +1039,21 @@ impl Drive {
         if self.ssd.gc.instantaneous {
             return;
         }
+        self.begin_those_that_may();
+        // The last units wait for others, unless none will come and they are needed.
+        if self.is_urgent() && self.victim.is_none() && self.ways.values().all(|way| way.parts == 0) {
+            self.close(1);
+        }
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.is_idle || self.free.len() as u32 <= self.own.collection.floor
+    }
+
+    fn begin_those_that_may(&mut self) {
         let collection = self.own.collection;
         loop {
-            let is_urgent = self.is_idle || self.free.len() as u32 <= collection.floor;
+            let is_urgent = self.is_urgent();
             let Some(victim) = self.victim.clone() else {
                 let coming = (self.free.len() + self.ways.len()) as u32;
                 if is_urgent && coming < collection.target + collection.span && self.choose() {
@@ -1039,13 +1115,7 @@ impl Drive {
 
     fn victim_goes_on(&mut self, block: u32) {
         let way = self.ways.get_mut(&block).unwrap();
-        if !way.all_begun || way.parts > 0 || way.erases.is_some() {
-            return;
-        }
-        if !std::mem::replace(&mut way.closed, true) {
-            self.close(1);
-        }
-        if self.ways[&block].units > 0 {
+        if !way.all_begun || way.parts > 0 || way.units > 0 || way.erases.is_some() {
             return;
         }
         self.ways.get_mut(&block).unwrap().erases = Some(self.dies.len() as u32);
@@ -1061,13 +1131,10 @@ impl Drive {
             let moved = self.valid_places(block).len() as u32;
             self.count("victims", 1);
             self.count("units_moved", u64::from(moved));
-            self.count("units_padded", u64::from(moved.next_multiple_of(self.per_superpage()) - moved));
             self.blocks[block as usize] = Block::Victim;
             let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
             let mut turn = self.turn_in_no_time;
-            for units in valid.chunks(self.per_superpage() as usize) {
-                self.superpage_untimed(1, &mut turn, units);
-            }
+            self.moves_untimed(&mut turn, &valid);
             self.turn_in_no_time = turn;
             self.free_block(block);
         }

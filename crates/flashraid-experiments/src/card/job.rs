@@ -1,0 +1,165 @@
+//! What is simulated for a card, how it begins and how long it is.
+//!
+//! Lengths follow from the drive as it is simulated, E bytes exported and S bytes in reserve, by one rule for all drives:
+//!
+//! - *Random writes and 70/30* begin after two overwrites at random, which take no simulated time, and are measured while the host writes E/8,
+//!   after a quarter of that which does not count.
+//! - *Sequential writes* begin on a drive that was filled in order. They write S that does not count, until collection has begun, then E/16.
+//! - *Reads* find the filled drive: 400,000 commands at depth, after 20,000; 20,000 alone.
+//! - *Single writes* find the drive in the state of the random writes: 50,000.
+//!
+//! Between 100,000 and 2,000,000 requests are measured in the first two cases, so that a card takes minutes and tails are supported.
+
+use flashraid::config::Scenario;
+
+/// A simulation of a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Job {
+    /// 4 KiB at random, 256 at a time.
+    RandomWrite,
+    /// 4 KiB, one at a time, on the drive that random writes have left.
+    SingleWrite,
+    /// 8 KiB at random, 256 at a time.
+    RandomWrite8k,
+    /// 16 KiB at random, 256 at a time.
+    RandomWrite16k,
+    /// 16 KiB and 4 KiB at random, so many percent of the commands with 16 KiB, 256 at a time.
+    RandomWrite16kAnd4k(u8),
+    /// 4 KiB at random, 70 % reads, 64 at a time.
+    Mixed,
+    /// 4 KiB at random, 512 at a time.
+    RandomRead,
+    /// 4 KiB at random, one at a time.
+    SingleRead,
+    /// 128 KiB, 32 at a time.
+    SequentialRead,
+    /// 128 KiB, 32 at a time.
+    SequentialWrite,
+}
+
+/// Space of a drive as it is simulated.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Space {
+    exported_bytes: u64,
+    reserved_bytes: u64,
+    unit_bytes: u64,
+}
+
+impl Space {
+    pub fn of(scenario: &Scenario) -> Self {
+        let ssd = &scenario.array.ssd;
+        let page_bytes = u64::from(ssd.geometry.page_bytes);
+        let exported_bytes = ssd.exported_pages() * page_bytes;
+        let unit_pages = ssd.superblock.as_ref().map_or(1, |superblock| superblock.unit_pages);
+        let reserved_bytes = ssd.geometry.physical_pages() * page_bytes - exported_bytes;
+        Self { exported_bytes, reserved_bytes, unit_bytes: u64::from(unit_pages) * page_bytes }
+    }
+}
+
+/// What a job asks of the drive.
+struct Load {
+    read_fraction: f64,
+    /// As `workload.size`.
+    size: String,
+    /// Bytes that the map writes for a command.
+    written_bytes: u64,
+    depth: u32,
+    sequential: bool,
+}
+
+const KIB: u64 = 1024;
+/// Requests that are measured where the drive decides how many.
+const MEASURED: std::ops::RangeInclusive<u64> = 100_000..=2_000_000;
+/// Overwrites of the whole drive before random writes.
+const OVERWRITES: &str = "2";
+
+impl Job {
+    /// What is simulated, in a few words.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Job::RandomWrite => "random writes of 4 KiB".to_owned(),
+            Job::SingleWrite => "single writes of 4 KiB".to_owned(),
+            Job::RandomWrite8k => "random writes of 8 KiB".to_owned(),
+            Job::RandomWrite16k => "random writes of 16 KiB".to_owned(),
+            Job::RandomWrite16kAnd4k(percent) => format!("random writes, {percent} % of 16 KiB, the others of 4 KiB"),
+            Job::Mixed => "random, 70 % reads".to_owned(),
+            Job::RandomRead => "random reads".to_owned(),
+            Job::SingleRead => "single reads".to_owned(),
+            Job::SequentialRead => "sequential reads".to_owned(),
+            Job::SequentialWrite => "sequential writes".to_owned(),
+        }
+    }
+
+    fn load(self, unit_bytes: u64) -> Load {
+        let random = |kib: u64, read_fraction: f64, depth: u32| Load {
+            read_fraction,
+            size: format!("\"{kib}KiB\""),
+            written_bytes: (kib * KIB).next_multiple_of(unit_bytes),
+            depth,
+            sequential: false,
+        };
+        match self {
+            Job::RandomWrite => random(4, 0.0, 256),
+            Job::SingleWrite => random(4, 0.0, 1),
+            Job::RandomWrite8k => random(8, 0.0, 256),
+            Job::RandomWrite16k => random(16, 0.0, 256),
+            Job::RandomWrite16kAnd4k(percent) => {
+                let sizes = format!("{{ distribution = \"weighted\", sizes = [[\"16KiB\", {percent}], [\"4KiB\", {}]] }}", 100 - percent);
+                Load { size: sizes, ..random(16, 0.0, 256) }
+            }
+            Job::Mixed => random(4, 0.7, 64),
+            Job::RandomRead => random(4, 1.0, 512),
+            Job::SingleRead => random(4, 1.0, 1),
+            Job::SequentialRead => Load { sequential: true, ..random(128, 1.0, 32) },
+            Job::SequentialWrite => Load { sequential: true, ..random(128, 0.0, 32) },
+        }
+    }
+
+    /// Requests that do not count, and those that do.
+    fn lengths(self, space: &Space, load: &Load, quick: bool) -> (u64, u64) {
+        let writes = |bytes: u64| (bytes as f64 / load.written_bytes as f64 / (1.0 - load.read_fraction)) as u64;
+        let at_least_and_most = |requests: u64| requests.clamp(*MEASURED.start(), *MEASURED.end());
+        let (skipped, measured) = match self {
+            Job::RandomRead => (20_000, 400_000),
+            Job::SingleRead => (0, 20_000),
+            Job::SequentialRead => (2_000, 40_000),
+            Job::SingleWrite => (0, 50_000),
+            Job::SequentialWrite => (writes(space.reserved_bytes), writes(space.exported_bytes / 16).clamp(5_000, *MEASURED.end())),
+            _ => {
+                let measured = at_least_and_most(writes(space.exported_bytes / 8));
+                (measured / 4, measured)
+            }
+        };
+        if quick { (0, measured.min(2_000)) } else { (skipped, measured) }
+    }
+
+    /// Whether it begins on a drive that was overwritten at random.
+    fn is_worn_in(self) -> bool {
+        !matches!(self, Job::RandomRead | Job::SingleRead | Job::SequentialRead | Job::SequentialWrite)
+    }
+
+    /// Keys and values of its configuration, beside the drive.
+    pub(super) fn settings(self, space: &Space, quick: bool) -> Vec<(String, String)> {
+        let load = self.load(space.unit_bytes);
+        let (skipped, measured) = self.lengths(space, &load, quick);
+        let overwrites = if self.is_worn_in() && !quick { OVERWRITES } else { "0" };
+        // Sizes of 8 and 16 KiB at multiples of themselves, as fio does; then a unit is hit as a whole wherever it can be.
+        let align = match self {
+            Job::RandomWrite8k => "8KiB",
+            Job::RandomWrite16k | Job::RandomWrite16kAnd4k(_) => "16KiB",
+            _ => "page",
+        };
+        let settings = [
+            ("ssd.warm_up.overwrites", overwrites.to_owned()),
+            ("workload.read_fraction", load.read_fraction.to_string()),
+            ("workload.size", load.size),
+            ("workload.sequential_fraction", if load.sequential { "1" } else { "0" }.to_owned()),
+            ("workload.arrivals", format!("{{ process = \"closed\", depth = {} }}", load.depth)),
+            ("workload.address", format!("{{ pattern = \"uniform\", align = {align:?} }}")),
+            ("workload.requests", (skipped + measured).to_string()),
+            ("report.skip_requests", skipped.to_string()),
+        ];
+        settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    }
+}

@@ -1,0 +1,131 @@
+//! The figures of data sheets: of which simulations each is taken, and how.
+
+use flashraid::Report;
+
+use super::job::Job;
+
+/// A figure that data sheets have.
+#[derive(Debug)]
+pub struct Measure {
+    /// For instance `random_write_4k_steady_iops`.
+    pub name: &'static str,
+    /// What it is, for people.
+    pub title: &'static str,
+    /// Its unit; empty for ratios.
+    pub unit: &'static str,
+    /// What is simulated for it.
+    pub jobs: &'static [Job],
+    /// Its value in the reports of these, in their order.
+    pub(super) of: fn(&[&Report]) -> Option<f64>,
+}
+
+const IOPS: &str = "IOPS";
+const US: &str = "µs";
+const MB_S: &str = "MB/s";
+
+static MEASURES: &[Measure] = &[
+    Measure {
+        name: "random_write_4k_steady_iops",
+        title: "random write, steady",
+        unit: IOPS,
+        jobs: &[Job::RandomWrite],
+        of: |reports| reports[0].iops.write,
+    },
+    Measure {
+        name: "write_amplification_random_4k",
+        title: "write amplification, random",
+        unit: "",
+        jobs: &[Job::RandomWrite],
+        of: |reports| write_amplification(reports[0]),
+    },
+    Measure { name: "random_read_4k_iops", title: "random read", unit: IOPS, jobs: &[Job::RandomRead], of: |reports| reports[0].iops.read },
+    Measure {
+        name: "random_read_4k_qd1_us",
+        title: "read, depth 1",
+        unit: US,
+        jobs: &[Job::SingleRead],
+        of: |reports| reports[0].response_us.read.mean,
+    },
+    Measure {
+        name: "random_write_4k_qd1_us",
+        title: "write, depth 1",
+        unit: US,
+        jobs: &[Job::SingleWrite],
+        of: |reports| reports[0].response_us.write.mean,
+    },
+    Measure {
+        name: "sequential_read_mb_s",
+        title: "sequential read",
+        unit: MB_S,
+        jobs: &[Job::SequentialRead],
+        of: |reports| reports[0].bandwidth_mb_s.overall,
+    },
+    Measure {
+        name: "sequential_write_mb_s",
+        title: "sequential write",
+        unit: MB_S,
+        jobs: &[Job::SequentialWrite],
+        of: |reports| reports[0].bandwidth_mb_s.overall,
+    },
+    Measure { name: "mixed_70_30_4k_iops", title: "70 % read, random", unit: IOPS, jobs: &[Job::Mixed], of: |reports| reports[0].iops.all },
+    Measure {
+        name: "endurance_random_8k",
+        title: "endurance, 8 KiB over 16 KiB",
+        unit: "",
+        jobs: &[Job::RandomWrite16k, Job::RandomWrite8k],
+        of: endurance,
+    },
+    Measure {
+        name: "endurance_random_4k",
+        title: "endurance, 4 KiB over 16 KiB",
+        unit: "",
+        jobs: &[Job::RandomWrite16k, Job::RandomWrite],
+        of: endurance,
+    },
+    Measure {
+        name: "endurance_random_90_16k_10_4k",
+        title: "endurance, 90 % of 16 KiB",
+        unit: "",
+        jobs: &[Job::RandomWrite16k, Job::RandomWrite16kAnd4k(90)],
+        of: endurance,
+    },
+    Measure {
+        name: "endurance_random_70_16k_30_4k",
+        title: "endurance, 70 % of 16 KiB",
+        unit: "",
+        jobs: &[Job::RandomWrite16k, Job::RandomWrite16kAnd4k(70)],
+        of: endurance,
+    },
+    Measure {
+        name: "endurance_random_50_16k_50_4k",
+        title: "endurance, 50 % of 16 KiB",
+        unit: "",
+        jobs: &[Job::RandomWrite16k, Job::RandomWrite16kAnd4k(50)],
+        of: endurance,
+    },
+];
+
+fn write_amplification(report: &Report) -> Option<f64> {
+    report.drive.as_ref()?.write_amplification
+}
+
+/// Bytes that the host may write in the second job until the flash is worn, for each byte in the first.
+fn endurance(reports: &[&Report]) -> Option<f64> {
+    Some(write_amplification(reports[0])? / write_amplification(reports[1])?)
+}
+
+/// The figure of this name.
+pub(super) fn find(name: &str) -> Option<&'static Measure> {
+    MEASURES.iter().find(|measure| measure.name == name)
+}
+
+/// The title of the figure of this name, which is the name where there is none.
+#[must_use]
+pub fn title(name: &str) -> &str {
+    find(name).map_or(name, |measure| measure.title)
+}
+
+#[cfg(test)]
+pub(super) fn all() -> &'static [Measure] {
+    MEASURES
+}
