@@ -16,6 +16,8 @@ fn help_texts() {
         vec!["trace", "info", "--help"],
         vec!["trace", "convert", "--help"],
         vec!["preset", "--help"],
+        vec!["probe", "--help"],
+        vec!["fit", "--help"],
         vec!["completions", "--help"],
         vec!["man", "--help"],
         vec!["cache", "--help"],
