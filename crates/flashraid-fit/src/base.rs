@@ -16,7 +16,7 @@ use crate::parameter::superblock;
 pub struct Base {
     /// The preset's name or the file's.
     pub name: String,
-    /// `[ssd]` with all its keys.
+    /// `[ssd]` with all keys that say something of such a drive.
     pub(crate) ssd: Value,
     /// What the model makes of it.
     pub(crate) params: SsdParams,
@@ -55,6 +55,7 @@ impl Base {
         }
         let mut ssd = serde_json::to_value(&scenario.config.ssd).expect("a configuration is plain data");
         leave_out_nulls(&mut ssd);
+        leave_out_pools(&mut ssd);
         Ok(Base { name: name.to_owned(), ssd, params: scenario.array.ssd.clone() })
     }
 
@@ -111,6 +112,17 @@ impl Base {
     pub(crate) fn scenario(&self, job: &Job, scale: u32, seed: u64) -> Outcome<Scenario> {
         let simulation = Simulation::from_value(&self.configuration(job, scale, seed))?;
         simulation.scenario().map_err(|error| crate::FitError::Input(format!("base {}, job {}: {error}", self.name, job.name)))
+    }
+}
+
+/// Keys of devices with pools of blocks come from the preset below and are refused where they are written.
+fn leave_out_pools(ssd: &mut Value) {
+    let Some(keys) = ssd.as_object_mut() else { return };
+    for key in ["allocation", "die_stride", "plane_choice", "summary_page", "fill_seals_last_block"] {
+        keys.shift_remove(key);
+    }
+    if let Some(gc) = keys.get_mut("gc").and_then(Value::as_object_mut) {
+        gc.retain(|key, _| key == "preemption" || key == "idle");
     }
 }
 

@@ -8,7 +8,9 @@
 /// and below which whole nanoseconds and the order of events show.
 const STEP: f64 = 0.05;
 /// Gauss–Newton steps at most.
-const STEPS_MAX: usize = 8;
+const STEPS_MAX: usize = 12;
+/// Shorter and shorter strides that are tried in a step.
+const TRIES_MAX: usize = 6;
 /// How far an unknown moves in a step at most: to 1.65 times or 0.6.
 const STRIDE_MAX: f64 = 0.5;
 /// How far an unknown goes from the start at most: to 100 times or a hundredth.
@@ -46,14 +48,10 @@ pub fn minimise<E>(function: Function<'_, E>, start: &[f64], simplex_max: usize,
     let mut residuals = function(std::slice::from_ref(&at))?.swap_remove(0);
     let mut damping = 1e-3;
     for _ in 0..STEPS_MAX {
-        let points: Vec<Vec<f64>> = (0..at.len()).map(|index| moved(&at, index, STEP)).collect();
-        let slopes: Vec<Vec<f64>> = function(&points)?
-            .iter()
-            .map(|column| column.iter().zip(&residuals).map(|(there, here)| (there - here) / STEP).collect())
-            .collect();
+        let slopes = slopes_at(function, &at)?;
         let before = squares(&residuals);
         let mut accepted = false;
-        for _ in 0..4 {
+        for _ in 0..TRIES_MAX {
             let stride = stride(&slopes, &residuals, damping);
             let next = bounded(at.iter().zip(&stride).map(|(at, stride)| at + stride.clamp(-STRIDE_MAX, STRIDE_MAX)).collect());
             let there = function(std::slice::from_ref(&next))?.swap_remove(0);
@@ -72,15 +70,18 @@ pub fn minimise<E>(function: Function<'_, E>, start: &[f64], simplex_max: usize,
         let mut one = |at: &[f64]| -> Result<Vec<f64>, E> { Ok(function(&[at.to_vec()])?.swap_remove(0)) };
         (at, residuals) = simplex(&mut one, (at, residuals), &bounded, simplex_max)?;
     }
-    let points: Vec<Vec<f64>> = (0..at.len()).flat_map(|index| [moved(&at, index, -STEP), moved(&at, index, STEP)]).collect();
-    let slopes: Vec<Vec<f64>> = function(&points)?
-        .chunks(2)
-        .map(|pair| pair[0].iter().zip(&pair[1]).map(|(below, above)| (above - below) / (2.0 * STEP)).collect())
-        .collect();
+    let slopes = slopes_at(function, &at)?;
     let freedom = residuals.len().saturating_sub(at.len()).max(1) as f64;
     let deviation = (squares(&residuals) / freedom).sqrt().max(deviation_min);
     let half_widths = deviations(&slopes).iter().map(|of_one| DEVIATIONS_95 * deviation * of_one).collect();
     Ok(Least { at, residuals, half_widths })
+}
+
+/// The slopes of all residuals, a list for each unknown: from both sides, since one of them may be beyond a bottleneck.
+fn slopes_at<E>(function: Function<'_, E>, at: &[f64]) -> Result<Vec<Vec<f64>>, E> {
+    let points: Vec<Vec<f64>> = (0..at.len()).flat_map(|index| [moved(at, index, -STEP), moved(at, index, STEP)]).collect();
+    let slope = |pair: &[Vec<f64>]| pair[0].iter().zip(&pair[1]).map(|(below, above)| (above - below) / (2.0 * STEP)).collect();
+    Ok(function(&points)?.chunks(2).map(slope).collect())
 }
 
 fn moved(at: &[f64], index: usize, by: f64) -> Vec<f64> {

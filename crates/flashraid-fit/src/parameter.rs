@@ -145,7 +145,8 @@ impl Parameter {
     pub fn written(self, value: f64) -> String {
         match self {
             Parameter::ProgramsAtOnce => format!("{value:.0}"),
-            Parameter::Link => format!("{value:.0}B/s"),
+            // A page takes whole nanoseconds, rounded up.
+            Parameter::Link => format!("{:.0}B/s", value.ceil()),
             _ => format!("{value:.0}ns"),
         }
     }

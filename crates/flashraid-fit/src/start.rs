@@ -49,12 +49,16 @@ fn value(base: &Base, ssd: &SsdParams, jobs: &[Measured], parameter: Parameter) 
     let page_bytes = f64::from(ssd.geometry.page_bytes);
     let superpage_bytes = f64::from(superpage_units) * f64::from(drive.unit_pages) * page_bytes;
     let programs = f64::from(drive.programs_at_once.min(ssd.geometry.dies));
+    let rows = f64::from(ssd.geometry.pages_per_block) / f64::from(drive.pages_per_cell * drive.flash_page_units * drive.unit_pages);
     let superpage_transfer_ns = f64::from(superpage_units) * drive.unit_transfer_ns as f64;
     match parameter {
         Parameter::Link => best(&|job| job.job.reads() != job.job.writes()).map(bandwidth),
         Parameter::PageProgram => {
             let written = bandwidth(best(&|job| large(job) && !job.job.reads())?);
-            Some((programs * superpage_bytes * 1e9 / written - superpage_transfer_ns).max(1e3))
+            // So many dies program at a time, and all of them erase as well.
+            let superpage_ns = |dies: f64| dies * superpage_bytes * 1e9 / written - superpage_transfer_ns;
+            let erases_ns = ssd.timing.block_erase_ns as f64 / rows;
+            Some(superpage_ns(programs).min(superpage_ns(f64::from(ssd.geometry.dies)) - erases_ns).max(1e3))
         }
         Parameter::ProgramsAtOnce => {
             let written = bandwidth(best(&|job| large(job) && !job.job.reads())?);

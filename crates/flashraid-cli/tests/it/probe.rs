@@ -73,7 +73,7 @@ fn jobs_are_run_once_and_gone_on_with() {
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     // 17 measured ones of 6 s and a ramp of 1, and two that prepare: 192 MiB.
     assert!(
-        ended.stderr.contains("fio-3.33 on target, 19 jobs, about 2 min") && ended.stderr.contains("119 s of measuring and 192"),
+        ended.stderr.contains("fio-3.33 on target, 19 jobs, about 3 min") && ended.stderr.contains("119 s of measuring and 192"),
         "{}",
         ended.stderr
     );
@@ -137,7 +137,7 @@ fn what_goes_wrong_is_said() {
         "{}",
         dry.stdout
     );
-    assert!(dry.stderr.contains("13 jobs, about 70 min"), "{}", dry.stderr);
+    assert!(dry.stderr.contains("13 jobs, about 71 min"), "{}", dry.stderr);
 
     place.write("broken", "");
     let ended = run(&place, &out);

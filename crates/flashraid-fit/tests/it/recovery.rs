@@ -8,7 +8,7 @@ use flashraid_fit::measured::{self, Figures, Results, Times};
 use flashraid_fit::simulated::{SimulatedOptions, results};
 use flashraid_fit::{Base, Parameter};
 
-/// A small drive in which each value decides some job: the link sequential reads, programs sequential writes, cores random reads and, by what
+/// A small drive, with the short erases of a scaled one, in which each value decides some job: the link sequential reads, programs sequential writes, cores random reads and, by what
 /// they move, random writes.
 const SMALL: &str = r#"
 [ssd]
@@ -26,7 +26,7 @@ reserved = 0.25
 [ssd.timing]
 page_read = "56us"
 page_program = "1490us"
-block_erase = "3500us"
+block_erase = "100us"
 transfer_per_byte = "1.07GB/s"
 
 [ssd.channel]
