@@ -80,10 +80,10 @@ impl Base {
             (100.0 + 4.0 * depth, (3000.0 + 60.0 * depth).min(20_000.0))
         } else if job.depth == 1 {
             // It never fills the buffer.
-            (500.0, 5000.0)
+            (500.0, 10_000.0)
         } else {
             let skipped = (1.5 * buffer_bytes / written_bytes).min(MEASURED_MAX);
-            (500.0 + skipped + 4.0 * depth, (3.0 * buffer_bytes / written_bytes).clamp(4000.0, MEASURED_MAX))
+            (500.0 + skipped + 4.0 * depth, (3.0 * buffer_bytes / written_bytes).clamp(10_000.0, MEASURED_MAX))
         };
         let mut ssd = self.ssd.clone();
         let own_scale = ssd["scale"].as_u64().unwrap_or(1);

@@ -17,10 +17,12 @@ use crate::start;
 
 /// How far measured requests per second may be off, as a standard deviation of the logarithm; what is less certain weighs less.
 const IOPS_DEVIATION: f64 = 0.03;
-/// Of mean response times of mixed jobs, where requests per second do not tell reads from writes.
+/// Of mean response times of reads in mixed jobs, where requests per second do not tell them from writes.
 const MEAN_DEVIATION: f64 = 0.05;
+/// Of the same of writes, which hang on how often the buffer is full.
+const WRITE_MEAN_DEVIATION: f64 = 0.2;
 /// Of 99th percentiles, which a model of a class of drives meets badly.
-const P99_DEVIATION: f64 = 0.15;
+const P99_DEVIATION: f64 = 0.25;
 /// Repeated measurements differ by a percent at least, however well they are met: in units of [`IOPS_DEVIATION`].
 const REPEATABILITY: f64 = 0.01 / IOPS_DEVIATION;
 /// An interval that is wider to one side says that the value is not known.
@@ -266,10 +268,11 @@ fn residuals(jobs: &[Measured], simulated: &[Figures]) -> Vec<f64> {
             residuals.push(libm::log(ratio) / deviation);
         };
         add(simulated.iops, measured.iops, IOPS_DEVIATION);
-        for (measured, simulated) in [(measured.read, simulated.read), (measured.write, simulated.write)] {
+        let directions = [(measured.read, simulated.read, MEAN_DEVIATION), (measured.write, simulated.write, WRITE_MEAN_DEVIATION)];
+        for (measured, simulated, mean_deviation) in directions {
             let (Some(measured), Some(simulated)) = (measured, simulated) else { continue };
             if job.reads() && job.writes() {
-                add(simulated.mean_us, measured.mean_us, MEAN_DEVIATION);
+                add(simulated.mean_us, measured.mean_us, mean_deviation);
             }
             if let (Some(measured), Some(simulated)) = (measured.p99_us, simulated.p99_us) {
                 add(simulated, measured, P99_DEVIATION);

@@ -15,8 +15,8 @@ const TRIES_MAX: usize = 6;
 const STRIDE_MAX: f64 = 0.5;
 /// How far an unknown goes from the start at most: to 100 times or a hundredth.
 const REACH: f64 = 4.6;
-/// Edge of the first simplex.
-const EDGE: f64 = 0.03;
+/// Edge of the first simplex: wider than what the order of events makes of a small change.
+const EDGE: f64 = 0.08;
 /// A simplex of this size has ended: a tenth of a percent.
 const SMALL: f64 = 1e-3;
 /// Deviations in the middle 95 % of a normal distribution.
