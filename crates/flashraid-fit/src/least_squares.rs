@@ -9,6 +9,8 @@
 const STEP: f64 = 0.05;
 /// Gauss–Newton steps at most.
 const STEPS_MAX: usize = 12;
+/// A step that gains a smaller share than this of the sum is the last.
+const GAIN_MIN: f64 = 0.02;
 /// Shorter and shorter strides that are tried in a step.
 const TRIES_MAX: usize = 6;
 /// How far an unknown moves in a step at most: to 1.65 times or 0.6.
@@ -46,6 +48,8 @@ pub fn minimise<E>(function: Function<'_, E>, start: &[f64], simplex_max: usize,
     let bounded = |at: Vec<f64>| -> Vec<f64> { at.iter().zip(start).map(|(at, start)| at.clamp(start - REACH, start + REACH)).collect() };
     let mut at = start.to_vec();
     let mut residuals = function(std::slice::from_ref(&at))?.swap_remove(0);
+    // A tenth of what repeated measurements differ by.
+    let met = 0.01 * deviation_min * deviation_min * residuals.len() as f64 + 1e-12;
     let mut damping = 1e-3;
     for _ in 0..STEPS_MAX {
         let slopes = slopes_at(function, &at)?;
@@ -62,11 +66,11 @@ pub fn minimise<E>(function: Function<'_, E>, start: &[f64], simplex_max: usize,
             }
             damping *= 10.0;
         }
-        if !accepted || before - squares(&residuals) < 1e-3 * before + 1e-9 {
+        if !accepted || before - squares(&residuals) < GAIN_MIN * before || squares(&residuals) <= met {
             break;
         }
     }
-    if squares(&residuals) > 1e-9 {
+    if squares(&residuals) > met {
         let mut one = |at: &[f64]| -> Result<Vec<f64>, E> { Ok(function(&[at.to_vec()])?.swap_remove(0)) };
         (at, residuals) = simplex(&mut one, (at, residuals), &bounded, simplex_max)?;
     }

@@ -9,7 +9,7 @@ use flashraid::config::Scenario;
 use flashraid::report::{Report, ResponseTime};
 use flashraid::run::{RunError, run_sharing};
 use flashraid::warm_up::SharedWarmUps;
-use flashraid::{Observer, Progress, Stop};
+use flashraid::{Observer, Progress};
 
 use crate::base::Base;
 use crate::error::{FitError, Outcome};
@@ -26,10 +26,6 @@ pub(crate) struct Watch<'a>(pub Stopped<'a>);
 impl Observer for Watch<'_> {
     fn progress(&mut self, _: &Progress) -> bool {
         !(self.0)()
-    }
-
-    fn stop(&self) -> Stop {
-        Stop::default()
     }
 }
 
