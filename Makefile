@@ -15,9 +15,9 @@ test: setup-tests format lint unit doc python
 setup:
 	@scripts/setup
 
-# The same, a browser (for the tests of reports), and what environments of Python need.
+# The same, a browser (for the tests of reports), fio (for those of `probe`), and what environments of Python need.
 setup-tests:
-	@scripts/setup browser python
+	@scripts/setup browser fio python
 
 # Files that a list of policies declares, where `cargo fmt` does not see them.
 POLICIES = $(wildcard crates/flashraid-model/src/ftl/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs)
@@ -43,6 +43,7 @@ python: setup-tests
 
 test-long: setup-tests
 	@CARGO="$(CARGO)" scripts/python test
+	$(CARGO) test --release -p flashraid-fit --locked --test it -- --ignored
 
 # The optimised wheel, in target/wheels.
 wheel: setup

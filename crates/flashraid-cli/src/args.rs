@@ -7,6 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use flashraid::study::{Axis, Setting};
+use flashraid_fit::Parameter;
+use flashraid_fit::sets::Set;
 use flashraid_workload::trace::write::WRITABLE;
 use flashraid_workload::trace::{Devices, Discards, Format, Reorder, TimeUnit, TraceSpec};
 use flashraid_workload::units::Duration;
@@ -152,6 +154,12 @@ pub enum Command {
     /// Take over a workload of fio or MQSim as a [workload] table
     #[command(after_help = IMPORT_HELP)]
     Import(ImportArgs),
+    /// Measure a drive by fio: writes over a file or block device
+    #[command(after_help = PROBE_HELP)]
+    Probe(ProbeArgs),
+    /// Make a device file of what fio measured
+    #[command(after_help = FIT_HELP)]
+    Fit(FitArgs),
     /// Show the devices, arrays and workloads that come with the program
     #[command(after_help = PRESET_HELP)]
     Preset {
@@ -420,6 +428,132 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE.toml")]
     pub out: Option<PathBuf>,
     /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+const PROBE_HELP: &str = "\
+Examples:
+  flashraid probe /dev/nvme1n1 --out drive            20 fio jobs of 70 s, and the drive written over three times
+  flashraid probe /mnt/scratch/file --seconds 10
+  flashraid probe /dev/nvme1n1 --set ggc --out variability
+  flashraid probe /dev/nvme1n1 --dry-run              the jobs, without running them
+  flashraid probe --simulate nvme-gen5 --out known    the same results from a simulated drive
+
+All that the file or device holds is lost. What is mounted, in use, or holds a partition table, a file system or other data
+is refused without both --destroy-data and --really. The same command goes on where an interrupted one stopped.
+
+Sets: fit (what `flashraid fit` needs), ggc (one-second bandwidth under large random requests, as in section 3 of the paper).
+
+Exit status: 0 success, 1 fio failed, 2 bad input, 130 stopped by Ctrl-C: finished jobs are kept.";
+
+/// Arguments of `probe`.
+#[derive(Debug, Args)]
+pub struct ProbeArgs {
+    /// The file or block device to measure; it is written over
+    #[arg(value_name = "FILE|DEVICE", required_unless_present = "simulate")]
+    pub target: Option<PathBuf>,
+    /// Which jobs: fit or ggc
+    #[arg(long, value_name = "NAME", default_value = "fit", value_parser = PossibleValuesParser::new(Set::ALL.map(Set::name)).map(|name| name.parse::<Set>().expect("the name of a set")))]
+    pub set: Set,
+    /// Time of each measured job, after a ramp of a sixth of it [default: 60, of the set ggc 300]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub seconds: Option<u64>,
+    /// Random writes before random writes are measured, as a multiple of the size
+    #[arg(long, value_name = "X", default_value_t = 2.0, value_parser = parse_overwrites)]
+    pub overwrites: f64,
+    /// fio's engine, for instance io_uring
+    #[arg(long, value_name = "NAME", default_value = "libaio", value_parser = parse_word)]
+    pub engine: String,
+    /// Through the cache of the operating system, where a file system knows no direct I/O: it is the cache that is measured
+    #[arg(long)]
+    pub buffered: bool,
+    /// Print the jobs as fio reads them and run nothing
+    #[arg(long, conflicts_with = "simulate")]
+    pub dry_run: bool,
+    /// Write over what is in use or holds something; needs --really as well
+    #[arg(long)]
+    pub destroy_data: bool,
+    /// Yes; needs --destroy-data as well
+    #[arg(long)]
+    pub really: bool,
+    /// In place of a drive, simulate this device, a preset or a file that ends in .toml, and write what fio would
+    #[arg(long, value_name = "PRESET|FILE.toml", conflicts_with_all = ["target", "seconds", "overwrites", "engine", "buffered", "destroy_data", "really"])]
+    pub simulate: Option<String>,
+    /// With --simulate: simulate one row of each superblock in so many
+    #[arg(long, value_name = "N", default_value_t = 128, requires = "simulate", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub scale: u32,
+    /// Show no progress on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Folder of the jobs and their results; one that holds a beginning of the same measurement is gone on with [default: flashraid-out/probe]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+fn parse_overwrites(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(times) if (0.0..=100.0).contains(&times) => Ok(times),
+        _ => Err("write a number from 0 to 100".to_owned()),
+    }
+}
+
+fn parse_word(text: &str) -> Result<String, String> {
+    match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-:./".contains(&byte)) {
+        true => Ok(text.to_owned()),
+        false => Err("write the name of an engine, for instance libaio or io_uring".to_owned()),
+    }
+}
+
+const FIT_HELP: &str = "\
+Examples:
+  flashraid fit drive --out drive.toml
+  flashraid fit drive --base nvme-gen5 --out drive.toml
+  flashraid fit one.json two.json --parameters link,latency --out drive.toml
+
+Results are those of `flashraid probe`, or of fio jobs of one's own with one size, a closed loop and --output-format=json+.
+The device file inherits into configurations: inherits = \"drive.toml\". What measurements can't tell is the base's and marked
+`# assumed`; a value whose 95 % interval is wider than 30 % to one side is marked undetermined.
+
+Exit status: 0 success, 1 a simulation or the writing of its results failed, 2 bad input, 130 stopped by Ctrl-C.";
+
+/// Arguments of `fit`.
+#[derive(Debug, Args)]
+pub struct FitArgs {
+    /// Results of fio (JSON), or folders of them
+    #[arg(value_name = "RESULT", required = true)]
+    pub results: Vec<PathBuf>,
+    /// The device to begin with, a preset or a file that ends in .toml; of the same size and kind
+    #[arg(long, value_name = "PRESET|FILE.toml", default_value = "nvme-tlc-read")]
+    pub base: String,
+    /// The device file; a page with measured and simulated curves is written beside it (.html)
+    #[arg(long, value_name = "DEVICE.toml")]
+    pub out: PathBuf,
+    /// What to look for, at most seven of page_program, programs_at_once, page_read, link, latency, ack, read, move (of a write and a moved unit)
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "page_program,link,latency,ack,read,move")]
+    pub parameters: Vec<Parameter>,
+    /// Predict this job instead of fitting it; none: fit all [default: an even mix or a middle depth, if there are eight jobs]
+    #[arg(long, value_name = "JOB")]
+    pub hold_out: Option<String>,
+    /// Simulate one row of each superblock in so many
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub scale: u32,
+    /// Evaluations of the simplex that ends the search, each of all jobs; 0: only slopes are followed
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(..=10_000))]
+    pub simplex: u32,
+    /// Seed of all simulations
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 62))]
+    pub seed: u64,
+    /// Simulations at a time; changes no result [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Show no progress on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Write over files that are there
     #[arg(long)]
     pub force: bool,
 }

@@ -4,6 +4,7 @@ use std::io;
 
 use flashraid::Error;
 use flashraid::study::StudyProblem;
+use flashraid_fit::FitError;
 use flashraid_report::WriteError;
 
 use crate::scenario;
@@ -80,6 +81,17 @@ impl From<Error> for Failure {
             Error::StudyInterrupted { .. } => Failure::Interrupted(error.to_string()),
             error if error.is_input() => Failure::Input(error.to_string()),
             error => Failure::Run(error.to_string()),
+        }
+    }
+}
+
+impl From<FitError> for Failure {
+    fn from(error: FitError) -> Failure {
+        match error {
+            FitError::Input(text) => Failure::Input(text),
+            FitError::Base(error) => error.into(),
+            FitError::Failed(text) => Failure::Run(text),
+            FitError::Interrupted => Failure::Interrupted("stopped: nothing was written".to_owned()),
         }
     }
 }

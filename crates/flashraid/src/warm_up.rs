@@ -54,6 +54,12 @@ impl SharedWarmUps {
         Self { shared: Mutex::new(shared), ..Self::default() }
     }
 
+    /// For any number of runs that begin like these: what they need stays until this goes.
+    pub fn lasting<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Self {
+        let shared = scenarios.into_iter().map(|scenario| (warm_up_key(scenario), Shared { runs_left: usize::MAX, ..Shared::default() }));
+        Self { shared: Mutex::new(shared.collect()), ..Self::default() }
+    }
+
     /// States are kept in `cache` from one run of the program to the next; without one they are made anew.
     pub fn kept_in(self, cache: Option<WarmCache>) -> Self {
         Self { cache, ..self }

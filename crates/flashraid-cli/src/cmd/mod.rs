@@ -7,12 +7,14 @@ mod check;
 mod compare;
 mod completions;
 mod demo;
+mod fit;
 mod import;
 mod init;
 mod man;
 mod merge;
 mod migrate;
 mod preset;
+mod probe;
 mod report;
 mod reproduce;
 mod run;
@@ -34,6 +36,8 @@ pub fn run(command: Command) -> Outcome {
         Command::Check(arguments) => check::run(&arguments),
         Command::Trace(command) => trace::run(&command),
         Command::Preset { command } => preset::run(command.as_ref()),
+        Command::Probe(arguments) => probe::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

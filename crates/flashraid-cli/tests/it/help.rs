@@ -17,6 +17,8 @@ fn help_texts() {
         vec!["trace", "convert", "--help"],
         vec!["preset", "--help"],
         vec!["preset", "card", "--help"],
+        vec!["probe", "--help"],
+        vec!["fit", "--help"],
         vec!["completions", "--help"],
         vec!["man", "--help"],
         vec!["cache", "--help"],

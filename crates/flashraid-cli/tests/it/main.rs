@@ -6,12 +6,15 @@ mod cache;
 mod compare;
 mod compatibility;
 mod fio;
+mod fit;
 mod help;
 mod hostile;
 mod import;
 mod migrate;
 mod pages;
 mod pages_of_runs;
+#[cfg(unix)]
+mod probe;
 mod program;
 mod report;
 mod reproduce;

@@ -29,8 +29,12 @@ const CRATES: &[(&str, &[&str])] = &[
     ("flashraid", &["flashraid-model", "flashraid-workload"]),
     ("flashraid-experiments", &["flashraid", "flashraid-model", "flashraid-workload"]),
     ("flashraid-report", &["flashraid", "flashraid-model"]),
+    ("flashraid-fit", &["flashraid", "flashraid-report"]),
     ("flashraid-python", &["flashraid", "flashraid-report"]),
-    ("flashraid-cli", &["flashraid", "flashraid-experiments", "flashraid-model", "flashraid-report", "flashraid-workload"]),
+    (
+        "flashraid-cli",
+        &["flashraid", "flashraid-experiments", "flashraid-fit", "flashraid-model", "flashraid-report", "flashraid-workload"],
+    ),
 ];
 
 #[test]

@@ -1,0 +1,208 @@
+//! `flashraid probe`: what it refuses, goes on with, and leaves. Here a script takes fio's place; at the end fio itself, where there is one.
+
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::fit::DRIVE;
+use crate::program::{Ended, Place, ended};
+
+const TARGET_BYTES: u64 = 64 << 20;
+
+fn target(place: &Place, name: &str) {
+    File::create(place.path(name)).unwrap().set_len(TARGET_BYTES).unwrap();
+}
+
+/// Writes results of the job whose file it is given, after as many seconds as the file `slow` says; counts its runs.
+const FIO: &str = r#"#!/bin/sh
+[ "$1" = --version ] && { echo fio-3.33; exit; }
+for argument; do
+  case $argument in --output=*) out=${argument#--output=};; *.fio) file=$argument;; esac
+done
+echo "$file" >> ../ran
+[ -e ../broken ] && { echo "fio: direct I/O is not known here" >&2; exit 1; }
+[ -e ../slow ] && exec sleep 30
+name=${file%.fio}
+cat > "$out" <<END
+{"jobs": [{"jobname": "$name", "error": 0, "job options": {"rw": "randread"}, "read": {"iops": 9000.0, "lat_ns": {"mean": 111000.0}}}]}
+END
+printf '1000, 5000, 0, 0\n2000, 7000, 0, 0\n' > "${name}_bw.1.log"
+"#;
+
+fn command(place: &Place, arguments: &[&str]) -> Command {
+    let bin = place.path("bin");
+    if !bin.exists() {
+        fs::create_dir(&bin).unwrap();
+        fs::write(bin.join("fio"), FIO).unwrap();
+        fs::set_permissions(bin.join("fio"), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = place.command(arguments);
+    command.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(place: &Place, arguments: &[&str]) -> Ended {
+    ended(command(place, arguments).output().unwrap())
+}
+
+fn runs(place: &Place) -> usize {
+    fs::read_to_string(place.path("ran")).unwrap_or_default().lines().count()
+}
+
+#[test]
+fn jobs_are_run_once_and_gone_on_with() {
+    let place = Place::new();
+    target(&place, "target");
+    let probe = ["probe", "target", "--seconds", "6", "--out", "out"];
+    place.write("slow", "");
+    let mut child = command(&place, &probe).spawn().unwrap();
+    let begin = Instant::now();
+    while runs(&place) == 0 {
+        assert!(begin.elapsed() < Duration::from_secs(30), "fio was not started");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupted.success() && child.wait().unwrap().code() == Some(130));
+    assert!(begin.elapsed() < Duration::from_secs(25), "fio was ended");
+    assert!(!place.files().iter().any(|name| name.ends_with("json") || name.ends_with("part")), "{:?}", place.files());
+
+    fs::remove_file(place.path("slow")).unwrap();
+    let ended = run(&place, &probe);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    // 17 measured ones of 6 s and a ramp of 1, and two that prepare: 192 MiB.
+    assert!(
+        ended.stderr.contains("fio-3.33 on target, 19 jobs, about 3 min") && ended.stderr.contains("119 s of measuring and 192"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stdout.contains("next: flashraid fit out --out device.toml"), "{}", ended.stdout);
+    assert_eq!(runs(&place), 20);
+    assert!(place.read("out/01-write-128k-q32.fio").contains("rw=write\nbs=128k\niodepth=32\n"));
+
+    fs::remove_file(place.path("out/04-randread-4k-q2.json")).unwrap();
+    let ended = run(&place, &probe);
+    assert!(ended.stderr.contains("going on in out: 18 of 19 jobs are done"), "{}", ended.stderr);
+    assert_eq!(runs(&place), 21, "only the one that was missing");
+
+    let ended = run(&place, &["probe", "target", "--seconds", "7", "--out", "out"]);
+    assert!(ended.status == 2 && ended.stderr.contains("other options (--seconds"), "{}", ended.stderr);
+    target(&place, "other");
+    let ended = run(&place, &["probe", "other", "--seconds", "6", "--out", "out"]);
+    assert!(ended.status == 2 && ended.stderr.contains("holds a measurement of"), "{}", ended.stderr);
+    assert_eq!(runs(&place), 21);
+}
+
+#[test]
+fn what_holds_anything_is_refused_unless_told_twice() {
+    let place = Place::new();
+    target(&place, "target");
+    let probe = |more: &[&str]| run(&place, &[&["probe", "target", "--seconds", "6", "--out", "out"], more].concat());
+    use std::io::{Seek, SeekFrom, Write};
+    let mut file = File::options().write(true).open(place.path("target")).unwrap();
+    file.seek(SeekFrom::Start(1080)).unwrap();
+    file.write_all(b"\x53\xef").unwrap();
+    for flags in [&[][..], &["--destroy-data"], &["--really"]] {
+        let ended = probe(flags);
+        assert_eq!(ended.status, 2, "{flags:?}");
+        assert!(
+            ended.stderr.contains("target: holds a file system (ext2, ext3 or ext4)") && ended.stderr.contains("--destroy-data --really"),
+            "{}",
+            ended.stderr
+        );
+    }
+    assert!(runs(&place) == 0 && !place.path("out").exists());
+    assert_eq!(probe(&["--destroy-data", "--really"]).status, 0);
+    assert_eq!(runs(&place), 19);
+}
+
+#[test]
+fn what_goes_wrong_is_said() {
+    let place = Place::new();
+    target(&place, "target");
+    let out = ["probe", "target", "--out", "out"];
+    // Without fio.
+    let ended = ended(place.command(&out).env("PATH", place.path("none")).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap());
+    assert!(
+        ended.status == 2 && ended.stderr.contains("fio is not installed") && ended.stderr.contains("apt-get install fio"),
+        "{}",
+        ended.stderr
+    );
+    assert!(!place.path("out").exists());
+    // The jobs alone need none.
+    let dry = place.run(&["probe", "target", "--dry-run", "--set", "ggc"]);
+    assert!(
+        dry.status == 0 && dry.stdout.contains("[01-w1-writes80]") && dry.stdout.contains("write_bw_log=01-w1-writes80\n"),
+        "{}",
+        dry.stdout
+    );
+    assert!(dry.stderr.contains("13 jobs, about 71 min"), "{}", dry.stderr);
+
+    place.write("broken", "");
+    let ended = run(&place, &out);
+    assert!(
+        ended.status == 1 && ended.stderr.contains("fio failed in job 00-prepare-fill") && ended.stderr.contains("--buffered"),
+        "{}",
+        ended.stderr
+    );
+    assert!(!place.files().iter().any(|name| name.ends_with("part")));
+    place.write("small", "x");
+    for (target, named) in [("small", "64 MiB"), ("none", "no such file"), (".", "neither a file nor a block device")] {
+        let ended = run(&place, &["probe", target]);
+        assert!(ended.status == 2 && ended.stderr.contains(named), "{named}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn variability_is_reported() {
+    let place = Place::new();
+    target(&place, "target");
+    let ended = run(&place, &["probe", "target", "--set", "ggc", "--seconds", "10", "--out", "out"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let first = &place.json("out/variability.json")["variability"][0];
+    assert_eq!((first["name"].as_str(), first["seconds"].as_u64()), (Some("01-w1-writes80"), Some(2)));
+    // 5000 and 7000 KiB/s.
+    assert!((first["mean_mb_s"].as_f64().unwrap() - 6.144).abs() < 1e-9 && (first["cv"].as_f64().unwrap() - 1.0 / 6.0).abs() < 1e-9);
+    assert!(place.read("out/report.html").contains("z-scores-w3"));
+}
+
+#[test]
+fn a_file_in_memory_is_measured_and_fitted() {
+    let memory = std::path::Path::new("/dev/shm");
+    if Command::new("fio").arg("--version").output().is_err() || !memory.is_dir() {
+        eprintln!("skipped: no fio, or no /dev/shm");
+        return;
+    }
+    let place = Place::new();
+    let file = tempfile::NamedTempFile::new_in(memory).unwrap();
+    file.as_file().set_len(TARGET_BYTES).unwrap();
+    let path = file.path().to_str().unwrap();
+    let ended = ended(
+        place
+            .command(&["probe", path, "--seconds", "1", "--buffered", "--engine", "psync", "--overwrites", "0.5", "--out", "out"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    place.write("drive.toml", DRIVE);
+    let ended = place.run(&[
+        "fit",
+        "out",
+        "--base",
+        "drive.toml",
+        "--scale",
+        "1",
+        "--simplex",
+        "0",
+        "--parameters",
+        "link,latency,read",
+        "--out",
+        "found.toml",
+    ]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("written: found.toml") && ended.stdout.contains("note: "), "memory is no flash: {}", ended.stdout);
+    assert_eq!(place.run(&["check", "found.toml"]).status, 0);
+}

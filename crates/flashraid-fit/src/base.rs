@@ -1,0 +1,138 @@
+//! The drive that a fit begins with: what measurements can't tell is taken from it.
+
+use std::path::Path;
+
+use flashraid::config::{Scenario, presets};
+use flashraid::model::ssd::SsdParams;
+use flashraid::{Simulation, config};
+use serde_json::{Value, json};
+
+use crate::error::{Outcome, refused};
+use crate::job::Job;
+use crate::parameter::superblock;
+
+/// A drive with superblocks, from a preset or a file.
+#[derive(Debug, Clone)]
+pub struct Base {
+    /// The preset's name or the file's.
+    pub name: String,
+    /// `[ssd]` with all keys that say something of such a drive.
+    pub(crate) ssd: Value,
+    /// What the model makes of it.
+    pub(crate) params: SsdParams,
+}
+
+impl Base {
+    /// A preset, or the `[ssd]` of a configuration file if the name ends in `.toml`.
+    ///
+    /// # Errors
+    /// There is no such preset or file, it has problems, or its drive has no superblocks.
+    pub fn read(name: &str) -> Outcome<Base> {
+        let simulation = if Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+            Simulation::from_file(name)?
+        } else {
+            let is_known = presets().iter().any(|preset| preset.kind == config::PresetKind::Device && preset.name == name);
+            if !is_known {
+                return refused(format!(
+                    "base {name}: there is no such device; `flashraid preset list` names the devices, and a file ends in .toml"
+                ));
+            }
+            Simulation::from_toml(&format!("[ssd]\npreset = {name:?}\n"))?
+        };
+        // Of a whole array only the drive counts.
+        Base::of(name, &simulation.scenario()?)
+    }
+
+    /// The drive of a scenario.
+    ///
+    /// # Errors
+    /// It has no superblocks.
+    pub fn of(name: &str, scenario: &Scenario) -> Outcome<Base> {
+        if scenario.array.ssd.superblock.is_none() {
+            return refused(format!(
+                "base {name}: its drive has no superblocks (`ssd.superblock`); take nvme-tlc-read, nvme-tlc-mixed, nvme-gen5 or a file with such a drive"
+            ));
+        }
+        let mut ssd = serde_json::to_value(&scenario.config.ssd).expect("a configuration is plain data");
+        leave_out_nulls(&mut ssd);
+        leave_out_pools(&mut ssd);
+        Ok(Base { name: name.to_owned(), ssd, params: scenario.array.ssd.clone() })
+    }
+
+    /// Bytes that a host sees.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.params.exported_pages() * u64::from(self.params.geometry.page_bytes)
+    }
+
+    /// The configuration with which a job is simulated on one such drive.
+    ///
+    /// What is written before it counts fills the buffer, so that writes are as fast as what drains it; then it goes on until each superblock of the
+    /// scaled drive has had its share, within limits.
+    pub(crate) fn configuration(&self, job: &Job, scale: u32, seed: u64) -> Value {
+        /// Requests that are measured at most: enough for a 99th percentile.
+        const MEASURED_MAX: f64 = 60_000.0;
+        let drive = superblock(&self.params);
+        let unit_bytes = u64::from(drive.unit_pages) * u64::from(self.params.geometry.page_bytes);
+        let buffer_bytes = f64::from(drive.buffer.units) * unit_bytes as f64;
+        let written_bytes = job.size_bytes as f64 * f64::from(100 - job.read_percent) / 100.0;
+        let depth = job.depth as f64;
+        let (skipped, measured) = if !job.writes() {
+            (100.0 + 4.0 * depth, (3000.0 + 60.0 * depth).min(20_000.0))
+        } else if job.depth == 1 {
+            // It never fills the buffer.
+            (500.0, 10_000.0)
+        } else {
+            let skipped = (1.5 * buffer_bytes / written_bytes).min(MEASURED_MAX);
+            (500.0 + skipped + 4.0 * depth, (3.0 * buffer_bytes / written_bytes).clamp(10_000.0, MEASURED_MAX))
+        };
+        let mut ssd = self.ssd.clone();
+        let own_scale = ssd["scale"].as_u64().unwrap_or(1);
+        ssd["scale"] = json!(own_scale.max(u64::from(scale)));
+        ssd["warm_up"] = json!({ "overwrites": if job.begins_worn_in() { 2.0 } else { 0.0 } });
+        json!({
+            "seed": seed,
+            "array": { "level": "single", "members": 1 },
+            "ssd": ssd,
+            "workload": {
+                "kind": "synthetic",
+                "requests": (skipped + measured) as u64,
+                "read_fraction": f64::from(job.read_percent) / 100.0,
+                "size": job.size_bytes,
+                "sequential_fraction": f64::from(u8::from(job.is_sequential)),
+                "arrivals": { "process": "closed", "depth": job.depth },
+            },
+            "report": { "skip_requests": skipped as u64 },
+        })
+    }
+
+    /// The same, checked.
+    ///
+    /// # Errors
+    /// The drive can't be simulated at that scale, or the job is too large for it.
+    pub(crate) fn scenario(&self, job: &Job, scale: u32, seed: u64) -> Outcome<Scenario> {
+        let simulation = Simulation::from_value(&self.configuration(job, scale, seed))?;
+        simulation.scenario().map_err(|error| crate::FitError::Input(format!("base {}, job {}: {error}", self.name, job.name)))
+    }
+}
+
+/// Keys of devices with pools of blocks come from the preset below and are refused where they are written.
+fn leave_out_pools(ssd: &mut Value) {
+    let Some(keys) = ssd.as_object_mut() else { return };
+    for key in ["allocation", "die_stride", "plane_choice", "summary_page", "fill_seals_last_block"] {
+        keys.shift_remove(key);
+    }
+    if let Some(gc) = keys.get_mut("gc").and_then(Value::as_object_mut) {
+        gc.retain(|key, _| key == "preemption" || key == "idle");
+    }
+}
+
+fn leave_out_nulls(value: &mut Value) {
+    match value {
+        Value::Object(entries) => {
+            entries.retain(|_, child| !child.is_null());
+            entries.values_mut().for_each(leave_out_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(leave_out_nulls),
+        _ => {}
+    }
+}

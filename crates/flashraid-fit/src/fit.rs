@@ -1,0 +1,447 @@
+//! From what fio measured to a drive that does the same in the simulator.
+
+use std::sync::atomic::Ordering;
+
+use flashraid::Simulation;
+use serde::Serialize;
+use serde_json::Value;
+use toml_edit::{DocumentMut, Item, TableLike};
+
+use crate::base::Base;
+use crate::error::{Outcome, refused};
+use crate::least_squares::minimise;
+use crate::measured::{Figures, Measured, Results, Times};
+use crate::parameter::Parameter;
+use crate::simulator::{Simulator, Stopped};
+use crate::start;
+
+/// How far measured requests per second may be off, as a standard deviation of the logarithm; what is less certain weighs less.
+const IOPS_DEVIATION: f64 = 0.03;
+/// Of mean response times of reads in mixed jobs, where requests per second do not tell them from writes.
+const MEAN_DEVIATION: f64 = 0.05;
+/// Of the same of writes, which hang on how often the buffer is full.
+const WRITE_MEAN_DEVIATION: f64 = 0.2;
+/// Of 99th percentiles, which a model of a class of drives meets badly.
+const P99_DEVIATION: f64 = 0.25;
+/// Repeated measurements differ by a percent at least, however well they are met: in units of [`IOPS_DEVIATION`].
+const REPEATABILITY: f64 = 0.01 / IOPS_DEVIATION;
+/// An interval that is wider to one side says that the value is not known.
+const DETERMINED_WITHIN: f64 = 1.3;
+
+/// What to look for, and how.
+#[derive(Clone)]
+pub struct FitOptions<'a> {
+    /// What to look for; 1 to [`Parameter::MAX`].
+    pub parameters: Vec<Parameter>,
+    /// The job that is not looked at but predicted; `None`: one in the middle, if there are enough.
+    pub hold_out: Option<String>,
+    /// Rows of a superblock are so many times fewer than in the base; at least 1.
+    pub scale: u32,
+    /// Seed of all simulations.
+    pub seed: u64,
+    /// Simulations at a time; changes no result.
+    pub threads: usize,
+    /// Evaluations of the simplex at most, each of all jobs.
+    pub simplex_max: usize,
+    /// Asked now and then whether to stop.
+    pub stopped: Stopped<'a>,
+    /// Told what was done: evaluations so far, and the root of the mean square of the weighted errors.
+    pub progress: &'a dyn Fn(usize, f64),
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fit {
+    /// Name of the base.
+    pub base: String,
+    /// What was looked for.
+    pub parameters: Vec<Found>,
+    /// The jobs by name, measured and simulated.
+    pub jobs: Vec<Compared>,
+    /// Mean of the absolute errors of the requests per second of all fitted jobs, in percent.
+    pub mean_error_percent: f64,
+    /// What the user should know before trusting it.
+    pub notes: Vec<String>,
+    /// Simulations that it took.
+    pub simulations: usize,
+    /// The device file.
+    #[serde(skip)]
+    pub device: String,
+}
+
+/// A value that was looked for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// Its name.
+    pub name: &'static str,
+    /// The keys that hold it.
+    pub keys: &'static [&'static str],
+    /// In the base; nanoseconds, bytes per second or a number.
+    pub base: f64,
+    /// Where the search began.
+    pub start: f64,
+    /// Where it ended.
+    pub value: f64,
+    /// The 95 % interval; `None` where nothing bounds it.
+    pub low: Option<f64>,
+    /// Its other end.
+    pub high: Option<f64>,
+    /// The interval is no wider than 30 % to either side.
+    pub is_determined: bool,
+    /// Which it is.
+    #[serde(skip)]
+    pub parameter: Parameter,
+}
+
+impl Found {
+    /// The interval for people.
+    #[must_use]
+    pub fn interval(&self) -> String {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => format!("{} to {}", self.parameter.shown(low), self.parameter.shown(high)),
+            _ => "no job tells".to_owned(),
+        }
+    }
+}
+
+/// A job, measured and simulated.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Compared {
+    /// Its name.
+    pub name: String,
+    /// Bytes of a request.
+    pub size_bytes: u64,
+    /// Requests under way at a time.
+    pub depth: u64,
+    /// Reads among them, in percent.
+    pub read_percent: u8,
+    /// Each request starts where the one before ended.
+    pub is_sequential: bool,
+    /// It was predicted, not fitted.
+    pub held_out: bool,
+    /// What fio measured.
+    pub measured: Shown,
+    /// What the simulator gives.
+    pub simulated: Shown,
+    /// By how much simulated requests per second exceed measured ones, in percent.
+    pub iops_error_percent: f64,
+}
+
+/// Figures of a job; `None` where there are none.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names of the figures say all")]
+pub struct Shown {
+    pub iops: f64,
+    pub read_mean_us: Option<f64>,
+    pub read_p99_us: Option<f64>,
+    pub write_mean_us: Option<f64>,
+    pub write_p99_us: Option<f64>,
+}
+
+impl From<Figures> for Shown {
+    fn from(figures: Figures) -> Self {
+        let mean = |times: Option<Times>| times.map(|times| times.mean_us);
+        let p99 = |times: Option<Times>| times.and_then(|times| times.p99_us);
+        Self {
+            iops: figures.iops,
+            read_mean_us: mean(figures.read),
+            read_p99_us: p99(figures.read),
+            write_mean_us: mean(figures.write),
+            write_p99_us: p99(figures.write),
+        }
+    }
+}
+
+/// Looks for the values with which drives like `base` give `results`.
+///
+/// # Errors
+/// The options don't fit the results or the base, a simulation failed, or the user stopped it.
+pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<Fit> {
+    let Results { jobs, notes } = results;
+    let parameters = parameters(base, &options.parameters)?;
+    let held_out = held_out(&jobs, options.hold_out.as_deref())?;
+    let is_held_out = |job: &Measured| held_out.as_deref() == Some(job.job.name.as_str());
+    let fitted: Vec<Measured> = jobs.iter().filter(|job| !is_held_out(job)).cloned().collect();
+    if fitted.len() < 2 {
+        return refused(format!("a fit needs two jobs at least, but there is only {}", fitted[0].job.name));
+    }
+    let start = start::values(base, &fitted, &parameters);
+    let simulator_of = |jobs: &[Measured]| {
+        let of_each = jobs.iter().map(|job| job.job.clone());
+        Simulator::new(base, of_each, &parameters, (options.scale, options.seed), options.threads, options.stopped)
+    };
+    let simulator = simulator_of(&fitted)?;
+    let values_of = |logs: &[f64]| logs.iter().map(|log| libm::exp(*log)).collect::<Vec<f64>>();
+    let mut evaluations = 0;
+    let mut function = |points: &[Vec<f64>]| -> Outcome<Vec<Vec<f64>>> {
+        let sets: Vec<Vec<f64>> = points.iter().map(|logs| values_of(logs)).collect();
+        let all: Vec<Vec<f64>> = simulator.figures(&sets)?.iter().map(|figures| residuals(&fitted, figures)).collect();
+        evaluations += points.len();
+        if let [residuals] = all.as_slice() {
+            let mean = residuals.iter().map(|residual| residual * residual).sum::<f64>() / residuals.len() as f64;
+            (options.progress)(evaluations, mean.sqrt());
+        }
+        Ok(all)
+    };
+    let logs: Vec<f64> = start.iter().map(|value| libm::log(*value)).collect();
+    let least = minimise(&mut function, &logs, options.simplex_max, REPEATABILITY)?;
+
+    // The held-out job, with the others once more: they are known.
+    let whole = simulator_of(&jobs)?;
+    let values = as_written(base, &parameters, &values_of(&least.at));
+    let simulated = whole.figures(std::slice::from_ref(&values))?.swap_remove(0);
+    let compared: Vec<Compared> = jobs.iter().zip(simulated).map(|(job, figures)| compared(job, figures, is_held_out(job))).collect();
+    let errors: Vec<f64> = compared.iter().filter(|job| !job.held_out).map(|job| job.iops_error_percent.abs()).collect();
+    let mean_error_percent = errors.iter().sum::<f64>() / errors.len() as f64;
+    let found: Vec<Found> = (0..parameters.len())
+        .map(|index| {
+            let (parameter, value, half_width) = (parameters[index], values[index], least.half_widths[index]);
+            let factor = libm::exp(half_width.min(700.0));
+            // Beyond a factor of a hundred a bound says nothing.
+            let bounded = factor < 100.0;
+            Found {
+                name: parameter.name(),
+                keys: parameter.keys(),
+                base: parameter.of(&base.params),
+                start: start[index],
+                value,
+                low: bounded.then(|| value / factor),
+                high: bounded.then(|| value * factor),
+                is_determined: factor <= DETERMINED_WITHIN,
+                parameter,
+            }
+        })
+        .collect();
+    let notes = notes.into_iter().chain(doubts(base, &fitted, mean_error_percent)).collect();
+    let device = device(base, &found, &compared)?;
+    let simulations = simulator.runs.load(Ordering::Relaxed) + whole.runs.load(Ordering::Relaxed);
+    Ok(Fit { base: base.name.clone(), parameters: found, jobs: compared, mean_error_percent, notes, simulations, device })
+}
+
+fn parameters(base: &Base, wanted: &[Parameter]) -> Outcome<Vec<Parameter>> {
+    let mut parameters = wanted.to_vec();
+    parameters.sort_unstable();
+    if parameters.windows(2).any(|pair| pair[0] == pair[1]) {
+        return refused("a parameter is there twice");
+    }
+    if parameters.is_empty() || parameters.len() > Parameter::MAX {
+        return refused(format!("{} parameters are asked for; 1 to {} can be looked for at a time", parameters.len(), Parameter::MAX));
+    }
+    for parameter in &parameters {
+        if let Some(reason) = parameter.is_missing(&base.params) {
+            return refused(format!("{parameter} can't be fitted: {reason}; take another base, or leave it out"));
+        }
+    }
+    Ok(parameters)
+}
+
+/// The name of the job that is predicted: a mixed one with an even share first, then one between others.
+fn held_out(jobs: &[Measured], wanted: Option<&str>) -> Outcome<Option<String>> {
+    if let Some(name) = wanted.filter(|name| *name != "none") {
+        if jobs.iter().any(|job| job.job.name == name) {
+            return Ok(Some(name.to_owned()));
+        }
+        let names: Vec<&str> = jobs.iter().map(|job| job.job.name.as_str()).collect();
+        return refused(format!("hold out {name}: there is no such job; there are {}, and `none`", names.join(", ")));
+    }
+    /// So many jobs have one to spare.
+    const ENOUGH: usize = 8;
+    if wanted.is_some() || jobs.len() < ENOUGH {
+        return Ok(None);
+    }
+    let even = jobs.iter().find(|job| job.job.read_percent == 50);
+    let between = || {
+        let mut reads: Vec<&Measured> = jobs.iter().filter(|job| !job.job.writes() && !job.job.is_sequential).collect();
+        reads.sort_by_key(|job| job.job.depth);
+        (reads.len() > 4).then(|| reads[reads.len() / 2])
+    };
+    Ok(even.or_else(between).map(|job| job.job.name.clone()))
+}
+
+/// Logarithms of simulated over measured figures, each in its standard deviations.
+fn residuals(jobs: &[Measured], simulated: &[Figures]) -> Vec<f64> {
+    let mut residuals = Vec::new();
+    for (Measured { job, figures: measured }, simulated) in jobs.iter().zip(simulated) {
+        // Nothing done at all is as bad as a factor of e^20.
+        let mut add = |simulated: f64, measured: f64, deviation: f64| {
+            let ratio = (simulated / measured).clamp(1e-9, 1e9);
+            residuals.push(libm::log(ratio) / deviation);
+        };
+        add(simulated.iops, measured.iops, IOPS_DEVIATION);
+        let directions = [(measured.read, simulated.read, MEAN_DEVIATION), (measured.write, simulated.write, WRITE_MEAN_DEVIATION)];
+        for (measured, simulated, mean_deviation) in directions {
+            let (Some(measured), Some(simulated)) = (measured, simulated) else { continue };
+            if job.reads() && job.writes() {
+                add(simulated.mean_us, measured.mean_us, mean_deviation);
+            }
+            if let (Some(measured), Some(simulated)) = (measured.p99_us, simulated.p99_us) {
+                add(simulated, measured, P99_DEVIATION);
+            }
+        }
+    }
+    residuals
+}
+
+/// The values as the model takes them and a file has them.
+fn as_written(base: &Base, parameters: &[Parameter], values: &[f64]) -> Vec<f64> {
+    let mut ssd = base.params.clone();
+    parameters.iter().zip(values).for_each(|(parameter, value)| parameter.put(&mut ssd, *value));
+    parameters.iter().map(|parameter| parameter.of(&ssd)).collect()
+}
+
+fn compared(Measured { job, figures: measured }: &Measured, simulated: Figures, held_out: bool) -> Compared {
+    Compared {
+        name: job.name.clone(),
+        size_bytes: job.size_bytes,
+        depth: job.depth,
+        read_percent: job.read_percent,
+        is_sequential: job.is_sequential,
+        held_out,
+        measured: (*measured).into(),
+        simulated: simulated.into(),
+        iops_error_percent: 100.0 * (simulated.iops / measured.iops - 1.0),
+    }
+}
+
+/// What makes the result doubtful.
+fn doubts(base: &Base, jobs: &[Measured], mean_error_percent: f64) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let read_us = Parameter::PageRead.of(&base.params) / 1e3;
+    let alone = jobs.iter().filter(|job| !job.job.writes() && !job.job.is_sequential && job.job.depth == 1);
+    if let Some(mean_us) = alone.filter_map(|job| job.figures.read).map(|read| read.mean_us).reduce(f64::min).filter(|mean| *mean < read_us)
+    {
+        doubts.push(format!(
+            "a read alone takes {mean_us:.1} us, less than the base's array read ({read_us:.1} us): a cache answered, or the base is another kind of flash \
+             (--parameters page_read,…)"
+        ));
+    }
+    if mean_error_percent > 10.0 {
+        doubts.push(format!(
+            "requests per second are met by {mean_error_percent:.0} % only: the base is another kind of drive, or something else than the drive was measured"
+        ));
+    }
+    doubts
+}
+
+/// The device file: all that the base has, with the values that were found and what is known of each.
+fn device(base: &Base, found: &[Found], jobs: &[Compared]) -> Outcome<String> {
+    let mut document = as_document(&base.ssd);
+    mark_assumed(document.as_table_mut());
+    for one in found {
+        let kind = if one.is_determined { "fitted, 95 %:" } else { "undetermined:" };
+        for key in one.keys {
+            let path: Vec<&str> = key.split('.').collect();
+            let comment = format!(" # {kind} {}", one.interval());
+            put(document.as_table_mut(), &path, &one.parameter.written(one.value), one.parameter == Parameter::ProgramsAtOnce, &comment);
+        }
+    }
+    let errors: String = jobs
+        .iter()
+        .map(|job| {
+            let note = if job.held_out { " (held out)" } else { "" };
+            format!("#   {}: {:+.1} %{note}\n", job.name, job.iops_error_percent)
+        })
+        .collect();
+    let text = format!(
+        "# A drive fitted to measurements by flashraid {}, on the base {}. To use it: inherits = \"this file\" in a configuration.\n\
+         # Requests per second, simulated against measured:\n{errors}\n{document}",
+        env!("CARGO_PKG_VERSION"),
+        base.name,
+    );
+    // What is written is what was found.
+    let scenario = Simulation::from_toml(&text)?.scenario()?;
+    for one in found {
+        let read = one.parameter.of(&scenario.array.ssd);
+        if (read / one.value - 1.0).abs() > 1e-3 {
+            return Err(crate::FitError::Failed(format!("the device file has {read} for {}, but {} was found", one.name, one.value)));
+        }
+    }
+    Ok(text)
+}
+
+/// `[ssd]` as TOML that can be edited.
+fn as_document(ssd: &Value) -> DocumentMut {
+    let text = toml::to_string(&serde_json::json!({ "ssd": ssd })).expect("a configuration without nulls is TOML");
+    text.parse().expect("what was written can be read")
+}
+
+/// Marks all values below a table, but not what only names where they come from.
+fn mark_assumed(table: &mut dyn TableLike) {
+    for (key, item) in table.iter_mut() {
+        let is_name = key.get() == "preset";
+        match item {
+            Item::Value(value) if !is_name => value.decor_mut().set_suffix(" # assumed"),
+            Item::Value(_) => {}
+            item => {
+                if let Some(table) = item.as_table_like_mut() {
+                    mark_assumed(table);
+                }
+            }
+        }
+    }
+}
+
+/// Puts a value where the path leads; a link that is a table has it as its rate.
+fn put(table: &mut dyn TableLike, path: &[&str], text: &str, is_number: bool, comment: &str) {
+    let [key, rest @ ..] = path else { return };
+    let is_table = table.get(key).is_some_and(Item::is_table_like);
+    if !rest.is_empty() || is_table {
+        let rest = if rest.is_empty() { &["rate"] } else { rest };
+        if let Some(inner) = table.entry(key).or_insert_with(toml_edit::table).as_table_like_mut() {
+            put(inner, rest, text, is_number, comment);
+        }
+        return;
+    }
+    let mut value: toml_edit::Value = match text.parse::<i64>() {
+        Ok(number) if is_number => number.into(),
+        _ => text.into(),
+    };
+    value.decor_mut().set_suffix(comment);
+    table.insert(key, Item::Value(value));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(parameter: Parameter, value: f64, is_determined: bool) -> Found {
+        let (low, high) = if is_determined { (Some(value / 1.1), Some(value * 1.1)) } else { (None, None) };
+        Found { name: parameter.name(), keys: parameter.keys(), base: 1.0, start: 1.0, value, low, high, is_determined, parameter }
+    }
+
+    #[test]
+    fn the_device_file_says_what_is_known_of_each_value() {
+        let base = Base::read("nvme-tlc-read").unwrap();
+        let text = device(
+            &base,
+            &[
+                found(Parameter::PageProgram, 1_500_000.0, true),
+                found(Parameter::Link, 4096e9 / 630.0, true),
+                found(Parameter::Ack, 2100.0, false),
+                found(Parameter::ProgramsAtOnce, 40.0, true),
+                found(Parameter::Move, 6900.0, true),
+            ],
+            &[],
+        )
+        .unwrap();
+        let line = |key: &str| text.lines().find(|line| line.starts_with(key)).unwrap_or_else(|| panic!("{key}\n{text}")).to_owned();
+        assert_eq!(line("page_program ="), "page_program = \"1500000ns\" # fitted, 95 %: 1.36 ms to 1.65 ms");
+        assert!(line("rate =").starts_with("rate = \"6501587302B/s\" # fitted"), "{}", line("rate ="));
+        assert_eq!(line("ack ="), "ack = \"2100ns\" # undetermined: no job tells");
+        assert!(line("programs_at_once =").starts_with("programs_at_once = 40 # fitted"));
+        assert!(line("write =").starts_with("write = \"6900ns\" # fitted") && line("move =").starts_with("move = \"6900ns\" # fitted"));
+        assert!(line("dies =").ends_with("# assumed") && line("target =").ends_with("# assumed"));
+        let again = Simulation::from_toml(&text).unwrap().scenario().unwrap();
+        assert_eq!(again.array.ssd.geometry, base.params.geometry, "what is assumed is as in the base");
+    }
+
+    #[test]
+    fn what_cannot_be_looked_for_is_refused() {
+        let base = Base::read("nvme-tlc-read").unwrap();
+        assert!(parameters(&base, &[]).is_err() && parameters(&base, &Parameter::ALL).is_err());
+        assert!(parameters(&base, &[Parameter::Link, Parameter::Link]).unwrap_err().to_string().contains("twice"));
+        assert_eq!(parameters(&base, &Parameter::USUAL).unwrap().len(), 6);
+        assert!(Base::read("pgc2011").unwrap_err().to_string().contains("no superblocks"));
+        assert!(Base::read("unknown").unwrap_err().to_string().contains("no such device"));
+    }
+}

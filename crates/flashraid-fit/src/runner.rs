@@ -1,0 +1,210 @@
+//! Has fio run jobs, one after the other, and keeps what it prints.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use flashraid::files;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{FitError, Outcome, refused};
+use crate::measured;
+use crate::sets::{ProbeJob, Setup};
+use crate::simulator::Stopped;
+use crate::target::Target;
+
+/// How often it is looked whether fio has ended.
+const LOOK: Duration = Duration::from_millis(50);
+/// Time that fio has to end by itself when the user stops it: from a terminal it gets the same Ctrl-C.
+const GRACE: Duration = Duration::from_secs(2);
+/// Where a folder says what it belongs to.
+const ABOUT: &str = "probe.toml";
+
+/// What a folder of results belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// The set of jobs.
+    pub set: String,
+    /// The path of the file or device.
+    pub target: String,
+    /// What tells it from others.
+    pub identity: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl About {
+    /// A set on a target.
+    #[must_use]
+    pub fn new(set: &str, target: &Target) -> Self {
+        Self { set: set.to_owned(), target: target.path.display().to_string(), identity: target.identity.clone(), bytes: target.bytes }
+    }
+
+    /// Whether the folder holds a beginning of the same measurement.
+    ///
+    /// # Errors
+    /// It holds another one's.
+    pub fn is_of(&self, folder: &Path) -> Outcome<bool> {
+        let path = folder.join(ABOUT);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return refused(format!("{} can't be read: {error}", path.display())),
+        };
+        let other: About = toml::from_str(&text)
+            .map_err(|error| FitError::Input(format!("{} is damaged ({}); name another folder", path.display(), error.message())))?;
+        if other != *self {
+            return refused(format!(
+                "{} holds a measurement of {} ({}, {} bytes, set {}), not of {} ({}, {} bytes, set {}); name another folder with --out",
+                folder.display(),
+                other.target,
+                other.identity,
+                other.bytes,
+                other.set,
+                self.target,
+                self.identity,
+                self.bytes,
+                self.set,
+            ));
+        }
+        Ok(true)
+    }
+}
+
+/// The version of fio that is installed.
+///
+/// # Errors
+/// There is none, or it does not run.
+pub fn version() -> Outcome<String> {
+    match Command::new("fio").arg("--version").stdin(Stdio::null()).output() {
+        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+        Ok(output) => refused(format!("`fio --version` failed: {}", String::from_utf8_lossy(&output.stderr).trim())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => refused(
+            "fio is not installed, or not in PATH: `apt-get install fio`, `dnf install fio` or your system's way; --dry-run shows the jobs without it",
+        ),
+        Err(error) => refused(format!("fio can't be started: {error}")),
+    }
+}
+
+/// A measurement that is being made.
+#[derive(Clone, Copy)]
+pub struct Runner<'a> {
+    /// Where files go.
+    pub folder: &'a Path,
+    /// What jobs are made for.
+    pub setup: &'a Setup,
+    /// Asked now and then whether to stop.
+    pub stopped: Stopped<'a>,
+    /// Told the time since the job began, several times a second.
+    pub goes_on: &'a dyn Fn(Duration),
+}
+
+impl Runner<'_> {
+    /// Begins a folder, or goes on with one of the same measurement.
+    ///
+    /// # Errors
+    /// It can't be written to.
+    pub fn begin(&self, about: &About) -> Outcome {
+        let failed = |error: &dyn std::fmt::Display| FitError::Failed(format!("{}: can't be written: {error}", self.folder.display()));
+        fs::create_dir_all(self.folder).map_err(|error| failed(&error))?;
+        let text = toml::to_string(about).map_err(|error| failed(&error))?;
+        files::write(&self.folder.join(ABOUT), text.as_bytes()).map_err(|error| failed(&error))
+    }
+
+    /// Whether a job was finished, with the same options.
+    ///
+    /// # Errors
+    /// It was finished with others.
+    pub fn is_done(&self, job: &ProbeJob) -> Outcome<bool> {
+        if !self.path(job, "json").exists() {
+            return Ok(false);
+        }
+        let file = self.path(job, "fio");
+        if fs::read_to_string(&file).is_ok_and(|text| text == job.file(self.setup)) {
+            return Ok(true);
+        }
+        refused(format!(
+            "{} belongs to a job with other options (--seconds, --overwrites, --engine, --buffered); give the same as then, or another folder with --out",
+            file.display()
+        ))
+    }
+
+    /// Runs a job to its end; afterwards its results are there as fio printed them.
+    ///
+    /// # Errors
+    /// fio failed, or the user stopped it, in which case it left nothing.
+    pub fn run(&self, job: &ProbeJob) -> Outcome {
+        let (jobs, partial, errors) = (self.path(job, "fio"), self.path(job, "json.part"), self.path(job, "log"));
+        let failed = |path: &Path, error: io::Error| FitError::Failed(format!("{}: {error}", path.display()));
+        files::write(&jobs, job.file(self.setup).as_bytes()).map_err(|error| failed(&jobs, error))?;
+        // fio appends nothing: what an earlier attempt left would stay in logs of bandwidth.
+        let log = File::create(&errors).map_err(|error| failed(&errors, error))?;
+        let mut fio = Command::new("fio");
+        // Names relative to its folder, so that logs go there and no place is part of a job.
+        fio.current_dir(self.folder)
+            .args(["--output-format=json+", "--eta=never"])
+            .arg(format!("--output={}.json.part", job.name))
+            .arg(format!("{}.fio", job.name));
+        let started = fio.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
+        let ended =
+            started.map_err(|error| FitError::Failed(format!("fio can't be started: {error}"))).and_then(|mut child| self.wait(&mut child));
+        let finished = ended.and_then(|status| self.finish(job, &partial, &errors, status));
+        if finished.is_err() {
+            let _ = fs::remove_file(&partial);
+        }
+        finished
+    }
+
+    fn wait(&self, child: &mut Child) -> Outcome<bool> {
+        let begin = Instant::now();
+        let mut stopped_at = None;
+        loop {
+            let status = child.try_wait().map_err(|error| FitError::Failed(format!("fio was lost: {error}")))?;
+            if let Some(status) = status {
+                return if stopped_at.is_some() || (self.stopped)() { Err(FitError::Interrupted) } else { Ok(status.success()) };
+            }
+            if (self.stopped)() {
+                let since = stopped_at.get_or_insert_with(Instant::now);
+                if since.elapsed() > GRACE {
+                    // It has no processes but this one (`thread=1`).
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return Err(FitError::Interrupted);
+                }
+            }
+            (self.goes_on)(begin.elapsed());
+            thread::sleep(LOOK);
+        }
+    }
+
+    fn finish(&self, job: &ProbeJob, partial: &Path, errors: &Path, succeeded: bool) -> Outcome {
+        let said = fs::read_to_string(errors).unwrap_or_default();
+        let text = fs::read_to_string(partial).unwrap_or_default();
+        let reason = match measured::parse(&text) {
+            Ok(_) if succeeded => None,
+            Ok(_) => Some("it ended without success".to_owned()),
+            Err(reason) => Some(format!("its results {reason}")),
+        };
+        if let Some(reason) = reason {
+            let before: String = text.split('{').next().unwrap_or_default().trim().to_owned();
+            let mut message = format!("fio failed in job {}: {reason}", job.name);
+            for said in [said.trim(), before.as_str()].into_iter().filter(|text| !text.is_empty()) {
+                message += &format!("\n{said}");
+            }
+            if self.setup.is_direct && message.to_lowercase().contains("direct") {
+                message += "\nfile systems in memory may know no direct I/O: --buffered";
+            }
+            return Err(FitError::Failed(message));
+        }
+        let _ = fs::remove_file(errors);
+        let path = self.path(job, "json");
+        fs::rename(partial, &path).map_err(|error| FitError::Failed(format!("{}: {error}", path.display())))
+    }
+
+    fn path(&self, job: &ProbeJob, extension: &str) -> PathBuf {
+        self.folder.join(format!("{}.{extension}", job.name))
+    }
+}

@@ -1,0 +1,76 @@
+//! What fio would measure on a simulated drive, to see what a fit can do with it.
+
+use flashraid::warm_up::SharedWarmUps;
+use flashraid::{CompletedRequest, Observer, Progress};
+use flashraid_report::fio::Recorder;
+use serde_json::{Map, Value};
+
+use crate::base::Base;
+use crate::error::{FitError, Outcome};
+use crate::sets::{ProbeJob, Set, Setup, jobs};
+use crate::simulator::{Stopped, simulate};
+
+/// How to simulate.
+#[derive(Clone, Copy)]
+pub struct SimulatedOptions<'a> {
+    /// Rows of a superblock are so many times fewer than in the base; at least 1.
+    pub scale: u32,
+    /// Seed of all simulations.
+    pub seed: u64,
+    /// Asked now and then whether to stop.
+    pub stopped: Stopped<'a>,
+    /// Told the number of the job that begins, counted from 0, of how many, and its name.
+    pub begins: &'a dyn Fn(usize, usize, &str),
+}
+
+/// The measured jobs of the set `fit` on a drive: names, and the documents as fio writes them. Jobs that only prepare have none.
+///
+/// # Errors
+/// The drive can't be simulated at that scale, or the user stopped it.
+pub fn results(base: &Base, options: SimulatedOptions<'_>) -> Outcome<Vec<(String, Value)>> {
+    let setup = Setup {
+        target: base.name.clone(),
+        target_bytes: base.capacity_bytes(),
+        seconds: Set::Fit.seconds(),
+        overwrites: 2.0,
+        engine: "flashraid".to_owned(),
+        is_direct: true,
+        is_mounted: false,
+    };
+    let jobs = jobs(Set::Fit, &setup);
+    let with_scenarios = |probe: ProbeJob| {
+        let job = probe.simulated()?;
+        Some(base.scenario(&job, options.scale, options.seed).map(|scenario| (probe, scenario)))
+    };
+    let jobs = jobs.into_iter().filter_map(with_scenarios).collect::<Outcome<Vec<_>>>()?;
+    let warm_ups = SharedWarmUps::of(jobs.iter().map(|(_, scenario)| scenario));
+    let mut results = Vec::new();
+    for (index, (probe, scenario)) in jobs.iter().enumerate() {
+        (options.begins)(index, jobs.len(), &probe.name);
+        let mut recording = Recording { recorder: Recorder::new(scenario.metrics.skip), stopped: options.stopped };
+        let report = simulate(scenario, &warm_ups, options.stopped, &mut recording)?;
+        let mut document = recording.recorder.document(&report, &probe.name);
+        let of_job: Map<String, Value> = probe.options.iter().map(|(key, value)| ((*key).to_owned(), value.clone().into())).collect();
+        match document.pointer_mut("/jobs/0/job options") {
+            Some(options) => *options = Value::Object(of_job),
+            None => return Err(FitError::Failed("the results have no options of their job".to_owned())),
+        }
+        results.push((probe.name.clone(), document));
+    }
+    Ok(results)
+}
+
+struct Recording<'a> {
+    recorder: Recorder,
+    stopped: Stopped<'a>,
+}
+
+impl Observer for Recording<'_> {
+    fn progress(&mut self, _: &Progress) -> bool {
+        !(self.stopped)()
+    }
+
+    fn request(&mut self, request: &CompletedRequest) {
+        self.recorder.record(request);
+    }
+}

@@ -1,0 +1,112 @@
+//! Where the search begins: each value from the job that tells most of it, by the arithmetic of one bottleneck at a time.
+
+use flashraid::model::ssd::SsdParams;
+
+use crate::base::Base;
+use crate::measured::Measured;
+use crate::parameter::{Parameter, superblock};
+
+/// Requests of at least so many bytes are limited by the link and the flash, smaller ones by the controller.
+const LARGE_BYTES: u64 = 64 << 10;
+
+/// A value for each parameter: the base's where no job tells.
+pub(crate) fn values(base: &Base, jobs: &[Measured], parameters: &[Parameter]) -> Vec<f64> {
+    let mut ssd = base.params.clone();
+    // What the others are computed from comes first.
+    let mut in_order = parameters.to_vec();
+    in_order.sort_by_key(|parameter| match parameter {
+        Parameter::Link | Parameter::Read | Parameter::Move => 0,
+        Parameter::PageProgram | Parameter::ProgramsAtOnce => 1,
+        Parameter::PageRead => 2,
+        Parameter::Latency => 3,
+        Parameter::Ack => 4,
+    });
+    for parameter in in_order {
+        if let Some(value) = value(base, &ssd, jobs, parameter).filter(|value| value.is_finite() && *value > 0.0) {
+            parameter.put(&mut ssd, value);
+        }
+    }
+    parameters.iter().map(|parameter| parameter.of(&ssd)).collect()
+}
+
+fn value(base: &Base, ssd: &SsdParams, jobs: &[Measured], parameter: Parameter) -> Option<f64> {
+    let drive = superblock(ssd);
+    let cores = f64::from(drive.firmware.cores);
+    let best =
+        |wanted: &dyn Fn(&Measured) -> bool| jobs.iter().filter(|job| wanted(job)).max_by(|a, b| bandwidth(a).total_cmp(&bandwidth(b)));
+    let large = |job: &Measured| job.job.size_bytes >= LARGE_BYTES;
+    // Where nothing waits: the least depth.
+    let alone = |writes: bool| {
+        let small = |job: &&Measured| !large(job) && job.job.depth <= 4 && job.job.writes() == writes && job.job.reads() != writes;
+        let job = jobs.iter().filter(small).min_by_key(|job| job.job.depth)?;
+        let times = if writes { job.figures.write } else { job.figures.read };
+        times.map(|times| times.mean_us * 1e3)
+    };
+    let transfer_ns = drive.unit_transfer_ns as f64;
+    let link_ns = ssd.link.map_or(0.0, |link| link.page_ns as f64);
+    let read_alone_ns = |less: f64| alone(false).map(|mean_ns| (mean_ns - less - transfer_ns - link_ns).max(500.0));
+    let superpage_units = ssd.geometry.planes * drive.pages_per_cell * drive.flash_page_units;
+    let page_bytes = f64::from(ssd.geometry.page_bytes);
+    let superpage_bytes = f64::from(superpage_units) * f64::from(drive.unit_pages) * page_bytes;
+    let programs = f64::from(drive.programs_at_once.min(ssd.geometry.dies));
+    let rows = f64::from(ssd.geometry.pages_per_block) / f64::from(drive.pages_per_cell * drive.flash_page_units * drive.unit_pages);
+    let superpage_transfer_ns = f64::from(superpage_units) * drive.unit_transfer_ns as f64;
+    match parameter {
+        Parameter::Link => best(&|job| job.job.reads() != job.job.writes()).map(bandwidth),
+        Parameter::PageProgram => {
+            let written = bandwidth(best(&|job| large(job) && !job.job.reads())?);
+            // So many dies program at a time, and all of them erase as well.
+            let superpage_ns = |dies: f64| dies * superpage_bytes * 1e9 / written - superpage_transfer_ns;
+            let erases_ns = ssd.timing.block_erase_ns as f64 / rows;
+            Some(superpage_ns(programs).min(superpage_ns(f64::from(ssd.geometry.dies)) - erases_ns).max(1e3))
+        }
+        Parameter::ProgramsAtOnce => {
+            let written = bandwidth(best(&|job| large(job) && !job.job.reads())?);
+            Some(written * (ssd.timing.page_program_ns as f64 + superpage_transfer_ns) / (superpage_bytes * 1e9))
+        }
+        Parameter::Read => best(&|job| !large(job) && !job.job.writes()).map(|job| cores * 1e9 / job.figures.iops),
+        Parameter::Move => {
+            let job = best(&|job| !large(job) && !job.job.reads() && job.job.begins_worn_in())?;
+            Some(cores * 1e9 / (job.figures.iops * amplification(base)))
+        }
+        Parameter::PageRead => read_alone_ns((drive.firmware.read_ns + drive.firmware.latency_ns) as f64),
+        Parameter::Latency => read_alone_ns(drive.firmware.read_ns as f64 + Parameter::PageRead.of(ssd)),
+        Parameter::Ack => {
+            let before = (drive.firmware.write_ns + drive.firmware.latency_ns) as f64 + link_ns;
+            alone(true).map(|mean_ns| (mean_ns - before).max(200.0))
+        }
+    }
+}
+
+/// Bytes per second.
+fn bandwidth(job: &Measured) -> f64 {
+    job.figures.iops * job.job.size_bytes as f64
+}
+
+/// Write amplification of uniform writes with the base's spare: α / (α + W₀(−α e^−α)) of α, raw over exported capacity. With u, the share of a
+/// victim that is valid, this is 1 / (1 − u) where (1 − u) / −ln u = 1/α.
+fn amplification(base: &Base) -> f64 {
+    let geometry = &base.params.geometry;
+    let raw = f64::from(geometry.blocks_per_plane);
+    let exported = raw - f64::from(geometry.reserved_blocks_per_plane);
+    let wanted = exported / raw;
+    let (mut low, mut high) = (1e-9, 1.0 - 1e-9);
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        // Grows with u.
+        if (1.0 - middle) / -libm::log(middle) < wanted { low = middle } else { high = middle }
+    }
+    1.0 / (1.0 - low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amplification_is_that_of_theory() {
+        // docs/drives.md and the closed form: 1.146 raw over exported gives 4.1.
+        let base = Base::read("nvme-tlc-read").unwrap();
+        assert!((amplification(&base) - 4.1).abs() < 0.1, "{}", amplification(&base));
+    }
+}

@@ -1,0 +1,5 @@
+//! Fits of drives whose values are known.
+
+mod recovery;
+#[cfg(unix)]
+mod runner;

@@ -1,0 +1,64 @@
+//! fio is run, goes on, and is stopped. Where there is no fio a script stands in for it only in the tests of the program.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::time::Duration;
+
+use flashraid_fit::FitError;
+use flashraid_fit::runner::{About, Runner, version};
+use flashraid_fit::sets::{Set, Setup, jobs};
+use flashraid_fit::target::{TARGET_BYTES_MIN, look};
+
+#[test]
+fn jobs_of_fio_run_and_can_be_stopped() {
+    if version().is_err() {
+        eprintln!("skipped: no fio");
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("target");
+    File::create(&file).unwrap().set_len(TARGET_BYTES_MIN).unwrap();
+    let target = look(&file).unwrap();
+    let setup = Setup {
+        target: target.path.display().to_string(),
+        target_bytes: target.bytes,
+        seconds: 1,
+        overwrites: 0.0,
+        engine: "psync".to_owned(),
+        is_direct: false,
+        is_mounted: false,
+    };
+    let jobs = jobs(Set::Fit, &setup);
+    let folder = place.path().join("out");
+    let runner = Runner { folder: &folder, setup: &setup, stopped: &|| false, goes_on: &|_| {} };
+    let about = About::new("fit", &target);
+    assert!(!about.is_of(&folder).unwrap());
+    runner.begin(&about).unwrap();
+    runner.run(&jobs[0]).unwrap();
+    assert!(runner.is_done(&jobs[0]).unwrap() && !runner.is_done(&jobs[1]).unwrap());
+    assert!(about.is_of(&folder).unwrap(), "gone on with");
+    let other = About { identity: "another".to_owned(), ..about };
+    assert!(other.is_of(&folder).unwrap_err().to_string().contains("holds a measurement of"));
+    let longer = Setup { seconds: 2, ..setup.clone() };
+    let changed = Runner { setup: &Setup { engine: "sync".to_owned(), ..setup.clone() }, ..runner };
+    assert!(changed.is_done(&jobs[0]).unwrap_err().to_string().contains("other options"));
+
+    // The file is fio's now: refused to others, not to the same measurement.
+    let again = look(&file).unwrap();
+    assert!(again.objection(false).is_some() && again.objection(true).is_none());
+
+    let seconds = Cell::new(0);
+    let begun = std::sync::atomic::AtomicBool::new(false);
+    let stopped = || begun.load(std::sync::atomic::Ordering::Relaxed);
+    let goes_on = |elapsed: Duration| {
+        seconds.set(elapsed.as_secs());
+        begun.store(elapsed > Duration::from_millis(200), std::sync::atomic::Ordering::Relaxed);
+    };
+    let long = flashraid_fit::sets::jobs(Set::Fit, &Setup { seconds: 600, ..longer });
+    let runner = Runner { folder: &folder, setup: &setup, stopped: &stopped, goes_on: &goes_on };
+    assert!(matches!(runner.run(&long[1]), Err(FitError::Interrupted)));
+    assert!(seconds.get() < 10, "fio was ended");
+    let names: Vec<String> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(!names.iter().any(|name| name.contains("json.part")), "{names:?}");
+    assert!(names.contains(&format!("{}.json", jobs[0].name)), "what was finished stays: {names:?}");
+}
