@@ -9,6 +9,7 @@ mod fio;
 mod help;
 mod hostile;
 mod import;
+mod logs;
 mod migrate;
 mod pages;
 mod pages_of_runs;
@@ -17,6 +18,7 @@ mod report;
 mod reproduce;
 mod results;
 mod run;
+mod schema;
 mod start;
 mod tables;
 #[cfg(unix)]
