@@ -105,7 +105,9 @@ pub fn run(arguments: &RunArgs) -> Outcome {
 fn refuse_overwriting(arguments: &RunArgs) -> Outcome {
     if arguments.force {
         return match (&arguments.out, &arguments.hdr, &arguments.fio_logs) {
-            (None, None, None) => Err(Failure::Input("--force: nothing is written; add --out DIR, --hdr FILE or --fio-logs PREFIX".to_owned())),
+            (None, None, None) => {
+                Err(Failure::Input("--force: nothing is written; add --out DIR, --hdr FILE or --fio-logs PREFIX".to_owned()))
+            }
             _ => Ok(()),
         };
     }

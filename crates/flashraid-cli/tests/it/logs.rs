@@ -29,7 +29,9 @@ fn intervals(log: &str) -> Vec<Interval> {
 #[test]
 fn an_hdr_log_has_the_response_times_of_the_report() {
     let place = Place::new();
-    for (index, settings) in [&[][..], &["--set", "report.skip_requests=700"], &["--set", "report.bandwidth_interval=100ms"]].iter().enumerate() {
+    for (index, settings) in
+        [&[][..], &["--set", "report.skip_requests=700"], &["--set", "report.bandwidth_interval=100ms"]].iter().enumerate()
+    {
         let file = format!("logs/{index}.hlog");
         let report = place.run_json(&[&["run", "small.toml", "--json", "--hdr", &file], *settings].concat());
         let intervals = intervals(&place.read(&file));
@@ -77,9 +79,12 @@ fn logs_of_fio_have_each_request_and_each_interval() {
             // Each interval's rate times its length is what was done in it, up to rounding.
             let interval_ms = if set.ends_with("250ms") { 250 } else { 1000 };
             let iops: Vec<_> = of_log("iops").into_iter().filter(|line| line[2] == direction).collect();
-            assert!(iops.iter().all(|line| line[0] % interval_ms == 0) && iops.windows(2).all(|pair| pair[1][0] == pair[0][0] + interval_ms));
+            assert!(
+                iops.iter().all(|line| line[0] % interval_ms == 0) && iops.windows(2).all(|pair| pair[1][0] == pair[0][0] + interval_ms)
+            );
             assert_eq!(iops.iter().map(|line| line[1] * interval_ms).sum::<u64>() / 1000, count, "{set} {name}");
-            let written: u64 = of_log("bw").iter().filter(|line| line[2] == direction).map(|line| line[1] * 1024 * interval_ms / 1000).sum();
+            let written: u64 =
+                of_log("bw").iter().filter(|line| line[2] == direction).map(|line| line[1] * 1024 * interval_ms / 1000).sum();
             assert!(written.abs_diff(count * 8192) <= 1024 * iops.len() as u64, "{set} {name}: {written}");
         }
     }
@@ -108,9 +113,10 @@ const TOOL_FOLDERS: [&str; 3] = ["/usr/bin", "/usr/share/fio", "/usr/local/bin"]
 
 /// A tool of fio's, if it is installed; else the test says that it is skipped.
 fn tool(names: &[&str]) -> Option<String> {
-    let found = TOOL_FOLDERS.iter().flat_map(|folder| names.iter().map(move |name| format!("{folder}/{name}"))).find(|path| {
-        std::path::Path::new(path).is_file()
-    });
+    let found = TOOL_FOLDERS
+        .iter()
+        .flat_map(|folder| names.iter().map(move |name| format!("{folder}/{name}")))
+        .find(|path| std::path::Path::new(path).is_file());
     if found.is_none() {
         eprintln!("skipped: no fio ({} is not installed)", names[0]);
     }
@@ -178,7 +184,10 @@ fn the_readers_of_fio_read_the_logs() {
     if let Some(plotter) = tool(&["fio2gnuplot"]) {
         // Without -g it writes what gnuplot draws, and the mean.
         run_tool(&place, &plotter, &["-i", "-d", "plots"]);
-        let drawn: Vec<Value> = std::fs::read_dir(place.path("plots")).unwrap().map(|entry| Value::from(entry.unwrap().file_name().to_string_lossy().into_owned())).collect();
+        let drawn: Vec<Value> = std::fs::read_dir(place.path("plots"))
+            .unwrap()
+            .map(|entry| Value::from(entry.unwrap().file_name().to_string_lossy().into_owned()))
+            .collect();
         assert!(!drawn.is_empty());
     }
 }

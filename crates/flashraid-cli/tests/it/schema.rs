@@ -35,8 +35,7 @@ fn validator(place: &Place) -> (Value, jsonschema::Validator) {
 }
 
 fn expect_valid(validator: &jsonschema::Validator, report: &Value, about: &str) {
-    let errors: Vec<String> =
-        validator.iter_errors(report).take(5).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    let errors: Vec<String> = validator.iter_errors(report).take(5).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{about}:\n{}", errors.join("\n"));
 }
 
@@ -70,7 +69,8 @@ fn what_is_no_report_is_not_valid() {
     assert!(schema["$schema"].is_string() && schema["description"].is_string());
     let report = place.run_json(&["run", "small.toml", "--json", "--set", "cache.policy=wow", "--set", "cache.size=64KiB"]);
     expect_valid(&validator, &report, "before it is changed");
-    let objects = ["", "/response_us/all", "/verdict", "/members/0", "/over_time/members/0", "/time_us/all", "/cache/occupancy", "/config/array"];
+    let objects =
+        ["", "/response_us/all", "/verdict", "/members/0", "/over_time/members/0", "/time_us/all", "/cache/occupancy", "/config/array"];
     for pointer in objects {
         let mut changed = report.clone();
         changed.pointer_mut(pointer).unwrap()["another"] = json!(1);

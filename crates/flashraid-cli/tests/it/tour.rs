@@ -147,7 +147,9 @@ fn tour(page: &Path) -> usize {
     set_up(&place);
     let (mut tried, mut printed) = (0, String::new());
     for block in blocks(&text) {
-        let known = |mark: &String| ["small", "said"].contains(&mark.as_str()) || ["writes ", "says ", "with ", "skip:"].iter().any(|word| mark.starts_with(word));
+        let known = |mark: &String| {
+            ["small", "said"].contains(&mark.as_str()) || ["writes ", "says ", "with ", "skip:"].iter().any(|word| mark.starts_with(word))
+        };
         assert!(block.marks.iter().all(known), "{name}:{}: {:?}", block.line, block.marks);
         if let Some(reason) = block.marks("skip").next() {
             assert!(!reason.is_empty(), "{name}:{}: why?", block.line);

@@ -148,7 +148,11 @@ pub(super) struct Usage {
 #[derive(Debug, Clone)]
 enum State {
     /// The measured time is yet to begin, not before `now`; what was over by then has been forgotten, at the latest with `forget_at` entries.
-    Before { ahead: Vec<Ahead>, now: TimeNs, forget_at: usize },
+    Before {
+        ahead: Vec<Ahead>,
+        now: TimeNs,
+        forget_at: usize,
+    },
     Measuring(Recorder),
 }
 
@@ -230,7 +234,7 @@ impl Usage {
         }
         recorder.intervals.resize_with(count.max(recorder.intervals.len()), Interval::default);
         let (mut operations, mut work) = (0, 0);
-        let mut spent = |before: &mut i64, of: &Stretches, index: usize| {
+        let spent = |before: &mut i64, of: &Stretches, index: usize| {
             let from_ns = recorder.from_ns + index as u64 * interval_ns;
             // The end of the run cuts the last one off.
             let length_ns = interval_ns.min(end_ns.saturating_sub(from_ns));

@@ -152,10 +152,7 @@ pub fn cache(policy: &str, counters: &CacheCounters, room_pages: u64, page_bytes
         },
         pages_written: admissions(&counters.host),
         pages_from_inside: admissions(&counters.inner),
-        waits_for_room: RoomWaits {
-            count: counters.waits,
-            mean_us: ratio(counters.waited_ns as f64 / 1e3, counters.waits as f64),
-        },
+        waits_for_room: RoomWaits { count: counters.waits, mean_us: ratio(counters.waited_ns as f64 / 1e3, counters.waits as f64) },
         front: CacheFront {
             bypasses: counters.bypasses,
             dependent: counters.dependent,

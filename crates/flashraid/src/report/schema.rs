@@ -20,7 +20,8 @@ pub fn schema() -> Value {
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(entries) => {
-            let is_object = entries.get("properties").is_some_and(Value::is_object) && entries.get("type").is_some_and(|kind| kind == "object");
+            let is_object =
+                entries.get("properties").is_some_and(Value::is_object) && entries.get("type").is_some_and(|kind| kind == "object");
             if is_object && !entries.contains_key("additionalProperties") {
                 entries.insert("additionalProperties".to_owned(), false.into());
             }

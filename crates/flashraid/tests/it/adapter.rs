@@ -127,7 +127,8 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
     let measured_ns = outcomes.iter().map(|request| request.done_ns).max().unwrap_or(0).saturating_sub(measured_from.unwrap_or(0));
     // Whole intervals, so that what comes behind the last request doesn't matter.
     let longest_ns = array.members().iter().map(Ssd::usage_interval_ns).max().unwrap_or(0);
-    let interval_ns = (0..).map(|doublings| 1000 << doublings).find(|&ns| ns >= longest_ns && ns >= measured_ns / 50).expect("there is one");
+    let interval_ns =
+        (0..).map(|doublings| 1000 << doublings).find(|&ns| ns >= longest_ns && ns >= measured_ns / 50).expect("there is one");
     let usage = array.members().iter().map(|ssd| ssd.usage(interval_ns, (measured_ns / interval_ns) as usize, now)).collect();
     let planes = case.params.ssd.geometry.planes;
     let exported = case.params.ssd.geometry.exported_pages_per_die();
