@@ -330,7 +330,7 @@ pub struct RunArgs {
     pub timeline: Option<Range<Duration>>,
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Write report.json, report.html, every request (requests.parquet, requests.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder; if it holds files already, into the next of DIR-2, DIR-3 … that does not
+    /// Write report.json, report.html, every request (requests.parquet, requests.csv), the run interval by interval (series.parquet, series.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder; if it holds files already, into the next of DIR-2, DIR-3 … that does not
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write into the folder whatever it holds, and over files that are there

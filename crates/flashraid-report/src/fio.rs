@@ -186,10 +186,10 @@ impl Kind {
         let mut clat = latency(&self.response);
         if requests > 0 {
             clat["percentile"] = PERCENTILES.iter().map(|percent| (format!("{percent:.6}"), json!(self.percentile(*percent)))).collect();
+            // fio's converter (of this version) takes no direction for one without bins, but stumbles over an empty list.
+            let used = self.bins.iter().enumerate().filter(|(_, count)| **count > 0);
+            clat["bins"] = used.map(|(bin, count)| (middle_of(bin).to_string(), json!(count))).collect();
         }
-        // Readers ask for the bins of all directions.
-        let used = self.bins.iter().enumerate().filter(|(_, count)| **count > 0);
-        clat["bins"] = Value::Object(used.map(|(bin, count)| (middle_of(bin).to_string(), json!(count))).collect());
         let (bw, iops) = (&self.bandwidth_kib_s, &self.iops);
         json!({
             "io_bytes": self.bytes,

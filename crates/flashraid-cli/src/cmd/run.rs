@@ -88,7 +88,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
             let notes: String = tables::notes(&report).into_iter().map(|note| note + "\n").collect();
             let written = out.as_ref().map_or_else(String::new, |out| {
                 format!(
-                    "\nwritten: {0}/report.html, {0}/report.json, {0}/*.svg, {0}/{{requests,charts}}.{{csv,parquet}}\n",
+                    "\nwritten: {0}/report.html, {0}/report.json, {0}/*.svg, {0}/{{requests,series,charts}}.{{csv,parquet}}\n",
                     out.path().display()
                 )
             });

@@ -47,7 +47,7 @@ fn reports_of_all_shapes_are_valid() {
         let set = shape.iter().flat_map(|setting| ["--set", setting]);
         let window = if index % 4 == 0 { vec!["--timeline", "0s..100ms"] } else { Vec::new() };
         let arguments: Vec<&str> =
-            ["run", "small.toml", "--json", "--set", "workload.requests=300"].into_iter().chain(set).chain(window).collect();
+            ["run", "small.toml", "--json", "--set", "workload.requests=1200"].into_iter().chain(set).chain(window).collect();
         expect_valid(&validator, &place.run_json(&arguments), &format!("{shape:?}"));
     }
     place.write("drives.toml", DRIVES);

@@ -82,7 +82,7 @@ fn set_up(place: &Place) {
             // Options may stand anywhere behind the command. What a block promises of traces, presets and the like needs no smaller settings.
             format!(
                 "#!/bin/sh\ncase \"$TOUR_SMALL $1 $*\" in 'yes run '*hpc-array*|'yes compare '*hpc-array*) set -- \"$@\" --set workload.address.footprint=0.5;; esac\n\
-                 case \"$TOUR_SMALL $1\" in\n  'yes run'|'yes compare') exec '{0}' \"$@\" {small} --set workload.requests=200;;\n  \
+                 case \"$TOUR_SMALL $1\" in\n  'yes run'|'yes compare') exec '{0}' \"$@\" {small} --set workload.requests=200 --set report.skip_requests=0;;\n  \
                  'yes check') exec '{0}' \"$@\" {small};;\n  'yes demo') exec '{0}' \"$@\" --quick;;\n  *) exec '{0}' \"$@\";;\nesac\n",
                 program.display()
             ),
