@@ -2,7 +2,7 @@
 
 use flashraid::Study;
 
-#[expect(dead_code, reason = "it reads and writes in the folder it is called in; that it compiles is what is tested")]
+#[expect(dead_code, clippy::print_stdout, reason = "it reads and writes in the folder it is called in; that it compiles is what is tested")]
 fn one_simulation() -> Result<(), Box<dyn std::error::Error>> {
     let report = flashraid::Simulation::from_file("array.toml")?.set("coordination.scheme", "reactive-inclusive")?.seed(7).run()?;
     println!("{:?} µs, {} collections", report.response_us.all.mean, report.gc.runs);
