@@ -81,6 +81,7 @@ Examples:
 const SCHEMA_HELP: &str = "\
 Examples:
   flashraid schema > flashraid.schema.json
+  flashraid schema --report > report.schema.json
   flashraid schema --markdown";
 
 const INIT_HELP: &str = "\
@@ -183,9 +184,12 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<CacheCommand>,
     },
-    /// Print the JSON Schema of the configuration
+    /// Print the JSON Schema of the configuration, or of a report
     #[command(after_help = SCHEMA_HELP)]
     Schema {
+        /// Print the schema of the document of `run --json`, which is also each `report` of `compare --json`
+        #[arg(long, conflicts_with = "markdown")]
+        report: bool,
         /// Print a page with a table of all keys instead
         #[arg(long)]
         markdown: bool,
@@ -323,16 +327,22 @@ pub struct RunArgs {
     /// Print the results in this form: json is that of --json, fio+ that of fio --output-format=json+
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text, conflicts_with = "json")]
     pub output_format: OutputFormat,
+    /// Write response times, read and write apart, into this file as an interval log of HdrHistogram; intervals are as long as report.bandwidth_interval
+    #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
+    pub hdr: Option<PathBuf>,
+    /// Write fio's logs PREFIX_lat.log, PREFIX_bw.log and PREFIX_iops.log, for its plotters; intervals are as long as report.bandwidth_interval
+    #[arg(long, value_name = "PREFIX", conflicts_with = "seeds")]
+    pub fio_logs: Option<PathBuf>,
     /// Keep single requests and collections of this window of simulated time, for instance 1s..1300ms; --out draws them
     #[arg(long, value_name = "FROM..TO", value_parser = parse_window)]
     pub timeline: Option<Range<Duration>>,
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Write report.json, report.html, every request (requests.parquet, requests.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder; if it holds files already, into the next of DIR-2, DIR-3 … that does not
+    /// Write report.json, report.html, every request (requests.parquet, requests.csv), the run interval by interval (series.parquet, series.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder; if it holds files already, into the next of DIR-2, DIR-3 … that does not
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write into the folder whatever it holds, over files of the same names
-    #[arg(long, requires = "out")]
+    /// Write into the folder whatever it holds, and over files that are there
+    #[arg(long)]
     pub force: bool,
 }
 

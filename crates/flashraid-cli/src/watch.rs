@@ -3,6 +3,8 @@
 use flashraid::study::StudyObserver;
 use flashraid::{CompletedRequest, Observer, Progress, Stop};
 use flashraid_report::fio;
+use flashraid_report::fio_logs::Logs;
+use flashraid_report::hdr;
 use flashraid_report::requests::RequestFiles;
 
 use crate::failure::Failure;
@@ -15,6 +17,10 @@ pub struct Watcher<'a> {
     requests: Option<&'a mut RequestFiles>,
     /// What fio's form of the results needs, if it is wanted.
     pub fio: Option<&'a mut fio::Recorder>,
+    /// The log of response times, if it is wanted.
+    pub hdr: Option<&'a mut hdr::Log>,
+    /// fio's logs, if they are wanted.
+    pub fio_logs: Option<&'a mut Logs>,
     /// Why requests can't be written; an observer can't fail, so that the run is stopped and this reported instead.
     pub failure: Option<Failure>,
 }
@@ -22,7 +28,7 @@ pub struct Watcher<'a> {
 impl<'a> Watcher<'a> {
     /// On a board of one simulation.
     pub fn new(board: &'a Board, requests: Option<&'a mut RequestFiles>) -> Watcher<'a> {
-        Watcher { board, requests, fio: None, failure: None }
+        Watcher { board, requests, fio: None, hdr: None, fio_logs: None, failure: None }
     }
 }
 
@@ -46,6 +52,12 @@ impl Observer for Watcher<'_> {
         }
         if let (Some(file), None) = (&mut self.requests, &self.failure) {
             self.failure = file.add(request).err().map(Failure::from);
+        }
+        if let (Some(log), None) = (&mut self.hdr, &self.failure) {
+            self.failure = log.add(request).err().map(Failure::from);
+        }
+        if let (Some(logs), None) = (&mut self.fio_logs, &self.failure) {
+            self.failure = logs.add(request).err().map(Failure::from);
         }
     }
 }

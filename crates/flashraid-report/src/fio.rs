@@ -186,6 +186,7 @@ impl Kind {
         let mut clat = latency(&self.response);
         if requests > 0 {
             clat["percentile"] = PERCENTILES.iter().map(|percent| (format!("{percent:.6}"), json!(self.percentile(*percent)))).collect();
+            // fio's converter (of this version) takes no direction for one without bins, but stumbles over an empty list.
             let used = self.bins.iter().enumerate().filter(|(_, count)| **count > 0);
             clat["bins"] = used.map(|(bin, count)| (middle_of(bin).to_string(), json!(count))).collect();
         }

@@ -18,12 +18,22 @@ const COLUMNS: [&str; 10] = [
     "rebuilt_fraction",
 ];
 
+/// Lists of each of `/over_time/members`: columns `member_0_utilisation` and so on.
+const OF_MEMBERS: [&str; 3] = ["utilisation", "response_us", "queue"];
+
 /// A row for each interval; columns that a run does not have are left out.
 pub fn of_run(report: &Value) -> Table {
     let mut table = Table::default();
     for key in COLUMNS {
         if let Some(values) = report["over_time"][key].as_array() {
             table.number(key, values.iter().map(Value::as_f64));
+        }
+    }
+    for (member, lists) in report["over_time"]["members"].as_array().into_iter().flatten().enumerate() {
+        for key in OF_MEMBERS {
+            if let Some(values) = lists[key].as_array() {
+                table.number(format!("member_{member}_{key}"), values.iter().map(Value::as_f64));
+            }
         }
     }
     table

@@ -5,11 +5,13 @@
 
 mod build;
 mod cache;
+mod schema;
 mod table;
 mod verdict;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,6 +19,7 @@ use flashraid_model::metrics::course::SAMPLES_BEYOND;
 
 pub(crate) use build::{DriveInputs, ReportInputs};
 pub(crate) use cache::cache;
+pub use schema::schema;
 pub use table::{GUESS, Row, Section, format_figure};
 pub use verdict::{Load, Verdict};
 
@@ -27,7 +30,7 @@ pub const PERCENTILES: [(&str, f64); 6] = [("p50", 0.5), ("p90", 0.9), ("p95", 0
 pub const REPORT_SCHEMA: &str = "flashraid.report/1";
 
 /// Everything that one run reports.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Report {
     /// [`REPORT_SCHEMA`].
@@ -39,6 +42,7 @@ pub struct Report {
     /// Hash of the resolved configuration.
     pub config_hash: String,
     /// The resolved configuration.
+    #[schemars(with = "crate::config::Config")]
     pub config: Value,
     /// Simulated time, in nanoseconds, what the statistics skip included.
     pub simulated_ns: u64,
@@ -55,6 +59,7 @@ pub struct Report {
     /// Garbage collection.
     pub gc: Gc,
     /// Write cache: its policy and counts; empty without a cache.
+    #[schemars(schema_with = "cache::schema")]
     pub cache: serde_json::Map<String, Value>,
     /// What the limits of the array's controller cost; `None` without limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,7 +136,7 @@ impl Report {
 }
 
 /// Number of requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Requests {
     /// Reads and writes.
     pub all: u64,
@@ -153,7 +158,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// Requests per second; `None` over no time.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Iops {
     /// Reads and writes.
     pub all: Option<f64>,
@@ -166,7 +171,7 @@ pub struct Iops {
 /// Where the time of requests went, in microseconds: means of all requests and of the slowest; `None` without requests.
 ///
 /// Of n requests the slowest tenth are the ⌈n/10⌉ slowest, and so on.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names of the shares say all")]
 pub struct TimeByShare {
     pub all: Option<TimeSpent>,
@@ -189,7 +194,7 @@ impl TimeByShare {
 }
 
 /// Parts of a response time, in microseconds, along the path that decided the request's end; they add up to it.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSpent {
     /// Behind other requests' operations and full queues.
     pub queue: f64,
@@ -224,7 +229,7 @@ impl TimeSpent {
 }
 
 /// The measured time interval by interval: lists with a figure for each. Requests count where they are done.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct OverTime {
     /// Length of an interval, in milliseconds; the last one is cut off by the end of the run.
     pub interval_ms: f64,
@@ -250,13 +255,27 @@ pub struct OverTime {
     /// Share of the strips of all failed members that are rebuilt; empty if none fails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rebuilt_fraction: Vec<Option<f64>>,
+    /// How the members were used, spares behind the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberOverTime>,
     /// Failures of members and their rebuilding, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<TimelineMark>,
 }
 
+/// How a member was used, interval by interval.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct MemberOverTime {
+    /// Share of the time of its dies in which they worked, for the host or for collection.
+    pub utilisation: Vec<f64>,
+    /// Mean response time of the page operations that ended, in microseconds, from their arrival at the member; `None` without any.
+    pub response_us: Vec<Option<f64>>,
+    /// Mean number of page operations in the member, those that are being served included.
+    pub queue: Vec<f64>,
+}
+
 /// A figure for all requests, reads and writes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ByDirection<T> {
     /// Reads and writes.
     pub all: T,
@@ -267,7 +286,7 @@ pub struct ByDirection<T> {
 }
 
 /// Response times, in microseconds. Moments are exact, percentiles at most 0.1 % too long; all but the count are `None` without requests.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names of the figures say all")]
 pub struct ResponseTime {
     pub count: u64,
@@ -288,7 +307,7 @@ pub struct ResponseTime {
 }
 
 /// Bandwidth, in MB/s (10^6): bytes done per interval; see [`flashraid_model::metrics::bandwidth`] for the intervals that count.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bandwidth {
     /// Mean over the intervals.
     pub mean: Option<f64>,
@@ -311,7 +330,7 @@ pub struct Bandwidth {
 }
 
 /// Drives with superblocks, all together (section 24 of the rules).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriveReport {
     /// Rows of a superblock are so many times fewer than in the drive that is meant.
     pub scale: u32,
@@ -363,7 +382,7 @@ pub struct DriveReport {
 }
 
 /// Shares of the time of all dies; what they leave is reads of the host, or nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DieTime {
     /// Programs of the host, transfers included.
     pub host_programs: Option<f64>,
@@ -376,7 +395,7 @@ pub struct DieTime {
 }
 
 /// Counts on flash, sums over the members.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flash {
     /// Pages read for the host.
     pub host_pages_read: u64,
@@ -400,7 +419,7 @@ pub struct Flash {
 }
 
 /// Erases per block.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names of the figures say all")]
 pub struct WearReport {
     pub min: u32,
@@ -410,7 +429,7 @@ pub struct WearReport {
 }
 
 /// Projected life of a new member under the measured rate of erases. `None` in a report if no endurance is known or nothing was erased.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lifetime {
     /// Erases that a block endures.
     pub endurance_cycles: u32,
@@ -442,7 +461,7 @@ pub struct UncoordinatedCleans {
 }
 
 /// Garbage collection.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gc {
     /// Collections: each an uninterrupted sequence of cleans of one die.
     pub runs: u64,
@@ -490,7 +509,7 @@ pub struct Gc {
 }
 
 /// What parity costs. A request has one sub-request for every stripe that it writes to; pages are counted when their operations are issued.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parity {
     /// Sub-requests that needed no reads.
     pub full_stripe_writes: u64,
@@ -513,7 +532,7 @@ pub struct Parity {
 }
 
 /// What the limits of the array's controller cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Controller {
     /// Requests that waited for their turn because as many as allowed were in work.
     pub waits: u64,
@@ -524,7 +543,7 @@ pub struct Controller {
 }
 
 /// What was asked for and not served. Requests of which a page was lost count in no other figure of requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Lost {
     /// Requests of the host of which a page was lost.
     pub requests: u64,
@@ -533,7 +552,7 @@ pub struct Lost {
 }
 
 /// A member that failed, and its rebuilding.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedMember {
     /// The member.
     pub member: u32,
@@ -554,7 +573,7 @@ pub struct FailedMember {
 }
 
 /// The failure of a member, and its rebuilding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// The member.
     pub member: u32,
@@ -583,7 +602,7 @@ pub struct Failure {
 }
 
 /// Response times by the health of the array when the request arrived.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ByHealth {
     /// No member had failed.
     pub normal: ByDirection<ResponseTime>,
@@ -596,7 +615,7 @@ pub struct ByHealth {
 }
 
 /// One member.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Member {
     /// Blocks erased.
     pub erases: u64,
@@ -627,7 +646,7 @@ pub struct Member {
 }
 
 /// Speed of the simulator in this run; the whole run counts, what the statistics skip included.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Perf {
     /// Pages read and programmed for the host.
     pub host_page_ops: u64,
@@ -674,7 +693,7 @@ impl Perf {
 }
 
 /// Single requests and collections of a window of simulated time, in order of report.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineReport {
     /// Begin of the window, in nanoseconds.
     pub from_ns: u64,
@@ -697,7 +716,7 @@ pub struct TimelineReport {
 }
 
 /// A moment of a failure, on a timeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineMark {
     /// When, in nanoseconds.
     pub at_ns: u64,
@@ -708,7 +727,7 @@ pub struct TimelineMark {
 }
 
 /// What happens to a member that fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Happened {
     /// It failed.
@@ -720,7 +739,7 @@ pub enum Happened {
 }
 
 /// What one member got of a destage, on a timeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineDestage {
     /// Member.
     pub member: u32,
@@ -739,7 +758,7 @@ pub struct TimelineDestage {
 }
 
 /// A request on a timeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineRequest {
     /// Position in the order of arrival.
     pub index: u64,
@@ -758,7 +777,7 @@ pub struct TimelineRequest {
 }
 
 /// A collection on a timeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineGc {
     /// Member.
     pub member: u32,

@@ -7,8 +7,8 @@ use crate::report::{self, DriveInputs, Lost, Perf, Report, ReportInputs};
 use crate::simulation::{self, Outcome, Watch};
 use crate::warm_up::{self, SharedWarmUps};
 use flashraid_model::events::GcInterval;
-use flashraid_model::metrics::CompletedRequest;
-use flashraid_model::ssd::{DriveCounters, MemberCounters};
+use flashraid_model::metrics::{CompletedRequest, OverTime};
+use flashraid_model::ssd::{DriveCounters, MemberCounters, Ssd};
 use flashraid_workload::units::counted;
 use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
 use std::time::Instant;
@@ -93,7 +93,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
 
     let Outcome {
         array,
-        metrics,
+        mut metrics,
         counters,
         messages,
         uncoordinated_cleans,
@@ -111,7 +111,10 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
     } = outcome;
     warnings.extend(nothing_measured(scenario, requests, skipped_all));
     let totals: MemberCounters = counters.iter().copied().sum();
+    metrics.lengthen_intervals(array.members().iter().map(Ssd::usage_interval_ns).max().unwrap_or(0));
     let measured = metrics.finish(end_ns);
+    let OverTime { interval_ns, points } = &measured.over_time;
+    let usage: Vec<_> = array.members().iter().map(|ssd| ssd.usage(*interval_ns, points.len(), end_ns)).collect();
     let wear: Vec<_> = array.members().iter().map(|m| m.wear()).collect();
     let g = &scenario.array.ssd.geometry;
     let report = Report::build(ReportInputs {
@@ -121,6 +124,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         measured: &measured,
         counters: &counters,
         wear: &wear,
+        usage: &usage,
         member_capacity_bytes: scenario.array.ssd.exported_pages() * u64::from(g.page_bytes),
         blocks_per_member: u64::from(g.dies) * u64::from(g.blocks_per_die()),
         start_free_blocks: scenario.array.ssd.gc.start_free_blocks,

@@ -152,6 +152,10 @@ pub fn simulate(
     if params.timeline.is_some() {
         loop_.array.record_destages();
     }
+    loop_.array.record_usage();
+    if loop_.measuring {
+        loop_.array.measure_usage_from(0);
+    }
     let ended = match host {
         HostLoop::Open => loop_.run_open(watch),
         HostLoop::Closed { depth, think_ns } => loop_.run_closed(depth, think_ns, watch),
@@ -389,6 +393,7 @@ impl Loop {
         self.array.catch_up(now);
         self.metrics.advance(self.array.cleans_known_until(now));
         self.metrics.restart(now, self.sent);
+        self.array.measure_usage_from(now);
         for (copy, member) in self.at_restart.iter_mut().zip(self.array.members()) {
             *copy = *member.counters();
         }

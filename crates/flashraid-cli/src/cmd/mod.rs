@@ -43,7 +43,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Migrate(arguments) => migrate::run(&arguments),
         Command::Cache { command } => cache::run(command.as_ref()),
-        Command::Schema { markdown } => schema::run(markdown),
+        Command::Schema { report, markdown } => schema::run(report, markdown),
         Command::Completions { shell } => completions::run(shell),
         Command::Man { out } => man::run(out.as_deref()),
     }

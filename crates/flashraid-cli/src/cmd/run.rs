@@ -1,5 +1,6 @@
 //! `flashraid run`: one simulation.
 
+use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
@@ -22,12 +23,13 @@ use flashraid_report::grid::Grid;
 use flashraid_report::page::{self, Page};
 use flashraid_report::parquet::Metadata;
 use flashraid_report::requests::RequestFiles;
-use flashraid_report::{chart, fio, picture, run as tables, series, text};
+use flashraid_report::{chart, fio, fio_logs, hdr, picture, run as tables, series, text};
 
 use super::compare::{run_plan, tables as grid_tables, write_reports as write_grid};
 
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
+    refuse_overwriting(arguments)?;
     if let Some(seeds) = arguments.seeds {
         return run_seeds(arguments, seeds);
     }
@@ -50,12 +52,15 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     let config = json::document(&scenario.config)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, arguments.force)).transpose()?;
     let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config))).transpose()?;
+    let (interval_ns, skip) = (scenario.metrics.bandwidth_interval_ns, scenario.metrics.skip);
+    let mut hdr = arguments.hdr.as_ref().map(|file| hdr::Log::begin(file, interval_ns, skip)).transpose()?;
+    let mut fio_logs = arguments.fio_logs.as_ref().map(|prefix| fio_logs::Logs::begin(prefix, interval_ns, skip)).transpose()?;
 
     interrupt::stop_at_next_step()?;
     let board = Board::new(1, arguments.machine.quiet);
     let mut fio = (arguments.form() == OutputFormat::Fio).then(|| fio::Recorder::new(scenario.metrics.skip));
     let mut watcher = Watcher::new(&board, requests.as_mut());
-    watcher.fio = fio.as_mut();
+    (watcher.fio, watcher.hdr, watcher.fio_logs) = (fio.as_mut(), hdr.as_mut(), fio_logs.as_mut());
     let result = simulation.observe(&mut watcher).run();
     board.clear();
     let report = match watcher.failure {
@@ -64,6 +69,8 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     };
     let document = json::document(&report)?;
 
+    hdr.map(hdr::Log::finish).transpose()?;
+    fio_logs.map(fio_logs::Logs::finish).transpose()?;
     if let (Some(out), Some(requests)) = (&out, requests) {
         all_or_nothing(out.path(), || {
             requests.finish()?;
@@ -81,7 +88,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
             let notes: String = tables::notes(&report).into_iter().map(|note| note + "\n").collect();
             let written = out.as_ref().map_or_else(String::new, |out| {
                 format!(
-                    "\nwritten: {0}/report.html, {0}/report.json, {0}/*.svg, {0}/{{requests,charts}}.{{csv,parquet}}\n",
+                    "\nwritten: {0}/report.html, {0}/report.json, {0}/*.svg, {0}/{{requests,series,charts}}.{{csv,parquet}}\n",
                     out.path().display()
                 )
             });
@@ -91,6 +98,24 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     match report.partial {
         true => Err(Failure::Interrupted("stopped: the report covers what was done and is marked as partial".to_owned())),
         false => Ok(()),
+    }
+}
+
+/// Nothing is overwritten unasked: single files that are there are refused. Folders of results find another name.
+fn refuse_overwriting(arguments: &RunArgs) -> Outcome {
+    if arguments.force {
+        return match (&arguments.out, &arguments.hdr, &arguments.fio_logs) {
+            (None, None, None) => {
+                Err(Failure::Input("--force: nothing is written; add --out DIR, --hdr FILE or --fio-logs PREFIX".to_owned()))
+            }
+            _ => Ok(()),
+        };
+    }
+    let logs = arguments.fio_logs.iter().flat_map(|prefix| fio_logs::paths(prefix));
+    // A link that leads nowhere is there, too.
+    match arguments.hdr.iter().cloned().chain(logs).find(|file| fs::symlink_metadata(file).is_ok()) {
+        Some(file) => Err(Failure::Input(format!("{} is there already; name another file, or --force to write over it", file.display()))),
+        None => Ok(()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `flashraid schema`: the JSON Schema of the configuration.
+//! `flashraid schema`: the JSON Schema of the configuration or of a report.
 
 use flashraid::config;
 
@@ -7,7 +7,10 @@ use crate::files;
 use crate::output::{json, reference};
 
 /// Runs the command.
-pub fn run(markdown: bool) -> Outcome {
+pub fn run(report: bool, markdown: bool) -> Outcome {
+    if report {
+        return json::print(&flashraid::report::schema());
+    }
     let schema = config::schema();
     match markdown {
         true => files::print(&reference::keys(&schema, config::quantities())),

@@ -140,7 +140,7 @@ pub fn numbers(column: &Value) -> Vec<f64> {
 }
 
 /// In their order, with a window.
-const CHARTS_OF_A_RUN: [&str; 11] = [
+const CHARTS_OF_A_RUN: [&str; 14] = [
     "response-cdf",
     "response-tail",
     "time-parts",
@@ -149,6 +149,9 @@ const CHARTS_OF_A_RUN: [&str; 11] = [
     "time-iops",
     "time-outstanding",
     "time-amplification",
+    "member-utilisation",
+    "member-response",
+    "member-queue",
     "free-blocks",
     "timeline",
     "free-blocks-window",

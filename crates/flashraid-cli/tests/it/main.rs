@@ -10,6 +10,7 @@ mod fit;
 mod help;
 mod hostile;
 mod import;
+mod logs;
 mod migrate;
 mod pages;
 mod pages_of_runs;
@@ -20,6 +21,7 @@ mod report;
 mod reproduce;
 mod results;
 mod run;
+mod schema;
 mod start;
 mod tables;
 #[cfg(unix)]

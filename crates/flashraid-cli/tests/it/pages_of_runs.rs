@@ -8,7 +8,7 @@ use crate::program::Place;
 const READ: &str = include_str!("browser_read.js");
 
 /// Runs of different shapes: settings of `small.toml`.
-const SHAPES: [&[&str]; 20] = [
+pub const SHAPES: [&[&str]; 20] = [
     &[],
     &["array.level=single", "array.members=1"],
     &["array.level=raid1", "workload.read_fraction=0.9"],
@@ -124,6 +124,18 @@ fn expect_chart(chart: &Value, report: &Value, about: &str) -> usize {
         "time-amplification" => expect_course(chart, report, &["write_amplification"], 1.0, about),
         "time-cache" => expect_course(chart, report, &["cache_occupancy"], 100.0, about),
         "time-rebuild" => expect_course(chart, report, &["rebuilt_fraction"], 100.0, about),
+        id if id.starts_with("member-") => {
+            let (figure, facet) = id["member-".len()..].split_once('-').unwrap_or((&id["member-".len()..], "1"));
+            let (key, scale) = match figure {
+                "utilisation" => ("utilisation", 100.0),
+                "response" => ("response_us", 1.0 / scale_of(chart, 1)),
+                _ => ("queue", 1.0),
+            };
+            let members = report["over_time"]["members"].as_array().unwrap().iter().map(|member| &member[key]);
+            let drawn = members.filter(|list| list.as_array().unwrap().iter().filter(|value| !value.is_null()).count() > 1);
+            let first = (facet.parse::<usize>().unwrap() - 1) * 8;
+            expect_lists(chart, report, &drawn.skip(first).take(8).collect::<Vec<_>>(), scale, &format!("{about} {id}"));
+        }
         "free-blocks" | "free-blocks-1" => {
             let members = report["free_blocks"].as_array().unwrap().iter().filter(|member| *member != &json!([]));
             for (column, points) in chart["data"].as_array().unwrap()[1..].iter().zip(members) {
@@ -173,23 +185,29 @@ fn expect_pixels(chart: &Value, about: &str) {
 
 /// The lists of `over_time`, each figure in the middle of its interval.
 fn expect_course(chart: &Value, report: &Value, keys: &[&str], scale: f64, about: &str) {
+    let lists: Vec<&Value> = keys.iter().map(|key| &report["over_time"][*key]).collect();
+    expect_lists(chart, report, &lists, scale, about);
+}
+
+/// A line for each of these lists.
+fn expect_lists(chart: &Value, report: &Value, lists: &[&Value], scale: f64, about: &str) {
     let over_time = &report["over_time"];
     let (interval_ms, end_ms) = (over_time["interval_ms"].as_f64().unwrap(), report["simulated_ns"].as_f64().unwrap() / 1e6);
     let from_ms = numbers(&over_time["from_ms"]);
     let xs = numbers(&chart["data"][0]);
     let columns = &chart["data"].as_array().unwrap()[1..];
-    assert_eq!(columns.len(), keys.len(), "{about}");
-    for (column, key) in columns.iter().zip(keys) {
+    assert_eq!(columns.len(), lists.len(), "{about}");
+    for (line, (column, values)) in columns.iter().zip(lists).enumerate() {
         let drawn = xs.iter().zip(column.as_array().unwrap()).filter_map(|(x, y)| Some((*x, y.as_f64()?)));
-        let values = over_time[*key].as_array().unwrap();
+        let values = values.as_array().unwrap();
         let expected = from_ms
             .iter()
             .zip(values)
             .filter_map(|(from, value)| Some(((from + (from + interval_ms).min(end_ms)) / 2e3, value.as_f64()? * scale)));
         let (drawn, expected): (Vec<_>, Vec<_>) = (drawn.collect(), expected.collect());
-        assert_eq!(drawn.len(), expected.len(), "{about} {key}");
+        assert_eq!(drawn.len(), expected.len(), "{about} {line}");
         for (drawn, expected) in drawn.iter().zip(&expected) {
-            assert!(near(drawn.0, expected.0) && near(drawn.1, expected.1), "{about} {key}: {drawn:?} {expected:?}");
+            assert!(near(drawn.0, expected.0) && near(drawn.1, expected.1), "{about} {line}: {drawn:?} {expected:?}");
         }
     }
 }

@@ -129,11 +129,14 @@ impl Place {
 }
 
 /// What `run --out` writes.
-pub const FILES_OF_A_RUN: [&str; 17] = [
+pub const FILES_OF_A_RUN: [&str; 20] = [
     "bandwidth.svg",
     "charts.csv",
     "charts.parquet",
     "free-blocks.svg",
+    "member-queue.svg",
+    "member-response.svg",
+    "member-utilisation.svg",
     "report.html",
     "report.json",
     "requests.csv",

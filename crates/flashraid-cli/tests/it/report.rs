@@ -34,6 +34,46 @@ fn runs_and_comparisons_make_one_page() {
     assert_eq!(body(&place.read("grid-page/report.html")), body(&place.read("grid/report.html")));
 }
 
+/// What the contents of a page call its elements, result by result.
+fn contents(page: &str) -> Vec<Vec<&str>> {
+    let contents = page.split("<nav").nth(1).unwrap().split("</nav>").next().unwrap();
+    contents
+        .split("<ul>")
+        .skip(1)
+        .map(|list| {
+            let list = list.split("</ul>").next().unwrap();
+            list.split("</a>").filter_map(|entry| entry.rsplit_once("\">")).map(|(_, name)| name).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn names_in_the_contents_of_a_page_are_all_different() {
+    let place = Place::new();
+    let runs: [(&str, &[&str]); 3] = [
+        ("plain", &["--timeline", "0s..200ms"]),
+        ("many", &["--set", "array.members=17", "--set", "cache.policy=lawc", "--set", "cache.size=1MiB"]),
+        ("failed", &["--set", "array.level=raid5", "--set", "array.members=4", "--set", "array.failure={member=1, at=\"1s\"}"]),
+    ];
+    for (out, options) in runs {
+        let ended = place.run(&[&["run", "small.toml", "--out", out], options].concat());
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+    }
+    assert_eq!(place.run(&["compare", "small.toml", "--vary", "ssd.gc.victim=greedy,fifo", "--out", "grid"]).status, 0);
+    assert_eq!(place.run(&["report", "plain", "many", "grid", "--out", "all"]).status, 0);
+    for (folder, results) in [("plain", 1), ("many", 1), ("failed", 1), ("grid", 1), ("all", 4)] {
+        let page = place.read(&format!("{folder}/report.html"));
+        let contents = contents(&page);
+        assert_eq!(contents.len(), results, "{folder}");
+        for names in contents {
+            let mut sorted = names.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            assert!(names.len() > 2 && sorted.len() == names.len(), "{folder}: {names:?}");
+        }
+    }
+}
+
 #[test]
 fn nothing_is_overwritten() {
     let place = Place::new();

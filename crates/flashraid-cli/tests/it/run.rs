@@ -75,8 +75,39 @@ fn a_rebuild_is_reported_stage_by_stage() {
     assert_eq!((count("/failure/rebuild_pages_written"), count("/failure/rebuild_pages_read")), (member_pages, 4 * member_pages));
     assert!(count("/parity/read_modify_writes") > 0 && count("/parity/no_parity_writes") > 0);
 
+    expect_members_over_time(&report);
+
     let table = place.run(&arguments.iter().copied().filter(|&argument| argument != "--json").collect::<Vec<_>>()).stdout;
     assert!(table.contains("Parity\n") && table.contains("Response time around the failure\n"), "{table}");
+}
+
+/// What the members of the rebuilt array did over time adds up to what they counted, where member 2 fails and spare 5 replaces it.
+fn expect_members_over_time(report: &Value) {
+    let over_time = &report["over_time"];
+    let numbers = |list: &Value| -> Vec<f64> { list.as_array().unwrap().iter().map(|value| value.as_f64().unwrap_or(0.0)).collect() };
+    let (from_ms, interval_ms) = (numbers(&over_time["from_ms"]), over_time["interval_ms"].as_f64().unwrap());
+    let end_ms = report["simulated_ns"].as_f64().unwrap() / 1e6;
+    let members = over_time["members"].as_array().unwrap();
+    assert_eq!(members.len(), 6);
+    for (index, (lists, counts)) in members.iter().zip(report["members"].as_array().unwrap()).enumerate() {
+        let [utilisation, queue] = ["utilisation", "queue"].map(|key| numbers(&lists[key]));
+        let total = |list: &[f64]| list.iter().zip(&from_ms).map(|(value, from)| value * interval_ms.min(end_ms - from)).sum::<f64>();
+        let pages = |key: &str| counts[key].as_f64().unwrap();
+        // Reads take 25 µs and programs 200 µs of one of four dies; nothing else takes time but collection.
+        let expected_ms = (pages("host_pages_read") * 0.025 + pages("host_pages_written") * 0.2 + pages("gc_time_ms")) / 4.0;
+        assert!((total(&utilisation) / expected_ms - 1.0).abs() < 0.01, "member {index}: {} {expected_ms}", total(&utilisation));
+        // An operation that is served is in the member, too.
+        assert!(total(&queue) >= 3.99 * expected_ms, "member {index}: {} {expected_ms}", total(&queue));
+        assert_eq!(lists["response_us"].as_array().unwrap().len(), from_ms.len());
+        for (at, from) in from_ms.iter().enumerate() {
+            let is_there = match index {
+                2 => *from < 2000.0,
+                5 => from + interval_ms > 3000.0,
+                _ => true,
+            };
+            assert!(is_there || (utilisation[at] == 0.0 && queue[at] == 0.0 && lists["response_us"][at].is_null()), "{index} at {from} ms");
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A new user's tour: every command and every configuration of the README does what stands there.
+//! A new user's tour: every command and every configuration of the README and of the book does what stands there.
 //!
 //! Blocks of code run in a folder of their own for each page, in order, so that a page may write a file and use it further down. A comment before
 //! a block of commands says what is promised and how it is run:
@@ -8,6 +8,7 @@
 //! <!-- tour: small -->                                            the full size takes too long: small SSDs and few requests instead
 //! <!-- tour: with --set array.level=raid5 -->                     what a part of a configuration is checked with
 //! <!-- tour: skip: why -->                                        not run at all
+//! <!-- tour: said -->                                             before a text: the commands before it have printed every line of it
 //! ```
 //!
 //! Several are separated by `;`. Blocks without a comment run as they stand and have to succeed.
@@ -81,7 +82,7 @@ fn set_up(place: &Place) {
             // Options may stand anywhere behind the command. What a block promises of traces, presets and the like needs no smaller settings.
             format!(
                 "#!/bin/sh\ncase \"$TOUR_SMALL $1 $*\" in 'yes run '*hpc-array*|'yes compare '*hpc-array*) set -- \"$@\" --set workload.address.footprint=0.5;; esac\n\
-                 case \"$TOUR_SMALL $1\" in\n  'yes run'|'yes compare') exec '{0}' \"$@\" {small} --set workload.requests=200;;\n  \
+                 case \"$TOUR_SMALL $1\" in\n  'yes run'|'yes compare') exec '{0}' \"$@\" {small} --set workload.requests=200 --set report.skip_requests=0;;\n  \
                  'yes check') exec '{0}' \"$@\" {small};;\n  'yes demo') exec '{0}' \"$@\" --quick;;\n  *) exec '{0}' \"$@\";;\nesac\n",
                 program.display()
             ),
@@ -109,7 +110,8 @@ fn set_up(place: &Place) {
     assert_eq!(made.status, 0, "{}", made.stderr);
 }
 
-fn run_block(place: &Place, page: &str, block: &Block) {
+/// Runs the commands of a block; what they printed.
+fn run_block(place: &Place, page: &str, block: &Block) -> String {
     let at = format!("{page}:{}", block.line);
     let path = format!("{}:{}", place.path("bin").display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("sh");
@@ -123,6 +125,7 @@ fn run_block(place: &Place, page: &str, block: &Block) {
     for text in block.marks("says") {
         assert!(ended.stdout.contains(text), "{at}: {text:?} is not in {}", ended.stdout);
     }
+    ended.stdout
 }
 
 fn check_configuration(place: &Place, page: &str, block: &Block) {
@@ -142,17 +145,24 @@ fn tour(page: &Path) -> usize {
     let name = page.file_name().unwrap().to_str().unwrap();
     let place = Place::new();
     set_up(&place);
-    let mut tried = 0;
+    let (mut tried, mut printed) = (0, String::new());
     for block in blocks(&text) {
-        let known = |mark: &String| mark == "small" || ["writes ", "says ", "with ", "skip:"].iter().any(|word| mark.starts_with(word));
+        let known = |mark: &String| {
+            ["small", "said"].contains(&mark.as_str()) || ["writes ", "says ", "with ", "skip:"].iter().any(|word| mark.starts_with(word))
+        };
         assert!(block.marks.iter().all(known), "{name}:{}: {:?}", block.line, block.marks);
         if let Some(reason) = block.marks("skip").next() {
             assert!(!reason.is_empty(), "{name}:{}: why?", block.line);
             continue;
         }
         match block.language.as_str() {
-            "sh" => run_block(&place, name, &block),
+            "sh" => printed = run_block(&place, name, &block),
             "toml" => check_configuration(&place, name, &block),
+            "text" if block.has("said") => {
+                for line in block.text.lines() {
+                    assert!(printed.lines().any(|own| own == line), "{name}:{}: {line:?} is not in\n{printed}", block.line);
+                }
+            }
             _ => continue,
         }
         tried += 1;
@@ -163,6 +173,29 @@ fn tour(page: &Path) -> usize {
 #[test]
 fn the_readme_does_what_it_says() {
     assert!(tour(&root().join("README.md")) >= 3);
+}
+
+/// Pages of the book that are not read as a user would read them.
+const LEFT_OUT: [(&str, &str); 2] = [
+    ("presets.md", "devices by themselves, made by the program; other tests run each preset"),
+    ("reference.md", "made by the program, without commands"),
+];
+
+#[test]
+fn the_book_does_what_it_says() {
+    let mut pages: Vec<PathBuf> = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+    pages.sort();
+    let is_left_out = |page: &PathBuf| LEFT_OUT.iter().any(|(name, _)| page.ends_with(name));
+    assert_eq!(pages.iter().filter(|page| is_left_out(page)).count(), LEFT_OUT.len(), "a page that is left out is not there");
+    pages.retain(|page| !is_left_out(page));
+    // Each page is a tour of its own.
+    let (first, second) = pages.split_at(pages.len() / 2);
+    let tried: usize = std::thread::scope(|scope| {
+        let halves = [first, second].map(|pages| scope.spawn(move || pages.iter().map(|page| tour(page)).sum::<usize>()));
+        halves.into_iter().map(|half| half.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).sum()
+    });
+    assert!(tried >= 30, "only {tried} blocks");
 }
 
 #[test]

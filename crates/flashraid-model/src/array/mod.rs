@@ -3,8 +3,8 @@
 //! Four verbs drive it: [`Array::submit`] and, for many at once, [`Array::submit_many`]; [`Array::next_time`]; [`Array::advance`], out of
 //! which everything comes that an array tells. Time comes from the caller.
 //!
-//! Besides, a driver that wants them has calls for the beginning and the end ([`Array::record_destages`], [`Array::restart_cache_counters`],
-//! [`Array::end_idle_collection`], [`Array::catch_up`], [`Array::stop`]), hints that change nothing ([`Array::prefetch`]) and counters.
+//! Besides, a driver that wants them has calls for the beginning and the end ([`Array::record_destages`], [`Array::record_usage`],
+//! [`Array::measure_usage_from`], [`Array::restart_cache_counters`], [`Array::end_idle_collection`], [`Array::catch_up`], [`Array::stop`]), hints that change nothing ([`Array::prefetch`]) and counters.
 
 mod ahead;
 #[cfg(test)]
@@ -776,6 +776,16 @@ impl Array {
             caching.record = Some(Record::default());
             self.members.record_ends();
         }
+    }
+
+    /// From now on it is recorded how each member is used over time ([`Ssd::usage`]); before the first operation.
+    pub fn record_usage(&mut self) {
+        self.members.ssds.iter_mut().for_each(Ssd::record_usage);
+    }
+
+    /// What is recorded of how members are used counts from `now` on.
+    pub fn measure_usage_from(&mut self, now: TimeNs) {
+        self.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_from(now));
     }
 
     /// The cache counts from here on.

@@ -253,6 +253,12 @@ impl Metrics {
         self.gc.restart(now);
     }
 
+    /// Makes the intervals of the figures over time at least so long, in nanoseconds, where something else that has the same intervals has
+    /// come to longer ones.
+    pub fn lengthen_intervals(&mut self, interval_ns: u64) {
+        self.over_time.lengthen(interval_ns);
+    }
+
     /// The results, for a run that ended at `end_ns`: what happens later is left out of the figures over time.
     #[must_use]
     pub fn finish(mut self, end_ns: TimeNs) -> Measured {

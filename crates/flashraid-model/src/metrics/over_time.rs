@@ -188,6 +188,13 @@ impl Recorder {
         self.intervals[index].sample = Some(sample);
     }
 
+    /// Makes intervals at least so long.
+    pub(super) fn lengthen(&mut self, interval_ns: u64) {
+        while self.interval_ns < interval_ns {
+            self.double();
+        }
+    }
+
     /// The intervals up to the end; what is done later is left out.
     pub(super) fn finish(&mut self, end_ns: TimeNs) -> Course {
         let requests: u64 = self.intervals.iter().map(|interval| interval.reads + interval.writes).sum();
@@ -317,6 +324,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn intervals_can_be_made_longer() {
+        let mut over_time = Recorder::new(0);
+        over_time.request(OpKind::Read, 0, 1500, 4096);
+        over_time.lengthen(3000);
+        let course = over_time.finish(5000);
+        assert_eq!((course.interval_ns, course.points.len(), course.points[0].reads), (4000, 1, 1));
+        assert!((course.points[0].outstanding - 1500.0 / 4000.0).abs() < 1e-12);
     }
 
     #[test]

@@ -26,6 +26,10 @@ pub(super) struct ImmediateDie {
     in_collection: bool,
     /// With plane blocking: end of the last clean of each plane.
     plane_busy_until: Vec<TimeNs>,
+    /// Since when it has worked, or worked last, without a break.
+    works_since: TimeNs,
+    /// The end of that, as far as it is known.
+    works_until: TimeNs,
     /// The cleans that were not over when the last operation arrived.
     recent: VecDeque<RecentClean>,
 }
@@ -62,6 +66,8 @@ impl ImmediateDie {
             collected_ns: 0,
             in_collection: false,
             plane_busy_until: vec![NEVER; planes as usize],
+            works_since: 0,
+            works_until: 0,
             recent: VecDeque::new(),
         }
     }
@@ -69,6 +75,11 @@ impl ImmediateDie {
     /// End of all that it has taken.
     pub fn busy_until(&self) -> TimeNs {
         self.busy_until
+    }
+
+    /// The last time for which it works without a break.
+    pub fn works(&self) -> (TimeNs, TimeNs) {
+        (self.works_since, self.works_until)
     }
 
     /// The planes that are busy at `at`, as bits.
@@ -103,6 +114,7 @@ impl Ssd {
             return self.serve_beside_cleans(now, die, lpn, kind, cleans);
         }
         let mut at = now.max(self.immediate[die.index()].busy_until);
+        let begins = at;
         if self.ftl.needs_clean(die) && self.checks_before(kind) {
             while let Some((pool, victim)) = self.ftl.next_clean(die, 0) {
                 at = self.clean_at(at, die, pool, victim, cleans);
@@ -110,12 +122,29 @@ impl Ssd {
         }
         let (duration_ns, mapped, sealed) = self.command(die, lpn, kind, 0).expect("rule 16: a check leaves room in some pool");
         let end = at + duration_ns;
+        self.works(die, begins, end);
+        if let Some(usage) = &mut self.usage {
+            usage.operation(now, end);
+        }
         let state = &mut self.immediate[die.index()];
         state.busy_until = end;
         state.in_collection = false;
         let met_gc = state.gc_until > now;
         let collection_ns = if met_gc { state.collects_after(now) } else { 0 };
         Served { end, met_gc, collection_ns, mapped, sealed }
+    }
+
+    /// A die works from `from`, which never goes back, to `to`; what follows on what was before is one with it.
+    #[inline]
+    fn works(&mut self, die: DieId, from: TimeNs, to: TimeNs) {
+        let state = &mut self.immediate[die.index()];
+        if from > state.works_until {
+            if let Some(usage) = &mut self.usage {
+                usage.worked(state.works_since, state.works_until);
+            }
+            state.works_since = from;
+        }
+        state.works_until = to.max(state.works_until);
     }
 
     /// Where the time of an operation went that arrived at `now`.
@@ -134,6 +163,10 @@ impl Ssd {
             match self.try_beside_cleans(at, die, lpn, kind, cleans) {
                 Ok((duration_ns, mapped, sealed)) => {
                     let end = at + duration_ns;
+                    self.works(die, at, end);
+                    if let Some(usage) = &mut self.usage {
+                        usage.operation(now, end);
+                    }
                     self.immediate[die.index()].busy_until = end;
                     return Served { end, met_gc: collection_ns > 0, collection_ns, mapped, sealed };
                 }
@@ -161,6 +194,7 @@ impl Ssd {
                 let end = at + self.durations.clean_ns(work);
                 let until = &mut self.immediate[die.index()].plane_busy_until[pool as usize];
                 let continues = std::mem::replace(until, end) == at;
+                self.works(die, at, end);
                 self.record_clean(die, pool, at..end, work, continues, cleans);
                 busy |= 1 << pool;
             }

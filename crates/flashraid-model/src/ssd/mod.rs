@@ -18,6 +18,7 @@ mod placement;
 mod superblock;
 #[cfg(test)]
 pub(crate) mod tiny;
+mod usage;
 mod warm_up;
 
 use crate::coordination::Notice;
@@ -35,6 +36,8 @@ use placement::Placement;
 use std::collections::VecDeque;
 use superblock::Drive;
 pub use superblock::{DriveCounters, DriveWake, Media};
+use usage::Usage;
+pub use usage::UsagePoint;
 
 /// One page to read, write or trim for the layer above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -242,6 +245,8 @@ pub struct Ssd {
     /// T_hard, in free blocks of a pool (rule 33).
     hard_free_blocks: f64,
     counters: MemberCounters,
+    /// How it is used over time, if anybody asks.
+    usage: Option<Box<Usage>>,
     /// A drive with superblocks; then nothing else here is used.
     drive: Option<Box<Drive>>,
 }
@@ -284,6 +289,7 @@ impl Ssd {
             agent: None,
             hard_free_blocks: params.gc.preemption.map_or(0.0, |p| p.t_hard * f64::from(params.gc.start_free_blocks)),
             counters: MemberCounters::default(),
+            usage: None,
             params,
         }
     }
@@ -344,6 +350,34 @@ impl Ssd {
         self.drive.as_ref().map_or_else(|| self.ftl.resident_bytes(), |drive| drive.media.resident_bytes())
     }
 
+    /// From now on it is recorded how the member is used; before anything has happened.
+    pub fn record_usage(&mut self) {
+        self.usage = Some(Box::new(Usage::new()));
+    }
+
+    /// What is recorded counts from `now` on, which is no earlier than any operation that has come.
+    pub fn measure_usage_from(&mut self, now: TimeNs) {
+        if let Some(usage) = &mut self.usage {
+            usage.begin(now);
+        }
+    }
+
+    /// Length of the intervals in which it is recorded how the member is used, in nanoseconds: a microsecond, or so often doubled that there are
+    /// no more than 400; 0 if nothing is recorded.
+    pub fn usage_interval_ns(&self) -> u64 {
+        self.usage.as_ref().map_or(0, |usage| usage.interval_ns())
+    }
+
+    /// How the member was used from the begin of the measured time on, in the first `count` intervals of `interval_ns`, which is
+    /// [`Ssd::usage_interval_ns`] or that several times doubled, in a run that ended at `end_ns`; empty if nothing is recorded.
+    pub fn usage(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<UsagePoint> {
+        let Some(usage) = &self.usage else { return Vec::new() };
+        let immediate = self.immediate.iter().map(ImmediateDie::works);
+        let in_steps = self.dies.iter().filter_map(|die| die.works(self.lazy, end_ns));
+        let drive = self.drive.iter().flat_map(|drive| drive.works_since()).map(|since| (since, end_ns));
+        usage.points(interval_ns, count, end_ns, self.dies(), immediate.chain(in_steps).chain(drive))
+    }
+
     /// Verifies its whole state.
     ///
     /// # Errors
@@ -363,6 +397,11 @@ impl Ssd {
         let Some(drive) = &mut self.drive else { return };
         act(drive);
         let out = &mut drive.out;
+        if let Some(usage) = &mut self.usage {
+            out.ends.iter().for_each(|end| usage.operation(end.at - end.time.total_ns(), end.at));
+            out.worked.iter().for_each(|&(from, to)| usage.worked(from, to));
+        }
+        out.worked.clear();
         for (at, wake) in out.wakes.drain(..) {
             fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Drive(wake)));
         }
@@ -504,6 +543,9 @@ impl Ssd {
     /// The operation is done at `at`, which may lie in the future.
     fn finish<W>(&mut self, id: u32, at: TimeNs, fx: &mut Effects<W>) {
         let waiting = self.waiting.remove(id);
+        if let Some(usage) = &mut self.usage {
+            usage.operation(waiting.submitted_ns, at);
+        }
         let Waiting { op, met_gc, .. } = waiting;
         fx.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc, time: waiting.time_until(at) });
     }

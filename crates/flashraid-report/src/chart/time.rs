@@ -28,7 +28,7 @@ pub fn where_it_went(report: &Value) -> Option<Chart> {
     let series: Vec<BarSeries> = series.filter(|part| part.values.iter().flatten().any(|value| *value > 0.0)).collect();
     (!series.is_empty()).then(|| Chart {
         id: "time-parts".to_owned(),
-        title: "Where the time went".to_owned(),
+        title: "Parts of the response time".to_owned(),
         content: Content::Bars(Bars {
             groups: groups.iter().map(|(_, name)| (*name).to_owned()).collect(),
             y: Axis::linear(format!("mean response, {unit}")),

@@ -90,7 +90,10 @@ impl Page<'_> {
         let of_sheets = |sheets: Vec<(usize, &Sheet)>| -> String {
             sheets.into_iter().map(|(index, sheet)| entry(format!("{prefix}table-{index}"), &sheet.title)).collect()
         };
-        let charts: String = part.charts.iter().map(|chart| entry(format!("{prefix}{}", chart.id), &chart.title)).collect();
+        // A table and a chart may show the same.
+        let is_table = |title: &str| part.summary.iter().chain(&part.details).any(|sheet| sheet.title == title);
+        let name = |chart: &Chart| if is_table(&chart.title) { format!("{} (chart)", chart.title) } else { chart.title.clone() };
+        let charts: String = part.charts.iter().map(|chart| entry(format!("{prefix}{}", chart.id), &name(chart))).collect();
         let texts: String = part.texts.iter().enumerate().map(|(index, text)| entry(format!("{prefix}text-{index}"), text.title)).collect();
         let (before, after) = (of_sheets(before), of_sheets(after));
         let list = format!("<ul>\n{before}{charts}{after}{texts}</ul>\n");
@@ -263,6 +266,16 @@ mod tests {
         for target in page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
             assert!(ids.contains(&target) || ids.contains(&format!("picture-{target}").as_str()), "{target}");
         }
+    }
+
+    #[test]
+    fn names_in_the_contents_differ() {
+        // The table and the chart have the same title.
+        let page = page("Mean response time", 1);
+        let contents = page.split("<nav").nth(1).unwrap().split("</nav>").next().unwrap();
+        let mut names: Vec<&str> = contents.split("</a>").filter_map(|entry| entry.rsplit_once('>')).map(|(_, name)| name).collect();
+        names.retain(|name| !name.trim().is_empty());
+        assert_eq!(names, ["Mean response time", "Mean response time (chart)", "Configuration"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use flashraid_model::array::{FailureProgress, Health, HostCounters, HostPortCoun
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{CompletedRequest, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums};
-use flashraid_model::ssd::{DriveCounters, MemberCounters};
+use flashraid_model::ssd::{DriveCounters, MemberCounters, UsagePoint};
 use flashraid_workload::OpKind;
 
 const NS_PER_DAY: f64 = 86_400e9;
@@ -31,6 +31,8 @@ pub struct ReportInputs<'a> {
     pub counters: &'a [MemberCounters],
     /// Wear of the members, in order.
     pub wear: &'a [Wear],
+    /// How the members were used in each interval of the figures over time, in order.
+    pub usage: &'a [Vec<UsagePoint>],
     /// Bytes that a member offers.
     pub member_capacity_bytes: u64,
     /// Blocks of a member.
@@ -230,7 +232,16 @@ fn over_time(inputs: &ReportInputs) -> OverTime {
         write_amplification: maybe(&amplification, 1e4),
         cache_occupancy: share(inputs.cache_room_pages, |sample| sample.cached_pages),
         rebuilt_fraction: share(strips, |sample| sample.strips_rebuilt),
+        members: inputs.usage.iter().map(|points| member_over_time(points)).collect(),
         marks: marks(inputs, measured.from_ns..measured.end_ns.saturating_add(1)),
+    }
+}
+
+fn member_over_time(points: &[UsagePoint]) -> MemberOverTime {
+    MemberOverTime {
+        utilisation: points.iter().map(|point| rounded(point.utilisation, 1e4)).collect(),
+        response_us: points.iter().map(|point| point.response_ns.map(|ns| rounded(ns / 1e3, 1e2))).collect(),
+        queue: points.iter().map(|point| rounded(point.operations, 1e3)).collect(),
     }
 }
 
@@ -551,6 +562,7 @@ pub(super) mod tests {
             measured,
             counters,
             wear,
+            usage: &[],
             member_capacity_bytes: 4_000_000,
             blocks_per_member: 1000,
             start_free_blocks: 12,

@@ -12,6 +12,7 @@
 
 use flashraid_model::metrics::course::is_supported;
 use flashraid_model::metrics::{CourseSummary, Latency, Tenth};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Least requests of a tenth.
@@ -26,7 +27,7 @@ const RISE_MAX: f64 = 0.1;
 const ERROR_MAX: f64 = 0.05;
 
 /// How a workload and an array get along.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Load {
     /// The array keeps up.
@@ -54,7 +55,7 @@ impl Load {
 }
 
 /// How far the figures of a run can be trusted.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// How workload and array get along.
     pub load: Load,

@@ -4,17 +4,21 @@ use crate::outcome::{Case, Collection, MemberOutcome, Outcome, PhysicalPage, Req
 use flashraid_model::array::{Array, Event, PageRequest, WarmUpPattern, pages_of};
 use flashraid_model::events::GcInterval;
 use flashraid_model::ids::Lpn;
-use flashraid_model::ssd::Shortcuts;
+use flashraid_model::ssd::{Shortcuts, Ssd, UsagePoint};
 use flashraid_workload::{HostLoop, OpKind, Request};
 
 /// The outcome of a case by the model.
 pub fn fast(case: &Case) -> Outcome {
-    fast_with(case, Shortcuts::default())
+    fast_with(case, Shortcuts::default()).0
 }
 
-/// The same with or without the shortcuts.
-pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
+/// The same with or without the shortcuts, and how the members were used until the last request was done.
+pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePoint>>) {
     let mut array = Array::with_shortcuts(&case.params, case.seed, shortcuts);
+    array.record_usage();
+    // In some cases the first part of the run is left out.
+    let mut measured_from = None;
+    let first_measured = if case.seed.is_multiple_of(2) { 0 } else { case.requests.len() / 3 };
     match case.warm_up.pattern {
         WarmUpPattern::Random => {
             for member in array.members_to_warm_up() {
@@ -41,7 +45,11 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
     let ahead = if case.host == HostLoop::Open { case.seed as usize % 7 } else { 0 };
     // And some of them are served by several threads.
     array.serve_ahead_by(case.seed as usize / 7 % 4, Some(1));
-    let issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
+    let mut issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
+        if measured_from.is_none() && *next >= first_measured {
+            measured_from = Some(now);
+            array.measure_usage_from(now);
+        }
         outcomes[*next].arrival_ns = now;
         if ahead == 0 {
             array.submit(now, &pages(*next, &case.requests[*next])).expect("it fits");
@@ -116,6 +124,12 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
         Event::Collection(clean) => clean,
         other => panic!("{other:?} at the end"),
     }));
+    let measured_ns = outcomes.iter().map(|request| request.done_ns).max().unwrap_or(0).saturating_sub(measured_from.unwrap_or(0));
+    // Whole intervals, so that what comes behind the last request doesn't matter.
+    let longest_ns = array.members().iter().map(Ssd::usage_interval_ns).max().unwrap_or(0);
+    let interval_ns =
+        (0..).map(|doublings| 1000 << doublings).find(|&ns| ns >= longest_ns && ns >= measured_ns / 50).expect("there is one");
+    let usage = array.members().iter().map(|ssd| ssd.usage(interval_ns, (measured_ns / interval_ns) as usize, now)).collect();
     let planes = case.params.ssd.geometry.planes;
     let exported = case.params.ssd.geometry.exported_pages_per_die();
     let nowhere = PhysicalPage { die: u32::MAX, plane: u32::MAX, block: u32::MAX, page: u32::MAX };
@@ -148,8 +162,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
                 .collect(),
         }
     });
-    Outcome {
-        requests: outcomes,
+    let outcome = Outcome {
         members: members.collect(),
         gc_intervals: collections(cleans, by_plane),
         messages: array.messages(),
@@ -157,7 +170,9 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> Outcome {
         host_port_counters: array.host_port_counters().map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
         cache_counters,
         stripe_counters: array.stripe_counters(),
-    }
+        requests: outcomes,
+    };
+    (outcome, usage)
 }
 
 /// Cleans of one die (of one plane, if only that is busy) back to back are one collection.

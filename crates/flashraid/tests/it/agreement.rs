@@ -52,9 +52,11 @@ fn the_shortcuts_change_nothing() {
     let draws = [draw_case, draw_interruptible_case, draw_coordinated_case, draw_case_of_stripes, draw_cached_case, draw_mixed_case];
     for seed in seeds() {
         let case = draws[seed as usize % draws.len()](seed);
-        let expected = adapter::fast(&case);
+        let (expected, expected_usage) = adapter::fast_with(&case, Shortcuts::default());
         for shortcuts in without {
-            if let Some(difference) = expected.first_difference(&adapter::fast_with(&case, shortcuts)) {
+            let (found, usage) = adapter::fast_with(&case, shortcuts);
+            let differs = || (usage != expected_usage).then(|| format!("usage over time:\n{expected_usage:?}\n{usage:?}"));
+            if let Some(difference) = expected.first_difference(&found).or_else(differs) {
                 panic!("FLASHRAID_AGREEMENT_SEED={seed}, {shortcuts:?}:\n{}\n{difference}", description(&case));
             }
         }

@@ -2,6 +2,7 @@
 
 mod adapter;
 mod agreement;
+mod book;
 mod cases;
 mod combinations;
 mod corners;

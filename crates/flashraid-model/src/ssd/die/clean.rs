@@ -102,6 +102,7 @@ impl Ssd {
             state.slot.work.stop();
         }
         state.collecting.set(at, true);
+        state.works_since = at.min(state.works_since);
         if needed {
             self.note_needed_clean(at, fx);
         }

@@ -15,6 +15,10 @@ impl Ssd {
         }
         state.slot.phase = SlotPhase::Resting;
         state.slot.work.stop();
+        let since = std::mem::replace(&mut state.works_since, NEVER);
+        if let Some(usage) = self.usage.as_mut().filter(|_| since != NEVER) {
+            usage.worked(since, at);
+        }
         if let Some(idle_ns) = idle_ns {
             self.begin_wait(at, die, Worker::SLOT, idle_ns, NEVER, fx);
         }

@@ -207,6 +207,8 @@ pub(super) struct Die {
     /// The same of a lazy die, where their ends are known.
     course: Option<Course>,
     collecting: CollectionClock,
+    /// Since when it has worked without a break; `NEVER` while it rests.
+    works_since: TimeNs,
     /// Waits with an event that have begun so far.
     waits_begun: u32,
     /// The earliest wake-up on its way for what waits, and one for the end of the clean; see [`lazy`].
@@ -257,6 +259,7 @@ impl Die {
             together: None,
             course: None,
             collecting: CollectionClock::default(),
+            works_since: NEVER,
             waits_begun: 0,
             near_wake: NEVER,
             far_wake: NEVER,
@@ -269,6 +272,13 @@ impl Die {
     pub fn cleans_known_until(&self) -> TimeNs {
         let open = self.cleans.iter().flatten().map(|clean| clean.began).min();
         open.unwrap_or(if self.slot.phase == SlotPhase::Resting { self.slot.work.ends } else { NEVER })
+    }
+
+    /// For how long it has worked without a break if it does so at the end of a run. What a lazy die does ends without anybody's notice.
+    pub fn works(&self, lazy: bool, end_ns: TimeNs) -> Option<(TimeNs, TimeNs)> {
+        let over_unnoticed = lazy && !self.cleans_any() && self.queue.is_empty();
+        let until = if over_unnoticed { self.slot.work.ends.min(end_ns) } else { end_ns };
+        (self.works_since != NEVER).then_some((self.works_since, until))
     }
 
     #[inline]
@@ -539,6 +549,7 @@ impl Ssd {
         let (lazy, suspends) = (self.lazy, self.suspension.is_some());
         let before_program_ns = self.durations.before_program_ns();
         let state = self.die(die);
+        state.works_since = at.min(state.works_since);
         state.slot.phase = SlotPhase::Command;
         state.slot.let_in_by = let_in_by;
         state.collecting.set(at, false);

@@ -92,6 +92,8 @@ pub(super) struct Die {
     /// Plain durations of what waits.
     pub waiting_ns: u64,
     collected_ns: u64,
+    /// Since when it has worked without a break, if it does.
+    pub works_since: Option<TimeNs>,
 }
 
 /// The wires between dies and controller: one transfer at a time, in order of asking.
@@ -118,6 +120,7 @@ impl Die {
             current_work_ends: 0,
             waiting_ns: 0,
             collected_ns: 0,
+            works_since: None,
         }
     }
 
@@ -181,6 +184,19 @@ impl Drive {
 
     /// A die looks at what it can begin.
     pub(super) fn dispatch(&mut self, now: TimeNs, die: u32) {
+        self.begin_what_may(now, die);
+        let state = &mut self.dies[die as usize];
+        match (state.works_since, state.exclusive.is_some() || state.reading > 0) {
+            (None, true) => state.works_since = Some(now),
+            (Some(since), false) => {
+                state.works_since = None;
+                self.out.worked.push((since, now));
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_what_may(&mut self, now: TimeNs, die: u32) {
         loop {
             if self.dies[die as usize].exclusive.is_some() {
                 return;

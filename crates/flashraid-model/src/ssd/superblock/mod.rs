@@ -109,6 +109,8 @@ pub(super) struct Outbox {
     pub ends: Vec<OpEnd>,
     pub collections: Vec<GcInterval>,
     pub notices: Vec<Notice>,
+    /// Times for which a die has worked without a break.
+    pub worked: Vec<(TimeNs, TimeNs)>,
 }
 
 /// A drive.
@@ -226,6 +228,11 @@ impl Drive {
             DriveWake::Linger(number) => self.lingered(now, number),
             DriveWake::Idle(commands) => self.idle_since(now, commands),
         }
+    }
+
+    /// Since when each die works that does, without a break.
+    pub fn works_since(&self) -> impl Iterator<Item = TimeNs> {
+        self.dies.iter().filter_map(|die| die.works_since)
     }
 
     fn schedule(&mut self, at: TimeNs, wake: DriveWake) {

@@ -1,0 +1,333 @@
+//! How a member is used over time, interval by interval: page operations in it, how long they take, how busy its dies are.
+//!
+//! Intervals are those of the figures over time of the whole run (`metrics/over_time.rs`): they begin with a microsecond and become twice as
+//! long whenever there are too many. Moments may come in any order, also some that lie ahead: an operation is told with both its ends.
+
+use crate::events::TimeNs;
+
+/// Most intervals; beyond them two and two become one.
+const INTERVALS_MAX: usize = 400;
+/// Length of an interval at first, in nanoseconds.
+const FIRST_NS: u64 = 1000;
+
+/// An interval of what a member did.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct UsagePoint {
+    /// Share of the time of its dies in which they worked, for the host or for collection.
+    pub utilisation: f64,
+    /// Mean time from the arrival of a page operation at the member to its end, of those that ended in the interval, in nanoseconds; `None`
+    /// if none did.
+    pub response_ns: Option<f64>,
+    /// Mean number of page operations in the member, those included that are being served.
+    pub operations: f64,
+}
+
+/// Something that begins and ends, summed over an interval.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stretches {
+    /// How many begin in the interval, less those that end in it.
+    begun: i64,
+    /// Their time within the interval, from the begin of each to the end of the interval, less that from the end of each.
+    there_ns: i128,
+}
+
+impl Stretches {
+    /// Joins the interval behind this one to it.
+    fn join(&mut self, second: &Self, interval_ns: u64) {
+        // What began in the first half was there for the whole second one.
+        self.there_ns += second.there_ns + i128::from(self.begun) * i128::from(interval_ns);
+        self.begun += second.begun;
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Interval {
+    ended: u64,
+    response_ns: u128,
+    operations: Stretches,
+    work: Stretches,
+}
+
+/// What is recorded from the begin of the measured time on.
+#[derive(Debug, Clone)]
+struct Recorder {
+    from_ns: TimeNs,
+    /// How often two intervals have become one: an interval is `FIRST_NS << doublings` long.
+    doublings: u32,
+    intervals: Vec<Interval>,
+}
+
+impl Recorder {
+    fn new(from_ns: TimeNs) -> Self {
+        Self { from_ns, doublings: 0, intervals: Vec::new() }
+    }
+
+    fn interval_ns(&self) -> u64 {
+        FIRST_NS << self.doublings
+    }
+
+    /// The interval of a moment, and how long the moment lies before its end.
+    #[inline]
+    fn at(&mut self, at: TimeNs) -> (usize, u64) {
+        let since = at.saturating_sub(self.from_ns);
+        while (since / FIRST_NS) >> self.doublings >= INTERVALS_MAX as u64 {
+            self.double();
+        }
+        let index = (since / FIRST_NS) >> self.doublings;
+        let rest_ns = (index + 1) * self.interval_ns() - since;
+        if index as usize >= self.intervals.len() {
+            self.intervals.resize_with(index as usize + 1, Interval::default);
+        }
+        (index as usize, rest_ns)
+    }
+
+    #[cold]
+    fn double(&mut self) {
+        let interval_ns = self.interval_ns();
+        let joined = self.intervals.chunks(2).map(|pair| {
+            let (mut first, second) = (pair[0], pair.get(1).copied().unwrap_or_default());
+            first.ended += second.ended;
+            first.response_ns += second.response_ns;
+            first.operations.join(&second.operations, interval_ns);
+            first.work.join(&second.work, interval_ns);
+            first
+        });
+        self.intervals = joined.collect();
+        self.doublings += 1;
+    }
+
+    /// Adds a stretch of time.
+    #[inline]
+    fn stretch(&mut self, from: TimeNs, to: TimeNs, of: fn(&mut Interval) -> &mut Stretches) {
+        if to <= self.from_ns {
+            return;
+        }
+        // The later one first: it may double the intervals.
+        let (last, last_rest_ns) = self.at(to);
+        let (first, first_rest_ns) = self.at(from);
+        let begin = of(&mut self.intervals[first]);
+        begin.begun += 1;
+        begin.there_ns += i128::from(first_rest_ns);
+        let end = of(&mut self.intervals[last]);
+        end.begun -= 1;
+        end.there_ns -= i128::from(last_rest_ns);
+    }
+
+    #[inline]
+    fn operation(&mut self, arrival: TimeNs, end: TimeNs) {
+        if end < self.from_ns {
+            return;
+        }
+        let (index, _) = self.at(end);
+        let interval = &mut self.intervals[index];
+        interval.ended += 1;
+        interval.response_ns += u128::from(end - arrival);
+        self.stretch(arrival, end, |interval| &mut interval.operations);
+    }
+
+    #[inline]
+    fn worked(&mut self, from: TimeNs, to: TimeNs) {
+        self.stretch(from, to, |interval| &mut interval.work);
+    }
+}
+
+/// Something that may reach into the measured time, which has not begun.
+#[derive(Debug, Clone, Copy)]
+struct Ahead {
+    from: TimeNs,
+    to: TimeNs,
+    is_operation: bool,
+}
+
+/// Records how a member is used.
+#[derive(Debug, Clone)]
+pub(super) struct Usage {
+    state: State,
+}
+
+#[derive(Debug, Clone)]
+enum State {
+    /// The measured time is yet to begin, not before `now`; what was over by then has been forgotten, at the latest with `forget_at` entries.
+    Before {
+        ahead: Vec<Ahead>,
+        now: TimeNs,
+        forget_at: usize,
+    },
+    Measuring(Recorder),
+}
+
+impl Usage {
+    pub fn new() -> Self {
+        Self { state: State::Before { ahead: Vec::new(), now: 0, forget_at: 1024 } }
+    }
+
+    /// The measured time begins now.
+    pub fn begin(&mut self, now: TimeNs) {
+        let mut recorder = Recorder::new(now);
+        if let State::Before { ahead, .. } = &self.state {
+            for entry in ahead {
+                match entry.is_operation {
+                    // What ended in time has no part in it.
+                    true if entry.to >= now => recorder.operation(entry.from, entry.to),
+                    true => {}
+                    false => recorder.worked(entry.from, entry.to),
+                }
+            }
+        }
+        self.state = State::Measuring(recorder);
+    }
+
+    /// A page operation that came at `arrival` is done at `end`, which may lie ahead.
+    #[inline]
+    pub fn operation(&mut self, arrival: TimeNs, end: TimeNs) {
+        match &mut self.state {
+            State::Measuring(recorder) => recorder.operation(arrival, end),
+            State::Before { .. } => self.keep(Ahead { from: arrival, to: end, is_operation: true }),
+        }
+    }
+
+    /// A die has worked without a break.
+    #[inline]
+    pub fn worked(&mut self, from: TimeNs, to: TimeNs) {
+        match &mut self.state {
+            State::Measuring(recorder) => recorder.worked(from, to),
+            State::Before { .. } => self.keep(Ahead { from, to, is_operation: false }),
+        }
+    }
+
+    fn keep(&mut self, entry: Ahead) {
+        let State::Before { ahead, now, forget_at } = &mut self.state else { return };
+        if entry.is_operation {
+            // The measured time begins with an arrival, none of which is earlier than those that have been.
+            *now = entry.from.max(*now);
+        }
+        ahead.push(entry);
+        if ahead.len() >= *forget_at {
+            ahead.retain(|entry| entry.to >= *now);
+            *forget_at = 2 * ahead.len() + 1024;
+        }
+    }
+
+    /// Length of the intervals so far, in nanoseconds; 0 before the measured time.
+    pub fn interval_ns(&self) -> u64 {
+        match &self.state {
+            State::Before { .. } => 0,
+            State::Measuring(recorder) => recorder.interval_ns(),
+        }
+    }
+
+    /// The first `count` intervals of a length that is [`Usage::interval_ns`] or a power of two times as long, for a run that ended at `end_ns`
+    /// and a member with so many dies; `working` are stretches of work that have not been told.
+    pub fn points(
+        &self,
+        interval_ns: u64,
+        count: usize,
+        end_ns: TimeNs,
+        dies: u32,
+        working: impl Iterator<Item = (TimeNs, TimeNs)>,
+    ) -> Vec<UsagePoint> {
+        let State::Measuring(recorder) = &self.state else { return vec![UsagePoint::default(); count] };
+        let mut recorder = recorder.clone();
+        working.for_each(|(from, to)| recorder.worked(from, to));
+        while recorder.interval_ns() < interval_ns {
+            recorder.double();
+        }
+        recorder.intervals.resize_with(count.max(recorder.intervals.len()), Interval::default);
+        let (mut operations, mut work) = (0, 0);
+        let spent = |before: &mut i64, of: &Stretches, index: usize| {
+            let from_ns = recorder.from_ns + index as u64 * interval_ns;
+            // The end of the run cuts the last one off.
+            let length_ns = interval_ns.min(end_ns.saturating_sub(from_ns));
+            let there = *before;
+            *before += of.begun;
+            // What goes on beyond the end (of a run that was stopped) is counted up to the end of the interval.
+            let beyond_ns = i128::from(*before) * i128::from(interval_ns - length_ns);
+            let there_ns = i128::from(there) * i128::from(interval_ns) + of.there_ns - beyond_ns;
+            if length_ns > 0 { there_ns as f64 / length_ns as f64 } else { 0.0 }
+        };
+        let point = |(index, interval): (usize, &Interval)| UsagePoint {
+            utilisation: (spent(&mut work, &interval.work, index) / f64::from(dies)).clamp(0.0, 1.0),
+            response_ns: (interval.ended > 0).then(|| interval.response_ns as f64 / interval.ended as f64),
+            operations: spent(&mut operations, &interval.operations, index).max(0.0),
+        };
+        recorder.intervals.iter().enumerate().take(count).map(point).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn agrees_with_plain_counting(
+            begin in 0u64..5_000,
+            operations in prop::collection::vec((0u64..1_000_000, 1u64..300_000), 1..60),
+            work in prop::collection::vec((0u64..1_000_000, 0u64..300_000), 0..60),
+            early in 0usize..60,
+            open in 0usize..3,
+            doublings in 0u32..3,
+        ) {
+            let (mut usage, dies) = (Usage::new(), 60);
+            let stretches = |list: &[(u64, u64)]| -> Vec<(u64, u64)> { list.iter().map(|&(from, length)| (from, from + length)).collect() };
+            let (operations, work) = (stretches(&operations), stretches(&work));
+            let begin = if early > 0 { begin + operations.iter().take(early).map(|operation| operation.0).max().unwrap_or(0) } else { begin };
+            let (told, open) = work.split_at(work.len() - open.min(work.len()));
+            // Some of it is told before the measured time begins.
+            operations.iter().take(early).for_each(|&(from, to)| usage.operation(from, to));
+            told.iter().take(early).for_each(|&(from, to)| usage.worked(from, to));
+            usage.begin(begin);
+            operations.iter().skip(early).for_each(|&(from, to)| usage.operation(from, to));
+            told.iter().skip(early).for_each(|&(from, to)| usage.worked(from, to));
+
+            let interval_ns = usage.interval_ns() << doublings;
+            let all = operations.iter().chain(&work);
+            let end_ns = all.map(|stretch| stretch.1).max().unwrap_or(0).max(begin) + 7;
+            let count = (end_ns - begin).div_ceil(interval_ns) as usize;
+            let points = usage.points(interval_ns, count, end_ns, dies, open.iter().copied());
+            prop_assert_eq!(points.len(), count);
+            for (index, point) in points.iter().enumerate() {
+                let from = begin + index as u64 * interval_ns;
+                let to = (from + interval_ns).min(end_ns);
+                let within = |list: &[(u64, u64)]| -> f64 {
+                    let shared: u64 = list.iter().map(|&(a, b)| b.min(to).saturating_sub(a.max(from))).sum();
+                    shared as f64 / (to - from) as f64
+                };
+                prop_assert!((point.operations - within(&operations)).abs() < 1e-9, "{index} {point:?}");
+                prop_assert!((point.utilisation - within(&work) / f64::from(dies)).abs() < 1e-9, "{index} {point:?}");
+                let ended: Vec<u64> =
+                    operations.iter().filter(|operation| (from..from + interval_ns).contains(&operation.1)).map(|&(a, b)| b - a).collect();
+                let mean = (!ended.is_empty()).then(|| ended.iter().sum::<u64>() as f64 / ended.len() as f64);
+                match (point.response_ns, mean) {
+                    (Some(found), Some(mean)) => prop_assert!((found - mean).abs() < 1e-6, "{found} {mean}"),
+                    (found, mean) => prop_assert_eq!(found, mean),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_over_before_the_measured_time_is_forgotten() {
+        let mut usage = Usage::new();
+        for at in 0..100_000 {
+            usage.operation(at * 10, at * 10 + 25);
+        }
+        let State::Before { ahead, .. } = &usage.state else { panic!("it is yet to begin") };
+        assert!(ahead.len() < 2100, "{}", ahead.len());
+        usage.begin(1_000_000);
+        let points = usage.points(usage.interval_ns(), 1, 1_001_000, 1, std::iter::empty());
+        // The last two go on for 5 and 15 ns.
+        assert_eq!((points[0].operations, points[0].response_ns), (0.02, Some(25.0)));
+    }
+
+    #[test]
+    fn work_beyond_the_end_of_a_run_is_not_counted() {
+        let mut usage = Usage::new();
+        usage.begin(0);
+        usage.worked(0, 5000);
+        usage.operation(250, 5000);
+        let points = usage.points(1000, 1, 500, 2, std::iter::empty());
+        assert_eq!((points[0].utilisation, points[0].operations, points[0].response_ns), (0.5, 0.5, None));
+    }
+}
