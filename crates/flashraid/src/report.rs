@@ -452,7 +452,7 @@ pub struct Lifetime {
 }
 
 /// Cleans of members that had asked to be forced and could wait no longer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UncoordinatedCleans {
     /// While others were forced, so that they had to wait.
     pub during_cycles: u64,

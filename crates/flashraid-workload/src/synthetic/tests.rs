@@ -454,7 +454,7 @@ mod addresses {
         assert!(tenth <= SPACE.capacity_bytes / 10 && tenth > SPACE.capacity_bytes / 10 - (1 << 20));
         assert_eq!(far(Some(Footprint::Bytes(Size { bytes: 8192 }))), Some(8192));
         assert_eq!(far(Some(Footprint::AtMost(Size { bytes: 8192 }))), Some(8192));
-        assert_eq!(far(Some(Footprint::AtMost(u64::MAX))), far(None));
+        assert_eq!(far(Some(Footprint::AtMost(Size { bytes: u64::MAX }))), far(None));
     }
 }
 
