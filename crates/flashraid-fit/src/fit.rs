@@ -205,8 +205,8 @@ pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<F
                 base: parameter.of(&base.params),
                 start: start[index],
                 value,
-                low: bounded.then(|| value / factor),
-                high: bounded.then(|| value * factor),
+                low: bounded.then_some(value / factor),
+                high: bounded.then_some(value * factor),
                 is_determined: factor <= DETERMINED_WITHIN,
                 parameter,
             }

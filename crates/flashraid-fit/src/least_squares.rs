@@ -161,9 +161,12 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut wanted: Vec<f64>) -> Option<Vec<f64>> {
 /// A corner of the simplex with its residuals.
 type Corner = (Vec<f64>, Vec<f64>);
 
+/// Residuals of one list of unknowns.
+type FunctionOfOne<'a, E> = &'a mut dyn FnMut(&[f64]) -> Result<Vec<f64>, E>;
+
 /// Nelder and Mead's search with their coefficients: 1, 2, ½, ½.
 fn simplex<E>(
-    function: &mut dyn FnMut(&[f64]) -> Result<Vec<f64>, E>,
+    function: FunctionOfOne<'_, E>,
     start: Corner,
     bounded: &dyn Fn(Vec<f64>) -> Vec<f64>,
     evaluations_max: usize,

@@ -127,7 +127,7 @@ impl List<'_> {
     }
 
     fn measure(&mut self, name: String, mut options: Vec<(&'static str, String)>) {
-        let (run, ramp) = (self.setup.seconds, self.setup.seconds.div_ceil(6));
+        let (run, ramp) = (self.setup.seconds, self.setup.seconds / 6);
         let timed = [("time_based", "1".to_owned()), ("runtime", run.to_string()), ("ramp_time", ramp.to_string())];
         options.extend(timed);
         self.push(name, options, Length::Seconds(run + ramp));
