@@ -161,7 +161,13 @@ macro_rules! kept_cards {
     };
 }
 
-kept_cards!();
+kept_cards!(
+    "nvme-tlc-read",
+    "nvme-gen5",
+    "nvme-gen5-6400",
+    "nvme-gen5-25600",
+    "nvme-tlc-gen3",
+);
 
 /// The keys of a preset, without its comments.
 #[must_use]
