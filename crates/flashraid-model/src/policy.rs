@@ -188,7 +188,7 @@ macro_rules! policies {
         }
     };
 }
-pub use crate::policies;
+pub use policies;
 
 /// Writes a policy as its name if all its parameters have their defaults, otherwise as a table.
 pub fn serialize<P: Serialize + Default, S: Serializer>(

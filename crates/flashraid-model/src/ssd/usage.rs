@@ -96,14 +96,17 @@ impl Recorder {
         self.doublings += 1;
     }
 
-    /// Adds a stretch of time.
+    /// Adds a stretch of time that ends in the measured time; returns the interval in which it does.
     #[inline]
-    fn stretch(&mut self, from: TimeNs, to: TimeNs, of: fn(&mut Interval) -> &mut Stretches) {
-        if to <= self.from_ns {
-            return;
-        }
+    fn stretch(&mut self, from: TimeNs, to: TimeNs, of: impl Fn(&mut Interval) -> &mut Stretches) -> usize {
         // The later one first: it may double the intervals.
         let (last, last_rest_ns) = self.at(to);
+        let length_ns = to - from.max(self.from_ns);
+        if length_ns <= self.interval_ns() - last_rest_ns {
+            // It begins there, too, as most do.
+            of(&mut self.intervals[last]).there_ns += i128::from(length_ns);
+            return last;
+        }
         let (first, first_rest_ns) = self.at(from);
         let begin = of(&mut self.intervals[first]);
         begin.begun += 1;
@@ -111,6 +114,7 @@ impl Recorder {
         let end = of(&mut self.intervals[last]);
         end.begun -= 1;
         end.there_ns -= i128::from(last_rest_ns);
+        last
     }
 
     #[inline]
@@ -118,16 +122,17 @@ impl Recorder {
         if end < self.from_ns {
             return;
         }
-        let (index, _) = self.at(end);
-        let interval = &mut self.intervals[index];
+        let last = self.stretch(arrival, end, |interval| &mut interval.operations);
+        let interval = &mut self.intervals[last];
         interval.ended += 1;
         interval.response_ns += u128::from(end - arrival);
-        self.stretch(arrival, end, |interval| &mut interval.operations);
     }
 
     #[inline]
     fn worked(&mut self, from: TimeNs, to: TimeNs) {
-        self.stretch(from, to, |interval| &mut interval.work);
+        if to > self.from_ns {
+            self.stretch(from, to, |interval| &mut interval.work);
+        }
     }
 }
 
@@ -228,11 +233,21 @@ impl Usage {
     ) -> Vec<UsagePoint> {
         let State::Measuring(recorder) = &self.state else { return vec![UsagePoint::default(); count] };
         let mut recorder = recorder.clone();
-        working.for_each(|(from, to)| recorder.worked(from, to));
         while recorder.interval_ns() < interval_ns {
             recorder.double();
         }
         recorder.intervals.resize_with(count.max(recorder.intervals.len()), Interval::default);
+        for (from, to) in working.filter(|stretch| stretch.1 > recorder.from_ns) {
+            for (at, begun) in [(from, 1), (to, -1)] {
+                let since = at.saturating_sub(recorder.from_ns);
+                let index = since / interval_ns;
+                // What ends behind the last interval goes on to its end.
+                if let Some(interval) = recorder.intervals.get_mut(index as usize) {
+                    interval.work.begun += begun;
+                    interval.work.there_ns += i128::from(begun) * i128::from((index + 1) * interval_ns - since);
+                }
+            }
+        }
         let (mut operations, mut work) = (0, 0);
         let spent = |before: &mut i64, of: &Stretches, index: usize| {
             let from_ns = recorder.from_ns + index as u64 * interval_ns;
