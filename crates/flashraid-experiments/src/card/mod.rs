@@ -163,10 +163,14 @@ macro_rules! kept_cards {
 
 kept_cards!(
     "nvme-tlc-read",
+    "nvme-tlc-mixed",
     "nvme-gen5",
     "nvme-gen5-6400",
+    "nvme-gen5-12800",
     "nvme-gen5-25600",
     "nvme-tlc-gen3",
+    "nvme-qlc",
+    "nvme-qlc-gen3",
 );
 
 /// The keys of a preset, without its comments.
