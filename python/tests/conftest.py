@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,12 @@ SMALL: dict[str, Any] = {
     "ssd": {"geometry": {"dies": 2, "blocks": 64, "pages": 16}},
     "workload": {"preset": "hpc-w", "requests": 500},
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c_counts() -> None:
+    """Processes in the background of a script are born deaf to Ctrl-C, and tests of it would wait for ever."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Program:

@@ -131,7 +131,8 @@ def test_other_threads_go_on_meanwhile() -> None:
     assert turns > 50 * took, (turns, took)
 
 
-LONG = {"workload.requests": 2_000_000_000}
+# Minutes, if nobody ends it.
+LONG = {"workload.requests": 1_000_000}
 
 
 def interrupt_after(seconds: float) -> list[float]:
@@ -158,7 +159,7 @@ def test_ctrl_c_ends_a_run_with_what_is_done() -> None:
             break
     assert min(late) < 0.5, late
     report = stopped.value.report
-    assert report is not None and report.partial and 0 < report.requests_done.all < 2_000_000_000
+    assert report is not None and report.partial and 0 < report.requests_done.all < 1_000_000
     assert len(report.requests) >= report.requests_done.all
     assert isinstance(stopped.value, KeyboardInterrupt)
 
@@ -172,7 +173,7 @@ def test_ctrl_c_ends_a_study_with_what_is_done() -> None:
     late = []
     for _ in range(3):
         at = interrupt_after(1.5)
-        study = flashraid.Study(SMALL).vary("workload.requests", [100, 200, 2_000_000_000])
+        study = flashraid.Study(SMALL).vary("workload.requests", [100, 200, 1_000_000])
         with pytest.raises(flashraid.Interrupted) as stopped:
             study.run(workers=1)
         late.append(time.monotonic() - at[0])
