@@ -52,7 +52,9 @@ fn kept(preset: &Preset) -> Option<Graded> {
 fn trust(preset: &Preset) -> String {
     match kept(preset).map(|card| card.tally()) {
         Some((held, judged)) => format!(" · card {held}/{judged}"),
-        None if preset.kind == PresetKind::Device && card::cards().iter().any(|card| card.drive == preset.name) => " · card not made".to_owned(),
+        None if preset.kind == PresetKind::Device && card::cards().iter().any(|card| card.drive == preset.name) => {
+            " · card not made".to_owned()
+        }
         None => String::new(),
     }
 }
