@@ -4,7 +4,7 @@
 //!  presets/cards.toml ─▶ Card ─ simulations ─▶ whoever runs them ─▶ reports ─▶ Graded ─ kept in presets/cards/NAME.json
 //! ```
 //!
-//! Like the papers' figures, cards are described and judged here and run elsewhere. [`job`] says what is simulated for a figure and how long.
+//! Like the papers' figures, cards are described and judged here and run elsewhere. `job.rs` says what is simulated for a figure and how long.
 
 mod job;
 mod measure;
