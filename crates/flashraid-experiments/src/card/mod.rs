@@ -169,7 +169,6 @@ kept_cards!(
     "nvme-gen5-12800",
     "nvme-gen5-25600",
     "nvme-tlc-gen3",
-    "nvme-qlc",
     "nvme-qlc-gen3",
 );
 
