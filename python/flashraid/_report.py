@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import json
-import os
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -13,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 from . import _native
 from ._errors import ConfigError
-from ._plot import plot
+from ._shown import Shown
 from ._table import Table
 
 T = TypeVar("T")
@@ -178,7 +176,7 @@ class Speed:
     peak_rss_bytes: int | None
 
 
-class Report:
+class Report(Shown[_native.Report]):
     """What one run reports: the document of ``flashraid run --json`` with attributes.
 
     Names say their units. A figure that is not defined, such as a percentile of no requests, is ``None``. :attr:`document` has everything, also what has
@@ -325,29 +323,6 @@ class Report:
         """Free blocks of every member over time, in multiples of the threshold at which collection starts."""
         return Table(self._native.free_blocks())
 
-    def html(self, title: str = "flashraid") -> str:
-        """The page with tables and interactive charts, which needs no network."""
-        return self._native.html(title)
-
-    def save(self, path: str | os.PathLike[str], title: str = "flashraid") -> None:
-        """Writes the page (``.html``) or the document (``.json``)."""
-        _save(path, {".html": lambda: self.html(title), ".json": self.json})
-
-    def plot(self, chart: str = "response", *, backend: str | None = None) -> Any:
-        """Draws one of the charts by Altair or Matplotlib, whichever is there; gives its chart or figure."""
-        return plot(json.loads(self._native.charts()), chart, backend)
-
-    @property
-    def charts(self) -> list[str]:
-        """The names of the charts that there are for :meth:`plot`."""
-        return [chart["id"] for chart in json.loads(self._native.charts())]
-
-    def _repr_html_(self) -> str:
-        return _frame(self.html())
-
-    def __str__(self) -> str:
-        return self._native.text()
-
     def __repr__(self) -> str:
         mean = self.response.all.mean_us
         shown = "no requests" if mean is None else f"{self.requests_done.all} requests, mean response {mean:.1f} us"
@@ -356,17 +331,3 @@ class Report:
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         """Pickled as its document; its requests are left behind."""
         return (Report.from_json, (self.json(),))
-
-
-def _frame(page: str) -> str:
-    """A page inside of another one."""
-    style = "width: 100%; height: 640px; border: 0; resize: vertical; overflow: auto"
-    return f'<iframe srcdoc="{html.escape(page)}" style="{style}" sandbox="allow-scripts" title="flashraid"></iframe>'
-
-
-def _save(path: str | os.PathLike[str], kinds: Mapping[str, Any]) -> None:
-    name = os.fspath(path)
-    make = kinds.get(os.path.splitext(name)[1].lower())
-    if make is None:
-        raise ConfigError(f"{name}: the name must end in {' or '.join(kinds)}")
-    _native.write_file(name, make())

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from . import _native
 from ._config import Config, spec
 from ._errors import ConfigError, Interrupted
-from ._plot import plot
-from ._report import Report, _frame, _save
+from ._report import Report
+from ._shown import Shown
 from ._table import Table
 
 
@@ -140,7 +140,7 @@ def _finished(native: _native.Study, raised: BaseException | None, simulations: 
     return result
 
 
-class StudyResult:
+class StudyResult(Shown[_native.Study]):
     """What a study left."""
 
     def __init__(self, native: _native.Study) -> None:
@@ -173,29 +173,6 @@ class StudyResult:
         """The same as dicts and lists; ``document["summary"]`` has means, confidence intervals and ratios to the baseline."""
         document: dict[str, Any] = json.loads(self.json())
         return document
-
-    def html(self, title: str = "flashraid") -> str:
-        """The page with tables and interactive charts, which needs no network."""
-        return self._native.html(title)
-
-    def save(self, path: str | os.PathLike[str], title: str = "flashraid") -> None:
-        """Writes the page (``.html``) or the document (``.json``)."""
-        _save(path, {".html": lambda: self.html(title), ".json": self.json})
-
-    def plot(self, chart: str = "response", *, backend: str | None = None) -> Any:
-        """Draws one of the charts by Altair or Matplotlib, whichever is there; gives its chart or figure."""
-        return plot(json.loads(self._native.charts()), chart, backend)
-
-    @property
-    def charts(self) -> list[str]:
-        """The names of the charts that there are for :meth:`plot`."""
-        return [chart["id"] for chart in json.loads(self._native.charts())]
-
-    def _repr_html_(self) -> str:
-        return _frame(self.html())
-
-    def __str__(self) -> str:
-        return self._native.text()
 
     def __repr__(self) -> str:
         return f"<flashraid study of {len(self)} simulations>"

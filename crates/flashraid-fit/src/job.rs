@@ -1,5 +1,6 @@
 //! A job of fio as far as it is simulated: a closed loop of reads and writes.
 
+use flashraid::workload::import::fio_size_bytes;
 use serde_json::{Map, Value};
 
 /// A closed loop of requests of one size.
@@ -62,7 +63,7 @@ impl Job {
             _ => return Err(format!("rw={rw} can't be simulated; read, write, randread, randwrite, rw and randrw can")),
         };
         let size = text("bs").or_else(|| text("blocksize")).unwrap_or_else(|| "4k".to_owned());
-        let mut sizes = size.split(',').filter(|part| !part.is_empty()).map(bytes);
+        let mut sizes = size.split(',').filter(|part| !part.is_empty()).map(fio_size_bytes);
         let size_bytes = sizes.next().flatten().filter(|size| (512..=1 << 30).contains(size));
         let Some(size_bytes) = size_bytes.filter(|first| sizes.all(|other| other == Some(*first))) else {
             return Err(format!("bs={size} can't be simulated: one size from 512 bytes to 1 GiB is expected"));
@@ -98,21 +99,6 @@ impl Job {
 
 fn percentage(key: &str, text: &str) -> Result<u8, String> {
     text.parse().ok().filter(|percent| *percent <= 100).ok_or_else(|| format!("{key}={text}: a percentage from 0 to 100 is expected"))
-}
-
-/// fio's sizes: `4096`, `4k`, `4KiB`, `1m`; `k` is 1024 (fio's `kb_base` is not looked at).
-fn bytes(text: &str) -> Option<u64> {
-    let text = text.trim().to_ascii_lowercase();
-    let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
-    let number: u64 = text[..digits].parse().ok()?;
-    let shift = match &text[digits..] {
-        "" | "b" => 0,
-        "k" | "kb" | "kib" => 10,
-        "m" | "mb" | "mib" => 20,
-        "g" | "gb" | "gib" => 30,
-        _ => return None,
-    };
-    number.checked_mul(1 << shift)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Results in files: [`flashraid::files`], with folders that are made and errors that name the file.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flashraid::files::{self, folder_of};
@@ -31,6 +31,32 @@ impl NewFile {
     /// Gives the file its final name, replacing an older one.
     pub fn finish(self) -> Outcome {
         self.file.finish().map_err(|error| WriteError::writing(&self.path, &error))
+    }
+}
+
+/// A file that grows while a simulation runs; without [`GrowingFile::finish`] nothing is left of it.
+pub struct GrowingFile {
+    file: NewFile,
+    out: BufWriter<File>,
+}
+
+impl GrowingFile {
+    /// Begins a file, making its folders.
+    pub fn begin(path: &Path) -> Outcome<GrowingFile> {
+        let file = NewFile::begin(path)?;
+        let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
+        Ok(GrowingFile { file, out: BufWriter::with_capacity(1 << 16, handle) })
+    }
+
+    /// Adds what `write` writes.
+    pub fn add(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Outcome {
+        write(&mut self.out).map_err(|error| WriteError::writing(&self.file.path, &error))
+    }
+
+    /// Writes the rest and gives the file its name.
+    pub fn finish(mut self) -> Outcome {
+        self.add(BufWriter::flush)?;
+        self.file.finish()
     }
 }
 

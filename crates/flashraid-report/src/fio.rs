@@ -3,10 +3,12 @@
 //! Response times are fio's completion latencies (`clat`); nothing is submitted late, so that submission latencies are 0 and total ones
 //! the same. Bins are fio's own: 64 of each doubling, named by their middles.
 
+use flashraid::CompletedRequest;
 use flashraid::report::Report;
-use flashraid::{CompletedRequest, OpKind};
 use flashraid_model::metrics::{Moments, Skip};
 use serde_json::{Map, Value, json};
+
+use crate::requests::counted_direction;
 
 /// Bits of fio's bins: 64 of each doubling.
 const PLAT_BITS: u32 = 6;
@@ -88,16 +90,9 @@ impl Recorder {
 
     /// A request is done.
     pub fn record(&mut self, done: &CompletedRequest) {
-        let CompletedRequest { index, request, arrival_ns, done_ns, .. } = done;
-        let kind = match request.kind {
-            OpKind::Read => &mut self.kinds[0],
-            OpKind::Write => &mut self.kinds[1],
-            OpKind::Trim | OpKind::Flush => return,
-        };
-        // The order of ends is not that of arrivals, by which the statistics begin.
-        if !self.skip.is_over(*index, *arrival_ns) {
-            return;
-        }
+        let CompletedRequest { request, arrival_ns, done_ns, .. } = done;
+        let Some(direction) = counted_direction(done, self.skip) else { return };
+        let kind = &mut self.kinds[direction];
         let response_ns = done_ns - arrival_ns;
         kind.bins[bin_of(response_ns)] += 1;
         kind.response.record(response_ns);

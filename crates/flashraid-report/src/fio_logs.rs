@@ -3,23 +3,23 @@
 //! Lines are fio's: `milliseconds, value, direction (0 read, 1 write), bytes of the request`. `_lat.log` has a line for each request, in
 //! nanoseconds; `_bw.log` (KiB/s) and `_iops.log` have one for each interval and direction, with 0 bytes, as with `log_avg_msec`.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use flashraid::{CompletedRequest, OpKind};
+use flashraid::CompletedRequest;
 use flashraid_model::metrics::Skip;
 
-use crate::error::{Outcome, WriteError};
-use crate::files::NewFile;
+use crate::error::Outcome;
+use crate::files::GrowingFile;
+use crate::requests::counted_direction;
 
 const NS_PER_MS: u64 = 1_000_000;
 
 /// The logs, which grow while the simulation runs; without [`Logs::finish`] nothing is left of them.
 pub struct Logs {
-    latency: Log,
-    bandwidth: Log,
-    iops: Log,
+    latency: GrowingFile,
+    bandwidth: GrowingFile,
+    iops: GrowingFile,
     skip: Skip,
     interval_ms: u64,
     /// The interval under way, counted from the begin of the run.
@@ -28,12 +28,6 @@ pub struct Logs {
     done: [(u64, u64); 2],
     /// Whether there have been any at all.
     seen: [bool; 2],
-}
-
-struct Log {
-    path: PathBuf,
-    file: NewFile,
-    out: BufWriter<File>,
 }
 
 /// The files that logs of this prefix are.
@@ -45,26 +39,8 @@ pub fn paths(prefix: &Path) -> [PathBuf; 3] {
     })
 }
 
-impl Log {
-    fn begin(path: PathBuf) -> Outcome<Log> {
-        let file = NewFile::begin(&path)?;
-        let handle = file.handle().map_err(|error| WriteError::writing(&path, &error))?;
-        Ok(Log { path, file, out: BufWriter::with_capacity(1 << 16, handle) })
-    }
-
-    fn line(&mut self, ms: u64, value: u64, direction: usize, bytes: u64) -> Outcome {
-        let written = writeln!(self.out, "{ms}, {value}, {direction}, {bytes}");
-        written.map_err(|error| self.failed(&error))
-    }
-
-    fn failed(&self, error: &io::Error) -> WriteError {
-        WriteError::writing(&self.path, error)
-    }
-
-    fn finish(mut self) -> Outcome {
-        self.out.flush().map_err(|error| self.failed(&error))?;
-        self.file.finish()
-    }
+fn line(log: &mut GrowingFile, ms: u64, value: u64, direction: usize, bytes: u64) -> Outcome {
+    log.add(|out| writeln!(out, "{ms}, {value}, {direction}, {bytes}"))
 }
 
 impl Logs {
@@ -76,9 +52,9 @@ impl Logs {
     pub fn begin(prefix: &Path, interval_ns: u64, skip: Skip) -> Outcome<Logs> {
         let [latency, bandwidth, iops] = paths(prefix);
         Ok(Logs {
-            latency: Log::begin(latency)?,
-            bandwidth: Log::begin(bandwidth)?,
-            iops: Log::begin(iops)?,
+            latency: GrowingFile::begin(&latency)?,
+            bandwidth: GrowingFile::begin(&bandwidth)?,
+            iops: GrowingFile::begin(&iops)?,
             skip,
             interval_ms: interval_ns.max(1).div_ceil(NS_PER_MS),
             interval: 0,
@@ -92,16 +68,8 @@ impl Logs {
     /// # Errors
     /// A file can't be written.
     pub fn add(&mut self, done: &CompletedRequest) -> Outcome {
-        let CompletedRequest { index, request, arrival_ns, done_ns, .. } = done;
-        let direction = match request.kind {
-            OpKind::Read => 0,
-            OpKind::Write => 1,
-            OpKind::Trim | OpKind::Flush => return Ok(()),
-        };
-        // The order of ends is not that of arrivals, by which the statistics begin.
-        if !self.skip.is_over(*index, *arrival_ns) {
-            return Ok(());
-        }
+        let CompletedRequest { request, arrival_ns, done_ns, .. } = done;
+        let Some(direction) = counted_direction(done, self.skip) else { return Ok(()) };
         let interval = done_ns / NS_PER_MS / self.interval_ms;
         if self.seen == [false; 2] {
             self.interval = interval;
@@ -110,7 +78,7 @@ impl Logs {
         self.seen[direction] = true;
         self.done[direction].0 += 1;
         self.done[direction].1 += request.length_bytes;
-        self.latency.line(done_ns / NS_PER_MS, done_ns - arrival_ns, direction, request.length_bytes)
+        line(&mut self.latency, done_ns / NS_PER_MS, done_ns - arrival_ns, direction, request.length_bytes)
     }
 
     /// Writes the intervals before this one; those without requests are written, too, as long as a pause is no longer than a thousand of them.
@@ -132,8 +100,8 @@ impl Logs {
         let per_second = |amount: u64| (u128::from(amount) * 1000 / u128::from(self.interval_ms)) as u64;
         for (direction, (requests, bytes)) in std::mem::take(&mut self.done).into_iter().enumerate() {
             if self.seen[direction] {
-                self.bandwidth.line(end_ms, per_second(bytes) / 1024, direction, 0)?;
-                self.iops.line(end_ms, per_second(requests), direction, 0)?;
+                line(&mut self.bandwidth, end_ms, per_second(bytes) / 1024, direction, 0)?;
+                line(&mut self.iops, end_ms, per_second(requests), direction, 0)?;
             }
         }
         Ok(())

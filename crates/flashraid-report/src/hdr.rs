@@ -3,19 +3,19 @@
 //! An interval has a histogram of reads (tag `read`) and one of writes (tag `write`), left out where there are none; values are nanoseconds.
 //! All of them added up are the histograms that the report's percentiles come from.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use flashraid::{CompletedRequest, OpKind};
+use flashraid::CompletedRequest;
 use flashraid_model::metrics::Skip;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, IntervalLogWriterError, Tag};
 
-use crate::error::{Outcome, WriteError};
-use crate::files::NewFile;
+use crate::error::Outcome;
+use crate::files::GrowingFile;
+use crate::requests::counted_direction;
 
 /// Significant digits of the histograms: those of the report's.
 const SIGNIFICANT_DIGITS: u8 = 3;
@@ -28,9 +28,7 @@ const TAGS: [&str; 2] = ["read", "write"];
 
 /// A log that grows while the simulation runs; without [`Log::finish`] nothing is left of it.
 pub struct Log {
-    path: PathBuf,
-    file: NewFile,
-    out: BufWriter<File>,
+    out: GrowingFile,
     serializer: V2DeflateSerializer,
     skip: Skip,
     interval_ns: u64,
@@ -46,24 +44,20 @@ impl Log {
     /// # Errors
     /// The file can't be written.
     pub fn begin(path: &Path, interval_ns: u64, skip: Skip) -> Outcome<Log> {
-        let file = NewFile::begin(path)?;
-        let handle = file.handle().map_err(|error| WriteError::writing(path, &error))?;
         let histogram = || Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS).expect("constant bounds that the crate allows");
         let mut log = Log {
-            path: path.to_owned(),
-            file,
-            out: BufWriter::with_capacity(1 << 16, handle),
+            out: GrowingFile::begin(path)?,
             serializer: V2DeflateSerializer::new(),
             skip,
             interval_ns: interval_ns.max(1).div_ceil(NS_PER_MS).saturating_mul(NS_PER_MS),
             interval: 0,
             histograms: [histogram(), histogram()],
         };
-        log.header().map_err(|error| WriteError::writing(&log.path, &error))?;
+        log.header()?;
         Ok(log)
     }
 
-    fn header(&mut self) -> io::Result<()> {
+    fn header(&mut self) -> Outcome {
         // Simulated time begins at no time of day.
         let mut builder = IntervalLogWriterBuilder::new();
         builder
@@ -72,7 +66,8 @@ impl Log {
             .with_start_time(UNIX_EPOCH)
             .with_base_time(UNIX_EPOCH)
             .with_max_value_divisor(NS_PER_MS as f64);
-        builder.begin_log_with(&mut self.out, &mut self.serializer).map(|_| ())
+        let serializer = &mut self.serializer;
+        self.out.add(|out| builder.begin_log_with(out, serializer).map(|_| ()))
     }
 
     /// Counts a request, which is done no earlier than those before.
@@ -80,39 +75,33 @@ impl Log {
     /// # Errors
     /// The file can't be written.
     pub fn add(&mut self, done: &CompletedRequest) -> Outcome {
-        let CompletedRequest { index, request, arrival_ns, done_ns, .. } = done;
-        let kind = match request.kind {
-            OpKind::Read => 0,
-            OpKind::Write => 1,
-            OpKind::Trim | OpKind::Flush => return Ok(()),
-        };
-        // The order of ends is not that of arrivals, by which the statistics begin.
-        if !self.skip.is_over(*index, *arrival_ns) {
-            return Ok(());
-        }
+        let CompletedRequest { arrival_ns, done_ns, .. } = done;
+        let Some(direction) = counted_direction(done, self.skip) else { return Ok(()) };
         let interval = done_ns / self.interval_ns;
         if interval != self.interval {
             self.write_interval()?;
             self.interval = interval;
         }
-        self.histograms[kind].saturating_record(done_ns - arrival_ns);
+        self.histograms[direction].saturating_record(done_ns - arrival_ns);
         Ok(())
     }
 
     fn write_interval(&mut self) -> Outcome {
         let from = Duration::from_nanos(self.interval * self.interval_ns);
-        let failed = |reason: String| WriteError::writing(&self.path, &io::Error::other(reason));
-        for (histogram, tag) in self.histograms.iter_mut().zip(TAGS).filter(|(histogram, _)| !histogram.is_empty()) {
-            // The divisor is the header's; a builder that writes nothing else before the first line carries it.
-            let mut line = Vec::new();
-            IntervalLogWriterBuilder::new()
-                .with_max_value_divisor(NS_PER_MS as f64)
-                .begin_log_with(&mut line, &mut self.serializer)
-                .map_err(IntervalLogWriterError::IoError)
-                .and_then(|mut log| log.write_histogram(histogram, from, Duration::from_nanos(self.interval_ns), Tag::new(tag)))
-                .map_err(|error| failed(error.to_string()))?;
-            let end_of_header = line.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            self.out.write_all(&line[end_of_header..]).map_err(|error| WriteError::writing(&self.path, &error))?;
+        let Self { out, serializer, histograms, interval_ns, .. } = self;
+        for (histogram, tag) in histograms.iter_mut().zip(TAGS).filter(|(histogram, _)| !histogram.is_empty()) {
+            out.add(|out| {
+                // The divisor is the header's; a builder that writes nothing else before the first line carries it.
+                let mut line = Vec::new();
+                IntervalLogWriterBuilder::new()
+                    .with_max_value_divisor(NS_PER_MS as f64)
+                    .begin_log_with(&mut line, serializer)
+                    .map_err(IntervalLogWriterError::IoError)
+                    .and_then(|mut log| log.write_histogram(histogram, from, Duration::from_nanos(*interval_ns), Tag::new(tag)))
+                    .map_err(|error| io::Error::other(error.to_string()))?;
+                let end_of_header = line.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+                out.write_all(&line[end_of_header..])
+            })?;
             histogram.reset();
         }
         Ok(())
@@ -124,7 +113,6 @@ impl Log {
     /// The file can't be written.
     pub fn finish(mut self) -> Outcome {
         self.write_interval()?;
-        self.out.flush().map_err(|error| WriteError::writing(&self.path, &error))?;
-        self.file.finish()
+        self.out.finish()
     }
 }

@@ -5,6 +5,8 @@
 mod fio;
 mod mqsim;
 
+pub use fio::size_bytes as fio_size_bytes;
+
 /// A workload as text, and what is to be known of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
