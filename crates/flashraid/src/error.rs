@@ -85,7 +85,7 @@ impl From<RunError> for Error {
             RunError::Source(error) => Self::Source(error),
             RunError::Input(text) => Self::Input(text),
             RunError::Io(message) => Self::Io { path: None, message },
-            RunError::ClockEnds => Self::ClockEnds(error.to_string()),
+            RunError::ClockEnds(text) => Self::ClockEnds(text),
             RunError::Interrupted => Self::Interrupted,
             RunError::Inconsistent(text) => Self::Inconsistent(text),
         }

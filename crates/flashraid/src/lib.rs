@@ -100,8 +100,6 @@ pub mod memory;
 pub mod report;
 #[doc(hidden)]
 pub mod run;
-#[doc(hidden)]
-pub mod simulation;
 pub mod study;
 mod threads;
 pub mod warm_cache;
@@ -117,6 +115,8 @@ pub use observer::{Observer, Phase, Progress};
 pub use report::Report;
 pub use study::{Study, StudyObserver, StudyResult};
 
+#[doc(hidden)]
+pub use flashraid_driver as driver;
 pub use flashraid_model as model;
 pub use flashraid_model::events::GcInterval;
 pub use flashraid_model::metrics::CompletedRequest;

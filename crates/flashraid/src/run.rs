@@ -4,8 +4,8 @@ use crate::check::{check, preflight};
 use crate::config::{Scenario, address_space, changed_workload_keys};
 use crate::observer::{Observer, Phase, Progress};
 use crate::report::{self, DriveInputs, Lost, Perf, Report, ReportInputs};
-use crate::simulation::{self, Outcome, Watch};
 use crate::warm_up::{self, SharedWarmUps};
+use flashraid_driver::{DriverError, Outcome, Watch};
 use flashraid_model::events::GcInterval;
 use flashraid_model::metrics::{CompletedRequest, OverTime};
 use flashraid_model::ssd::{DriveCounters, MemberCounters, Ssd};
@@ -26,17 +26,23 @@ pub enum RunError {
     #[error("{0}")]
     Io(String),
     /// Simulated time would pass its last moment: exit status 1.
-    #[error(
-        "the run was stopped: simulated time passed 2^62 ns (146 years), which is as far as it goes; requests wait or think so long that \
-         shorter times (ssd.timing, workload.arrivals), fewer requests (workload.requests) or an end (workload.duration) are needed"
-    )]
-    ClockEnds,
+    #[error("{0}")]
+    ClockEnds(String),
     /// It was stopped before its first request, so that there is nothing to report.
     #[error("stopped before the first request")]
     Interrupted,
     /// An invariant does not hold at its end.
     #[error("the state at the end is inconsistent: {0}")]
     Inconsistent(String),
+}
+
+impl From<DriverError> for RunError {
+    fn from(error: DriverError) -> Self {
+        match error {
+            DriverError::ClockEnds => Self::ClockEnds(error.to_string()),
+            DriverError::Source(error) => Self::Source(error),
+        }
+    }
 }
 
 /// Runs a scenario.
@@ -88,7 +94,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
     let is_closed = source.host_loop() != HostLoop::Open;
     let run_begin = Instant::now();
     let mut watch = RunWatch { observer };
-    let outcome = simulation::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
+    let outcome = flashraid_driver::simulate(array, source, scenario.limit, &scenario.metrics, &mut watch)?;
     let run_s = run_begin.elapsed().as_secs_f64();
 
     let Outcome {
@@ -206,8 +212,8 @@ struct RunWatch<'a> {
 }
 
 impl Watch for RunWatch<'_> {
-    fn tick(&mut self, progress: &simulation::Progress) -> bool {
-        let simulation::Progress { fraction, requests, simulated_ns } = *progress;
+    fn tick(&mut self, progress: &flashraid_driver::Progress) -> bool {
+        let flashraid_driver::Progress { fraction, requests, simulated_ns } = *progress;
         self.observer.progress(&Progress { phase: Phase::Run, fraction, requests, simulated_ns })
     }
 

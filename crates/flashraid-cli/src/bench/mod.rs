@@ -6,8 +6,8 @@ mod work;
 use floor::Floor;
 
 use flashraid::config::{self, Scenario, address_space};
+use flashraid::driver::{Limit, Progress, Watch, simulate};
 use flashraid::run::{RunError, peak_rss_bytes};
-use flashraid::simulation::{Limit, Progress, Watch, simulate};
 use flashraid_model::array::Array;
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
 use flashraid_model::ssd::MemberCounters;

@@ -29,6 +29,7 @@ pub use clean::CleanWork;
 use go::Go;
 pub(crate) use moves::Moved;
 pub use params::{FtlParams, PlaneChoice, Pool, Procedure};
+pub use state::checksum;
 use tables::zeroed_table;
 pub use victim::VictimPolicy;
 pub use wear::Wear;

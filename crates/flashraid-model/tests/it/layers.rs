@@ -26,7 +26,8 @@ const FOLDERS: &[(&str, &[&str])] = &[
 const CRATES: &[(&str, &[&str])] = &[
     ("flashraid-model", &[]),
     ("flashraid-workload", &["flashraid-model"]),
-    ("flashraid", &["flashraid-model", "flashraid-workload"]),
+    ("flashraid-driver", &["flashraid-model", "flashraid-workload"]),
+    ("flashraid", &["flashraid-driver", "flashraid-model", "flashraid-workload"]),
     ("flashraid-experiments", &["flashraid", "flashraid-model", "flashraid-workload"]),
     ("flashraid-report", &["flashraid", "flashraid-model"]),
     ("flashraid-fit", &["flashraid", "flashraid-report"]),

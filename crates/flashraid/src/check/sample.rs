@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::config::address_space;
-use crate::simulation::Limit;
+use flashraid_driver::Limit;
 use flashraid_model::array::{ArrayParams, OfferedLoad, pages_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 

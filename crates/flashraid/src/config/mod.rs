@@ -44,7 +44,7 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::simulation::Limit;
+use flashraid_driver::Limit;
 use flashraid_model::array::{ArrayParams, WarmUp};
 use flashraid_model::metrics::MetricsParams;
 use flashraid_workload::WorkloadSpec;

@@ -1,23 +1,21 @@
 //! The loop that brings a workload, an array and the metrics together: requests in, completions out.
+//!
+//! It is a crate of its own, since this is the part above the model in which a run spends its time: it is optimised to the full, while the
+//! configurations, checks and reports of `flashraid`, in which no run waits, are built quickly.
 
-use crate::run::RunError;
+mod upcoming;
+
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, Done, Event, Health, HostCounters, HostPortCounters, PageRequest, StripeCounters, pages_of};
+use flashraid_model::array::{Array, Done, Event, Health, HostCounters, HostPortCounters, PageRequest, StripeCounters};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::{self, UncoordinatedCleans};
 use flashraid_model::events::{GcInterval, Slab, TIME_MAX_NS};
 use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Sample, Skip};
-use flashraid_model::ssd::{DriveCounters, Hint, MemberCounters, Ssd};
+use flashraid_model::ssd::{DriveCounters, MemberCounters, Ssd};
 use flashraid_workload::{HostLoop, Request, Source, SourceError};
 use std::collections::{BTreeMap, VecDeque};
+use upcoming::Upcoming;
 
-/// How far ahead each hint is given: pages and requests, at least.
-const HINTS: Hints = [(Hint::Map, 96, 2), (Hint::Block, 48, 1)];
-/// The same before a write cache, behind which a page costs more time.
-const CACHED_HINTS: Hints = [(Hint::Map, 8, 2), (Hint::Block, 4, 1)];
-type Hints = [(Hint, u64, usize); 2];
-/// Requests taken from the source at a time.
-const BATCH: usize = 256;
 /// Requests, and about how many pages, that are taken ahead of their turn.
 const AHEAD: (u64, u64) = (1 << 14, 1 << 18);
 /// Requests between two calls of the observer, unless they are large.
@@ -28,6 +26,20 @@ const PAGES_PER_TICK: u64 = 1 << 17;
 const STEPS_PER_QUESTION: u32 = 1 << 10;
 /// Longest step between two arrivals: a second of the wall clock at the very most, however large the array.
 const STEP_NS: u64 = 10_000_000;
+
+/// Why a simulation gave no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// The source of requests can't go on, or addresses what the array does not have.
+    #[error("{0}")]
+    Source(#[from] SourceError),
+    /// Simulated time would pass its last moment.
+    #[error(
+        "the run was stopped: simulated time passed 2^62 ns (146 years), which is as far as it goes; requests wait or think so long that \
+         shorter times (ssd.timing, workload.arrivals), fewer requests (workload.requests) or an end (workload.duration) are needed"
+    )]
+    ClockEnds,
+}
 
 /// When a run ends; whichever comes first, and the end of the workload in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -106,23 +118,16 @@ pub fn simulate(
     limit: Limit,
     params: &MetricsParams,
     watch: &mut dyn Watch,
-) -> Result<Outcome, RunError> {
+) -> Result<Outcome, DriverError> {
     let dies = array.members()[0].dies();
     let may_fail = !array.failure_progress().is_empty();
     let metrics = Metrics::new(params, array.members().len() as u32, dies).with_phases(if may_fail { Health::ALL.len() } else { 0 });
     let has_cache = array.has_cache();
     let host = source.host_loop();
     let takes_ahead = host == HostLoop::Open && array.takes_ahead();
-    let hints: &[_] = match (takes_ahead, has_cache) {
-        (true, _) => &[],
-        // They would mean nothing.
-        _ if array.members()[0].media().is_some() => &[],
-        (false, true) => &CACHED_HINTS,
-        (false, false) => &HINTS,
-    };
     let moved_pages = array.members()[0].media().map(|_| 0);
     let mut loop_ = Loop {
-        upcoming: Upcoming::new(source, &array, hints),
+        upcoming: Upcoming::new(source, &array, takes_ahead),
         takes_ahead,
         messages_at_restart: Default::default(),
         uncoordinated_at_restart: UncoordinatedCleans::default(),
@@ -161,7 +166,7 @@ pub fn simulate(
         HostLoop::Closed { depth, think_ns } => loop_.run_closed(depth, think_ns, watch),
     };
     let stopped = match ended {
-        Err(RunError::Source(SourceError::Stopped)) if loop_.sent > 0 => true,
+        Err(DriverError::Source(SourceError::Stopped)) if loop_.sent > 0 => true,
         ended => ended?,
     };
     Ok(loop_.finish(stopped, watch))
@@ -225,7 +230,7 @@ struct Loop {
 
 impl Loop {
     /// Sends requests at the times they carry; says whether it was stopped.
-    fn run_open(&mut self, watch: &mut dyn Watch) -> Result<bool, RunError> {
+    fn run_open(&mut self, watch: &mut dyn Watch) -> Result<bool, DriverError> {
         let mut last_arrival = 0;
         loop {
             let arrival = self.next_arrival()?;
@@ -265,7 +270,7 @@ impl Loop {
     }
 
     /// Keeps `depth` requests outstanding; says whether it was stopped.
-    fn run_closed(&mut self, depth: u32, think_ns: u64, watch: &mut dyn Watch) -> Result<bool, RunError> {
+    fn run_closed(&mut self, depth: u32, think_ns: u64, watch: &mut dyn Watch) -> Result<bool, DriverError> {
         // Moments at which a thinking host sends its next request; in order, since all think equally long.
         let mut thinking: VecDeque<TimeNs> = VecDeque::new();
         for _ in 0..depth {
@@ -324,7 +329,7 @@ impl Loop {
 
     /// Sends the next request of a closed loop, if there is one.
     #[inline]
-    fn send_next(&mut self, now: TimeNs) -> Result<(), RunError> {
+    fn send_next(&mut self, now: TimeNs) -> Result<(), DriverError> {
         in_clock(now)?;
         let in_time = self.limit.duration_ns.is_none_or(|end| now < end);
         if in_time && self.may_send() && self.upcoming.next_arrival()?.is_some() {
@@ -335,7 +340,7 @@ impl Loop {
 
     /// Sends the request that [`Upcoming::next_arrival`] has shown.
     #[inline]
-    fn send(&mut self, now: TimeNs) -> Result<(), RunError> {
+    fn send(&mut self, now: TimeNs) -> Result<(), DriverError> {
         if self.begins_to_measure(now) {
             self.restart(now);
         }
@@ -345,7 +350,7 @@ impl Loop {
     }
 
     /// Sends the request that comes at `now` and many that follow it; returns when the last of them comes.
-    fn send_ahead(&mut self, now: TimeNs) -> Result<TimeNs, RunError> {
+    fn send_ahead(&mut self, now: TimeNs) -> Result<TimeNs, DriverError> {
         if self.begins_to_measure(now) {
             self.restart(now);
         }
@@ -407,7 +412,7 @@ impl Loop {
     }
 
     #[inline]
-    fn advance(&mut self, until: TimeNs) -> Result<(), RunError> {
+    fn advance(&mut self, until: TimeNs) -> Result<(), DriverError> {
         in_clock(until)?;
         self.array.advance(until, &mut self.events);
         self.now = until;
@@ -482,7 +487,7 @@ impl Loop {
         self.upcoming.requests_since_tick >= REQUESTS_PER_TICK || self.upcoming.pages_since_tick >= PAGES_PER_TICK
     }
 
-    fn tick(&mut self, watch: &mut dyn Watch) -> Result<bool, RunError> {
+    fn tick(&mut self, watch: &mut dyn Watch) -> Result<bool, DriverError> {
         self.upcoming.requests_since_tick = 0;
         self.upcoming.pages_since_tick = 0;
         self.array.catch_up(self.now);
@@ -524,117 +529,6 @@ impl Loop {
 
 /// Refuses to go on after the last moment of simulated time.
 #[inline]
-fn in_clock(at: TimeNs) -> Result<(), RunError> {
-    if at <= TIME_MAX_NS { Ok(()) } else { Err(RunError::ClockEnds) }
-}
-
-/// Requests read ahead of their turn, so that what they will touch can be fetched into the cache.
-struct Upcoming {
-    source: Box<dyn Source>,
-    batch: Vec<Request>,
-    queue: VecDeque<(Request, PageRequest)>,
-    /// How many of the queue have been hinted at, by kind of hint, and their pages.
-    hinted: [(usize, u64); HINTS.len()],
-    hints: &'static [(Hint, u64, usize)],
-    page_bytes: u64,
-    exported_pages: u64,
-    ended: bool,
-    /// What ends the queue, if not the end of the workload.
-    error: Option<SourceError>,
-    requests_since_tick: u64,
-    pages_since_tick: u64,
-}
-
-impl Upcoming {
-    fn new(source: Box<dyn Source>, array: &Array, hints: &'static [(Hint, u64, usize)]) -> Self {
-        Self {
-            source,
-            batch: Vec::with_capacity(BATCH),
-            queue: VecDeque::with_capacity(2 * BATCH),
-            hinted: [(0, 0); HINTS.len()],
-            hints,
-            page_bytes: u64::from(array.page_bytes()),
-            exported_pages: array.layout().exported_pages(),
-            ended: false,
-            error: None,
-            requests_since_tick: 0,
-            pages_since_tick: 0,
-        }
-    }
-
-    /// The arrival of the next request; an error only when everything before it has been taken.
-    #[inline]
-    fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
-        if self.queue.len() < BATCH / 2 && !self.ended {
-            self.refill();
-        }
-        if self.queue.is_empty() {
-            return self.error.take().map_or(Ok(None), Err);
-        }
-        Ok(self.queue.front().map(|(request, _)| request.arrival_ns))
-    }
-
-    /// The request that [`Upcoming::next_arrival`] has shown; hints at what follows it.
-    #[inline]
-    fn take(&mut self, array: &Array) -> (Request, PageRequest) {
-        let (request, pages) = self.queue.pop_front().expect("next_arrival has shown it");
-        for (count, hinted_pages) in &mut self.hinted {
-            if *count > 0 {
-                *count -= 1;
-                *hinted_pages -= u64::from(pages.pages);
-            }
-        }
-        self.requests_since_tick += 1;
-        self.pages_since_tick += u64::from(pages.pages);
-        self.hint(array);
-        (request, pages)
-    }
-
-    /// Hints at requests until enough pages are on their way; never at the first one, which is too late. A block is hinted at only
-    /// when the map entry that leads to it was hinted at in an earlier call, so that it has had time to come.
-    #[inline]
-    fn hint(&mut self, array: &Array) {
-        let mapped_before = self.hinted[0].0;
-        for (&(hint, pages_ahead, requests_ahead), (count, pages)) in self.hints.iter().zip(&mut self.hinted) {
-            if *count == 0 {
-                (*count, *pages) = (1, self.queue.front().map_or(0, |(_, request)| u64::from(request.pages)));
-            }
-            while (*pages < pages_ahead || *count <= requests_ahead)
-                && (hint == Hint::Map || *count < mapped_before)
-                && let Some((_, request)) = self.queue.get(*count)
-            {
-                array.prefetch(hint, request);
-                *count += 1;
-                *pages += u64::from(request.pages);
-            }
-        }
-    }
-
-    fn refill(&mut self) {
-        self.batch.clear();
-        match self.source.fill(&mut self.batch, BATCH) {
-            Ok(filled) => self.ended = filled < BATCH,
-            Err(error) => (self.ended, self.error) = (true, Some(error)),
-        }
-        for request in &self.batch {
-            // The sources of this program say so themselves, with key or line.
-            if request.arrival_ns > TIME_MAX_NS {
-                let text =
-                    format!("a request arrives at {} ns, but simulated time ends at {TIME_MAX_NS} ns (146 years)", request.arrival_ns);
-                (self.ended, self.error) = (true, Some(SourceError::Input(text)));
-                return;
-            }
-            let Some(pages) = pages_of(request, self.page_bytes, self.exported_pages) else {
-                let text = format!(
-                    "a request of {} bytes at byte {} does not fit the {} bytes of the array",
-                    request.length_bytes,
-                    request.offset_bytes,
-                    self.exported_pages * self.page_bytes
-                );
-                (self.ended, self.error) = (true, Some(SourceError::Input(text)));
-                return;
-            };
-            self.queue.push_back((*request, pages));
-        }
-    }
+fn in_clock(at: TimeNs) -> Result<(), DriverError> {
+    if at <= TIME_MAX_NS { Ok(()) } else { Err(DriverError::ClockEnds) }
 }
