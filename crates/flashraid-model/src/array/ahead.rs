@@ -7,7 +7,7 @@
 use super::members::{Continuation, Members, Wake};
 use super::{Array, PageRequest};
 use crate::TimeNs;
-use crate::events::GcInterval;
+use crate::events::{GcInterval, TimeParts};
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
 use crate::ssd::{Hint, Served, Ssd};
@@ -19,10 +19,20 @@ const HINTS: [(Hint, usize); 2] = [(Hint::Map, 16), (Hint::Block, 8)];
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     arrival: TimeNs,
-    completion: u32,
+    /// The request that it is of, counted in the batch.
+    request: u32,
     lpn: Lpn,
     /// Die, counted over the array.
     die: u32,
+    kind: OpKind,
+}
+
+/// A request whose operations are taken.
+#[derive(Debug, Clone, Copy)]
+struct TakenRequest {
+    arrival: TimeNs,
+    completion: u32,
+    operations: u32,
     kind: OpKind,
 }
 
@@ -39,7 +49,12 @@ pub(super) struct Ahead {
     operations: Vec<Taken>,
     /// The operations by die; kept for its memory.
     sorted: Vec<Taken>,
-    completions: Vec<u32>,
+    requests: Vec<TakenRequest>,
+    /// The operation of each request that ended last. Dies meet the requests in any order, so that this has to be small: completions are five
+    /// times as large, and waiting for them was half the time of a run of small requests.
+    last: Vec<Served>,
+    /// The members on which each request met collection.
+    gc_members: Vec<u128>,
     /// Operations per die; then, while sorting, where the next one of each goes.
     cursors: Vec<u32>,
 }
@@ -64,7 +79,7 @@ impl Array {
         let ahead = &mut self.ahead;
         ahead.cursors.resize(dies as usize * self.members.ssds.len(), 0);
         let operations_before = ahead.operations.len();
-        let kind = request.kind;
+        let (kind, index) = (request.kind, ahead.requests.len() as u32);
         for extent in self.layout.extents(request) {
             let members = self.read_plan.members(&self.layout, &extent, kind);
             for page in extent.first_page..extent.first_page + extent.pages {
@@ -72,17 +87,12 @@ impl Array {
                     let (die, lpn) = self.members.ssds[member as usize].home(page);
                     let die = member * dies + die.0;
                     ahead.cursors[die as usize] += 1;
-                    ahead.operations.push(Taken { arrival: now, completion, lpn, die, kind });
+                    ahead.operations.push(Taken { arrival: now, request: index, lpn, die, kind });
                 }
             }
         }
-        ahead.completions.push(completion);
         let operations = (ahead.operations.len() - operations_before) as u32;
-        if operations > 0 {
-            self.members.close_completion(completion, operations);
-        } else {
-            self.members.completions[completion].last_end = now;
-        }
+        ahead.requests.push(TakenRequest { arrival: now, completion, operations, kind });
     }
 
     /// Lets up to `threads` threads serve what is taken ahead, each of them at least `operations` operations or, if none are named, as
@@ -96,25 +106,33 @@ impl Array {
     pub(super) fn serve_ahead(&mut self) {
         let dies = self.members.ssds[0].dies();
         self.ahead.sort_by_die();
+        self.ahead.last.resize(self.ahead.requests.len(), Served::default());
+        self.ahead.gc_members.resize(self.ahead.requests.len(), 0);
         let threads = self.ahead.threads_for(self.members.ssds.len());
         if threads > 1 {
             self.serve_ahead_on_threads(threads);
         } else {
-            let Members { ssds, completions, cleans, .. } = &mut self.members;
-            serve(ssds, 0, dies, &self.ahead.sorted, cleans, |ssd, member, op, served| {
-                let time = || ssd.time_of(op.arrival, op.kind, &served);
-                completions[op.completion].book(served.end, u128::from(served.met_gc) << member, time);
-            });
+            let Members { ssds, cleans, .. } = &mut self.members;
+            let Ahead { sorted, last, gc_members, .. } = &mut self.ahead;
+            serve(ssds, 0, dies, sorted, cleans, |ssd, member, op, served| book(last, gc_members, ssd, member, op, served));
         }
-        let Members { completions, agenda, .. } = &mut self.members;
-        for completion in self.ahead.completions.drain(..) {
-            agenda.schedule(completions[completion].last_end, Wake::Completed(completion));
+        let Members { ssds, completions, agenda, .. } = &mut self.members;
+        let Ahead { requests, last, gc_members, .. } = &mut self.ahead;
+        for ((request, last), gc_members) in requests.drain(..).zip(last.drain(..)).zip(gc_members.drain(..)) {
+            let TakenRequest { arrival, completion, operations, kind } = request;
+            let (end, time) = match operations {
+                0 => (arrival, TimeParts::default()),
+                // Members are alike.
+                _ => (last.end, ssds[0].time_of(arrival, kind, &last)),
+            };
+            completions[completion].end_at(end, gc_members, time);
+            agenda.schedule(end, Wake::Completed(completion));
         }
     }
 
     /// Each thread serves some members in a row; then everything is told in the order in which one thread would have told it.
     fn serve_ahead_on_threads(&mut self, threads: usize) {
-        let Members { ssds, completions, cleans, .. } = &mut self.members;
+        let Members { ssds, cleans, .. } = &mut self.members;
         let dies = ssds[0].dies();
         let shares = self.ahead.shares(ssds.len(), dies, threads);
         let mut tasks = Vec::new();
@@ -154,13 +172,13 @@ impl Array {
             }
             results
         });
-        let mut operations = self.ahead.sorted.iter();
+        let Ahead { sorted, last, gc_members, .. } = &mut self.ahead;
+        let mut operations = sorted.iter();
         for (member_cleans, all_served) in results {
             cleans.extend(member_cleans);
             for (op, served) in operations.by_ref().take(all_served.len()).zip(&all_served) {
                 let member = op.die / dies;
-                let time = || ssds[member as usize].time_of(op.arrival, op.kind, served);
-                completions[op.completion].book(served.end, u128::from(served.met_gc) << member, time);
+                book(last, gc_members, &ssds[member as usize], member, op, *served);
             }
         }
     }
@@ -186,6 +204,20 @@ fn serve(
         let ssd = &mut ssds[(member - first_member) as usize];
         let served = ssd.serve_now(op.arrival, die, op.lpn, op.kind, cleans);
         tell(ssd, member, op, served);
+    }
+}
+
+/// Books an end of a request in `last` if there is none that ended later.
+#[inline]
+fn book(last: &mut [Served], gc_members: &mut [u128], ssd: &Ssd, member: u32, op: &Taken, served: Served) {
+    if served.met_gc {
+        gc_members[op.request as usize] |= 1 << member;
+    }
+    let last = &mut last[op.request as usize];
+    let time = |served| ssd.time_of(op.arrival, op.kind, served);
+    // Which of two that end at once is told first must not matter, as in `Completion::book`.
+    if served.end > last.end || (served.end == last.end && time(&served) > time(last)) {
+        *last = served;
     }
 }
 
@@ -218,7 +250,7 @@ impl Ahead {
         for count in &mut self.cursors {
             cursor += std::mem::replace(count, cursor);
         }
-        let nothing = Taken { arrival: 0, completion: 0, lpn: Lpn(0), die: 0, kind: OpKind::Read };
+        let nothing = Taken { arrival: 0, request: 0, lpn: Lpn(0), die: 0, kind: OpKind::Read };
         self.sorted.resize(self.operations.len(), nothing);
         for op in self.operations.drain(..) {
             let cursor = &mut self.cursors[op.die as usize];

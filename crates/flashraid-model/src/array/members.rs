@@ -94,6 +94,12 @@ pub(super) struct Completion {
 }
 
 impl Completion {
+    /// Takes what another way of booking has found.
+    #[inline]
+    pub fn end_at(&mut self, at: TimeNs, gc_members: u128, time: TimeParts) {
+        (self.last_end, self.gc_members, self.time) = (at, gc_members, time);
+    }
+
     /// Books an end; says whether it was the last.
     #[inline]
     pub fn book(&mut self, at: TimeNs, gc_members: u128, time: impl Fn() -> TimeParts) -> bool {

@@ -43,7 +43,7 @@ struct RecentClean {
 }
 
 /// An operation that has been served.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Served {
     /// When it is done.
     pub end: TimeNs,
