@@ -185,7 +185,7 @@ def documents(result: flashraid.StudyResult) -> list[str]:
 
 
 def test_two_workers_of_ray_are_nearly_twice_as_fast(cluster: Any, figures: Figures) -> None:
-    study = flashraid.Study(SMALL).set("workload.requests", 20_000).seeds(200)
+    study = flashraid.Study(SMALL).set("workload.requests", 5_000).seeds(200)
     one, two = by_turns(
         3,
         lambda: seconds(lambda: study.run(on="ray", workers=1)),
