@@ -44,12 +44,17 @@ python: setup-tests
 test-long: setup-tests
 	@CARGO="$(CARGO)" scripts/python test
 	@CARGO="$(CARGO)" scripts/python measure
+	@CARGO="$(CARGO)" scripts/dist check
 	$(CARGO) test --release -p flashraid-fit --locked --test it -- --ignored
 
 # The optimised wheel, in target/wheels.
 wheel: setup
 	@scripts/setup python
 	@CARGO="$(CARGO)" scripts/python wheel
+
+# The archive of a release, in target/dist: the same bytes wherever it is built (`scripts/dist check`).
+dist: setup
+	@CARGO="$(CARGO)" scripts/dist
 
 # The pages of the book that are made of the program; a test says when they are out of date.
 pages:

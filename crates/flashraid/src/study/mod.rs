@@ -31,11 +31,11 @@ use crate::warm_cache::WarmCache;
 pub use axis::combinations;
 pub use axis::{Axis, Setting};
 pub use estimate::{Estimate, estimate, ratio};
-pub use plan::StudyPlan;
-pub use problem::StudyProblem;
 #[doc(hidden)]
 pub use means::Means;
 pub use means::default_workers;
+pub use plan::StudyPlan;
+pub use problem::StudyProblem;
 #[doc(hidden)]
 pub use run::{Simulated, run_all};
 #[doc(hidden)]

@@ -7,8 +7,8 @@ use std::thread;
 
 use flashraid_workload::{SourceError, Stop};
 
-use super::means::Means;
 use super::StudyObserver;
+use super::means::Means;
 use super::store::{Store, short_hash};
 use crate::Error;
 use crate::config::Scenario;
