@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: test-long all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
+.PHONY: dist notebooks test-long all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
 
 all: build
 
@@ -43,6 +43,8 @@ python: setup-tests
 
 test-long: setup-tests
 	@CARGO="$(CARGO)" scripts/python test
+	@CARGO="$(CARGO)" scripts/python measure
+	@CARGO="$(CARGO)" scripts/dist check
 	$(CARGO) test --release -p flashraid-fit --locked --test it -- --ignored
 
 # The optimised wheel, in target/wheels.
@@ -50,10 +52,21 @@ wheel: setup
 	@scripts/setup python
 	@CARGO="$(CARGO)" scripts/python wheel
 
+# The archive of a release, in target/dist: the same bytes wherever it is built (`scripts/dist check`).
+dist: setup
+	@CARGO="$(CARGO)" scripts/dist
+
 # The pages of the book that are made of the program; a test says when they are out of date.
 pages:
 	$(CARGO) run -q --locked -- schema --markdown > target/reference.md && mv target/reference.md docs/
 	$(CARGO) run -q --locked -- preset list --markdown > target/presets.md && mv target/presets.md docs/
+	@scripts/setup python
+	@scripts/python pages
+
+# Those that are made of the notebooks, which are run in full (some minutes).
+notebooks: setup
+	@scripts/setup python
+	@CARGO="$(CARGO)" scripts/python notebooks
 
 # The book in target/book; needs mdBook (cargo install mdbook --locked), whose warnings are errors.
 book:

@@ -14,6 +14,9 @@ from ._config import Config, spec
 class Check:
     """What can be said of a configuration without running it: the document of ``flashraid check --json``."""
 
+    document: dict[str, Any]
+    """The document as dicts and lists."""
+
     def __init__(self, document: dict[str, Any], text: str) -> None:
         self.document = document
         self._text = text

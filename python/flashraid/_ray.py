@@ -1,6 +1,6 @@
 """Studies on a Ray cluster.
 
-The simulations that are still to be run are put into batches of whole warm-up groups, each a task that streams a report back as each simulation ends.
+The simulations that are still to be run are put into batches of whole warm-up groups, each a task that streams reports back as simulations end.
 The driver saves them in the study's folder, in the format of the program, and puts the whole together when nothing is left. A batch whose worker is lost
 is given out again without what has come back already, so that nothing is lost or there twice.
 """
@@ -10,8 +10,10 @@ from __future__ import annotations
 import importlib
 import os
 import tempfile
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from . import _native
@@ -21,6 +23,10 @@ from ._errors import ConfigError, Interrupted, SimulationError
 BATCHES_PER_WORKER = 8
 #: Simulations of a batch at most, so that a lost worker takes little with it to be done again.
 BATCH_MAX = 250
+#: Seconds of work whose reports come back together: what their way costs is little beside it, and a lost worker takes little with it.
+RETURN_S = 0.25
+#: Reports that are saved at a time.
+SAVERS = 4
 #: Seconds between two looks at signals and progress.
 TICK_S = 0.1
 
@@ -44,14 +50,19 @@ def batches(groups: list[list[int]], workers: int) -> list[list[int]]:
 
 def _work(
     description: str, simulations: list[tuple[int, list[tuple[str, str]], int]], threads: int, folder: str
-) -> Iterator[tuple[int, str]]:
-    """What a worker does: runs simulations one after the other and gives each report, with its number, as it ends."""
+) -> Iterator[list[tuple[int, str]]]:
+    """What a worker does: runs simulations one after the other and gives their reports, each with its number, a few at a time where they are short."""
     # Paths in configurations are relative to the driver's folder, where the cluster shares it.
     if os.path.isdir(folder):
         os.chdir(folder)
     batch = _native.Batch(description, [(settings, seed) for _, settings, seed in simulations], threads)
+    done: list[tuple[int, str]] = []
+    begin = time.monotonic()
     for position, (number, _, _) in enumerate(simulations):
-        yield number, batch.run(position)
+        done.append((number, batch.run(position)))
+        if time.monotonic() - begin >= RETURN_S or position + 1 == len(simulations):
+            yield done
+            done, begin = [], time.monotonic()
 
 
 def _import_ray() -> Any:
@@ -134,6 +145,7 @@ class _Driver:
         self._refuse_what_fits_nowhere([batch for batch, _ in waiting])
         is_open = {number for group in groups for number in group}
         running: dict[Any, tuple[list[int], int]] = {}
+        savers = ThreadPoolExecutor(SAVERS, "flashraid-saver")
         try:
             while waiting or running:
                 while waiting and len(running) < self.workers:
@@ -144,7 +156,7 @@ class _Driver:
                 for stream in ready:
                     batch, losses = running[stream]
                     try:
-                        number, report = self.ray.get(next(stream))
+                        reports = self.ray.get(next(stream))
                     except StopIteration:
                         del running[stream]
                     except self.ray.exceptions.RayTaskError as error:
@@ -158,12 +170,14 @@ class _Driver:
                         if left:
                             waiting.append((left, losses + 1))
                     else:
-                        if number in is_open:
-                            self.plan.keep(number, report)
-                            is_open.discard(number)
+                        new = [(number, report) for number, report in reports if number in is_open]
+                        # Most of the time of each goes by until the disk has it.
+                        list(savers.map(lambda one: self.plan.keep(*one), new))
+                        is_open.difference_update(number for number, _ in new)
         finally:
             for stream in running:
                 self.ray.cancel(stream, force=True)
+            savers.shutdown()
 
     def _begin(self, batch: list[int]) -> Any:
         simulations = [(number, *self.plan.simulation(number)) for number in batch]

@@ -26,6 +26,11 @@ Columns: TypeAlias = ArrowStream | Mapping[str, Any]
 class Workload:
     """Requests of your own.
 
+    The columns are read once, here; a run takes no call of Python for a request. The same workload can be run as often as wanted.
+
+    >>> len(Workload({"arrival_ns": [0, 10], "offset_bytes": [0, 4096], "length_bytes": [4096, 4096], "direction": ["write", "read"]}))
+    2
+
     :param columns: a table or a mapping with the columns
 
         - ``offset_bytes``, ``length_bytes``: what part of the array;
@@ -36,11 +41,6 @@ class Workload:
         What :attr:`Report.requests` and :func:`read_trace` give can be given back as it is.
     :param depth: makes a closed loop, in which so many requests are outstanding and times do not count.
     :param think_ns: in a closed loop, the pause between the end of a request and the one that takes its place, in nanoseconds.
-
-    The columns are read once, here; a run takes no call of Python for a request. The same workload can be run as often as wanted.
-
-    >>> len(Workload({"arrival_ns": [0, 10], "offset_bytes": [0, 4096], "length_bytes": [4096, 4096], "direction": ["write", "read"]}))
-    2
     """
 
     def __init__(self, columns: Columns, *, depth: int | None = None, think_ns: int = 0) -> None:

@@ -26,6 +26,12 @@ def run(
 ) -> Report:
     """Runs one configuration to its report.
 
+    The interpreter is free for other threads meanwhile. Ctrl-C ends the run at once and raises :class:`Interrupted`, which has the report of what was done.
+
+    >>> report = run({"array": {"members": 2}, "ssd": {"geometry": {"dies": 1, "blocks": 64}}, "workload": {"requests": 100}})
+    >>> report.requests_done.all, report.partial
+    (100, False)
+
     :param config: a dict, the text of a TOML file, or the path of one. Paths in a file are relative to its folder, others to the working folder.
     :param requests: keeps every request for :attr:`Report.requests`.
     :param settings: keys that replace the configuration's, such as ``{"ssd.gc.victim": "fifo"}``; as ``--set`` of the program.
@@ -35,12 +41,6 @@ def run(
     :param keep_warm: keeps the states after long warm-ups in the user's cache folder, and takes from there what an earlier run left. Changes no result.
     :param verify: looks through the whole state of every SSD at the end.
     :param progress: called about twenty times a second with ``"warm-up"`` or ``"run"`` and the share that is done. What it raises ends the run.
-
-    The interpreter is free for other threads meanwhile. Ctrl-C ends the run at once and raises :class:`Interrupted`, which has the report of what was done.
-
-    >>> report = run({"array": {"members": 2}, "ssd": {"geometry": {"dies": 1, "blocks": 64}}, "workload": {"requests": 100}})
-    >>> report.requests_done.all, report.partial
-    (100, False)
     """
     native, rows, raised = _native.run(
         spec(config, settings=settings, seed=seed),

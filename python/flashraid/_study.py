@@ -101,7 +101,7 @@ class Study:
         progress: Callable[[int, int], object] | None = None,
         retries: int = 3,
     ) -> StudyResult:
-        """Checks every point, then runs what the folder does not hold yet.
+        """Checks every point, then runs what the folder does not hold yet. Ctrl-C ends the study and raises :class:`Interrupted`, which has what was done.
 
         :param on: ``"local"``: threads of this process. ``"ray"``: tasks of a Ray cluster, the one that ``ray.init`` connected to, else one on this machine
             (``pip install flashraid[ray]``). Both give the same results, in the same folder.
@@ -111,8 +111,6 @@ class Study:
         :param keep_warm: keeps the states after long warm-ups in the user's cache folder. Changes no result. Workers of Ray have none.
         :param progress: called now and then with the simulations that are done, and all of them. What it raises ends the study.
         :param retries: on Ray, how often the simulations of a lost worker are given to another one.
-
-        Ctrl-C ends the study and raises :class:`Interrupted`, which has what was done.
         """
         if workers is not None and workers < 1:
             raise ConfigError(f"workers is {workers}, but must be at least 1")

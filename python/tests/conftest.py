@@ -47,3 +47,28 @@ def program() -> Program:
     if not path.exists():
         pytest.skip(f"there is no program at {path}; cargo build, or FLASHRAID_PROGRAM")
     return Program(path)
+
+
+class Figures:
+    """What was measured, to be printed at the end."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, str, str, str]] = []
+
+    def note(self, what: str, value: float, bound: str = "", note: str = "") -> None:
+        self.rows.append((what, f"{value:.3g}", bound, note))
+
+
+_FIGURES = Figures()
+
+
+@pytest.fixture(scope="session")
+def figures() -> Figures:
+    return _FIGURES
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if _FIGURES.rows:
+        terminalreporter.section("measured")
+        for row in (("", "measured", "bound", ""), *_FIGURES.rows):
+            terminalreporter.write_line("{:<62} {:>9} {:>13}  {}".format(*row))

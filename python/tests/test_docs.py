@@ -79,9 +79,7 @@ def test_the_five_lines_are_the_main_job() -> None:
     (lines,) = snippets(ROOT / "README.md")
     names: dict[str, Any] = {}
     exec(compile("\n".join(line for line in lines.splitlines() if line.startswith("array = ")), "README.md", "exec"), names)
-    job = ROOT / "crates" / "flashraid-cli" / "src" / "cmd" / "main_job.toml"
-    if not job.exists():
-        pytest.skip("the main job lies elsewhere")
+    job = ROOT / "crates" / "flashraid-cli" / "src" / "cmd" / "demo.toml"
     mine, theirs = flashraid.check(names["array"]), flashraid.check(job)
     assert mine.document == theirs.document
 
@@ -100,3 +98,14 @@ def test_the_chapter_names_everything() -> None:
     text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     for name in flashraid.__all__:
         assert name == "__version__" or f"`{name}" in text or f"flashraid.{name}" in text or f".{name}(" in text, name
+
+
+def test_pages_made_of_the_package_are_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("griffe")
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    pages = importlib.import_module("python_pages")
+    kept = (ROOT / "docs" / "python-reference.md").read_text(encoding="utf-8")
+    assert pages.Reference().page() == kept, "docs/python-reference.md is out of date: run `make pages` and read the diff"
+    notebooks = sorted(pages.NOTEBOOKS.glob("*.ipynb"))
+    stale = [path.name for path in notebooks if not pages.is_fresh(path)]
+    assert notebooks and not stale, f"the pages of {stale} are out of date: run `make notebooks` and read the diff"

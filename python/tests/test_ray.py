@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -130,6 +133,49 @@ def test_ctrl_c_keeps_what_is_done_and_the_study_goes_on(tmp_path: Path) -> None
     after = {path.name: path.read_bytes() for path in (tmp_path / "points").iterdir()}
     assert all(after[name] == content for name, content in before.items())
     assert documents(result) == documents(slow_study().run(workers=2))
+
+
+def descendants(process: int) -> list[int]:
+    """Processes that this one has started, and those that they have."""
+    parents: dict[int, int] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                # The name, in parentheses, may hold anything; the parent is the second entry after it.
+                parents[int(folder.name)] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except OSError:
+                continue
+    found = [process]
+    for one in found:
+        found.extend(child for child, parent in parents.items() if parent == one)
+    return found[1:]
+
+
+def test_a_study_goes_on_after_its_head_was_lost(tmp_path: Path) -> None:
+    """All of a machine at once: the driver, the head of its cluster, the workers."""
+    study = slow_study()
+    code = "import pickle, sys; pickle.load(open(sys.argv[1], 'rb')).run(on='ray', workers=2, folder=sys.argv[2])"
+    (tmp_path / "study.pickle").write_bytes(pickle.dumps(study))
+    folder = tmp_path / "study"
+    driver = subprocess.Popen([sys.executable, "-c", code, tmp_path / "study.pickle", folder], env={**os.environ, "RAY_ADDRESS": "local"})
+    until = time.monotonic() + 120
+    while len(list(folder.glob("points/*.json"))) < 3:
+        assert driver.poll() is None and time.monotonic() < until
+        time.sleep(0.02)
+    killed = [driver.pid, *descendants(driver.pid)]
+    for process in killed:
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    driver.wait()
+    assert len(killed) > 3, "the head and the workers were not found"
+    before = {path.name: path.read_bytes() for path in folder.glob("points/*.json")}
+    assert 3 <= len(before) < 16
+    result = study.run(on="ray", workers=2, folder=folder)
+    after = {path.name: path.read_bytes() for path in folder.glob("points/*.json")}
+    assert len(after) == 16 and all(after[name] == content for name, content in before.items())
+    assert documents(result) == documents(study.run(workers=2))
 
 
 def test_batches_have_every_simulation_once() -> None:

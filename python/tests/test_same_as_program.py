@@ -46,7 +46,28 @@ CONFIGURATIONS: list[dict[str, object]] = [
     {"cache.policy": "wow", "cache.size": "1MiB"},
     {"cache.policy": "iwc", "cache.size": "1MiB"},
     {"ssd.warm_up.overwrites": 0.5, "ssd.warm_up.pattern": "workload"},
+    {"array.level": "raid5", "cache.policy": "lawc", "cache.size": "1MiB"},
+    {"array.level": "raid5", "cache.policy": "stow", "cache.size": "1MiB"},
+    {"cache.policy": "lawc", "cache.size": "1MiB", "coordination.scheme": "reactive-inclusive"},
 ]
+
+#: Drives of today with all that their presets have, in small.
+DRIVE = """
+seed = 3
+array.members = 3
+ssd.geometry = { dies = 8, blocks = 64, pages = 96, reserved = 0.3 }
+workload = { preset = "hpc-w", requests = 400 }
+"""
+
+OF_DRIVES: list[dict[str, object]] = [
+    {"ssd.preset": "nvme-simple"},
+    {"ssd.preset": "nvme-simple", "array.level": "raid5", "cache.policy": "wow", "cache.size": "16MiB"},
+    {"ssd.preset": "nvme-gen5", "ssd.superblock.programs_at_once": 8},
+    {"ssd.preset": "nvme-gen5", "ssd.superblock.programs_at_once": 8, "coordination.scheme": "reactive-inclusive", "coordination.across_dies": False},
+    {"ssd.preset": "nvme-tlc-gen3", "ssd.superblock.programs_at_once": 8, "workload.arrivals": {"process": "closed", "depth": 32}},
+]
+
+ALL = [*((BASE, settings) for settings in CONFIGURATIONS), *((DRIVE, settings) for settings in OF_DRIVES)]
 
 
 def comparable(text: str) -> str:
@@ -63,10 +84,10 @@ def toml(value: object) -> str:
     return json.dumps(value)
 
 
-@pytest.mark.parametrize("settings", CONFIGURATIONS, ids=lambda settings: ",".join(settings) or "plain")
-def test_a_report_is_the_programs(program: Program, tmp_path: Path, settings: dict[str, object]) -> None:
+@pytest.mark.parametrize(("base", "settings"), ALL, ids=[",".join(settings) or "plain" for _, settings in ALL])
+def test_a_report_is_the_programs(program: Program, tmp_path: Path, base: str, settings: dict[str, object]) -> None:
     path = tmp_path / "array.toml"
-    path.write_text(BASE)
+    path.write_text(base)
     sets = [f"--set={key}={toml(value)}" for key, value in settings.items()]
     expected = program("run", path, "--json", "--no-cache", *sets)
     report = flashraid.run(path, settings=settings)
@@ -78,7 +99,7 @@ def test_a_report_is_the_programs(program: Program, tmp_path: Path, settings: di
 
 
 def test_there_are_twenty() -> None:
-    assert len(CONFIGURATIONS) >= 20
+    assert len(ALL) >= 20
 
 
 def test_a_trace_of_the_examples(program: Program, tmp_path: Path) -> None:

@@ -1,10 +1,24 @@
-//! Tables as text for a terminal or a file.
+//! Tables as text for a terminal or a file, and sentences that the program and the Python package have in common.
 
 use std::io::IsTerminal;
 
 use comfy_table::{Cell as TextCell, CellAlignment, Color, ContentArrangement, Table, presets};
 
+use flashraid::memory::TooLittleMemory;
+
+use super::number::bytes;
 use super::sheet::{Sheet, Tone};
+
+/// Why simulations are refused that memory has no room for; `option` is what bounds how many run at a time.
+pub fn too_little_memory(lack: &TooLittleMemory, option: &str) -> String {
+    let TooLittleMemory { needed_bytes, available_bytes, bound, workers } = lack;
+    let (needed, available) = (bytes(*needed_bytes as f64), bytes(*available_bytes as f64));
+    let fewer = if *workers > 1 { format!("{option}, ") } else { String::new() };
+    format!(
+        "this needs about {needed} of memory, and there is {available} ({bound}); \
+         reduce {fewer}array.members or ssd.geometry (dies, planes, blocks, pages)"
+    )
+}
 
 /// The tables one below the other, coloured if standard output is a terminal.
 pub fn render(sheets: &[Sheet]) -> String {

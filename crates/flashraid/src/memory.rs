@@ -8,6 +8,19 @@ use std::path::Path;
 /// What the program itself takes, requests in flight and statistics included.
 const BASE_BYTES: u64 = 64 << 20;
 
+/// Simulations need more memory than there is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TooLittleMemory {
+    /// What they need, about.
+    pub needed_bytes: u64,
+    /// What there is.
+    pub available_bytes: u64,
+    /// What bounds it, in words.
+    pub bound: &'static str,
+    /// Simulations at a time.
+    pub workers: usize,
+}
+
 /// Memory that a run of `scenario` needs, about.
 pub fn needed_bytes(scenario: &Scenario) -> u64 {
     let (spares, _) = scenario.array.spares();

@@ -207,15 +207,15 @@ fn content_of(workload: &WorkloadSpec, go_on: &mut dyn FnMut(f64) -> Result<(), 
 /// The array of a scenario in its working state.
 pub(crate) fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Array, RunError> {
     let stop = observer.stop();
-    let mut array = Array::new(&scenario.array, scenario.seed);
+    let mut go_on = |fraction| {
+        let progress = Progress { phase: Phase::WarmUp, fraction: Some(fraction), requests: 0, simulated_ns: 0 };
+        if observer.progress(&progress) { Ok(()) } else { Err(RunError::Interrupted) }
+    };
+    let filled = Array::new_while(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
+    let mut array = filled.ok_or(RunError::Interrupted)?;
     if let Some(path) = &scenario.warm_state.load {
         warm_state::load(path, &scenario.array, &mut array)?;
     } else {
-        let mut go_on = |fraction| {
-            let progress = Progress { phase: Phase::WarmUp, fraction: Some(fraction), requests: 0, simulated_ns: 0 };
-            if observer.progress(&progress) { Ok(()) } else { Err(RunError::Interrupted) }
-        };
-        go_on(0.0)?;
         let notes = Mutex::new(Vec::new());
         shared.bring(scenario, &mut array, |array| match kept(scenario, shared, array, &mut go_on)? {
             Some(kept) => kept.bring(scenario, array, shared.threads(), &notes, &stop, &mut go_on),

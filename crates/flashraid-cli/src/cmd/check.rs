@@ -3,7 +3,7 @@
 use crate::args::{CheckArgs, MachineArgs};
 use crate::failure::Outcome;
 use crate::files;
-use crate::machine::Machine;
+use crate::machine::means;
 use crate::output::json;
 use crate::scenario;
 
@@ -11,7 +11,7 @@ use crate::scenario;
 pub fn run(arguments: &CheckArgs) -> Outcome {
     let simulation = scenario::simulation(&arguments.scenario, &[])?;
     // What `run` would refuse is refused here, too.
-    Machine::new(MachineArgs::default(), &[&simulation.scenario()?], None)?;
+    means(MachineArgs::default(), &[&simulation.scenario()?], None)?;
     let report = simulation.check()?;
     match arguments.json {
         true => json::print(&json::document(&report)?),

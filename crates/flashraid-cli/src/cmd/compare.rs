@@ -10,7 +10,7 @@ use flashraid_report::{chart, picture, text};
 
 use crate::args::{CompareArgs, DEFAULT_OUT};
 use crate::failure::{Failure, Outcome};
-use crate::machine::Machine;
+use crate::machine::means;
 use crate::out_folder::all_or_nothing;
 use crate::output::json;
 use crate::output::narrow::narrow;
@@ -20,7 +20,7 @@ use crate::{files, interrupt, scenario};
 /// Runs the command.
 pub fn run(arguments: &CompareArgs) -> Outcome {
     let plan = study(arguments)?.plan()?;
-    let means = Machine::new(arguments.machine, &plan.scenarios(), arguments.jobs)?.means();
+    let means = means(arguments.machine, &plan.scenarios(), arguments.jobs)?;
     let out = match &arguments.out {
         Some(out) if arguments.force => out.clone(),
         Some(out) => {

@@ -8,7 +8,7 @@ use flashraid_report::grid::Grid;
 use crate::args::{DEFAULT_OUT, DemoArgs};
 use crate::failure::Outcome;
 use crate::files;
-use crate::machine::Machine;
+use crate::machine;
 use crate::out_folder::OutFolder;
 
 use super::compare::{run_plan, tables, write_reports};
@@ -54,7 +54,7 @@ pub fn run(arguments: &DemoArgs) -> Outcome {
     // What the machine can't do is said before there are files.
     let plans = PARTS.each_ref().map(|part| Ok((part, study(part, arguments.quick)?.vary("coordination.scheme", SCHEMES)?.plan()?)));
     let plans = plans.into_iter().collect::<Outcome<Vec<_>>>()?;
-    let means = plans.iter().map(|(_, plan)| Ok(Machine::new(arguments.machine, &plan.scenarios(), None)?.means()));
+    let means = plans.iter().map(|(_, plan)| machine::means(arguments.machine, &plan.scenarios(), None));
     let means = means.collect::<Outcome<Vec<_>>>()?;
     let out = OutFolder::claim(arguments.out.as_deref().unwrap_or(Path::new(DEFAULT_OUT)), arguments.force)?;
     files::print("8 × ggc2014, RAID-0, workload hpc-w (flashraid run and flashraid compare simulate arrays of your own)\n")?;

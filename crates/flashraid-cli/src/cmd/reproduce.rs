@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::args::{DEFAULT_OUT, ReproduceArgs};
 use crate::failure::{Failure, Outcome};
-use crate::machine::Machine;
+use crate::machine::means;
 use crate::output::narrow::narrow;
 use crate::output::{json, reproduction};
 use crate::progress::Board;
@@ -34,14 +34,14 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let plan = Plan::new(chosen, size, arguments.seed, &traces)?;
 
     let simulations: Vec<_> = plan.tasks.iter().map(|task| &task.scenario).collect();
-    let machine = Machine::new(arguments.machine, &simulations, arguments.jobs)?;
+    let means = means(arguments.machine, &simulations, arguments.jobs)?;
     let folder = if arguments.quick { "reproduce-quick" } else { "reproduce" };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
     let store = Store::open(&out)?;
     interrupt::stop_at_next_step()?;
     let board = Board::new(plan.tasks.len(), arguments.machine.quiet);
     let tasks: Vec<&Simulated> = plan.tasks.iter().collect();
-    let reports = run_all(&tasks, &machine.means(), Some(&store), &board);
+    let reports = run_all(&tasks, &means, Some(&store), &board);
     board.clear();
     let reports = reports?;
     let (done, all) = (reports.iter().flatten().count(), reports.len());

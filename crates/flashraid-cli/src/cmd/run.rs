@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::args::{OutputFormat, RunArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use crate::machine::Machine;
+use crate::machine::means;
 use crate::out_folder::{OutFolder, all_or_nothing};
 use crate::output::json;
 use crate::output::narrow::narrow;
@@ -47,8 +47,8 @@ pub fn run(arguments: &RunArgs) -> Outcome {
             "--timeline: add --out DIR for the picture of the window, or --json for its entries; tables have no place for it".to_owned(),
         ));
     }
-    let machine = Machine::new(arguments.machine, &[&scenario], None)?;
-    simulation = simulation.threads(machine.threads).warm_cache(machine.cache);
+    let means = means(arguments.machine, &[&scenario], None)?;
+    simulation = simulation.threads(means.threads).warm_cache(means.cache);
     let config = json::document(&scenario.config)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, arguments.force)).transpose()?;
     let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config))).transpose()?;
@@ -126,7 +126,7 @@ fn run_seeds(arguments: &RunArgs, seeds: u64) -> Outcome {
         study = study.seed(seed);
     }
     let plan = study.plan()?;
-    let means = Machine::new(arguments.machine, &plan.scenarios(), None)?.means();
+    let means = means(arguments.machine, &plan.scenarios(), None)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, arguments.force)).transpose()?;
     let grid = Grid::of(run_plan(plan.by(means), arguments.machine.quiet, "Nothing was written.")?)?;
     if let Some(out) = &out {

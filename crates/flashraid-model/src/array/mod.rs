@@ -142,9 +142,19 @@ impl Array {
 
     /// The same with or without the shortcuts, which change nothing but the time it takes.
     pub fn with_shortcuts(params: &ArrayParams, seed: u64, shortcuts: Shortcuts) -> Self {
+        Self::make(params, seed, shortcuts, &mut || true).expect("nobody says no")
+    }
+
+    /// The same, ended before its time when `go_on`, which is asked before each member, says no: large members take a while to fill.
+    pub fn new_while(params: &ArrayParams, seed: u64, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
+        Self::make(params, seed, Shortcuts::default(), go_on)
+    }
+
+    fn make(params: &ArrayParams, seed: u64, shortcuts: Shortcuts, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
         let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
         let (spares, _) = params.spares();
-        let mut members = Members::new((0..params.members + spares).map(member).collect());
+        let filled = (0..params.members + spares).map(|number| go_on().then(|| member(number)));
+        let mut members = Members::new(filled.collect::<Option<_>>()?);
         if params.coordination.as_ref().is_some_and(CoordinationParams::counts_pages) {
             members.pages_given = Some(Box::new(PagesGiven::new(members.ssds.len())));
         }
@@ -157,7 +167,7 @@ impl Array {
                 ssd.begin(fx);
             });
         }
-        Self {
+        Some(Self {
             layout: params.layout(),
             read_plan: params.read_plan,
             members,
@@ -171,7 +181,7 @@ impl Array {
             last_arrival_ns: 0,
             outbox: Outbox::default(),
             host: HostCounters::default(),
-        }
+        })
     }
 
     /// Bytes of a page.

@@ -637,3 +637,16 @@ fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
     assert_eq!(array.stripe_counters().map(|counters| counters.trim_pages_ignored), Some(2));
     assert_eq!(array.host_counters(), HostCounters { trims: 2, flushes: 1 });
 }
+
+#[test]
+fn an_array_is_made_member_by_member_while_it_is_wanted() {
+    let params = params(Level::Raid0, 3, 1);
+    let mut asked = 0;
+    let stopped = Array::new_while(&params, 1, &mut || {
+        asked += 1;
+        asked < 3
+    });
+    assert!(stopped.is_none() && asked == 3);
+    let made = Array::new_while(&params, 1, &mut || true).expect("nobody says no");
+    assert_eq!(made.page_bytes(), Array::new(&params, 1).page_bytes());
+}

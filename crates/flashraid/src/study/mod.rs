@@ -3,6 +3,7 @@
 mod axis;
 mod baseline;
 mod estimate;
+mod means;
 mod plan;
 mod problem;
 mod range;
@@ -30,11 +31,13 @@ use crate::warm_cache::WarmCache;
 pub use axis::combinations;
 pub use axis::{Axis, Setting};
 pub use estimate::{Estimate, estimate, ratio};
+#[doc(hidden)]
+pub use means::Means;
+pub use means::default_workers;
 pub use plan::StudyPlan;
 pub use problem::StudyProblem;
-pub use run::default_workers;
 #[doc(hidden)]
-pub use run::{Means, Simulated, run_all};
+pub use run::{Simulated, run_all};
 #[doc(hidden)]
 pub use store::Store;
 

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use flashraid_workload::Stop;
 
 use super::baseline::baselines;
-use super::run::{Means, Simulated, default_workers, run_all};
+use super::means::{Means, default_workers};
+use super::run::{Simulated, run_all};
 use super::store::{POINTS, Store, short_hash};
 use super::{Axis, Setting, Study, StudyObserver, StudyProblem, StudyResult, StudyRow, combinations, shard};
 use crate::Error;

@@ -8,6 +8,7 @@ use std::thread;
 use flashraid_workload::{SourceError, Stop};
 
 use super::StudyObserver;
+use super::means::Means;
 use super::store::{Store, short_hash};
 use crate::Error;
 use crate::config::Scenario;
@@ -15,19 +16,7 @@ use crate::content::Contents;
 use crate::observer::{Observer, Progress};
 use crate::report::Report;
 use crate::run::{RunError, run_sharing};
-use crate::warm_cache::WarmCache;
 use crate::warm_up::{SharedWarmUps, warm_up_key};
-
-/// What of the machine a study uses; changes no result.
-#[derive(Debug, Clone)]
-pub struct Means {
-    /// Simulations at a time; 0 counts as 1.
-    pub workers: usize,
-    /// Threads of each; 0 counts as 1.
-    pub threads: usize,
-    /// Where states after long warm-ups are kept.
-    pub cache: Option<WarmCache>,
-}
 
 /// One simulation of a study.
 #[derive(Debug)]
@@ -164,9 +153,4 @@ impl Observer for OfOne<'_> {
     fn progress(&mut self, progress: &Progress) -> bool {
         self.observer.progress(self.index, progress)
     }
-}
-
-/// How many workers a study has unless it is told: one for each processor.
-pub fn default_workers() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,0 +1,97 @@
+//! What of the machine simulations may use.
+
+use std::thread;
+
+use crate::config::Scenario;
+use crate::memory::{self, TooLittleMemory};
+use crate::warm_cache::WarmCache;
+
+/// What of the machine a study uses; changes no result.
+#[derive(Debug, Clone)]
+pub struct Means {
+    /// Simulations at a time; 0 counts as 1.
+    pub workers: usize,
+    /// Threads of each; 0 counts as 1.
+    pub threads: usize,
+    /// Where states after long warm-ups are kept.
+    pub cache: Option<WarmCache>,
+}
+
+impl Means {
+    /// What this machine has for these simulations: as many at a time, and as many threads of each, as are wanted or as there are processors and
+    /// memory for. Together there are never more threads than processors, unless more simulations at a time are wanted.
+    ///
+    /// # Errors
+    /// They need more memory than there is.
+    pub fn of_machine(
+        simulations: &[&Scenario],
+        workers: Option<usize>,
+        threads: Option<usize>,
+        cache: Option<WarmCache>,
+    ) -> Result<Means, TooLittleMemory> {
+        let processors = default_workers();
+        let mut at_a_time = workers.unwrap_or(processors).min(simulations.len()).max(1);
+        if let Some((available_bytes, bound)) = memory::available_bytes() {
+            let needed = |workers| memory::needed_by_all(simulations.iter().copied(), workers);
+            // Fewer at a time change no result; but as many as the user wants, or none.
+            while workers.is_none() && at_a_time > 1 && needed(at_a_time) > available_bytes {
+                at_a_time -= 1;
+            }
+            let needed_bytes = needed(at_a_time);
+            if needed_bytes > available_bytes {
+                return Err(TooLittleMemory { needed_bytes, available_bytes, bound, workers: at_a_time });
+            }
+        }
+        Ok(Means { workers: at_a_time, threads: threads_of_each(threads, at_a_time, processors), cache })
+    }
+}
+
+/// How many workers a study has unless it is told: one for each processor.
+pub fn default_workers() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Threads of each of so many simulations at a time.
+fn threads_of_each(wanted: Option<usize>, workers: usize, processors: usize) -> usize {
+    let left = (processors / workers).max(1);
+    wanted.map_or(left, |wanted| wanted.clamp(1, left))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Simulation;
+
+    #[test]
+    fn workers_and_threads_share_the_processors() {
+        assert_eq!(threads_of_each(None, 1, 8), 8);
+        assert_eq!(threads_of_each(Some(3), 1, 8), 3);
+        assert_eq!(threads_of_each(Some(0), 1, 8), 1);
+        assert_eq!(threads_of_each(Some(16), 1, 8), 8, "no more than there are");
+        assert_eq!(threads_of_each(None, 8, 8), 1);
+        assert_eq!(threads_of_each(None, 3, 8), 2);
+        assert_eq!(threads_of_each(Some(4), 4, 8), 2);
+        assert_eq!(threads_of_each(Some(4), 100, 2), 1, "more workers than processors");
+    }
+
+    #[test]
+    fn there_are_no_more_workers_than_simulations_or_than_are_wanted() {
+        let scenario = Simulation::from_toml("ssd.geometry = { dies = 1, blocks = 64 }").unwrap().scenario().unwrap();
+        let workers = |simulations: usize, wanted| Means::of_machine(&vec![&scenario; simulations], wanted, None, None).unwrap().workers;
+        assert_eq!((workers(0, None), workers(1, Some(5)), workers(9, Some(2))), (1, 1, 2));
+        assert_eq!(workers(200, Some(100)), 100, "as many as the user wants");
+        assert_eq!(workers(200, None), default_workers().min(200));
+    }
+
+    #[test]
+    fn what_memory_has_no_room_for_is_refused() {
+        let geometry = "array.members = 256\nssd.geometry = { dies = 256, planes = 16, blocks = 4096, pages = 1024 }";
+        let scenario = Simulation::from_toml(geometry).unwrap().scenario().unwrap();
+        // Nothing to refuse where the system does not tell.
+        if let Some((available_bytes, _)) = memory::available_bytes() {
+            let lack = Means::of_machine(&[&scenario; 3], None, None, None).unwrap_err();
+            assert!(lack.workers == 1 && lack.needed_bytes > available_bytes / 2, "{lack:?}");
+            assert_eq!(Means::of_machine(&[&scenario; 3], Some(2), None, None).unwrap_err().workers, 2);
+        }
+    }
+}
