@@ -330,7 +330,7 @@ pub struct RunArgs {
     /// Write response times, read and write apart, into this file as an interval log of HdrHistogram; intervals are as long as report.bandwidth_interval
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub hdr: Option<PathBuf>,
-    /// Write fio's logs PREFIX_lat.log, PREFIX_bw.log and PREFIX_iops.log, for its plotters; intervals are as long as report.bandwidth_interval
+    /// Write fio's logs PREFIX_lat.log, _clat.log, _slat.log, _bw.log and _iops.log, for its plotters; intervals are as long as report.bandwidth_interval
     #[arg(long, value_name = "PREFIX", conflicts_with = "seeds")]
     pub fio_logs: Option<PathBuf>,
     /// Keep single requests and collections of this window of simulated time, for instance 1s..1300ms; --out draws them

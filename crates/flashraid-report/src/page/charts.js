@@ -374,7 +374,7 @@
       width: widthOf(parts.plot), height: HEIGHT, legend: { show: false },
       scales: { x: { time: false, range: [-0.6, groups - 0.4] }, y: chart.y.log ? { distr: 3, range: () => [10 ** Math.floor(Math.log10(floor)), most() * 1.3] } : { range: () => [0, most() * 1.08] } },
       axes: [axis(null, { splits: () => chart.groups.map((_, group) => group), values: () => chart.groups, grid: { show: false },
-        rotate: turned() ? -35 : 0, size: turned() ? 24 + longest * 4.2 : 30 }), upwards(chart.y.label, chart.y.log)],
+        rotate: turned() ? 35 : 0, size: turned() ? 24 + longest * 4.2 : 30 }), upwards(chart.y.label, chart.y.log)],
       series: [{}, ...chart.series.map((series, index) => ({ label: series.name, fill: () => colour(index), paths, points: { show: false } }))],
       cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
       hooks: { draw: [intervals], setCursor: [(u) => {
