@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use flashraid::study::{Axis, Setting};
 use flashraid_fit::Parameter;
 use flashraid_fit::sets::Set;
+use flashraid_report::figures;
 use flashraid_workload::trace::write::WRITABLE;
 use flashraid_workload::trace::{Devices, Discards, Format, Reorder, TimeUnit, TraceSpec};
 use flashraid_workload::units::Duration;
@@ -391,6 +392,9 @@ pub struct CompareArgs {
     /// The value that the others are compared with [default: the first of the first --vary]
     #[arg(long, value_name = "A")]
     pub baseline: Option<String>,
+    /// Sort the tables by this figure, the best first, for instance response_us.all.mean
+    #[arg(long, value_name = "FIGURE", value_parser = figures::of_key)]
+    pub sort: Option<&'static figures::Figure>,
     /// First seed, in place of the configuration's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

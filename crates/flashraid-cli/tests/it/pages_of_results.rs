@@ -64,7 +64,7 @@ fn what_a_comparison_draws_is_what_its_document_says() {
         // Lines over a number, logarithmic where values span decades.
         &["--vary", "workload.arrivals.mean_gap=500us,2ms,80ms", "--vary", "ssd.gc.victim=greedy,fifo"],
         // More series than colours.
-        &["--vary", "coordination.scheme=local,reactive-inclusive,ideal", "--vary", "ssd.gc.victim=greedy,fifo,d-choices,windowed-greedy"],
+        &["--vary", "coordination.scheme=local,reactive-inclusive,ideal", "--vary", "ssd.gc.victim=greedy,fifo,d-choices,cost-benefit"],
     ];
     let mut measured = 0;
     for (index, vary) in grids.iter().enumerate() {

@@ -164,6 +164,8 @@
     });
   }
 
+  // Between the numbers of an axis whose values are whole: half a member is none.
+  const WHOLE = [...Array(13).keys()].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power));
   const HINT = "Drag to zoom, double-click to reset; keys: arrows read values, Shift and arrows move, + − 0 zoom.";
 
   // Points of several lines over one common list of x, in order. An x at which a line jumps is there twice, before and after.
@@ -304,7 +306,7 @@
       scales: {
         x: { time: false, distr: chart.x.log ? 3 : 1, range: (u, min, max) => [min === data[0][0] ? full[0] : min ?? full[0], !(max > min) || max === data[0][data[0].length - 1] ? full[1] : max] },
         y: { distr: chart.y.log ? 3 : 1, range: upTo } },
-      axes: [upwardsAcross(chart.x), upwards(chart.y.label, chart.y.log)],
+      axes: [{ ...upwardsAcross(chart.x), ...(chart.x.log || !data[0].every(Number.isInteger) ? {} : { incrs: WHOLE }) }, upwards(chart.y.label, chart.y.log)],
       series: [{}, ...chart.series.map((line, index) => ({
         label: line.name, stroke: () => colour(index), width: 2, dash: DASHES[index % DASHES.length], spanGaps: true, points: { show: marked, size: 7, fill: () => colour(index) } }))],
       cursor: { drag: { x: true, y: false }, points: { size: 7 } },
