@@ -165,7 +165,7 @@ fn expect_timeline(content: &Value, picture: &str, about: &str) {
                 let (left, width) = (number(bar, "x"), number(bar, "width"));
                 left <= across(*start_ms) + 2.5 && left + width >= across(*end_ms) - 2.5
             };
-            assert!(bars.iter().any(|bar| covers(&bar)), "{about}: no bar from {start_ms} to {end_ms}");
+            assert!(bars.iter().any(covers), "{about}: no bar from {start_ms} to {end_ms}");
         }
     }
 }

@@ -174,7 +174,7 @@ impl Source for Commands {
         let kind = match self.at % 8 {
             0 | 3 => OpKind::Read,
             1 => OpKind::Trim,
-            5 if self.at % 5 == 0 => OpKind::Flush,
+            5 if self.at.is_multiple_of(5) => OpKind::Flush,
             _ => OpKind::Write,
         };
         let length_bytes = if kind == OpKind::Flush { 0 } else { 16 << 10 };
