@@ -395,7 +395,7 @@ mod tests {
         assert!(doubts[0].starts_with("ideal !: unstable") && doubts[1].starts_with("?: fewer than ten"), "{doubts:?}");
         assert_eq!(
             grid.conclusion().unwrap(),
-            "local and ideal are as fast as each other in the mean; its p99 is the same (but see the marks)."
+            "local and ideal are as fast as each other in the mean; their p99 is the same (but see the marks)."
         );
     }
 
