@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use flashraid::study::{Axis, Setting};
 use flashraid_fit::Parameter;
 use flashraid_fit::sets::Set;
+use flashraid_report::figures;
 use flashraid_workload::trace::write::WRITABLE;
 use flashraid_workload::trace::{Devices, Discards, Format, Reorder, TimeUnit, TraceSpec};
 use flashraid_workload::units::Duration;
@@ -330,7 +331,7 @@ pub struct RunArgs {
     /// Write response times, read and write apart, into this file as an interval log of HdrHistogram; intervals are as long as report.bandwidth_interval
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub hdr: Option<PathBuf>,
-    /// Write fio's logs PREFIX_lat.log, PREFIX_bw.log and PREFIX_iops.log, for its plotters; intervals are as long as report.bandwidth_interval
+    /// Write fio's logs PREFIX_lat.log, _clat.log, _slat.log, _bw.log and _iops.log, for its plotters; intervals are as long as report.bandwidth_interval
     #[arg(long, value_name = "PREFIX", conflicts_with = "seeds")]
     pub fio_logs: Option<PathBuf>,
     /// Keep single requests and collections of this window of simulated time, for instance 1s..1300ms; --out draws them
@@ -391,6 +392,9 @@ pub struct CompareArgs {
     /// The value that the others are compared with [default: the first of the first --vary]
     #[arg(long, value_name = "A")]
     pub baseline: Option<String>,
+    /// Sort the tables by this figure, the best first, for instance response_us.all.mean
+    #[arg(long, value_name = "FIGURE", value_parser = figures::of_key)]
+    pub sort: Option<&'static figures::Figure>,
     /// First seed, in place of the configuration's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

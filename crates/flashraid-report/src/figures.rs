@@ -1,6 +1,7 @@
 //! The figures of a report that comparisons show, by their place in the JSON document.
 
 /// One figure of a report.
+#[derive(Debug)]
 pub struct Figure {
     /// Heading.
     pub name: &'static str,
@@ -13,7 +14,7 @@ pub struct Figure {
 }
 
 /// What a figure counts.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// A duration in microseconds.
     Microseconds,
@@ -24,7 +25,7 @@ pub enum Unit {
 }
 
 /// Which way a figure gets better.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// Less is better.
     Less,
@@ -80,6 +81,16 @@ pub const TABLES: &[(&str, &[Figure])] = &[
 /// All of them.
 pub fn all() -> impl Iterator<Item = &'static Figure> {
     TABLES.iter().flat_map(|(_, figures)| *figures)
+}
+
+/// The figure of this key.
+///
+/// # Errors
+/// There is none; the text lists them.
+pub fn of_key(key: &str) -> Result<&'static Figure, String> {
+    all()
+        .find(|figure| figure.key() == key)
+        .ok_or_else(|| format!("choose one of {}", all().map(Figure::key).collect::<Vec<_>>().join(", ")))
 }
 
 impl Figure {

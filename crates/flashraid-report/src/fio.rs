@@ -108,6 +108,8 @@ impl Recorder {
     pub fn document(mut self, report: &Report, job: &str) -> Value {
         let measured_ns = report.simulated_ns.saturating_sub(report.measured_from_ns);
         let runtime_ms = measured_ns / 1_000_000;
+        let sum = |of: fn(&Kind) -> u64| self.kinds.iter().map(of).sum::<u64>();
+        let mean_bytes = sum(|kind| kind.bytes) / sum(|kind| kind.response.count()).max(1);
         let [read, write] = &mut self.kinds;
         let directions =
             [("read", read.document(measured_ns)), ("write", write.document(measured_ns)), ("trim", Kind::default().document(measured_ns))];
@@ -118,7 +120,7 @@ impl Recorder {
         add("error", json!(0));
         add("eta", json!(0));
         add("elapsed", json!(measured_ns.div_ceil(1_000_000_000)));
-        add("job options", options(report, job));
+        add("job options", options(report, job, mean_bytes));
         for (name, document) in directions {
             add(name, document);
         }
@@ -263,8 +265,8 @@ fn depth(report: &Report) -> Option<u64> {
     report.config.pointer("/workload/arrivals/depth").and_then(Value::as_u64)
 }
 
-/// What readers of fio's output ask of the options of a job.
-fn options(report: &Report, job: &str) -> Value {
+/// What readers of fio's output ask of the options of a job. Where requests differ in size, that is their mean.
+fn options(report: &Report, job: &str, mean_bytes: u64) -> Value {
     let mut options = Map::new();
     let mut add = |key: &str, value: String| options.insert(key.to_owned(), value.into());
     add("name", job.to_owned());
@@ -284,12 +286,11 @@ fn options(report: &Report, job: &str) -> Value {
     if read > 0 && write > 0 {
         add("rwmixread", (read * 100 / (read + write)).to_string());
     }
-    if let Some(size) = report.config.pointer("/workload/size").and_then(Value::as_str) {
-        add("bs", size.to_owned());
-    }
+    add("bs", report.config.pointer("/workload/size").and_then(Value::as_str).map_or(mean_bytes.to_string(), ToOwned::to_owned));
     if let Some(depth) = depth(report) {
         add("iodepth", depth.to_string());
     }
+    add("numjobs", "1".to_owned());
     Value::Object(options)
 }
 

@@ -1,7 +1,8 @@
 //! Response times, bandwidth and requests per second over time as fio's logs, which its plotters read.
 //!
-//! Lines are fio's: `milliseconds, value, direction (0 read, 1 write), bytes of the request`. `_lat.log` has a line for each request, in
-//! nanoseconds; `_bw.log` (KiB/s) and `_iops.log` have one for each interval and direction, with 0 bytes, as with `log_avg_msec`.
+//! Lines are fio's: `milliseconds, value, direction (0 read, 1 write), bytes of the request`. `_lat.log`, `_clat.log` and `_slat.log` have a
+//! line for each request, in nanoseconds: nothing is submitted late, so that the first two are the same and the third is 0. `_bw.log`
+//! (KiB/s) and `_iops.log` have one for each interval and direction, with 0 bytes, as with `log_avg_msec`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,9 @@ const NS_PER_MS: u64 = 1_000_000;
 
 /// The logs, which grow while the simulation runs; without [`Logs::finish`] nothing is left of them.
 pub struct Logs {
-    latency: GrowingFile,
+    total: GrowingFile,
+    completion: GrowingFile,
+    submission: GrowingFile,
     bandwidth: GrowingFile,
     iops: GrowingFile,
     skip: Skip,
@@ -31,8 +34,8 @@ pub struct Logs {
 }
 
 /// The files that logs of this prefix are.
-pub fn paths(prefix: &Path) -> [PathBuf; 3] {
-    ["lat", "bw", "iops"].map(|name| {
+pub fn paths(prefix: &Path) -> [PathBuf; 5] {
+    ["lat", "clat", "slat", "bw", "iops"].map(|name| {
         let mut path = prefix.as_os_str().to_owned();
         path.push(format!("_{name}.log"));
         PathBuf::from(path)
@@ -50,9 +53,11 @@ impl Logs {
     /// # Errors
     /// A file can't be written.
     pub fn begin(prefix: &Path, interval_ns: u64, skip: Skip) -> Outcome<Logs> {
-        let [latency, bandwidth, iops] = paths(prefix);
+        let [total, completion, submission, bandwidth, iops] = paths(prefix);
         Ok(Logs {
-            latency: GrowingFile::begin(&latency)?,
+            total: GrowingFile::begin(&total)?,
+            completion: GrowingFile::begin(&completion)?,
+            submission: GrowingFile::begin(&submission)?,
             bandwidth: GrowingFile::begin(&bandwidth)?,
             iops: GrowingFile::begin(&iops)?,
             skip,
@@ -78,7 +83,11 @@ impl Logs {
         self.seen[direction] = true;
         self.done[direction].0 += 1;
         self.done[direction].1 += request.length_bytes;
-        line(&mut self.latency, done_ns / NS_PER_MS, done_ns - arrival_ns, direction, request.length_bytes)
+        let response_ns = done_ns - arrival_ns;
+        for (log, ns) in [(&mut self.total, response_ns), (&mut self.completion, response_ns), (&mut self.submission, 0)] {
+            line(log, done_ns / NS_PER_MS, ns, direction, request.length_bytes)?;
+        }
+        Ok(())
     }
 
     /// Writes the intervals before this one; those without requests are written, too, as long as a pause is no longer than a thousand of them.
@@ -115,8 +124,6 @@ impl Logs {
         if self.seen != [false; 2] {
             self.end_interval()?;
         }
-        self.latency.finish()?;
-        self.bandwidth.finish()?;
-        self.iops.finish()
+        [self.total, self.completion, self.submission, self.bandwidth, self.iops].into_iter().try_for_each(GrowingFile::finish)
     }
 }

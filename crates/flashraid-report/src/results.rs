@@ -155,7 +155,7 @@ fn grid(document: &Value) -> Result<Grid, String> {
         points.iter().position(|point| point.settings == wanted)
     };
     let baselines = (0..points.len()).map(|index| baseline_of(index).unwrap_or(0)).collect();
-    Ok(Grid { axes, points, baselines })
+    Ok(Grid { axes, points, baselines, sorted_by: None })
 }
 
 /// What the page of these results consists of: runs beside each other first, if there are several, then each result.
@@ -183,6 +183,7 @@ fn beside(runs: &[(&str, &Value)]) -> Part {
         axes: vec![Axis { key: "result".to_owned(), values: runs.iter().map(|(name, _)| (*name).to_owned()).collect() }],
         points: runs.iter().map(|(name, report)| Point { settings: settings(name), reports: vec![(*report).clone()] }).collect(),
         baselines: vec![0; runs.len()],
+        sorted_by: None,
     };
     let mut part = of_grid("All runs", &grid);
     part.summary.extend(differences(runs));
@@ -328,7 +329,7 @@ mod tests {
             .into_iter()
             .enumerate()
             .map(|(index, settings)| Point { settings, reports: vec![report(index as f64 + 1.0, 1), report(index as f64 + 2.0, 2)] });
-        let grid_ = Grid { axes, points: points.collect(), baselines: vec![0, 0, 2, 2] };
+        let grid_ = Grid { axes, points: points.collect(), baselines: vec![0, 0, 2, 2], sorted_by: None };
         let document = grid_.document();
         let read = grid(&document).unwrap();
         assert_eq!(read.document(), document);

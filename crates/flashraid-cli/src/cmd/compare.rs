@@ -35,7 +35,7 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
     if let Some(shard) = arguments.shard {
         return report_shard(shard, &result, &out, arguments.json);
     }
-    let grid = Grid::of(result)?;
+    let grid = Grid { sorted_by: arguments.sort, ..Grid::of(result)? };
 
     write_reports(&grid, &format!("flashraid compare {}", arguments.scenario.file.display()), &out)?;
     match arguments.json {

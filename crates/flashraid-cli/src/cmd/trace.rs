@@ -89,10 +89,10 @@ fn sheets(info: &TraceInfo) -> Vec<Sheet> {
     let unit = info.time_unit.map_or(String::new(), |unit| format!(", times in {}", unit.name()));
     let backwards = match (info.backwards.stamps, info.backwards.reorder_window) {
         (0, _) => "none".to_owned(),
-        (stamps, Some(window)) => {
-            format!("{}, up to {}; reorder = {window} puts them in order", grouped(stamps), ns(info.backwards.farthest_ns))
+        (stamps, window) => {
+            let mended_by = window.map_or("\"sort\"".to_owned(), |window| window.to_string());
+            format!("{}, up to {} (try reorder = {mended_by})", grouped(stamps), ns(info.backwards.farthest_ns))
         }
-        (stamps, None) => format!("{}, up to {}; reorder = \"sort\" puts them in order", grouped(stamps), ns(info.backwards.farthest_ns)),
     };
     let skipped = [
         (info.skipped.bad_lines, "bad lines"),

@@ -41,12 +41,33 @@ fn claims_of(figure: &Figure) -> Vec<String> {
     figure.facts().into_iter().map(|fact| fact.id).collect()
 }
 
+/// Titles of this width leave room for the other columns on a terminal of 80.
+const TITLE_WIDTH: usize = 40;
+
+/// The text on lines of at most so many characters, unless a word is longer.
+fn wrapped(text: &str, most: usize) -> String {
+    let (mut lines, mut column) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > most {
+            lines.push('\n');
+            column = 0;
+        } else if column > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+    }
+    lines
+}
+
 /// What can be reproduced.
 pub fn list(figures: &[Figure]) -> Sheet {
     let mut sheet = Sheet { label_columns: 2, ..Sheet::new("Figures and tables", &["id", "title", "points", "claims"]) };
     let row = |figure: &Figure| {
         let counts = [figure.points.len(), claims_of(figure).len()];
-        vec![figure.id.into(), figure.title.into(), counts[0].to_string().into(), counts[1].to_string().into()]
+        vec![figure.id.into(), wrapped(figure.title, TITLE_WIDTH).into(), counts[0].to_string().into(), counts[1].to_string().into()]
     };
     sheet.rows = figures.iter().map(row).collect();
     sheet

@@ -11,23 +11,52 @@ use crate::program::Place;
 const WATCH: &str = include_str!("browser_watch.js");
 /// Uses the page as a reader would, and writes down what happened.
 const PROBE: &str = include_str!("browser_probe.js");
+/// Reads back what the charts of a page show.
+pub const READ: &str = include_str!("browser_read.js");
+/// What is around the page, and prints what the probe tells.
+const AROUND: &str = "<!DOCTYPE html><meta name=\"color-scheme\" content=\"light dark\"><style>body { margin: 0 } iframe { border: 0; width: WIDTHpx; height: 900px }</style>\
+    <script>addEventListener('message', ({ data }) => { const pre = document.createElement('pre'); pre.id = 'probe'; pre.textContent = data; document.body.append(pre); });</script>\
+    <iframe src=\"probed.html\"></iframe>";
+
+/// How a page is looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// Of the window, in pixels.
+    pub width: u32,
+    /// The reader prefers dark ground.
+    pub dark: bool,
+}
+
+/// The widths of a large screen, of a small one and of a telephone, on either ground.
+pub const LOOKS: [Look; 3] = [Look { width: 1440, dark: false }, Look { width: 1024, dark: true }, Look { width: 390, dark: false }];
+
+impl Look {
+    /// The same on the other ground.
+    pub fn other(self) -> Look {
+        Look { dark: !self.dark, ..self }
+    }
+}
 
 /// What the probe saw in a page, or `None` if there is no browser.
-fn visit(place: &Place, page: &str, width: u32) -> Option<Value> {
-    visit_with(place, page, width, PROBE)
+fn visit(place: &Place, page: &str, look: Look) -> Option<Value> {
+    visit_with(place, page, look, PROBE)
 }
 
 /// What a probe of one's own saw.
-pub fn visit_with(place: &Place, page: &str, width: u32, probe: &str) -> Option<Value> {
+///
+/// The page stands in a frame: windows of browsers can't be as narrow as those of telephones.
+pub fn visit_with(place: &Place, page: &str, Look { width, dark }: Look, probe: &str) -> Option<Value> {
     let html = fs::read_to_string(place.path(page)).unwrap();
     let html = html.replacen("<head>", &format!("<head><script>{WATCH}</script>"), 1);
     place.write("probed.html", html.replacen("</body>", &format!("<script>{probe}</script></body>"), 1));
-    let output = Command::new("chromium")
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"])
-        .args([format!("--window-size={width},900"), format!("--user-data-dir={}", place.path("browser").display())])
-        .arg(format!("file://{}", place.path("probed.html").display()))
-        .stderr(Stdio::null())
-        .output();
+    place.write("around.html", AROUND.replace("WIDTH", &width.to_string()));
+    let mut command = Command::new("chromium");
+    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"]);
+    command.args([format!("--window-size={},900", width.max(500)), format!("--user-data-dir={}", place.path("browser").display())]);
+    if dark {
+        command.arg("--blink-settings=preferredColorScheme=0");
+    }
+    let output = command.arg(format!("file://{}", place.path("around.html").display())).stderr(Stdio::null()).output();
     let Ok(output) = output else {
         eprintln!("skipped: no chromium");
         return None;
@@ -35,26 +64,46 @@ pub fn visit_with(place: &Place, page: &str, width: u32, probe: &str) -> Option<
     let dom = String::from_utf8(output.stdout).unwrap();
     let probe = dom.split_once("<pre id=\"probe\">").and_then(|(_, rest)| rest.split_once("</pre>")).expect("the probe has run").0;
     let probe = probe.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    Some(serde_json::from_str(&probe).unwrap())
+    let probe = serde_json::from_str(&probe).unwrap();
+    expect_sound(&probe, &format!("{page} at {width} pixels, dark: {dark}"));
+    assert_eq!((&probe["width"], &probe["dark"]), (&json!(width), &json!(dark)), "the page is not looked at as it should be");
+    Some(probe)
+}
+
+/// What must hold of every page: it is whole, asks nobody, fits the window, and can be read.
+fn expect_sound(probe: &Value, about: &str) {
+    assert_eq!(probe["problems"], json!([]), "{about}: errors or refused requests");
+    assert_eq!(
+        (&probe["requests"], &probe["overflow"]),
+        (&json!(0), &json!(0)),
+        "{about}: the page asks for files, or is wider than the window"
+    );
+    // 4.5 is what WCAG 2 asks for of texts of this size.
+    let [contrast, size] = ["contrast", "size"].map(|figure| (probe[figure][0].as_f64().unwrap(), &probe[figure][1]));
+    assert!(contrast.0 >= 4.5, "{about}: {contrast:?}");
+    assert!(size.0 >= 11.0, "{about}: a text of {size:?} pixels");
+    for chart in probe["charts"].as_array().unwrap() {
+        let panels: Vec<[f64; 2]> = serde_json::from_value(chart["panels"].clone()).unwrap();
+        assert!(
+            panels.iter().all(|panel| *panel == panels[0]),
+            "{about}: panels of {} start or end at different pixels: {panels:?}",
+            chart["id"]
+        );
+    }
 }
 
 fn chart<'a>(probe: &'a Value, id: &str) -> &'a Value {
     probe["charts"].as_array().unwrap().iter().find(|chart| chart["id"] == id).unwrap_or_else(|| panic!("no chart {id}: {probe}"))
 }
 
-/// What must hold of every page.
-fn expect_sound(probe: &Value, charts: &[&str]) {
-    assert_eq!(probe["problems"], json!([]), "errors or refused requests");
-    assert_eq!(probe["requests"], 0);
-    assert_eq!(probe["overflow"], 0, "the page is wider than the window");
+/// The charts do what their buttons, keys and legends say.
+fn expect_working(probe: &Value, charts: &[&str]) {
     let ids: Vec<&str> = probe["charts"].as_array().unwrap().iter().map(|chart| chart["id"].as_str().unwrap()).collect();
     assert_eq!(ids, charts);
     for chart in probe["charts"].as_array().unwrap() {
         let chart =
             &Value::from_iter(chart.as_object().unwrap().clone().into_iter().filter(|(key, _)| key != "data" && key != "positions"));
         assert!(chart["colours"].as_u64().unwrap() > 2, "nothing is drawn: {chart}");
-        let panels: Vec<[f64; 2]> = serde_json::from_value(chart["panels"].clone()).unwrap();
-        assert!(panels.iter().all(|panel| *panel == panels[0]), "panels start or end at different pixels: {panels:?}");
         assert_eq!(chart["hover_shows_values"], true, "{chart}");
         assert_eq!(chart["key_shows_values"], true, "{chart}");
         assert_eq!(chart["switched"], json!([false, true]), "{chart}");
@@ -161,9 +210,9 @@ const CHARTS_OF_A_RUN: [&str; 14] = [
 fn the_report_of_a_run_works_in_a_browser() {
     let place = Place::new();
     let report = place.run_json(&["run", "small.toml", "--json", "--timeline", "1s..1.2s", "--out", "out"]);
-    for width in [1440, 1024, 390] {
-        let Some(probe) = visit(&place, "out/report.html", width) else { return };
-        expect_sound(&probe, &CHARTS_OF_A_RUN);
+    for look in LOOKS {
+        let Some(probe) = visit(&place, "out/report.html", look) else { return };
+        expect_working(&probe, &CHARTS_OF_A_RUN);
 
         assert_eq!(numbers(&chart(&probe, "bandwidth")["data"][1]), numbers(&report["bandwidth_mb_s"]["series"]));
         let curves = ["all", "read", "write"].map(|name| (name, &report["response_us"][name]["cdf"]));
@@ -187,9 +236,9 @@ fn the_report_of_a_comparison_works_in_a_browser() {
     let place = Place::new();
     let vary = ["--vary", "ssd.gc.victim=greedy,fifo", "--vary", "array.members=2,4", "--seeds", "2"];
     let document = place.run_json(&[&["compare", "small.toml", "--json", "--out", "out"][..], &vary].concat());
-    let Some(probe) = visit(&place, "out/report.html", 1280) else { return };
+    let Some(probe) = visit(&place, "out/report.html", LOOKS[1]) else { return };
     let lines = ["mean-response", "response-deviation", "percentiles", "response-cdf", "response-tail"];
-    expect_sound(&probe, &[&lines[..], &["write-amplification", "bandwidth", "free-blocks"]].concat());
+    expect_working(&probe, &[&lines[..], &["write-amplification", "bandwidth", "free-blocks"]].concat());
 
     // A line for each policy over the number of members.
     let figures = |pointer: &str| -> Vec<f64> {

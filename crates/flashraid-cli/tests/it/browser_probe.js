@@ -67,10 +67,5 @@
     seen.switched.push(toggle.getAttribute("aria-pressed") === "true");
     charts.push(seen);
   }
-  const report = { charts, problems, requests: performance.getEntriesByType("resource").length,
-    overflow: Math.max(0, document.documentElement.scrollWidth - innerWidth) };
-  const pre = document.createElement("pre");
-  pre.id = "probe";
-  pre.textContent = JSON.stringify(report);
-  document.body.append(pre);
+  tell({ charts });
 })();

@@ -1,7 +1,7 @@
 // Reads back what the charts of a page show, without touching them otherwise.
 (async () => {
   const settle = () => new Promise((resolve) => setTimeout(resolve, 40));
-  const charts = [];
+  const charts = [], contents = JSON.parse(document.getElementById("charts-data").textContent).flat();
   for (const section of document.querySelectorAll(".chart")) {
     const plot = section.querySelector(".plot"), u = plot.uplots[0];
     const log = (key) => u.scales[key].distr === 3;
@@ -21,10 +21,11 @@
       heights: u.data.slice(1).map((column) => column.map((y) => (y == null ? null : u.valToPos(y, "y")))),
       scale: { x: [u.scales.x.min, u.scales.x.max, log("x")], y: [u.scales.y.min, u.scales.y.max, log("y")], width: u.over.clientWidth, height: u.over.clientHeight },
       panels: plot.uplots.map((u) => { const box = u.over.getBoundingClientRect(); return [box.left, box.right]; }),
-      picture: document.getElementById(`picture-${section.id}`)?.textContent.length ?? 0,
+      picture: document.getElementById(`picture-${section.id}`)?.textContent ?? "",
+      content: contents.find((chart) => chart.id === section.id),
     };
-    // Of bars the stretches of one colour down the middle of each group, in pixels of the page from the bottom of the plot.
-    if (section.id.endsWith("time-parts")) {
+    // Of bars that stand on each other the stretches of one colour down the middle of each group, in pixels of the page from the bottom of the plot.
+    if (seen.content.stacked) {
       const canvas = u.ctx.canvas, ratio = devicePixelRatio, bottom = u.bbox.top + u.bbox.height;
       seen.stretches = u.data[0].map((group) => {
         const column = u.ctx.getImageData(Math.round(u.valToPos(group, "x", true)), 0, 1, canvas.height).data;
@@ -38,18 +39,25 @@
         return stretches;
       });
     }
+    // Of bars side by side the height of the colour in the middle of each, from the bottom of the plot; intervals are drawn there, too, hence beside it.
+    if (seen.content.kind === "bars" && !seen.content.stacked) {
+      const canvas = u.ctx.canvas, ratio = devicePixelRatio, bottom = u.bbox.top + u.bbox.height, wide = 0.8 / seen.content.series.length;
+      seen.bars = seen.content.series.map((series, index) => u.data[0].map((group) => {
+        const at = Math.round(u.valToPos(group - 0.4 + wide * (index + 0.3), "x", true));
+        const column = u.ctx.getImageData(at, 0, 1, canvas.height).data;
+        const colour = (y) => column.slice(4 * y, 4 * y + 4).join(), foot = colour(Math.round(bottom) - 2);
+        let y = Math.round(bottom) - 2;
+        while (y > u.bbox.top && colour(y - 1) === foot) y--;
+        return (bottom - y) / ratio;
+      }));
+    }
     charts.push(seen);
   }
   const sections = [...document.querySelectorAll("section.table")];
-  const report = {
-    charts, problems, overflow: Math.max(0, document.documentElement.scrollWidth - innerWidth), requests: performance.getEntriesByType("resource").length,
-    headline: document.querySelector(".headline")?.textContent, tiles: [...document.querySelectorAll(".tiles dd")].map((tile) => tile.textContent),
+  tell({
+    charts, headline: document.querySelector(".headline")?.textContent, tiles: [...document.querySelectorAll(".tiles dd")].map((tile) => tile.textContent),
     again: document.querySelector("details.text pre")?.textContent,
     markdown: sections.map((section) => flashraid.markdown(section)), csv: sections.map((section) => flashraid.csv(section)),
     contents: [...document.querySelectorAll("nav a")].filter((link) => !document.getElementById(link.getAttribute("href").slice(1))).length,
-  };
-  const pre = document.createElement("pre");
-  pre.id = "probe";
-  pre.textContent = JSON.stringify(report);
-  document.body.append(pre);
+  });
 })();

@@ -61,6 +61,42 @@ fn the_table_shows_figures_and_ratios() {
 }
 
 #[test]
+fn tables_are_sorted_if_asked() {
+    let place = Place::new();
+    let vary = ["compare", "small.toml", "--vary", "workload.arrivals.mean_gap=4ms,1ms,2ms", "--out", "grid"];
+    let order = |sort: &[&str]| -> Vec<String> {
+        let ended = place.run(&[&vary[..], sort].concat());
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        let rows = ended.stdout.lines().filter(|line| line.contains("ms ") && line.starts_with([' ', '1', '2', '4']));
+        let gaps = rows.filter_map(|line| line.split_whitespace().next()).filter(|first| first.ends_with("ms") && first.len() == 3);
+        gaps.take(3).map(str::to_owned).collect()
+    };
+    let means = |document: &serde_json::Value, pointer: &str| -> Vec<(String, f64)> {
+        let points = document["points"].as_array().unwrap().iter();
+        points
+            .map(|point| {
+                (
+                    point["settings"]["workload.arrivals.mean_gap"].as_str().unwrap().to_owned(),
+                    point["report"].pointer(pointer).unwrap().as_f64().unwrap(),
+                )
+            })
+            .collect()
+    };
+    assert_eq!(order(&[]), ["4ms", "1ms", "2ms"]);
+    let kept = place.json("grid/report.json");
+    for (figure, sign) in [("response_us.all.mean", 1.0), ("bandwidth_mb_s.mean", -1.0)] {
+        let mut expected = means(&kept, &format!("/{}", figure.replace('.', "/")));
+        expected.sort_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
+        let expected: Vec<String> = expected.into_iter().map(|(gap, _)| gap).collect();
+        assert_eq!(order(&["--sort", figure]), expected, "{figure}");
+    }
+    // Documents keep the order of the varied keys.
+    assert_eq!(without_wall_clock(place.json("grid/report.json")), without_wall_clock(kept));
+    let ended = place.run(&[&vary[..], &["--sort", "speed"]].concat());
+    assert!(ended.status == 2 && ended.stderr.contains("response_us.all.p99"), "{}", ended.stderr);
+}
+
+#[test]
 fn a_point_is_what_run_reports() {
     let place = Place::new();
     let run = place.run_json(&["run", "small.toml", "--json", "--set", "array.members=4", "--set", "coordination.scheme=ideal"]);

@@ -69,6 +69,8 @@ fn logs_of_fio_have_each_request_and_each_interval() {
         let report = place.run_json(&["run", "small.toml", "--json", "--fio-logs", "out/small", "--force", "--set", set]);
         let of_log = |name: &str| lines(&place.read(&format!("out/small_{name}.log")));
         let latency = of_log("lat");
+        assert_eq!(of_log("clat"), latency, "{set}");
+        assert_eq!(of_log("slat"), latency.iter().map(|line| [line[0], 0, line[2], line[3]]).collect::<Vec<_>>(), "{set}");
         let end_ms = report["simulated_ns"].as_u64().unwrap() / 1_000_000;
         for (direction, name) in [(0, "read"), (1, "write")] {
             let own = || latency.iter().filter(move |line| line[2] == direction);
@@ -102,7 +104,7 @@ fn logs_are_not_written_over_unasked_and_not_left_half_done() {
         assert_eq!(place.run(&[&["run", "small.toml", "--force"], &options[..]].concat()).status, 0);
     }
     let before = place.files();
-    assert_eq!(before, ["a.hlog", "a_bw.log", "a_iops.log", "a_lat.log"]);
+    assert_eq!(before, ["a.hlog", "a_bw.log", "a_clat.log", "a_iops.log", "a_lat.log", "a_slat.log"]);
     let ended = place.run(&["run", "small.toml", "--set", "workload.read_fraction=7", "--hdr", "b.hlog", "--fio-logs", "b"]);
     assert_eq!((ended.status, place.files()), (2, before));
     let ended = place.run(&["run", "small.toml", "--force"]);
@@ -199,4 +201,90 @@ fn the_readers_of_fio_read_the_logs() {
         drawn.lines().filter(|line| !line.starts_with('#')).map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
     let log = lines(&place.read("small_iops.log"));
     assert_eq!(drawn, log.iter().map(|line| line[1] as f64).collect::<Vec<_>>());
+}
+
+/// Whether gnuplot is there, which fio's plotters draw with; else the test says that it is skipped.
+fn has_gnuplot() -> bool {
+    let is_there = Command::new("gnuplot").arg("--version").output().is_ok();
+    if !is_there {
+        eprintln!("skipped: no gnuplot");
+    }
+    is_there
+}
+
+/// The ends of the strokes of the first curve in a picture of gnuplot's.
+fn drawn_by_gnuplot(svg: &str) -> Vec<[f64; 2]> {
+    let curve = svg.split_once("id=\"gnuplot_plot_1\"").expect("a curve").1;
+    let curve = curve.split("id=\"gnuplot_plot_").next().unwrap();
+    // The colour that the script gives to the first curve.
+    let strokes = curve.split("<path stroke='rgb(228,  26,  28)'").skip(1);
+    let strokes = strokes.map(|path| path.split_once("d='").unwrap().1.split('\'').next().unwrap());
+    let points = strokes.flat_map(|stroke| stroke.split(['M', 'L', ' ', '\n', '\t'])).filter_map(|point| {
+        let (x, y) = point.split_once(',')?;
+        Some([x.parse().unwrap(), y.parse().unwrap()])
+    });
+    // The first stroke is that of the key.
+    points.skip(2).collect()
+}
+
+/// `fio_generate_plots` draws five pictures, and their curves are the logs.
+#[test]
+fn the_plotter_of_fio_draws_the_logs() {
+    let place = Place::new();
+    let Some(_) = tool(&place, "fio_generate_plots") else { return };
+    if !has_gnuplot() {
+        return;
+    }
+    for (title, set) in [("mixed", "workload.read_fraction=0.25"), ("writes", "workload.read_fraction=0")] {
+        assert_eq!(place.run(&["run", "small.toml", "--fio-logs", "logs/small", "--force", "--set", set]).status, 0);
+        let output = Command::new("sh").args(["../fio_generate_plots", title]).current_dir(place.path("logs")).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        for (log, scale) in [("lat", 1e6), ("clat", 1e6), ("slat", 1e3), ("iops", 1.0), ("bw", 1.0)] {
+            let drawn = drawn_by_gnuplot(&place.read(&format!("logs/{title}-{log}.svg")));
+            let lines = lines(&place.read(&format!("logs/small_{log}.log")));
+            let expected: Vec<[f64; 2]> = lines.iter().map(|line| [line[0] as f64 / 1e3, line[1] as f64 / scale]).collect();
+            // The axes are linear: the least and the greatest values of both say where the others have to lie.
+            let axis = |axis: usize| {
+                let ends = |points: &[[f64; 2]]| {
+                    let values = || points.iter().map(|point| point[axis]);
+                    (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max))
+                };
+                let ((least, most), (low, high)) = (ends(&expected), ends(&drawn));
+                // Pixels count from above.
+                let (from, to) = if axis == 0 { (low, high) } else { (high, low) };
+                assert!(log == "slat" && axis == 1 || (most > least && high - low > 100.0), "{title} {log}: {low} {high}");
+                move |value: f64| if most > least { from + (value - least) / (most - least) * (to - from) } else { from }
+            };
+            let (x, y) = (axis(0), axis(1));
+            let mut strokes = drawn.iter().peekable();
+            let mut last = None;
+            for point in &expected {
+                let is_at = |drawn: &[f64; 2]| (drawn[0] - x(point[0])).abs() < 0.03 && (drawn[1] - y(point[1])).abs() < 0.03;
+                // What lies where the one before does is not drawn again.
+                last = strokes.next_if(|drawn| is_at(drawn)).or(last);
+                assert!(last.is_some_and(is_at), "{title} {log}: {point:?} is drawn at {last:?} or {:?}", strokes.peek());
+            }
+            assert_eq!(strokes.next(), None, "{title} {log}");
+        }
+    }
+}
+
+/// `fio2gnuplot -g` makes its pictures of the logs.
+#[test]
+fn the_older_plotter_of_fio_draws_the_logs() {
+    let place = Place::new();
+    let Some(plotter) = tool(&place, "fio2gnuplot") else { return };
+    if !has_gnuplot() {
+        return;
+    }
+    assert_eq!(place.run(&["run", "small.toml", "--fio-logs", "small"]).status, 0);
+    for (log, option) in [("iops", "-i"), ("bw", "-b")] {
+        run_tool(&place, &plotter, &["-g", option, "-d", "plots", "-o", log]);
+        let pictures = [format!("small_{log}-2Draw"), format!("{log}.average"), format!("{log}.max")];
+        for name in pictures.map(|name| format!("plots/{name}.png")) {
+            let picture = std::fs::read(place.path(&name)).unwrap();
+            // An empty one of this size has some 2500 bytes.
+            assert!(picture.starts_with(b"\x89PNG") && picture.len() > 4000, "{name}: {}", picture.len());
+        }
+    }
 }

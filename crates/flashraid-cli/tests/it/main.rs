@@ -13,7 +13,9 @@ mod import;
 mod logs;
 mod migrate;
 mod pages;
+mod pages_of_results;
 mod pages_of_runs;
+mod pictures;
 #[cfg(unix)]
 mod probe;
 mod program;

@@ -20,6 +20,11 @@ fn every_figure_of_the_papers_is_listed() {
     for id in expected {
         assert!(ids.contains(&id.as_str()), "{id} is missing");
     }
+    let table = Place::new().run(&["reproduce", "list"]).stdout;
+    let widest = table.lines().max_by_key(|line| line.chars().count()).unwrap();
+    assert!(widest.chars().count() <= 80, "{widest}");
+    let words = table.split_whitespace().collect::<Vec<_>>();
+    assert!(figures.iter().all(|figure| figure["title"].as_str().unwrap().split_whitespace().all(|word| words.contains(&word))));
 }
 
 #[test]

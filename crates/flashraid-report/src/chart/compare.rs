@@ -204,7 +204,7 @@ mod tests {
         let report = |mean: &f64| -> Value { json!({ "response_us": { "all": { "mean": mean, "cdf": [[mean, 0.0], [mean, 1.0]] } } }) };
         let points = combinations(&axes).into_iter().zip(means);
         let points = points.map(|(settings, means)| Point { settings, reports: means.iter().map(report).collect() }).collect();
-        Grid { axes, points, baselines: vec![0; means.len()] }
+        Grid { axes, points, baselines: vec![0; means.len()], sorted_by: None }
     }
 
     fn means_of(grid: &Grid) -> Bars {

@@ -10,6 +10,7 @@ pub use numeric::{Unit as AxisUnit, numbers};
 use serde_json::Value;
 
 use crate::error::Outcome;
+use crate::figures::{Better, Figure};
 use crate::json;
 
 /// A finished grid.
@@ -20,6 +21,8 @@ pub struct Grid {
     pub points: Vec<Point>,
     /// For each point the position of the one it is compared with.
     pub baselines: Vec<usize>,
+    /// By what tables put the points in order, the best first; as they were varied without it. Charts and documents keep that order.
+    pub sorted_by: Option<&'static Figure>,
 }
 
 /// One combination of the varied keys and its reports, one for each seed.
@@ -46,7 +49,23 @@ impl Grid {
         for row in rows {
             points[row.point].reports.push(json::document(&row.report)?);
         }
-        Ok(Grid { axes, points, baselines })
+        Ok(Grid { axes, points, baselines, sorted_by: None })
+    }
+}
+
+impl Grid {
+    /// The positions of the points in the order of tables; points without the figure come last.
+    fn in_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.points.len()).collect();
+        if let Some(figure) = self.sorted_by {
+            let sign = if figure.better == Better::More { -1.0 } else { 1.0 };
+            let rank = |index: usize| {
+                let values = self.points[index].figure(figure.pointer);
+                values.as_deref().and_then(estimate).map_or(f64::INFINITY, |estimate| sign * estimate.mean)
+            };
+            order.sort_by(|a, b| rank(*a).total_cmp(&rank(*b)));
+        }
+        order
     }
 }
 

@@ -41,6 +41,7 @@ impl Grid {
                 row.push(ratio_cell(own_ratio, figure.better));
             }
         }
+        let rows = self.in_order().into_iter().map(|index| std::mem::take(&mut rows[index])).collect();
         Sheet { title: title.to_owned(), header, label_columns, unit_column: false, rows }
     }
 
@@ -164,7 +165,11 @@ impl Grid {
                 mean if mean < 1.0 => format!("{} times as long", times(Estimate { mean: 1.0 / mean, half_width: None })),
                 _ => format!("{} times as short", times(ratio)),
             };
-            Some(format!("; its {name} is {text}"))
+            Some(match (is_one(mean), is_one(ratio)) {
+                (false, _) => format!("; its {name} is {text}"),
+                (true, true) => format!("; their {name} is {text}"),
+                (true, false) => format!("; the {name} of {} is {text}", self.points[best].label()),
+            })
         });
         let best_is = match is_one(mean) {
             true => format!("{} and {} are as fast as each other in the mean", name(best), name(other)),
@@ -187,7 +192,8 @@ impl Grid {
             (Some(setting), 1) => format!("the point with {setting}"),
             (Some(setting), _) => format!("the point with {setting} and else the same settings"),
         };
-        format!("× is the ratio to {baseline}{intervals}.")
+        let order = self.sorted_by.map_or(String::new(), |figure| format!("; sorted by {}, the best first", figure.key()));
+        format!("× is the ratio to {baseline}{intervals}{order}.")
     }
 
     /// The setting that all baselines share and that other points lack, as `KEY = VALUE`.
@@ -333,7 +339,7 @@ mod tests {
             .zip(means)
             .map(|(settings, means)| Point { settings, reports: means.iter().enumerate().map(report).collect() })
             .collect();
-        Grid { axes, points, baselines: vec![0, 0] }
+        Grid { axes, points, baselines: vec![0, 0], sorted_by: None }
     }
 
     #[test]
@@ -389,7 +395,7 @@ mod tests {
         assert!(doubts[0].starts_with("ideal !: unstable") && doubts[1].starts_with("?: fewer than ten"), "{doubts:?}");
         assert_eq!(
             grid.conclusion().unwrap(),
-            "local and ideal are as fast as each other in the mean; its p99 is the same (but see the marks)."
+            "local and ideal are as fast as each other in the mean; their p99 is the same (but see the marks)."
         );
     }
 

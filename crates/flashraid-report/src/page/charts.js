@@ -164,6 +164,8 @@
     });
   }
 
+  // Between the numbers of an axis whose values are whole: half a member is none.
+  const WHOLE = [...Array(13).keys()].flatMap((power) => [1, 2, 5].map((step) => step * 10 ** power));
   const HINT = "Drag to zoom, double-click to reset; keys: arrows read values, Shift and arrows move, + − 0 zoom.";
 
   // Points of several lines over one common list of x, in order. An x at which a line jumps is there twice, before and after.
@@ -304,7 +306,7 @@
       scales: {
         x: { time: false, distr: chart.x.log ? 3 : 1, range: (u, min, max) => [min === data[0][0] ? full[0] : min ?? full[0], !(max > min) || max === data[0][data[0].length - 1] ? full[1] : max] },
         y: { distr: chart.y.log ? 3 : 1, range: upTo } },
-      axes: [upwardsAcross(chart.x), upwards(chart.y.label, chart.y.log)],
+      axes: [{ ...upwardsAcross(chart.x), ...(chart.x.log || !data[0].every(Number.isInteger) ? {} : { incrs: WHOLE }) }, upwards(chart.y.label, chart.y.log)],
       series: [{}, ...chart.series.map((line, index) => ({
         label: line.name, stroke: () => colour(index), width: 2, dash: DASHES[index % DASHES.length], spanGaps: true, points: { show: marked, size: 7, fill: () => colour(index) } }))],
       cursor: { drag: { x: true, y: false }, points: { size: 7 } },
@@ -374,7 +376,7 @@
       width: widthOf(parts.plot), height: HEIGHT, legend: { show: false },
       scales: { x: { time: false, range: [-0.6, groups - 0.4] }, y: chart.y.log ? { distr: 3, range: () => [10 ** Math.floor(Math.log10(floor)), most() * 1.3] } : { range: () => [0, most() * 1.08] } },
       axes: [axis(null, { splits: () => chart.groups.map((_, group) => group), values: () => chart.groups, grid: { show: false },
-        rotate: turned() ? -35 : 0, size: turned() ? 24 + longest * 4.2 : 30 }), upwards(chart.y.label, chart.y.log)],
+        rotate: turned() ? 35 : 0, size: turned() ? 24 + longest * 4.2 : 30 }), upwards(chart.y.label, chart.y.log)],
       series: [{}, ...chart.series.map((series, index) => ({ label: series.name, fill: () => colour(index), paths, points: { show: false } }))],
       cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
       hooks: { draw: [intervals], setCursor: [(u) => {

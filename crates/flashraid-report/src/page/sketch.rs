@@ -40,7 +40,7 @@ pub fn of(config: &Value) -> String {
         level => format!("controller: {}", level.to_uppercase().replacen("RAID", "RAID-", 1)),
     };
     let cache_height = if cache.is_some() { 22 } else { 0 };
-    svg += &frame(middle - 140, 52, 280, 40 + cache_height, "controller", &format!("{controller}, {scheme} collection"));
+    svg += &frame(middle - 190, 52, 380, 40 + cache_height, "controller", &format!("{controller}, {scheme} collection"));
     if let Some(policy) = cache {
         svg += &frame(middle - 120, 84, 240, 22, "cache", &format!("write cache: {policy}"));
     }

@@ -3,7 +3,7 @@
 
 use flashraid::model::metrics::breakdown::{PARTS, in_order};
 use flashraid::report::TimeSpent;
-use flashraid::{CompletedRequest, Observer, Report, Simulation};
+use flashraid::{CompletedRequest, Observer, OpKind, Report, Request, Simulation, Source, SourceError};
 
 const BASE: &str = r#"
 [array]
@@ -87,6 +87,43 @@ const MECHANISMS: &[Mechanism] = &[
         ],
         &["parity"],
     ),
+    ("soft notification", &[("coordination.scheme", "reactive-inclusive"), ("coordination.notify", "soft")], &["collection"]),
+    ("a delay of the controller", &[("coordination.scheme", "reactive-selective"), ("coordination.delay", "1ms")], &["collection"]),
+];
+
+/// Drives of today, small enough that a short load fills them several times.
+const DRIVES: &str = r#"
+[array]
+members = 4
+[ssd]
+preset = "nvme-gen5"
+scale = 1
+[ssd.channel]
+dies_per_channel = 2
+[ssd.geometry]
+dies = 2
+planes = 2
+blocks = 40
+pages = 72
+reserved = 0.5
+[cache]
+size = "96KiB"
+[workload]
+requests = 10000
+read_fraction = 0.3
+arrivals = { process = "poisson", mean_gap = "400us" }
+size = { distribution = "exponential", mean = "32KiB", grain = "page" }
+"#;
+
+const MECHANISMS_OF_DRIVES: &[Mechanism] = &[
+    ("superblocks", &[], &["queue", "flash", "transfer"]),
+    ("a buffer that is not protected", &[("ssd.buffer.protected", "false")], &["flash"]),
+    ("superblocks in RAID-5", &[("array.level", "raid5")], &["parity"]),
+    ("superblocks behind a cache", &[("array.level", "raid5"), ("cache.policy", "lawc")], &["cache"]),
+    ("superblocks, semi preemption", &[("ssd.gc.preemption", "semi")], &["flash"]),
+    ("superblocks, idle collection", &[("ssd.gc.idle", "300us")], &["flash"]),
+    ("coordinated superblocks", &[("coordination.scheme", "reactive-inclusive")], &["flash"]),
+    ("superblocks that ask early", &[("coordination.scheme", "reactive-selective"), ("coordination.delay", "100us")], &["flash"]),
 ];
 
 /// Adds the parts of each request up.
@@ -109,9 +146,10 @@ impl Observer for Sums {
 
 #[test]
 fn parts_add_up_to_the_response_with_every_mechanism() {
-    for (name, settings, shown) in MECHANISMS {
+    let of_drives = MECHANISMS_OF_DRIVES.iter().map(|mechanism| (DRIVES, mechanism));
+    for (base, (name, settings, shown)) in MECHANISMS.iter().map(|mechanism| (BASE, mechanism)).chain(of_drives) {
         let mut sums = Sums::default();
-        let simulation = Simulation::from_toml(BASE).unwrap();
+        let simulation = Simulation::from_toml(base).unwrap();
         let simulation = settings.iter().fold(simulation, |simulation, (key, value)| simulation.set(key, value).unwrap());
         let report = simulation.observe(&mut sums).run().unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(sums.requests, 10_000, "{name}");
@@ -120,6 +158,45 @@ fn parts_add_up_to_the_response_with_every_mechanism() {
         for part in *shown {
             let spent = all.named()[PARTS.iter().position(|known| known == part).unwrap()].1;
             assert!(spent > 0.0, "{name} shows nothing of {part}: {all:?}");
+        }
+    }
+}
+
+/// Writes with "force unit access", deallocations and flushes among reads and writes.
+struct Commands {
+    capacity_bytes: u64,
+    at: u64,
+}
+
+impl Source for Commands {
+    fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+        self.at += 1;
+        let kind = match self.at % 8 {
+            0 | 3 => OpKind::Read,
+            1 => OpKind::Trim,
+            5 if self.at.is_multiple_of(5) => OpKind::Flush,
+            _ => OpKind::Write,
+        };
+        let length_bytes = if kind == OpKind::Flush { 0 } else { 16 << 10 };
+        let offset_bytes = if kind == OpKind::Flush { 0 } else { self.at * 7919 * (16 << 10) % (self.capacity_bytes / 2) };
+        let request = Request::new(kind, self.at * 300_000, offset_bytes, length_bytes);
+        Ok(Some(Request { fua: kind == OpKind::Write && self.at % 4 == 2, ..request }))
+    }
+}
+
+#[test]
+fn parts_add_up_for_forced_writes_deallocations_and_flushes() {
+    for level in ["raid0", "raid5", "raid10"] {
+        for (base, key, value) in [(BASE, "seed", "1"), (DRIVES, "seed", "1"), (DRIVES, "ssd.buffer.protected", "false")] {
+            let simulation = Simulation::from_toml(base).unwrap().set("array.level", level).unwrap().set(key, value).unwrap();
+            let mut sums = Sums::default();
+            let commands = Commands { capacity_bytes: simulation.capacity_bytes().unwrap(), at: 0 };
+            let report =
+                simulation.source(commands).observe(&mut sums).run().unwrap_or_else(|error| panic!("{level} {key}={value}: {error}"));
+            assert!(report.requests.trim > 1000 && report.requests.flush > 100, "{level}: {:?}", report.requests);
+            // The sum of each request is compared as it is done.
+            assert_eq!(sums.requests, 10_000, "{level} {key}={value}");
+            assert!(sums.response_ns > 0 && sums.parts_ns.iter().sum::<u128>() == sums.response_ns, "{level} {key}={value}");
         }
     }
 }
