@@ -168,7 +168,11 @@ fn without_effect(config: &Config) -> Vec<String> {
         // Rule 109.
         let of_time = [
             ("blocking", gc.blocking != default.blocking),
-            ("preemption", gc.preemption != default.preemption),
+            // Programs of the host are suspended all the same where that is the drive's own matter (rule 217).
+            (
+                "preemption",
+                gc.preemption != default.preemption && !(config.ssd.superblock.is_some() && gc.preemption == Preemption::Suspend),
+            ),
             ("idle", gc.idle != default.idle),
         ];
         let set = of_time.iter().filter(|(_, is_set)| *is_set);
@@ -181,6 +185,9 @@ fn without_effect(config: &Config) -> Vec<String> {
     }
     if gc.preemption != Preemption::Suspend {
         warnings.extend(unused("ssd.gc.preemption = \"suspend\"", &of_suspension));
+        if config.ssd.suspension.is_some() {
+            warnings.push("ssd.suspension has no effect without ssd.gc.preemption = \"suspend\"".into());
+        }
     }
     warnings
 }

@@ -17,6 +17,7 @@ mod counters;
 mod die;
 mod media;
 mod params;
+mod suspend;
 #[cfg(test)]
 mod tests;
 
@@ -54,6 +55,10 @@ pub enum DriveWake {
     ReadOut(u32),
     /// What a die does with all its planes goes on.
     Exclusive(u32),
+    /// A die is suspended, or what was suspended there goes on.
+    Suspension(u32),
+    /// What was suspended in a die has worked long enough to be suspended again.
+    Progress(u32),
     /// A superpage has been open for as long as it may; the last bits of its number.
     Linger(u32),
     /// Nothing has come for as long as idle collection waits; the commands so far.
@@ -225,6 +230,8 @@ impl Drive {
             DriveWake::ArrayRead(id) => self.array_read_over(now, id),
             DriveWake::ReadOut(id) => self.read_out(now, id),
             DriveWake::Exclusive(die) => self.exclusive_over(now, die),
+            DriveWake::Suspension(die) => self.suspension_goes_on(now, die),
+            DriveWake::Progress(die) => self.interrupt(now, die),
             DriveWake::Linger(number) => self.lingered(now, number),
             DriveWake::Idle(commands) => self.idle_since(now, commands),
         }

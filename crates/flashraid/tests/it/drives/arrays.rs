@@ -40,7 +40,7 @@ fn run(settings: &[(&str, &str)]) -> Result<Report, Error> {
 fn every_remedy_runs_on_drives_with_superblocks() {
     let mut forced = 0;
     for scheme in SCHEMES {
-        for preemption in ["none", "semi"] {
+        for preemption in ["none", "semi", "suspend"] {
             for idle in ["off", "300us"] {
                 for cache in ["none", "wow", "lawc"] {
                     for level in ["raid5", "raid10"] {
