@@ -1,7 +1,7 @@
 //! `flashraid pts`: the tests of SNIA's specification on a simulated drive.
 
 use flashraid::{CompletedRequest, Observer, Progress, Stop};
-use flashraid_experiments::pts::{Figures, Outcome as Tested, Round, Setup, Test, Watch, job_file, rounds};
+use flashraid_experiments::pts::{Band, Figures, Outcome as Tested, Round, Setup, Test, WINDOW, Watch, job_file, rounds};
 use flashraid_report::number::{bytes, duration_us, grouped};
 use flashraid_report::sheet::{Cell, Sheet};
 use flashraid_report::text;
@@ -95,8 +95,7 @@ fn sheets(tested: &Tested, test: Test) -> Vec<Sheet> {
     let all = tested.rounds.len();
     let step = all.div_ceil(ROWS).max(1);
     // The last rounds decide.
-    let is_shown =
-        |round: &&Round| (round.round as usize - 1) % step == 0 || round.round as usize + flashraid_experiments::pts::WINDOW > all;
+    let is_shown = |round: &&Round| (round.round as usize - 1).is_multiple_of(step) || round.round as usize + WINDOW > all;
     by_round.rows = tested.rounds.iter().filter(is_shown).map(|round| round_row(round, test)).collect();
     let mut sheets = vec![by_round];
     if test != Test::Wsat {
@@ -106,7 +105,7 @@ fn sheets(tested: &Tested, test: Test) -> Vec<Sheet> {
         sheets.push(window);
     }
     let mut histogram = Sheet::new("response times of the last rounds", &["from", "requests", "share"]);
-    let band = |band: &flashraid_experiments::pts::Band| -> Vec<Cell> {
+    let band = |band: &Band| -> Vec<Cell> {
         vec![duration_us(band.from_us).into(), grouped(band.requests).into(), format!("{:.3} %", band.share * 100.0).into()]
     };
     histogram.rows = tested.histogram.iter().map(band).collect();

@@ -17,6 +17,7 @@ mod pages_of_runs;
 #[cfg(unix)]
 mod probe;
 mod program;
+mod pts;
 mod report;
 mod reproduce;
 mod results;

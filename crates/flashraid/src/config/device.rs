@@ -328,6 +328,9 @@ pub enum WarmUpPattern {
     Random,
     /// The write addresses of the workload itself.
     Workload,
+    /// None: the drive is put into the steady state of uniform random writes in one pass, which takes less time than overwriting it; needs
+    /// `ssd.superblock`.
+    Steady,
 }
 
 /// What is mapped at the start.

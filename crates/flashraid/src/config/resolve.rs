@@ -55,6 +55,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
         pattern: match config.ssd.warm_up.pattern {
             WarmUpPattern::Random => array::WarmUpPattern::Random,
             WarmUpPattern::Workload => array::WarmUpPattern::Workload,
+            WarmUpPattern::Steady => array::WarmUpPattern::Steady,
         },
     };
     let path = |path: &Option<String>| path.as_ref().map(PathBuf::from);
@@ -124,6 +125,9 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
         for key in ["ssd.warm_up.overwrites", "ssd.warm_up.pattern"].into_iter().filter(|key| is_written(key)) {
             warnings.push(format!("{key} has no effect beside ssd.warm_up.load, which brings a state that is warm already"));
         }
+    }
+    if config.ssd.warm_up.pattern == WarmUpPattern::Steady && is_written("ssd.warm_up.overwrites") {
+        warnings.push("ssd.warm_up.overwrites has no effect with ssd.warm_up.pattern = \"steady\", which overwrites nothing".into());
     }
     // A key or two of one's own are easily taken for all there is.
     let names_base = ["preset", "kind", "path", "streams"].iter().any(|key| is_written(&format!("workload.{key}")));

@@ -1,7 +1,7 @@
 //! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]`, `[ssd.suspension]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
 
 use super::Config;
-use super::device::{Start, Transfer};
+use super::device::{Start, Transfer, WarmUpPattern};
 use super::gc::{GcConfig, Idle, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
 use super::superblock::{self as written, FirmwareConfig, PlaneReads, SuperblockConfig};
@@ -23,7 +23,6 @@ const ROWS_MIN: u32 = 4;
 fn of_pools() -> Vec<(String, serde_json::Value)> {
     let of_device = json!({
         "allocation": "static", "die_stride": 1, "plane_choice": "most-free", "summary_page": false, "fill_seals_last_block": true,
-        "warm_up.save": null, "warm_up.load": null,
     });
     let of_collection = serde_json::to_value(GcConfig::default()).unwrap_or_default();
     let both = ["preemption", "idle"];
@@ -48,6 +47,7 @@ impl Resolver<'_> {
             ("ssd.suspension", ssd.suspension.is_some()),
             ("ssd.scale", ssd.scale != 1),
             ("ssd.warm_up.start", ssd.warm_up.start == Start::Fresh),
+            ("ssd.warm_up.pattern", ssd.warm_up.pattern == WarmUpPattern::Steady),
         ];
         for (key, _) in keys.into_iter().filter(|(_, is_set)| *is_set) {
             let message = format!("`{key}` means something only for a drive with superblocks, and `ssd.superblock` is not there");
@@ -74,6 +74,11 @@ impl Resolver<'_> {
         if config.ssd.timing.command_overhead.ns > 0 {
             let message = "`ssd.timing.command_overhead` is set, but what a command costs a drive with superblocks is `ssd.firmware`";
             self.problem("ssd.timing.command_overhead", message, Some("remove it"));
+        }
+        if config.ssd.warm_up.start == Start::Fresh && config.ssd.warm_up.pattern == WarmUpPattern::Steady {
+            let message =
+                "`ssd.warm_up.start` is \"fresh\", but `ssd.warm_up.pattern` is \"steady\", and a drive in its steady state is full";
+            self.problem("ssd.warm_up.start", message, Some("remove one of the two"));
         }
         let written = config.ssd.superblock.clone()?;
         let geometry = self.superblock_geometry(config, &written)?;

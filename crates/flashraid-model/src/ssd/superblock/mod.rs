@@ -17,6 +17,7 @@ mod counters;
 mod die;
 mod media;
 mod params;
+mod state;
 mod suspend;
 #[cfg(test)]
 mod tests;
@@ -276,14 +277,21 @@ impl Drive {
         self.media.warm_up(overwrites, &mut stream, &self.params.collection, go_on)
     }
 
+    /// As [`super::Ssd::settle_down_while`].
+    pub fn settle_down(&mut self, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        let mut stream = rng::stream(seed, "warm-up", u64::from(self.member.0) << 32);
+        self.media.settle_down(&mut stream, self.params.collection.target, go_on)
+    }
+
     /// As [`super::Ssd::overwrite_page_untimed`].
     pub fn overwrite_untimed(&mut self, page: u32) {
         self.untimed.write(&mut self.media, page / self.params.unit_pages, &self.params.collection);
     }
 
-    /// What a warm-up has left open is closed: it is over.
+    /// What a warm-up has left open is closed: it is over. What follows begins as after a state that was loaded.
     pub fn warm_up_is_over(&mut self) {
         self.untimed.close(&mut self.media);
+        self.untimed = Warming::new();
     }
 
     pub fn wear(&self) -> Wear {

@@ -70,7 +70,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ("[ssd.gc]\npreemption = \"suspend\"\nsuspend_ns = 7\n", "this one has [ssd.suspension.program]"),
         ("[ssd.gc]\npreemption = \"suspend\"\n[ssd.suspension.erase]\nprogress = \"2h\"\n", "`ssd.suspension.erase.progress` is 7200s"),
         ("[ssd.timing]\ncommand_overhead = \"1us\"\n", "is `ssd.firmware`"),
-        ("[ssd.warm_up]\nsave = \"x\"\n", "`ssd.warm_up.save` says"),
+        ("[ssd.warm_up]\nstart = \"fresh\"\npattern = \"steady\"\n", "a drive in its steady state is full"),
         ("[ssd.superblock]\ntarget = 4\nfloor = 4\n", "must be above `ssd.superblock.floor` (4)"),
         ("[ssd.superblock]\nunit = \"6KiB\"\n", "must be a multiple of `ssd.geometry.page_size`"),
         ("[ssd.superblock]\nunit = \"8KiB\"\nflash_page = \"12KiB\"\n", "must be a multiple of `ssd.superblock.unit`"),
@@ -86,7 +86,14 @@ fn what_cannot_be_is_refused_with_the_reason() {
         let problems = read(&format!("{GEN5}{text}")).expect_err(text).to_string();
         assert!(problems.contains(expected), "{text}: {problems}");
     }
-    for text in ["[ssd.buffer]\n", "[ssd.firmware]\n", "[ssd.suspension]\n", "ssd.scale = 2\n", "ssd.warm_up.start = \"fresh\"\n"] {
+    for text in [
+        "ssd.warm_up.pattern = \"steady\"\n",
+        "[ssd.buffer]\n",
+        "[ssd.firmware]\n",
+        "[ssd.suspension]\n",
+        "ssd.scale = 2\n",
+        "ssd.warm_up.start = \"fresh\"\n",
+    ] {
         let problems = read(text).expect_err(text).to_string();
         assert!(problems.contains("means something only for a drive with superblocks"), "{text}: {problems}");
     }

@@ -18,7 +18,8 @@ const CASES: u64 = 600;
 #[derive(Debug)]
 struct Case {
     ssd: SsdParams,
-    overwrites: f64,
+    /// Without: it begins in the steady state.
+    overwrites: Option<f64>,
     asked: Vec<Asked>,
 }
 
@@ -45,6 +46,7 @@ impl Draw {
             let shape = Shape::new(&ssd.geometry, superblock);
             if shape.exported_units >= 4 && shape.units() <= 3000 && shape.never_stops(superblock.collection.floor) {
                 let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
+                let overwrites = (ssd.superblock.as_ref().is_some_and(|own| own.fresh) || draw.chance(80)).then_some(overwrites);
                 let asked = draw.requests(&ssd);
                 return Case { ssd, overwrites, asked };
             }
@@ -202,7 +204,10 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         host_port: None,
     };
     let mut array = Array::new(&params, seed);
-    array.members_to_warm_up()[0].warm_up(case.overwrites, seed);
+    match case.overwrites {
+        Some(overwrites) => array.members_to_warm_up()[0].warm_up(overwrites, seed),
+        None => assert!(array.members_to_warm_up()[0].settle_down_while(seed, &mut |_| true)),
+    }
     array.verify().unwrap();
     let mut events = Vec::new();
     for (tag, &(at, kind, first_page, pages, fua)) in case.asked.iter().enumerate() {

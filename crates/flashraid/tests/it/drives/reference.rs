@@ -200,7 +200,8 @@ pub struct Drive {
 }
 
 impl Drive {
-    pub fn new(ssd: &SsdParams, overwrites: f64, seed: u64) -> Self {
+    /// `overwrites`: so often at random after the fill, or, without, in the steady state.
+    pub fn new(ssd: &SsdParams, overwrites: Option<f64>, seed: u64) -> Self {
         let own = ssd.superblock.clone().expect("a drive with superblocks");
         let g = ssd.geometry;
         let per_channel = ssd.channel.map_or(1, |channel| channel.dies_per_channel);
@@ -251,11 +252,54 @@ impl Drive {
         };
         drive.written = vec![None; (drive.per_block() * g.blocks_per_plane) as usize];
         drive.room = 2 * u64::from(g.dies) * u64::from(drive.per_superpage());
+        let Some(overwrites) = overwrites else {
+            drive.is_steady(seed);
+            return drive;
+        };
         if !drive.own.fresh {
             drive.write_untimed(0, &(0..exported as u32).collect::<Vec<_>>());
         }
         drive.warm_up(overwrites, seed);
         drive
+    }
+
+    fn is_steady(&mut self, seed: u64) {
+        let mut stream = rng::stream(seed, "warm-up", 0);
+        let (per_block, exported) = (self.per_block(), self.units.len() as u32);
+        let sealed = self.blocks.len() as u32 - self.own.collection.target - 2;
+        let left = |lambda: f64| -> Vec<f64> {
+            (0..sealed).map(|age| f64::from(per_block) * (-lambda * (f64::from(age) + 0.5) / f64::from(sealed)).exp()).collect()
+        };
+        let (mut low, mut high) = (0.0, 1000.0);
+        for _ in 0..64 {
+            let middle = (low + high) / 2.0;
+            if left(middle).iter().sum::<f64>() > f64::from(exported) { low = middle } else { high = middle }
+        }
+        let left = left(high);
+        let until = |block: u32| match block + 1 == sealed {
+            true => exported,
+            false => (left[..=block as usize].iter().sum::<f64>() + 0.5) as u32,
+        };
+        let mut units: Vec<u32> = (0..exported).collect();
+        for block in 0..sealed {
+            assert_eq!(self.free.pop_front(), Some(block));
+            let mut valid = until(block) - if block == 0 { 0 } else { until(block - 1) };
+            for at in 0..per_block {
+                if rng::below(&mut stream, u64::from(per_block - at)) >= u64::from(valid) {
+                    continue;
+                }
+                // What is drawn makes room for the first of those that are left.
+                let drawn = rng::below(&mut stream, units.len() as u64) as usize;
+                let unit = units[drawn];
+                units[drawn] = units[0];
+                units.remove(0);
+                self.units[unit as usize] = Where::Flash(block * per_block + at);
+                self.written[(block * per_block + at) as usize] = Some(unit);
+                valid -= 1;
+            }
+            self.programmed[block as usize] = self.per_block() / self.per_superpage();
+            self.blocks[block as usize] = Block::Sealed;
+        }
     }
 
     fn warm_up(&mut self, overwrites: f64, seed: u64) {
