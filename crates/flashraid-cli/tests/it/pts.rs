@@ -18,10 +18,13 @@ const SMALL: [&str; 12] = [
     "ssd.geometry.reserved=0.4",
 ];
 
+fn of<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["pts", "wsat"], &SMALL[..], more].concat()
+}
+
 #[test]
 fn a_drive_is_tested_round_by_round() {
     let place = Place::new();
-    let of = |more: &[&str]| [&["pts", "wsat"], &SMALL[..], more].concat();
     let document = place.run_json(&of(&["--json"]));
     assert_eq!((document["schema"].as_str(), document["test"].as_str()), (Some("flashraid.pts/1"), Some("wsat")));
     assert_eq!((document["steady"]["is_steady"].as_bool(), document["partial"].as_bool()), (Some(true), Some(false)));
