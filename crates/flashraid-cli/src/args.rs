@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use flashraid::study::{Axis, Setting};
+use flashraid_experiments::pts::Test;
 use flashraid_fit::Parameter;
 use flashraid_fit::sets::Set;
 use flashraid_report::figures;
@@ -169,6 +170,9 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<PresetCommand>,
     },
+    /// Test a simulated drive as SNIA's specification (PTS) has it: round by round until it is steady
+    #[command(after_help = PTS_HELP)]
+    Pts(PtsArgs),
     /// Simulate the papers' figures and tables and compare each of their claims with the results
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce(ReproduceArgs),
@@ -845,6 +849,52 @@ pub struct CardArgs {
     /// Print one JSON document instead of a table
     #[arg(long)]
     pub json: bool,
+}
+
+const PTS_HELP: &str = "\
+Examples:
+  flashraid pts wsat --ssd nvme-tlc-read
+  flashraid pts latency --ssd nvme-gen5 --set ssd.gc.preemption=suspend --json
+  flashraid pts iops --fio > iops.fio            the same for fio and a real drive, which it destroys
+
+iops: 7 shares of reads by 8 sizes, 128 at a time; latency: 3 by 3, one at a time; both after the capacity
+has been written twice in order. wsat: random writes of 4 KiB, 128 at a time, to an empty drive. A pattern
+lasts a minute, divided by the scale of the simulated drive, in each round. Steady is what over five rounds
+ranges by no more than 20 % of its mean and, as a fitted line, rises by no more than 10 %.
+
+Exit status: 0 success, 1 the simulation failed, 2 bad input, 130 stopped by Ctrl-C: the rounds so far
+are reported and marked as partial.";
+
+/// Arguments of `pts`.
+#[derive(Debug, Args)]
+pub struct PtsArgs {
+    /// What to test
+    #[arg(value_name = "TEST", value_parser = PossibleValuesParser::new(Test::ALL.map(Test::name)).map(|name| test_of(&name)))]
+    pub test: Test,
+    /// A drive with superblocks from `flashraid preset list`
+    #[arg(long, value_name = "PRESET", required_unless_present = "fio")]
+    pub ssd: Option<String>,
+    /// Replace a key of the configuration, for instance --set ssd.gc.preemption=suspend (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<Setting>,
+    /// Rounds at most [default: 600 for wsat, 25 for the others; with --fio 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(5..=10_000))]
+    pub rounds: Option<u32>,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Print fio's job file of the test instead of simulating it
+    #[arg(long, conflicts_with_all = ["ssd", "set", "json", "seed"])]
+    pub fio: bool,
+}
+
+fn test_of(name: &str) -> Test {
+    Test::ALL.into_iter().find(|test| test.name() == name).expect("clap lets no other one through")
 }
 
 /// Arguments of `bench`.

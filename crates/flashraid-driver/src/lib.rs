@@ -58,6 +58,8 @@ pub trait Watch {
     fn completed(&mut self, request: &CompletedRequest);
     /// Called for every victim that was cleaned.
     fn collected(&mut self, _clean: &GcInterval) {}
+    /// Called when drives with superblocks have programmed so many units.
+    fn programmed(&mut self, _units: u64) {}
 }
 
 /// How far a simulation is.
@@ -152,6 +154,7 @@ pub fn simulate(
         now: 0,
         steps_since_question: 0,
         moved_pages,
+        programmed_units: 0,
         idle_is_over: false,
     };
     if params.timeline.is_some() {
@@ -224,6 +227,8 @@ struct Loop {
     steps_since_question: u32,
     /// Pages that drives with superblocks have moved so far: they do so all the time, and not in collections that are told one by one.
     moved_pages: Option<u64>,
+    /// Units that they have programmed so far.
+    programmed_units: u64,
     /// The last request is done.
     idle_is_over: bool,
 }
@@ -254,7 +259,7 @@ impl Loop {
                 }
                 (arrival, Some(event)) => {
                     // Nothing that happens before the next arrival can change it.
-                    self.advance(arrival.map_or(event, |at| (at - 1).min(event + STEP_NS)))?;
+                    self.advance(arrival.map_or(event, |at| (at - 1).min(event + STEP_NS)), watch)?;
                     let mut events = std::mem::take(&mut self.events);
                     for event in events.drain(..) {
                         self.take_event(&event, watch);
@@ -286,7 +291,7 @@ impl Loop {
                     self.send_next(at)?;
                 }
                 (_, Some(event)) => {
-                    self.advance(event)?;
+                    self.advance(event, watch)?;
                     let mut events = std::mem::take(&mut self.events);
                     for event in events.drain(..) {
                         self.take_event(&event, watch);
@@ -412,7 +417,7 @@ impl Loop {
     }
 
     #[inline]
-    fn advance(&mut self, until: TimeNs) -> Result<(), DriverError> {
+    fn advance(&mut self, until: TimeNs, watch: &mut dyn Watch) -> Result<(), DriverError> {
         in_clock(until)?;
         self.array.advance(until, &mut self.events);
         self.now = until;
@@ -421,6 +426,11 @@ impl Loop {
             let newly = moved - std::mem::replace(before, moved);
             if newly > 0 {
                 self.metrics.moved(until, newly);
+            }
+            let programmed = self.array.members().iter().filter_map(Ssd::drive_counters).map(DriveCounters::programmed_units).sum();
+            let newly = programmed - std::mem::replace(&mut self.programmed_units, programmed);
+            if newly > 0 {
+                watch.programmed(newly);
             }
         }
         if self.samples && self.metrics.wants_sample(until) {

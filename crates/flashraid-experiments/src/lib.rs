@@ -5,7 +5,7 @@
 //!                                          claims.toml ─▶ paper's numbers ─▶ verdict ─┘
 //! ```
 //!
-//! [`card`] is the same for drives and their data sheets.
+//! [`card`] is the same for drives and their data sheets, [`pts`] for drives and their steady state.
 //!
 //! This crate describes and judges; it runs nothing but the three requests of `overlap`, reads no files and knows no threads.
 //! Nothing is tuned for a figure: what the papers leave open is chosen once, in [`settings`].
@@ -20,6 +20,7 @@ pub mod ledger;
 mod overlap;
 mod pgc;
 mod poster;
+pub mod pts;
 mod results;
 pub mod settings;
 mod verdict;

@@ -28,6 +28,9 @@ pub trait Observer {
     /// Called for every cleaned victim when it is known when its erase ends; those of one die come in order. Cleans of a die that follow each
     /// other back to back are one collection of the report.
     fn collection(&mut self, _clean: &GcInterval) {}
+
+    /// Called when drives with superblocks have programmed so many units since the last call: of the host, moved ones, and padding.
+    fn programmed(&mut self, _units: u64) {}
 }
 
 /// An observer that looks on.
@@ -52,6 +55,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 
     fn collection(&mut self, clean: &GcInterval) {
         (**self).collection(clean);
+    }
+
+    fn programmed(&mut self, units: u64) {
+        (**self).programmed(units);
     }
 }
 

@@ -225,6 +225,10 @@ impl Watch for RunWatch<'_> {
     fn collected(&mut self, clean: &GcInterval) {
         self.observer.collection(clean);
     }
+
+    fn programmed(&mut self, units: u64) {
+        self.observer.programmed(units);
+    }
 }
 
 /// The most memory that the process has had resident so far, where the system tells.

@@ -6,7 +6,7 @@
 
 use crate::files::{NewFile, is_abandoned, is_temporary};
 use crate::warm_state;
-use flashraid_model::ftl::Ftl;
+use flashraid_model::ssd::Ssd;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -113,16 +113,16 @@ impl WarmCache {
         ))
     }
 
-    /// Brings `ftl` to the state of `key`. `None`: it is not there; a text: what is wrong with it. Then `ftl` is not to be used before it
-    /// is filled anew.
-    pub(crate) fn load(&self, key: &str, ftl: &mut Ftl) -> Option<Result<(), String>> {
+    /// Brings `member` to the state of `key`. `None`: it is not there; a text: what is wrong with it. Then the member is not to be used before
+    /// it is filled anew.
+    pub(crate) fn load(&self, key: &str, member: &mut Ssd) -> Option<Result<(), String>> {
         let path = self.path(key);
         let file = File::open(&path).ok()?;
         // What is used is kept; where this is not allowed, it is only kept for less long.
         let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         let mut input = BufReader::new(file);
         let loaded = warm_state::read_header(&mut input).and_then(|of| match of == key {
-            true => warm_state::read_state(&mut input, ftl),
+            true => warm_state::read_state(&mut input, member),
             false => Err("belongs to something else".to_owned()),
         });
         Some(loaded.map_err(|problem| format!("{}: {problem}", path.display())))
@@ -134,10 +134,10 @@ impl WarmCache {
     }
 
     /// Keeps the state of `key`.
-    pub(crate) fn save(&self, key: &str, ftl: &Ftl) -> io::Result<()> {
+    pub(crate) fn save(&self, key: &str, member: &Ssd) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
         let file = NewFile::begin(&self.path(key))?;
-        warm_state::write_states(&mut file.handle()?, key, std::iter::once(ftl))?;
+        warm_state::write_states(&mut file.handle()?, key, std::iter::once(member))?;
         // A state that a crash of the machine damages is one that is made anew.
         file.finish_undurable()
     }

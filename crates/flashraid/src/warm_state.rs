@@ -1,10 +1,11 @@
 //! Warm states in files: a line of JSON that says what the state is of, then each member as its length, a checksum, and the bytes that
-//! [`Ftl::save`](flashraid_model::ftl::Ftl::save) makes.
+//! [`Ssd::save_state`] makes.
 
 use crate::files::{NewFile, is_wrong_path};
 use crate::run::RunError;
 use flashraid_model::array::{Array, ArrayParams};
-use flashraid_model::ftl::{Ftl, checksum};
+use flashraid_model::ftl::checksum;
+use flashraid_model::ssd::{Ssd, SuperblockParams};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -22,6 +23,13 @@ fn fingerprint(params: &ArrayParams) -> String {
         (spares @ 2.., Some(spare)) => format!("{} and {spares} {spare:?} spares:", params.members),
         _ => params.members.to_string(),
     };
+    if let Some(superblock) = &ssd.superblock {
+        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, .. } = superblock;
+        return format!(
+            "{members} members of {:?} with superblocks, units of {unit_pages} pages, {flash_page_units} in a flash page, {pages_per_cell} pages of a cell",
+            ssd.geometry
+        );
+    }
     format!(
         "{members} members of {:?}, pools {:?}, start {} stop {} free blocks, separate open block {}, victim {:?}, allocation {:?}, stride {}, last block sealed {}",
         ssd.geometry,
@@ -43,7 +51,7 @@ fn fingerprint(params: &ArrayParams) -> String {
 pub fn save(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunError> {
     let write = || -> io::Result<()> {
         let file = NewFile::begin(path)?;
-        write_states(&mut file.handle()?, &fingerprint(params), array.members().iter().map(flashraid_model::ssd::Ssd::ftl))?;
+        write_states(&mut file.handle()?, &fingerprint(params), array.members().iter())?;
         file.finish()
     };
     write().map_err(|error| RunError::Io(format!("`ssd.warm_up.save`: can't write {}: {error}", path.display())))
@@ -56,10 +64,9 @@ pub fn save(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunE
 pub fn load(path: &Path, params: &ArrayParams, array: &mut Array) -> Result<(), RunError> {
     let bad = |what: String| bad(path, &what);
     let mut file = begin(path, params)?;
-    let mut ftls: Vec<&mut Ftl> = array.members_mut().iter_mut().map(flashraid_model::ssd::Ssd::ftl_mut).collect();
-    let loaded = ftls.iter_mut().try_for_each(|ftl| {
-        read_state(&mut file, ftl)?;
-        ftl.verify()
+    let loaded = array.members_mut().iter_mut().try_for_each(|member| {
+        read_state(&mut file, member)?;
+        member.verify()
     });
     let ended = loaded.and_then(|()| match file.read(&mut [0]) {
         Ok(0) => Ok(()),
@@ -111,10 +118,10 @@ fn begin(path: &Path, params: &ArrayParams) -> Result<BufReader<File>, RunError>
 }
 
 /// Writes what the states are of, then the states.
-pub(crate) fn write_states<'a>(out: &mut impl Write, of: &str, ftls: impl Iterator<Item = &'a Ftl>) -> io::Result<()> {
+pub(crate) fn write_states<'a>(out: &mut impl Write, of: &str, members: impl Iterator<Item = &'a Ssd>) -> io::Result<()> {
     writeln!(out, "{}", serde_json::json!([MAGIC, of]))?;
-    for ftl in ftls {
-        let state = ftl.save();
+    for member in members {
+        let state = member.save_state();
         out.write_all(&(state.len() as u64).to_le_bytes())?;
         out.write_all(&checksum(&state).to_le_bytes())?;
         out.write_all(&state)?;
@@ -135,14 +142,13 @@ pub(crate) fn read_header(input: &mut impl BufRead) -> Result<String, String> {
     if magic == MAGIC { Ok(of) } else { Err(format!("holds {magic:?}; this version reads {MAGIC:?}")) }
 }
 
-/// Reads the next state into `ftl`. After an error `ftl` is not to be used.
-pub(crate) fn read_state(input: &mut impl Read, ftl: &mut Ftl) -> Result<(), String> {
+/// Reads the next state into `member`. After an error that is not to be used.
+pub(crate) fn read_state(input: &mut impl Read, member: &mut Ssd) -> Result<(), String> {
     let mut word = [0; 8];
     let mut number = |input: &mut dyn Read| input.read_exact(&mut word).map(|()| u64::from_le_bytes(word));
     let cut_off = |error: io::Error| error.to_string();
     let (length, expected) = (number(input).map_err(cut_off)?, number(input).map_err(cut_off)?);
-    // Streams of random numbers are lines of some hundred bytes at most.
-    let most = ftl.state_bytes() as u64 + 512 * u64::from(ftl.dies());
+    let most = member.state_bytes_max();
     if length > most {
         return Err(format!("a member of {length} bytes, at most {most} are right"));
     }
@@ -151,7 +157,7 @@ pub(crate) fn read_state(input: &mut impl Read, ftl: &mut Ftl) -> Result<(), Str
     if checksum(&state) != expected {
         return Err("its checksum is wrong".to_owned());
     }
-    ftl.load(&state)
+    member.load_state(&state)
 }
 
 #[cfg(test)]
@@ -170,7 +176,7 @@ mod tests {
             let mut warm = array();
             let member = &mut warm.members_mut()[0];
             member.warm_up(1.5, scenario.seed);
-            member.ftl().save()
+            member.save_state()
         };
         let (mut refused, mut random) = (0, 1_u64);
         for _ in 0..600 {
@@ -182,14 +188,13 @@ mod tests {
             file.extend(checksum(&state).to_le_bytes());
             file.extend(&state);
             let mut array = array();
-            let ftl = array.members_mut()[0].ftl_mut();
-            match read_state(&mut file.as_slice(), ftl).and_then(|()| ftl.verify()) {
+            let member = &mut array.members_mut()[0];
+            match read_state(&mut file.as_slice(), member).and_then(|()| member.verify()) {
                 Err(_) => refused += 1,
                 // It can be used without a panic.
                 Ok(()) => {
-                    let member = &mut array.members_mut()[0];
                     member.warm_up(0.5, 1);
-                    member.ftl().verify().unwrap();
+                    member.verify().unwrap();
                 }
             }
             state[at] ^= bit;

@@ -140,7 +140,7 @@ pub fn warm_up_key(scenario: &Scenario) -> String {
     let members = scenario.array.members;
     let spares = scenario.array.spares();
     let workload = match scenario.warm_up.pattern {
-        WarmUpPattern::Random => None,
+        WarmUpPattern::Random | WarmUpPattern::Steady => None,
         WarmUpPattern::Workload => Some(&scenario.workload),
     };
     format!("{members} members, spares {spares:?}, {}, {workload:?}", key_of_members(scenario))
@@ -164,7 +164,7 @@ fn key_of_members(scenario: &Scenario) -> String {
     } = params;
     let WarmUp { overwrites, pattern } = scenario.warm_up;
     let array = match pattern {
-        WarmUpPattern::Random => None,
+        WarmUpPattern::Random | WarmUpPattern::Steady => None,
         WarmUpPattern::Workload => {
             // A warm spare has what the member has that it will replace (rule 66).
             let replaced: Vec<u32> = params.failures_in_order().iter().take(params.warm_spares() as usize).map(|f| f.member).collect();
@@ -182,14 +182,15 @@ fn key_of_members(scenario: &Scenario) -> String {
 /// The keys under which the members' states are kept.
 fn keys_of_kept(scenario: &Scenario, members: usize, go_on: &mut dyn FnMut(f64) -> Result<(), RunError>) -> Result<Vec<String>, RunError> {
     let content = match scenario.warm_up.pattern {
-        WarmUpPattern::Random => String::new(),
+        WarmUpPattern::Random | WarmUpPattern::Steady => String::new(),
         WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload, go_on)?),
     };
     let common = key_of_members(scenario) + &content;
     let Geometry { dies, planes, blocks_per_plane, pages_per_block, .. } = scenario.array.ssd.geometry;
-    let WarmUp { overwrites, .. } = scenario.warm_up;
+    let WarmUp { overwrites, pattern } = scenario.warm_up;
     let device = format!("{dies} dies of {planes} × {blocks_per_plane} blocks of {pages_per_block} pages");
-    let words = |member| format!("SSD {member}: {device}, {overwrites} overwrites, seed {}", scenario.seed);
+    let written = if pattern == WarmUpPattern::Steady { "steady".to_owned() } else { format!("{overwrites} overwrites") };
+    let words = |member| format!("SSD {member}: {device}, {written}, seed {}", scenario.seed);
     Ok((0..members).map(|member| format!("{}{}{common}", words(member), warm_cache::AFTER_WORDS)).collect())
 }
 
@@ -245,12 +246,11 @@ fn kept<'a>(
     go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
 ) -> Result<Option<Kept<'a>>, RunError> {
     let Some(cache) = &shared.cache else { return Ok(None) };
-    if scenario.array.ssd.superblock.is_some() {
-        return Ok(None);
-    }
     let members = array.members_to_warm_up().len();
     let pages = scenario.array.ssd.exported_pages() as f64 * members as f64;
-    if scenario.warm_up.overwrites * pages < warm_cache::WRITES_MIN {
+    // What is settled in one pass is written once.
+    let passes = if scenario.warm_up.pattern == WarmUpPattern::Steady { 1.0 } else { scenario.warm_up.overwrites };
+    if passes * pages < warm_cache::WRITES_MIN {
         return Ok(None);
     }
     Ok(Some(Kept { cache, keys: keys_of_kept(scenario, members, go_on)? }))
@@ -268,15 +268,14 @@ impl Kept<'_> {
         go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let loaded = match scenario.warm_up.pattern {
-            WarmUpPattern::Random => {
+            WarmUpPattern::Random | WarmUpPattern::Steady => {
                 let loaded = AtomicUsize::new(0);
-                let WarmUp { overwrites, .. } = scenario.warm_up;
                 let members: Vec<_> = array.members_to_warm_up().iter_mut().zip(&self.keys).collect();
                 threads::for_each(members, threads, go_on, |(member, key), go_on| {
                     if self.load(scenario, key, member, notes) {
                         loaded.fetch_add(1, Ordering::Relaxed);
-                    } else if member.warm_up_while(overwrites, scenario.seed, go_on) {
-                        self.save(key, member.ftl(), notes);
+                    } else if warm_up_member(scenario, member, go_on) {
+                        self.save(key, member, notes);
                     }
                 })?;
                 loaded.into_inner()
@@ -328,12 +327,12 @@ impl Kept<'_> {
     ) -> Result<(), RunError> {
         warm_up(array, scenario, threads, stop, go_on)?;
         let members: Vec<_> = array.members_to_warm_up().iter().zip(&self.keys).collect();
-        threads::for_each(members, threads, go_on, |(member, key), _| self.save(key, member.ftl(), notes))
+        threads::for_each(members, threads, go_on, |(member, key), _| self.save(key, member, notes))
     }
 
     /// Says whether `member` is in its kept state now; if not, it is as filled.
     fn load(&self, scenario: &Scenario, key: &str, member: &mut Ssd, notes: &Mutex<Vec<String>>) -> bool {
-        match self.cache.load(key, member.ftl_mut()) {
+        match self.cache.load(key, member) {
             None => false,
             Some(Ok(())) => true,
             Some(Err(problem)) => {
@@ -344,8 +343,8 @@ impl Kept<'_> {
         }
     }
 
-    fn save(&self, key: &str, ftl: &Ftl, notes: &Mutex<Vec<String>>) {
-        if let Err(error) = self.cache.save(key, ftl) {
+    fn save(&self, key: &str, member: &Ssd, notes: &Mutex<Vec<String>>) {
+        if let Err(error) = self.cache.save(key, member) {
             say(notes, format!("the warm state can't be kept in {}: {error}", self.cache.folder().display()));
         }
     }
@@ -360,8 +359,19 @@ fn say(notes: &Mutex<Vec<String>>, note: String) {
 }
 
 fn fill(scenario: &Scenario, member: &mut Ssd) {
+    if let (Some(media), Some(superblock)) = (member.media_mut(), &scenario.array.ssd.superblock) {
+        return media.refill(superblock.fresh);
+    }
     let number = member.member().0;
     *member.ftl_mut() = Ftl::filled(&scenario.array.ssd.ftl(), scenario.seed, number);
+}
+
+/// Warms up a member by itself; says whether it came to the end.
+fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+    match scenario.warm_up.pattern {
+        WarmUpPattern::Steady => member.settle_down_while(scenario.seed, go_on),
+        _ => member.warm_up_while(scenario.warm_up.overwrites, scenario.seed, go_on),
+    }
 }
 
 /// Warms an array up; `go_on` is told the share that is done and may end it with an error.
@@ -377,10 +387,10 @@ fn warm_up(
 ) -> Result<(), RunError> {
     let (params, seed, overwrites) = (&scenario.array, scenario.seed, scenario.warm_up.overwrites);
     match scenario.warm_up.pattern {
-        WarmUpPattern::Random => {
+        WarmUpPattern::Random | WarmUpPattern::Steady => {
             let members = array.members_to_warm_up().iter_mut().collect();
             threads::for_each(members, threads, go_on, |member: &mut Ssd, go_on| {
-                member.warm_up_while(overwrites, seed, go_on);
+                warm_up_member(scenario, member, go_on);
             })
         }
         WarmUpPattern::Workload => {
@@ -501,6 +511,74 @@ requests = 3000
             }
             assert!(lock(&shared.shared).is_empty());
         }
+    }
+
+    /// Drives with superblocks, warmed up by more than a million page writes.
+    fn drives(sets: &[(&str, &str)]) -> Scenario {
+        let text = r#"
+[array]
+level = "raid0"
+members = 2
+[ssd]
+preset = "nvme-gen5"
+scale = 400
+[ssd.channel]
+dies_per_channel = 2
+[ssd.geometry]
+dies = 4
+blocks = 80
+reserved = 0.4
+[ssd.warm_up]
+overwrites = 10
+[workload]
+requests = 2000
+read_fraction = 0.3
+arrivals = { process = "poisson", mean_gap = "100us" }
+size = { distribution = "exponential", mean = "32KiB", grain = "page" }
+"#;
+        let sets: Vec<_> = sets.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        config::from_str("test.toml", text, &sets, None).unwrap_or_else(|problems| panic!("{problems}"))
+    }
+
+    #[test]
+    fn drives_with_superblocks_share_and_keep_their_states() {
+        for pattern in ["random", "workload"] {
+            let folder = tempfile::tempdir().unwrap();
+            let cache = WarmCache::new(folder.path(), 1 << 30);
+            for variant in [("coordination.scheme", "local"), ("coordination.scheme", "ideal"), ("ssd.gc.preemption", "suspend")] {
+                let scenario = drives(&[variant, ("ssd.warm_up.pattern", pattern)]);
+                let alone = report(&scenario, None);
+                let kept = || SharedWarmUps::default().kept_in(Some(cache.clone()));
+                assert_eq!(report(&scenario, Some(&kept())), alone, "{variant:?} {pattern}");
+                let states = cache.list().unwrap();
+                assert_eq!(states.len(), 2, "a state for each member, whatever takes time: {variant:?} {pattern}");
+                assert_eq!(report(&scenario, Some(&kept())), alone, "{variant:?} {pattern}: from the cache");
+                let shared = SharedWarmUps::lasting([&scenario]);
+                for _ in 0..2 {
+                    assert_eq!(report(&scenario, Some(&shared)), alone, "{variant:?} {pattern}: shared");
+                }
+            }
+            // Damaged, it is made anew.
+            let path = cache.list().unwrap()[0].path.clone();
+            let mut bytes = std::fs::read(&path).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            std::fs::write(&path, bytes).unwrap();
+            let scenario = drives(&[("ssd.warm_up.pattern", pattern)]);
+            assert_eq!(report(&scenario, Some(&SharedWarmUps::default().kept_in(Some(cache)))), report(&scenario, None), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_file_brings_drives_with_superblocks_to_their_state_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("drives.state");
+        let file = file.to_str().unwrap();
+        let saved = report(&drives(&[("ssd.warm_up.save", file)]), None);
+        let loaded = report(&drives(&[("ssd.warm_up.load", file)]), None);
+        assert_eq!((&saved["drive"], &saved["response_us"]), (&loaded["drive"], &loaded["response_us"]));
+        let error = run(&drives(&[("ssd.warm_up.load", file), ("ssd.superblock.unit", "8KiB")]), &mut ()).unwrap_err().to_string();
+        assert!(error.contains("belongs to another array"), "{error}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod merge;
 mod migrate;
 mod preset;
 mod probe;
+mod pts;
 mod report;
 mod reproduce;
 mod run;
@@ -39,6 +40,7 @@ pub fn run(command: Command) -> Outcome {
         Command::Probe(arguments) => probe::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Pts(arguments) => pts::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Migrate(arguments) => migrate::run(&arguments),

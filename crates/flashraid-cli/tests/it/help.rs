@@ -19,6 +19,7 @@ fn help_texts() {
         vec!["preset", "card", "--help"],
         vec!["probe", "--help"],
         vec!["fit", "--help"],
+        vec!["pts", "--help"],
         vec!["completions", "--help"],
         vec!["man", "--help"],
         vec!["cache", "--help"],

@@ -19,6 +19,7 @@ mod pictures;
 #[cfg(unix)]
 mod probe;
 mod program;
+mod pts;
 mod report;
 mod reproduce;
 mod results;

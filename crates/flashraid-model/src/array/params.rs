@@ -128,4 +128,6 @@ pub enum WarmUpPattern {
     Random,
     /// The write addresses of the workload itself.
     Workload,
+    /// None: members with superblocks are put into the steady state of uniform writes.
+    Steady,
 }

@@ -40,13 +40,15 @@ impl Default for Latency {
 }
 
 impl Latency {
+    /// Counts a response time, in nanoseconds.
     #[inline]
-    fn record(&mut self, response_ns: u64) {
+    pub fn record(&mut self, response_ns: u64) {
         self.moments.record(response_ns);
         self.histogram.saturating_record(response_ns);
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Counts all that another one has.
+    pub fn add(&mut self, other: &Self) {
         self.moments.add(&other.moments);
         self.histogram.add(&other.histogram).expect("histograms of equal bounds");
     }

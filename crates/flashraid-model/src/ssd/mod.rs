@@ -340,6 +340,28 @@ impl Ssd {
         self.drive.as_mut().map(|drive| &mut drive.media)
     }
 
+    /// The state of its map between two operations, nothing being on its way; for [`Ssd::load_state`].
+    pub fn save_state(&self) -> Vec<u8> {
+        self.media().map_or_else(|| self.ftl.save(), Media::save)
+    }
+
+    /// Bytes that [`Ssd::save_state`] makes at most.
+    pub fn state_bytes_max(&self) -> u64 {
+        // Streams of random numbers are lines of some hundred bytes at most.
+        self.media().map_or_else(|| self.ftl.state_bytes() as u64 + 512 * u64::from(self.ftl.dies()), Media::state_bytes)
+    }
+
+    /// Replaces the state by one that [`Ssd::save_state`] made for the same parameters.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes; the state is then not to be used.
+    pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), String> {
+        match &mut self.drive {
+            Some(drive) => drive.media.load(bytes),
+            None => self.ftl.load(bytes),
+        }
+    }
+
     /// Erases of its blocks, warm-up included.
     pub fn wear(&self) -> Wear {
         self.drive.as_ref().map_or_else(|| self.ftl.wear(), |drive| drive.wear())

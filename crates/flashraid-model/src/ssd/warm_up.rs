@@ -32,6 +32,12 @@ impl Ssd {
         done
     }
 
+    /// Puts a member with superblocks into the steady state of uniform random writes, in one pass (rule 215); others stay as they are. Ended and
+    /// told as [`Ssd::warm_up_while`].
+    pub fn settle_down_while(&mut self, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        self.drive.as_mut().is_none_or(|drive| drive.settle_down(seed, go_on))
+    }
+
     fn warm_up_die(&mut self, die: DieId, overwrites: f64, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let exported = self.params.geometry.exported_pages_per_die();
         let mut stream = rng::stream(seed, "warm-up", u64::from(self.member.0) << 32 | u64::from(die.0));

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::gc::GcConfig;
-use super::superblock::{BufferConfig, FirmwareConfig, SuperblockConfig};
+use super::superblock::{BufferConfig, FirmwareConfig, SuperblockConfig, SuspensionConfig};
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Rate, Size, TimePerByte, UnitError};
 
 /// The preset that a configuration which names none builds on.
@@ -57,6 +57,9 @@ pub struct SsdConfig {
     /// The controller of such a drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<FirmwareConfig>,
+    /// How reads interrupt programs and erases of such a drive, with `gc.preemption = "suspend"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspension: Option<SuspensionConfig>,
     /// The drive is simulated with so many times fewer rows in each superblock, and erases that much shorter: a drive that does not fit the
     /// memory. Superblocks, dies, buffer and spare area stay as they are; what free space absorbs shrinks. Needs `ssd.superblock`.
     #[serde(default = "one", skip_serializing_if = "is_one")]
@@ -325,6 +328,9 @@ pub enum WarmUpPattern {
     Random,
     /// The write addresses of the workload itself.
     Workload,
+    /// None: the drive is put into the steady state of uniform random writes in one pass, which takes less time than overwriting it; needs
+    /// `ssd.superblock`.
+    Steady,
 }
 
 /// What is mapped at the start.

@@ -55,6 +55,7 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
         pattern: match config.ssd.warm_up.pattern {
             WarmUpPattern::Random => array::WarmUpPattern::Random,
             WarmUpPattern::Workload => array::WarmUpPattern::Workload,
+            WarmUpPattern::Steady => array::WarmUpPattern::Steady,
         },
     };
     let path = |path: &Option<String>| path.as_ref().map(PathBuf::from);
@@ -125,6 +126,9 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
             warnings.push(format!("{key} has no effect beside ssd.warm_up.load, which brings a state that is warm already"));
         }
     }
+    if config.ssd.warm_up.pattern == WarmUpPattern::Steady && is_written("ssd.warm_up.overwrites") {
+        warnings.push("ssd.warm_up.overwrites has no effect with ssd.warm_up.pattern = \"steady\", which overwrites nothing".into());
+    }
     // A key or two of one's own are easily taken for all there is.
     let names_base = ["preset", "kind", "path", "streams"].iter().any(|key| is_written(&format!("workload.{key}")));
     let of_generator = |key: &&String| workload_spec::kind_of_key(key) == Some("synthetic");
@@ -168,7 +172,11 @@ fn without_effect(config: &Config) -> Vec<String> {
         // Rule 109.
         let of_time = [
             ("blocking", gc.blocking != default.blocking),
-            ("preemption", gc.preemption != default.preemption),
+            // Programs of the host are suspended all the same where that is the drive's own matter (rule 217).
+            (
+                "preemption",
+                gc.preemption != default.preemption && !(config.ssd.superblock.is_some() && gc.preemption == Preemption::Suspend),
+            ),
             ("idle", gc.idle != default.idle),
         ];
         let set = of_time.iter().filter(|(_, is_set)| *is_set);
@@ -181,6 +189,9 @@ fn without_effect(config: &Config) -> Vec<String> {
     }
     if gc.preemption != Preemption::Suspend {
         warnings.extend(unused("ssd.gc.preemption = \"suspend\"", &of_suspension));
+        if config.ssd.suspension.is_some() {
+            warnings.push("ssd.suspension has no effect without ssd.gc.preemption = \"suspend\"".into());
+        }
     }
     warnings
 }

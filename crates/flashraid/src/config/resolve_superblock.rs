@@ -1,14 +1,14 @@
-//! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
+//! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]`, `[ssd.suspension]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
 
 use super::Config;
-use super::device::{Start, Transfer};
+use super::device::{Start, Transfer, WarmUpPattern};
 use super::gc::{GcConfig, Idle, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
-use super::superblock::{FirmwareConfig, PlaneReads, SuperblockConfig};
+use super::superblock::{self as written, FirmwareConfig, PlaneReads, SuperblockConfig};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
-    self, Allocation, Blocking, BufferParams, FirmwareParams, GcParams, PlaneChoice, Pool, Procedure, SUPERPAGE_UNITS_MAX, Shape,
-    SsdParams, SuperblockCollection, SuperblockParams, Trigger, VictimPolicy,
+    self, Allocation, Blocking, BufferParams, FirmwareParams, GcParams, OperationSuspension, PlaneChoice, Pool, Procedure,
+    SUPERPAGE_UNITS_MAX, Shape, SsdParams, SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger, VictimPolicy,
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
@@ -23,7 +23,6 @@ const ROWS_MIN: u32 = 4;
 fn of_pools() -> Vec<(String, serde_json::Value)> {
     let of_device = json!({
         "allocation": "static", "die_stride": 1, "plane_choice": "most-free", "summary_page": false, "fill_seals_last_block": true,
-        "warm_up.save": null, "warm_up.load": null,
     });
     let of_collection = serde_json::to_value(GcConfig::default()).unwrap_or_default();
     let both = ["preemption", "idle"];
@@ -33,6 +32,11 @@ fn of_pools() -> Vec<(String, serde_json::Value)> {
     device.chain(collection).collect()
 }
 
+/// The share of a time of erases that a drive has which is simulated with fewer rows.
+fn scaled(ns: u64, config: &Config, geometry: &Geometry) -> u64 {
+    (u128::from(ns) * u128::from(geometry.pages_per_block) / u128::from(config.ssd.geometry.pages.max(1))) as u64
+}
+
 impl Resolver<'_> {
     /// What means something only with superblocks.
     pub(super) fn needs_superblock(&mut self, config: &Config) {
@@ -40,8 +44,10 @@ impl Resolver<'_> {
         let keys = [
             ("ssd.buffer", ssd.buffer.is_some()),
             ("ssd.firmware", ssd.firmware.is_some()),
+            ("ssd.suspension", ssd.suspension.is_some()),
             ("ssd.scale", ssd.scale != 1),
             ("ssd.warm_up.start", ssd.warm_up.start == Start::Fresh),
+            ("ssd.warm_up.pattern", ssd.warm_up.pattern == WarmUpPattern::Steady),
         ];
         for (key, _) in keys.into_iter().filter(|(_, is_set)| *is_set) {
             let message = format!("`{key}` means something only for a drive with superblocks, and `ssd.superblock` is not there");
@@ -61,15 +67,18 @@ impl Resolver<'_> {
                 continue;
             }
             let message = format!("`{key}` says how a device with pools of blocks works, but this one has superblocks (`ssd.superblock`)");
-            self.problem(&key, message, Some("remove it"));
+            let of_suspension = ["suspend_ns", "resume_ns", "suspensions_max"].iter().any(|name| key.ends_with(name));
+            let help = if of_suspension { "this one has [ssd.suspension.program] and [ssd.suspension.erase]" } else { "remove it" };
+            self.problem(&key, message, Some(help));
         }
         if config.ssd.timing.command_overhead.ns > 0 {
             let message = "`ssd.timing.command_overhead` is set, but what a command costs a drive with superblocks is `ssd.firmware`";
             self.problem("ssd.timing.command_overhead", message, Some("remove it"));
         }
-        if config.ssd.gc.preemption == Preemption::Suspend {
-            let message = "`ssd.gc.preemption` is \"suspend\", but a drive with superblocks suspends no program or erase";
-            self.problem("ssd.gc.preemption", message, Some("\"none\" and \"semi\" are allowed"));
+        if config.ssd.warm_up.start == Start::Fresh && config.ssd.warm_up.pattern == WarmUpPattern::Steady {
+            let message =
+                "`ssd.warm_up.start` is \"fresh\", but `ssd.warm_up.pattern` is \"steady\", and a drive in its steady state is full";
+            self.problem("ssd.warm_up.start", message, Some("remove one of the two"));
         }
         let written = config.ssd.superblock.clone()?;
         let geometry = self.superblock_geometry(config, &written)?;
@@ -201,11 +210,10 @@ impl Resolver<'_> {
     fn superblock_timing(&mut self, config: &Config, geometry: &Geometry) -> Timing {
         let t = &config.ssd.timing;
         let erase_ns = self.time("ssd.timing.block_erase", t.block_erase, 1);
-        let share = u128::from(erase_ns) * u128::from(geometry.pages_per_block) / u128::from(config.ssd.geometry.pages.max(1));
         Timing {
             page_read_ns: self.time("ssd.timing.page_read", t.page_read, 1),
             page_program_ns: self.time("ssd.timing.page_program", t.page_program, 1),
-            block_erase_ns: (share as u64).max(1),
+            block_erase_ns: scaled(erase_ns, config, geometry).max(1),
             page_transfer_ns: 0,
             summary_transfer_ns: 0,
             command_overhead_ns: 0,
@@ -269,10 +277,35 @@ impl Resolver<'_> {
                 floor: written.floor,
                 debt_units: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
             },
+            suspension: (config.ssd.gc.preemption == Preemption::Suspend).then(|| {
+                let written = config.ssd.suspension.clone().unwrap_or_default();
+                let erase = self.suspension("erase", &written.erase, 700_000);
+                let scaled = |ns: u64| scaled(ns, config, geometry);
+                SuperblockSuspension {
+                    program: self.suspension("program", &written.program, 100_000),
+                    erase: OperationSuspension {
+                        suspend_ns: scaled(erase.suspend_ns),
+                        resume_ns: scaled(erase.resume_ns),
+                        progress_ns: scaled(erase.progress_ns),
+                        ..erase
+                    },
+                }
+            }),
             fresh: config.ssd.warm_up.start == Start::Fresh,
         };
         self.superblock_space(config, geometry, &superblock);
         superblock
+    }
+
+    fn suspension(&mut self, operation: &str, written: &written::OperationSuspension, suspend_ns: u64) -> OperationSuspension {
+        let key = |name: &str| format!("ssd.suspension.{operation}.{name}");
+        let suspend_ns = written.suspend.map_or(suspend_ns, |time| self.time(&key("suspend"), time, 0));
+        OperationSuspension {
+            suspend_ns,
+            resume_ns: self.time(&key("resume"), written.resume, 0),
+            times_max: written.suspensions_max,
+            progress_ns: written.progress.map_or(suspend_ns, |time| self.time(&key("progress"), time, 0)),
+        }
     }
 
     fn firmware(&mut self, written: &FirmwareConfig) -> FirmwareParams {

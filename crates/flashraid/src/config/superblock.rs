@@ -1,4 +1,5 @@
-//! What users write about drives that write superpages out of a buffer: `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]`.
+//! What users write about drives that write superpages out of a buffer: `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]`,
+//! `[ssd.suspension]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,38 @@ pub struct BufferConfig {
 impl Default for BufferConfig {
     fn default() -> Self {
         Self { size: None, ack: Duration { ns: 0 }, protected: true, linger: None }
+    }
+}
+
+/// How reads interrupt programs and erases of a drive; needs `ssd.superblock`, and `gc.preemption = "suspend"`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SuspensionConfig {
+    /// Programs of superpages.
+    pub program: OperationSuspension,
+    /// Erases.
+    pub erase: OperationSuspension,
+}
+
+/// How reads interrupt one kind of operation. With `ssd.scale` above 1 the times of erases shrink as erases do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct OperationSuspension {
+    /// From the interruption until reads begin; without it 100 us for a program, 700 us for an erase. What ends earlier is not interrupted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspend: Option<Duration>,
+    /// From the end of the last read until the operation goes on.
+    pub resume: Duration,
+    /// Suspensions that one operation suffers at most.
+    pub suspensions_max: u32,
+    /// What the operation works at least between two suspensions; without it as long as `suspend`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Duration>,
+}
+
+impl Default for OperationSuspension {
+    fn default() -> Self {
+        Self { suspend: None, resume: Duration { ns: 0 }, suspensions_max: 10, progress: None }
     }
 }
 

@@ -25,6 +25,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
                 member.warm_up(case.warm_up.overwrites, case.seed);
             }
         }
+        WarmUpPattern::Steady => unreachable!("these members have no superblocks"),
         WarmUpPattern::Workload => {
             for request in case.requests.iter().filter(|request| request.kind == OpKind::Write) {
                 array.overwrite_untimed(request);

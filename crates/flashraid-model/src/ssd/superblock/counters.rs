@@ -81,7 +81,12 @@ impl DriveCounters {
     /// Units on flash for each unit's worth of pages that the host sent; `None` if it sent nothing.
     #[must_use]
     pub fn write_amplification(&self, unit_pages: u32) -> Option<f64> {
-        let programmed = self.units_programmed + self.units_moved + self.units_padded;
-        (self.pages_received > 0).then(|| (programmed * u64::from(unit_pages)) as f64 / self.pages_received as f64)
+        (self.pages_received > 0).then(|| (self.programmed_units() * u64::from(unit_pages)) as f64 / self.pages_received as f64)
+    }
+
+    /// Units' worth of places that were programmed, for the host, by collection and without data.
+    #[must_use]
+    pub fn programmed_units(&self) -> u64 {
+        self.units_programmed + self.units_moved + self.units_padded
     }
 }

@@ -43,19 +43,39 @@ pub(super) struct FlashRead {
 
 /// What a die does with all its planes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Job {
+pub(super) enum Job {
     Program(u32),
     MovedProgram(u32),
     Erase(u32),
     Move(u32),
 }
 
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Data are on the channel.
+    Transfer,
+    /// The array works.
+    Array { ends: TimeNs },
+    /// The array comes to a halt; so much of its work is left.
+    Suspending { rest_ns: u64 },
+    /// Reads go in.
+    Suspended { rest_ns: u64 },
+    /// The array is about to go on.
+    Resuming { rest_ns: u64 },
+}
+
 #[derive(Debug, Clone, Copy)]
-struct Exclusive {
-    job: Job,
-    /// The array works; else data are on the channel.
-    in_array: bool,
-    began: TimeNs,
+pub(super) struct Exclusive {
+    pub job: Job,
+    pub step: Step,
+    /// Since when it has the die: from its begin, or from the end of the reads that have interrupted it.
+    pub began: TimeNs,
+    /// How often it has been suspended, and when that may happen again.
+    pub suspensions: u32,
+    pub suspended_from: TimeNs,
+    /// Reads have come since it has had its turn, or were left when it went on.
+    pub reads_came: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -71,7 +91,7 @@ struct Plane {
 pub(super) struct Die {
     channel: u32,
     /// Flash pages that are to be read for the host.
-    reads: VecDeque<u32>,
+    pub reads: VecDeque<u32>,
     pub programs: VecDeque<u32>,
     pub erases: VecDeque<u32>,
     pub moved_programs: VecDeque<u32>,
@@ -80,9 +100,9 @@ pub(super) struct Die {
     planes: Vec<Plane>,
     /// Flash pages that planes read or hold.
     reading: u32,
-    exclusive: Option<Exclusive>,
+    pub exclusive: Option<Exclusive>,
     /// Host reads that have begun while something else waited, since that had its turn.
-    reads_in_a_row: u32,
+    pub reads_in_a_row: u32,
     /// It is among those that wait for leave to program.
     asks_for_power: bool,
     /// It has got reads and has not looked yet.
@@ -100,6 +120,12 @@ pub(super) struct Die {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Channel {
     free: TimeNs,
+}
+
+impl Exclusive {
+    fn is_suspended(&self) -> bool {
+        matches!(self.step, Step::Suspended { .. })
+    }
 }
 
 impl Die {
@@ -125,7 +151,8 @@ impl Die {
     }
 
     fn works_for_collection(&self) -> bool {
-        self.exclusive.is_some_and(|exclusive| !matches!(exclusive.job, Job::Program(_)))
+        let of_collection = |exclusive: Exclusive| !matches!(exclusive.job, Job::Program(_));
+        self.exclusive.is_some_and(|exclusive| of_collection(exclusive) && !exclusive.is_suspended())
     }
 
     /// The end of what it does for collection, as far as it can be told.
@@ -147,6 +174,9 @@ impl Drive {
         let die = &mut self.dies[place.die as usize];
         if let Reader::Host(waiter) = &mut reader {
             waiter.collected_before_ns = die.collected_ns(now);
+        }
+        if let Some(exclusive) = &mut die.exclusive {
+            exclusive.reads_came = true;
         }
         if !die.touched {
             die.touched = true;
@@ -198,18 +228,23 @@ impl Drive {
 
     fn begin_what_may(&mut self, now: TimeNs, die: u32) {
         loop {
-            if self.dies[die as usize].exclusive.is_some() {
-                return;
+            let exclusive = &self.dies[die as usize].exclusive;
+            let is_suspended = exclusive.as_ref().is_some_and(Exclusive::is_suspended);
+            if exclusive.is_some() && !is_suspended {
+                return self.interrupt(now, die);
             }
-            let next = self.next_job(die);
+            let next = if is_suspended { None } else { self.next_job(die) };
+            let others_wait = is_suspended || next.is_some();
             let state = &self.dies[die as usize];
-            let may_read = next.is_none() || state.reads_in_a_row < self.params.reads_ahead;
+            let may_read = !others_wait || state.reads_in_a_row < self.params.reads_ahead;
             if may_read && !state.reads.is_empty() {
-                if !self.begin_read(now, die, next.is_some()) {
+                if !self.begin_read(now, die, others_wait) {
                     return;
                 }
             } else if state.reading > 0 {
                 return;
+            } else if is_suspended {
+                return self.resume(now, die);
             } else if let Some(job) = next {
                 self.begin_job(now, die, job);
             } else {
@@ -328,7 +363,8 @@ impl Drive {
         let state = &mut self.dies[die as usize];
         state.waiting_ns -= plain_ns;
         state.current_work_ends = now + plain_ns;
-        state.exclusive = Some(Exclusive { job, in_array: false, began: now });
+        let step = Step::Transfer;
+        state.exclusive = Some(Exclusive { job, step, began: now, suspensions: 0, suspended_from: 0, reads_came: false });
         match job {
             Job::Program(_) | Job::MovedProgram(_) => {
                 let at = self.transfer(now, die, self.superpage_transfer_ns);
@@ -339,23 +375,30 @@ impl Drive {
         }
     }
 
-    fn array_works(&mut self, now: TimeNs, die: u32, ns: u64) {
+    pub(super) fn array_works(&mut self, now: TimeNs, die: u32, ns: u64) {
         if let Some(exclusive) = &mut self.dies[die as usize].exclusive {
-            exclusive.in_array = true;
+            exclusive.step = Step::Array { ends: now + ns };
         }
         self.schedule(now + ns, DriveWake::Exclusive(die));
+        self.interrupt(now, die);
     }
 
     /// A transfer or an array operation of what a die does with all its planes is over.
     pub(super) fn exclusive_over(&mut self, now: TimeNs, die: u32) {
-        let exclusive = self.dies[die as usize].exclusive.expect("it does something");
+        let Some(exclusive) = self.dies[die as usize].exclusive else { return };
+        let in_array = match exclusive.step {
+            Step::Transfer => false,
+            Step::Array { ends } if ends == now => true,
+            // It was suspended in the meantime, and ends later.
+            _ => return,
+        };
         match exclusive.job {
-            Job::Program(_) | Job::MovedProgram(_) if !exclusive.in_array => return self.array_works(now, die, self.program_ns),
-            Job::Move(part) if exclusive.in_array => {
+            Job::Program(_) | Job::MovedProgram(_) if !in_array => return self.array_works(now, die, self.program_ns),
+            Job::Move(part) if in_array => {
                 let ns = u64::from(self.part_step(part).1) * self.params.unit_transfer_ns;
                 let at = self.transfer(now, die, ns);
                 if let Some(exclusive) = &mut self.dies[die as usize].exclusive {
-                    exclusive.in_array = false;
+                    exclusive.step = Step::Transfer;
                 }
                 return self.schedule(at, DriveWake::Exclusive(die));
             }
@@ -364,7 +407,7 @@ impl Drive {
                 if goes_on && !self.semi {
                     return self.array_works(now, die, self.part_step(part).0);
                 }
-                self.job_over(now, die, exclusive);
+                self.job_over(now, die);
                 if goes_on {
                     let plain_ns = self.part_plain_ns(part);
                     let state = &mut self.dies[die as usize];
@@ -375,20 +418,28 @@ impl Drive {
                 }
             }
             Job::Program(id) | Job::MovedProgram(id) => {
-                self.job_over(now, die, exclusive);
+                self.job_over(now, die);
                 self.programs_running -= 1;
                 self.programmed(now, id);
                 self.give_power(now);
             }
             Job::Erase(block) => {
-                self.job_over(now, die, exclusive);
+                self.job_over(now, die);
                 self.erase_over(now, block);
             }
         }
         self.dispatch(now, die);
     }
 
-    fn job_over(&mut self, now: TimeNs, die: u32, exclusive: Exclusive) {
+    fn job_over(&mut self, now: TimeNs, die: u32) {
+        self.count_time(now, die);
+        self.dies[die as usize].exclusive = None;
+    }
+
+    /// What a die does with all its planes has had it until now.
+    pub(super) fn count_time(&mut self, now: TimeNs, die: u32) {
+        let state = &mut self.dies[die as usize];
+        let Some(exclusive) = state.exclusive else { return };
         let ns = now - exclusive.began;
         let counters = &mut self.drive_counters;
         let of_class = match exclusive.job {
@@ -398,11 +449,9 @@ impl Drive {
             Job::Move(_) => &mut counters.collection_read_ns,
         };
         *of_class += ns;
-        let state = &mut self.dies[die as usize];
-        if state.works_for_collection() {
+        if !matches!(exclusive.job, Job::Program(_)) {
             state.collected_ns += ns;
         }
-        state.exclusive = None;
     }
 
     /// A program has ended: the dies that wait for leave to begin one look again, in order of asking, while there is leave.

@@ -39,11 +39,11 @@ pub(super) struct Superblock {
 
 /// A superblock that a stream writes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Open {
-    block: u32,
+pub(super) struct Open {
+    pub block: u32,
     /// By die.
-    next_row: Vec<u32>,
-    superpages_left: u32,
+    pub next_row: Vec<u32>,
+    pub superpages_left: u32,
 }
 
 /// The state of a drive that a warm-up leaves.
@@ -55,13 +55,13 @@ pub struct Media {
     /// By logical unit: the place, the slot in the buffer, or none.
     pub(super) map: Vec<u32>,
     /// By place: the logical unit that was written there last.
-    units: Vec<u32>,
-    valid: Vec<u64>,
+    pub(super) units: Vec<u32>,
+    pub(super) valid: Vec<u64>,
     pub(super) superblocks: Vec<Superblock>,
     /// In the order in which they became free.
-    free: std::collections::VecDeque<u32>,
+    pub(super) free: std::collections::VecDeque<u32>,
     /// At most two for each stream, the older one first.
-    open: [Vec<Open>; 2],
+    pub(super) open: [Vec<Open>; 2],
 }
 
 impl Media {
@@ -85,6 +85,11 @@ impl Media {
             writer.close(&mut media);
         }
         media
+    }
+
+    /// Begins anew, with nothing but the fill, or not even that.
+    pub fn refill(&mut self, fresh: bool) {
+        *self = Self::new(self.shape, &std::mem::take(&mut self.die_order), fresh);
     }
 
     pub(super) fn free(&self) -> u32 {
@@ -229,6 +234,36 @@ impl Media {
         go_on(1.0)
     }
 
+    /// The steady state of uniform random writes in one pass: superblocks of all ages, each with as many valid units as its age leaves of it
+    /// (rule 215). With `target` + 2 superblocks free; ended when `go_on` says no.
+    pub(super) fn settle_down(&mut self, stream: &mut rng::Stream, target: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        let Shape { superblocks, exported_units, .. } = self.shape;
+        let (sealed, per_block) = (superblocks - target - 2, self.shape.superblock_units());
+        self.refill(true);
+        let mut order: Vec<u32> = (0..exported_units).collect();
+        let mut drawn = 0;
+        for (block, valid) in valid_by_age(sealed, per_block, exported_units).into_iter().enumerate() {
+            if !go_on(block as f64 / f64::from(sealed)) {
+                return false;
+            }
+            let block = self.free.pop_front().expect("all are free");
+            self.superblocks[block as usize] =
+                Superblock { state: State::Sealed, valid: 0, programmed: self.shape.superpages(), erases: 0 };
+            let mut left = valid;
+            for at in 0..per_block {
+                if rng::below(stream, u64::from(per_block - at)) < u64::from(left) {
+                    let other = drawn + rng::below(stream, u64::from(exported_units - drawn)) as u32;
+                    order.swap(drawn as usize, other as usize);
+                    self.settle(order[drawn as usize], block * per_block + at);
+                    drawn += 1;
+                    left -= 1;
+                }
+            }
+        }
+        debug_assert_eq!(drawn, exported_units);
+        go_on(1.0)
+    }
+
     /// Bytes that the tables need.
     pub fn resident_bytes(&self) -> u64 {
         (self.map.len() * 4 + self.units.len() * 4 + self.valid.len() * 8 + self.superblocks.len() * 16) as u64
@@ -271,6 +306,25 @@ impl Media {
         }
         Ok(())
     }
+}
+
+/// Valid units of superblocks, the youngest first, together `exported`: with one written after the other and uniform overwriting, of one that is
+/// older by a share a of the oldest's age e^(−λa) are left.
+fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
+    let left = |lambda: f64, block: u32| f64::from(per_block) * libm::exp(-lambda * (f64::from(block) + 0.5) / f64::from(superblocks));
+    let all = |lambda: f64| (0..superblocks).map(|block| left(lambda, block)).sum::<f64>();
+    let (mut low, mut high) = (0.0, 1000.0);
+    for _ in 0..64 {
+        let middle = (low + high) / 2.0;
+        if all(middle) > f64::from(exported) { low = middle } else { high = middle }
+    }
+    let (mut sum, mut given) = (0.0, 0);
+    let share = |block| {
+        sum += left(high, block);
+        let until = if block + 1 == superblocks { exported } else { (sum + 0.5) as u32 };
+        until - std::mem::replace(&mut given, until)
+    };
+    (0..superblocks).map(share).collect()
 }
 
 /// Writes units of a stream without time: superpage by superpage, over the dies, channels first, as one that takes time would find idle dies.

@@ -17,6 +17,8 @@ mod counters;
 mod die;
 mod media;
 mod params;
+mod state;
+mod suspend;
 #[cfg(test)]
 mod tests;
 
@@ -54,6 +56,10 @@ pub enum DriveWake {
     ReadOut(u32),
     /// What a die does with all its planes goes on.
     Exclusive(u32),
+    /// A die is suspended, or what was suspended there goes on.
+    Suspension(u32),
+    /// What was suspended in a die has worked long enough to be suspended again.
+    Progress(u32),
     /// A superpage has been open for as long as it may; the last bits of its number.
     Linger(u32),
     /// Nothing has come for as long as idle collection waits; the commands so far.
@@ -225,6 +231,8 @@ impl Drive {
             DriveWake::ArrayRead(id) => self.array_read_over(now, id),
             DriveWake::ReadOut(id) => self.read_out(now, id),
             DriveWake::Exclusive(die) => self.exclusive_over(now, die),
+            DriveWake::Suspension(die) => self.suspension_goes_on(now, die),
+            DriveWake::Progress(die) => self.interrupt(now, die),
             DriveWake::Linger(number) => self.lingered(now, number),
             DriveWake::Idle(commands) => self.idle_since(now, commands),
         }
@@ -269,14 +277,21 @@ impl Drive {
         self.media.warm_up(overwrites, &mut stream, &self.params.collection, go_on)
     }
 
+    /// As [`super::Ssd::settle_down_while`].
+    pub fn settle_down(&mut self, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        let mut stream = rng::stream(seed, "warm-up", u64::from(self.member.0) << 32);
+        self.media.settle_down(&mut stream, self.params.collection.target, go_on)
+    }
+
     /// As [`super::Ssd::overwrite_page_untimed`].
     pub fn overwrite_untimed(&mut self, page: u32) {
         self.untimed.write(&mut self.media, page / self.params.unit_pages, &self.params.collection);
     }
 
-    /// What a warm-up has left open is closed: it is over.
+    /// What a warm-up has left open is closed: it is over. What follows begins as after a state that was loaded.
     pub fn warm_up_is_over(&mut self) {
         self.untimed.close(&mut self.media);
+        self.untimed = Warming::new();
     }
 
     pub fn wear(&self) -> Wear {

@@ -29,6 +29,8 @@ pub struct SuperblockParams {
     pub firmware: FirmwareParams,
     /// When superblocks are collected.
     pub collection: SuperblockCollection,
+    /// How reads interrupt programs and erases in flight; `None`: they don't.
+    pub suspension: Option<SuperblockSuspension>,
     /// Nothing is mapped at the start: no fill.
     pub fresh: bool,
 }
@@ -85,6 +87,28 @@ pub struct SuperblockCollection {
     pub floor: u32,
     /// Units that are to be moved, beyond which no superpage of the host begins.
     pub debt_units: u64,
+}
+
+/// How reads interrupt what a die does with all its planes (rule 217).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SuperblockSuspension {
+    /// Of programs, the host's and those of collection.
+    pub program: OperationSuspension,
+    /// Of erases.
+    pub erase: OperationSuspension,
+}
+
+/// How reads interrupt one kind of operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperationSuspension {
+    /// From the interruption until reads begin.
+    pub suspend_ns: u64,
+    /// From the end of the last read until the operation goes on.
+    pub resume_ns: u64,
+    /// Suspensions that one operation suffers at most.
+    pub times_max: u32,
+    /// The array works at least so long between two suspensions.
+    pub progress_ns: u64,
 }
 
 /// Superpages and superblocks of a drive, in units.

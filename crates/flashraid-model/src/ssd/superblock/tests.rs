@@ -27,6 +27,7 @@ fn params() -> SsdParams {
         buffer: BufferParams { units: 4, ack_ns: 3, is_protected: true, linger_ns: None },
         firmware: FirmwareParams { cores: 1, read_ns: 5, write_ns: 7, move_ns: 0, trim_ns: 6, trim_unit_ns: 1, latency_ns: 20 },
         collection: SuperblockCollection { target: 4, span: 2, floor: 2, debt_units: 8 },
+        suspension: None,
         fresh: false,
     });
     params
@@ -283,4 +284,61 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
     assert!(bench.drive.media.free() >= 6, "until target and span are reached");
     assert_eq!(bench.drive.out.collections.iter().filter(|interval| interval.forced).count(), 1);
     bench.drive.verify().unwrap();
+}
+
+/// Reads interrupt at a cost of 30 and 40; programs twice and after 200 again, erases once.
+fn suspending(reads_ahead: u32) -> SsdParams {
+    let of = |times_max| OperationSuspension { suspend_ns: 30, resume_ns: 40, times_max, progress_ns: 200 };
+    changed(|superblock| {
+        superblock.suspension = Some(SuperblockSuspension { program: of(2), erase: of(1) });
+        superblock.reads_ahead = reads_ahead;
+    })
+}
+
+#[test]
+fn a_read_interrupts_a_program_and_waits_for_its_progress() {
+    let mut bench = Bench::new(&suspending(2));
+    // On the wires from 35 on, in the array from 55 to 1055.
+    bench.command(0, 0, OpKind::Write, 60..62);
+    // At the die at 125, when 930 are left; done at 125 + 30 + 100 + 10, when the link takes 4.
+    bench.command(100, 1, OpKind::Read, 0..1);
+    // The program goes on at 265 + 40; this read is there 20 later, waits until the program has worked for 200, and halts it with 730 left.
+    bench.command(300, 2, OpKind::Read, 2..3);
+    // It goes on at 535 + 110 + 40 and is not suspended a third time.
+    bench.command(700, 3, OpKind::Read, 4..5);
+    let (done, drive) = bench.run();
+    assert_eq!(done[&1], 125 + 30 + 110 + 4);
+    assert_eq!(done[&2], 505 + 30 + 110 + 4);
+    assert_eq!(done[&3], 685 + 730 + 110 + 4);
+    assert_eq!(drive.counters.suspensions, 2);
+    assert_eq!(drive.drive_counters.program_ns, 20 + 1000 + 2 * (30 + 40), "its own time, without the reads'");
+}
+
+#[test]
+fn what_ends_sooner_than_it_could_halt_is_not_interrupted() {
+    let mut bench = Bench::new(&suspending(2));
+    bench.command(0, 0, OpKind::Write, 60..62);
+    // At the die 30 before the program ends; one earlier it would halt it.
+    bench.command(1000, 1, OpKind::Read, 0..1);
+    let (done, drive) = bench.run();
+    assert_eq!((done[&1], drive.counters.suspensions), (1055 + 110 + 4, 0));
+
+    let mut bench = Bench::new(&suspending(2));
+    bench.command(0, 0, OpKind::Write, 60..62);
+    bench.command(999, 1, OpKind::Read, 0..1);
+    let (done, drive) = bench.run();
+    assert_eq!((done[&1], drive.counters.suspensions), (1024 + 30 + 110 + 4, 1));
+}
+
+#[test]
+fn what_is_suspended_has_its_turn_after_some_reads() {
+    let mut bench = Bench::new(&suspending(1));
+    bench.command(0, 0, OpKind::Write, 60..62);
+    // Three flash pages: one goes in; the others halt the program once more, and wait for its end in turn.
+    bench.command(100, 1, OpKind::Read, 0..6);
+    let (done, drive) = bench.run();
+    let second = 125 + 30 + 120 + 40 + 200;
+    // With nothing else to do, the last one follows the program: 930 − 200 are left after the second suspension.
+    assert_eq!(done[&1], second + 30 + 120 + 40 + 730 + 120 + 4 + 4);
+    assert_eq!(drive.counters.suspensions, 2);
 }

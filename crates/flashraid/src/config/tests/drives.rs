@@ -1,7 +1,7 @@
 //! Drives with superblocks.
 
 use super::*;
-use flashraid_model::ssd::Shape;
+use flashraid_model::ssd::{Shape, SuperblockSuspension};
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
 
@@ -41,13 +41,36 @@ fn times_and_sizes_of_a_drive_are_those_of_its_keys() {
 }
 
 #[test]
+fn suspension_is_that_of_its_keys() {
+    let of = |text: &str| {
+        good(&format!("{GEN5}ssd.scale = 64\nssd.gc.preemption = \"suspend\"\n{text}")).array.ssd.superblock.unwrap().suspension
+    };
+    let by_default = of("").unwrap();
+    assert_eq!((by_default.program.suspend_ns, by_default.program.progress_ns, by_default.program.times_max), (100_000, 100_000, 10));
+    // Erases, and what interrupts them, take their share of the time.
+    assert_eq!((by_default.erase.suspend_ns, by_default.erase.progress_ns, by_default.erase.resume_ns), (10_937, 10_937, 0));
+    let text = "[ssd.suspension]\nprogram = { suspend = \"5us\", resume = \"6us\", suspensions_max = 3, progress = \"0us\" }\nerase = { suspensions_max = 0 }\n";
+    let suspension = of(text).unwrap();
+    let SuperblockSuspension { program, erase } = suspension;
+    assert_eq!((program.suspend_ns, program.resume_ns, program.times_max, program.progress_ns), (5_000, 6_000, 3, 0));
+    assert_eq!((erase.suspend_ns, erase.times_max), (10_937, 0));
+
+    let without = good(&format!("{GEN5}[ssd.suspension]\n"));
+    assert!(without.array.ssd.superblock.unwrap().suspension.is_none());
+    assert!(without.warnings.iter().any(|warning| warning.contains("ssd.suspension has no effect")), "{:?}", without.warnings);
+    let ideal = good(&format!("{GEN5}[ssd.gc]\npreemption = \"suspend\"\n[coordination]\nscheme = \"ideal\"\n"));
+    assert!(!ideal.warnings.iter().any(|warning| warning.contains("preemption")), "{:?}", ideal.warnings);
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_the_reason() {
     let bad = [
         ("[ssd.gc]\nstart = \"10%\"\n", "`ssd.gc.start` says how a device with pools of blocks works"),
         ("[ssd.gc]\nvictim = \"fifo\"\n", "`ssd.gc.victim` says how a device with pools"),
-        ("[ssd.gc]\npreemption = \"suspend\"\n", "suspends no program or erase"),
+        ("[ssd.gc]\npreemption = \"suspend\"\nsuspend_ns = 7\n", "this one has [ssd.suspension.program]"),
+        ("[ssd.gc]\npreemption = \"suspend\"\n[ssd.suspension.erase]\nprogress = \"2h\"\n", "`ssd.suspension.erase.progress` is 7200s"),
         ("[ssd.timing]\ncommand_overhead = \"1us\"\n", "is `ssd.firmware`"),
-        ("[ssd.warm_up]\nsave = \"x\"\n", "`ssd.warm_up.save` says"),
+        ("[ssd.warm_up]\nstart = \"fresh\"\npattern = \"steady\"\n", "a drive in its steady state is full"),
         ("[ssd.superblock]\ntarget = 4\nfloor = 4\n", "must be above `ssd.superblock.floor` (4)"),
         ("[ssd.superblock]\nunit = \"6KiB\"\n", "must be a multiple of `ssd.geometry.page_size`"),
         ("[ssd.superblock]\nunit = \"8KiB\"\nflash_page = \"12KiB\"\n", "must be a multiple of `ssd.superblock.unit`"),
@@ -63,7 +86,14 @@ fn what_cannot_be_is_refused_with_the_reason() {
         let problems = read(&format!("{GEN5}{text}")).expect_err(text).to_string();
         assert!(problems.contains(expected), "{text}: {problems}");
     }
-    for text in ["[ssd.buffer]\n", "[ssd.firmware]\n", "ssd.scale = 2\n", "ssd.warm_up.start = \"fresh\"\n"] {
+    for text in [
+        "ssd.warm_up.pattern = \"steady\"\n",
+        "[ssd.buffer]\n",
+        "[ssd.firmware]\n",
+        "[ssd.suspension]\n",
+        "ssd.scale = 2\n",
+        "ssd.warm_up.start = \"fresh\"\n",
+    ] {
         let problems = read(text).expect_err(text).to_string();
         assert!(problems.contains("means something only for a drive with superblocks"), "{text}: {problems}");
     }

@@ -4,8 +4,8 @@ use flashraid_model::array::{Array, ArrayParams, Event, Level, PageRequest, Read
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, PlaneChoice, PlaneReads, Pool, Preemption,
-    Procedure, Shape, SsdParams, SuperblockCollection, SuperblockParams, Trigger, VictimPolicy,
+    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, OperationSuspension, PlaneChoice, PlaneReads,
+    Pool, Preemption, Procedure, Shape, SsdParams, SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger, VictimPolicy,
 };
 use flashraid_workload::OpKind;
 
@@ -18,7 +18,8 @@ const CASES: u64 = 600;
 #[derive(Debug)]
 struct Case {
     ssd: SsdParams,
-    overwrites: f64,
+    /// Without: it begins in the steady state.
+    overwrites: Option<f64>,
     asked: Vec<Asked>,
 }
 
@@ -45,6 +46,7 @@ impl Draw {
             let shape = Shape::new(&ssd.geometry, superblock);
             if shape.exported_units >= 4 && shape.units() <= 3000 && shape.never_stops(superblock.collection.floor) {
                 let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
+                let overwrites = (ssd.superblock.as_ref().is_some_and(|own| own.fresh) || draw.chance(80)).then_some(overwrites);
                 let asked = draw.requests(&ssd);
                 return Case { ssd, overwrites, asked };
             }
@@ -107,6 +109,7 @@ impl Draw {
                 floor,
                 debt_units: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
             },
+            suspension: self.chance(50).then(|| SuperblockSuspension { program: self.suspension(), erase: self.suspension() }),
             fresh: self.chance(20),
         };
         let preemption = Preemption {
@@ -128,7 +131,7 @@ impl Draw {
             separate_open_block: false,
             copy_back: true,
             instantaneous: self.chance(15),
-            preemption: self.chance(50).then_some(preemption),
+            preemption: (superblock.suspension.is_some() || self.chance(30)).then_some(preemption),
             idle_ns: self.chance(25).then(|| self.between(1, 40_000)),
         };
         SsdParams {
@@ -142,6 +145,15 @@ impl Draw {
             channel: self.chance(50).then(|| ChannelParams { dies_per_channel: self.small(1, u64::from(dies)) }),
             link: self.chance(60).then(|| LinkParams { page_ns: self.between(1, 300), full_duplex: self.chance(70) }),
             superblock: Some(superblock),
+        }
+    }
+
+    fn suspension(&mut self) -> OperationSuspension {
+        OperationSuspension {
+            suspend_ns: if self.chance(20) { 0 } else { self.between(0, 800) },
+            resume_ns: if self.chance(30) { 0 } else { self.between(0, 300) },
+            times_max: self.small(0, 5),
+            progress_ns: if self.chance(30) { 0 } else { self.between(0, 2_000) },
         }
     }
 
@@ -192,7 +204,10 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         host_port: None,
     };
     let mut array = Array::new(&params, seed);
-    array.members_to_warm_up()[0].warm_up(case.overwrites, seed);
+    match case.overwrites {
+        Some(overwrites) => array.members_to_warm_up()[0].warm_up(overwrites, seed),
+        None => assert!(array.members_to_warm_up()[0].settle_down_while(seed, &mut |_| true)),
+    }
     array.verify().unwrap();
     let mut events = Vec::new();
     for (tag, &(at, kind, first_page, pages, fua)) in case.asked.iter().enumerate() {
@@ -241,6 +256,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         ("forced_waits", counters.forced_waits),
         ("victims", counters.victims),
         ("trimmed_in_part", counters.trimmed_in_part),
+        ("suspensions", ssd.counters().suspensions),
     ];
     Outcome {
         done_ns,
@@ -285,6 +301,7 @@ fn the_model_does_what_the_rules_say() {
         "foreground",
         "forced_waits",
         "victims",
+        "suspensions",
     ] {
         assert!(reached.get(what).is_some_and(|&cases| cases >= 20), "{what} is reached by {:?} cases of {CASES}", reached.get(what));
     }

@@ -40,7 +40,7 @@ fn run(settings: &[(&str, &str)]) -> Result<Report, Error> {
 fn every_remedy_runs_on_drives_with_superblocks() {
     let mut forced = 0;
     for scheme in SCHEMES {
-        for preemption in ["none", "semi"] {
+        for preemption in ["none", "semi", "suspend"] {
             for idle in ["off", "300us"] {
                 for cache in ["none", "wow", "lawc"] {
                     for level in ["raid5", "raid10"] {
@@ -79,6 +79,31 @@ fn the_same_configuration_gives_the_same_report() {
         report
     };
     assert_eq!(report(), report());
+}
+
+/// The steady state in one pass is that of many overwrites: write amplification is the same from the first write on, within 2 %.
+#[test]
+fn steady_is_what_overwriting_comes_to() {
+    for reserved in ["0.12", "0.2", "0.35"] {
+        let found = ["random", "steady"].map(|pattern| {
+            let settings = [
+                ("array.level", "single"),
+                ("array.members", "1"),
+                ("ssd.geometry.blocks", "960"),
+                ("ssd.geometry.pages", "144"),
+                ("ssd.geometry.reserved", reserved),
+                ("ssd.warm_up.overwrites", "5"),
+                ("ssd.warm_up.pattern", pattern),
+                ("cache.policy", "none"),
+                ("workload.read_fraction", "0"),
+                ("workload.size", "4KiB"),
+                ("workload.arrivals", "{ process = \"closed\", depth = 32 }"),
+                ("workload.requests", "150000"),
+            ];
+            run(&settings).unwrap().drive.unwrap().write_amplification.unwrap()
+        });
+        assert!((found[1] / found[0] - 1.0).abs() < 0.02, "reserved {reserved}: {found:?}");
+    }
 }
 
 /// Uniform random writes: write amplification is that of greedy collection of large blocks, `alpha / (alpha + W(−alpha·e^−alpha))`, with `alpha` of

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flashraid_model::rng;
-use flashraid_model::ssd::{PlaneReads, SsdParams, SuperblockParams};
+use flashraid_model::ssd::{OperationSuspension, PlaneReads, SsdParams, SuperblockParams};
 use flashraid_workload::OpKind;
 
 /// What a host asks: when, what, first page, pages, whether a write is to survive a loss of power.
@@ -93,8 +93,24 @@ struct Die {
     holding: Vec<u32>,
     /// The job, and whether its array works.
     job: Option<(Job, bool)>,
+    /// When the array work of the job ends; a halt comes in between if reads suspend it.
+    array_ends: u64,
+    halt: Option<Halt>,
+    times_suspended: u32,
+    /// The array has to work until then before it is suspended again.
+    works_until: u64,
+    /// A read has come since the job began, or waited when it went on.
+    read_came: bool,
     in_a_row: u32,
     ends: u64,
+}
+
+/// Reads have the die; so much of the job is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Halt {
+    Coming(u64),
+    There(u64),
+    Leaving(u64),
 }
 
 #[derive(Debug, Clone)]
@@ -106,6 +122,10 @@ enum Event {
     ArrayRead(Read),
     ReadOut(Read),
     JobStep(usize),
+    /// The array work of a job would end now.
+    ArrayEnds(usize),
+    Halt(usize),
+    MayHalt(usize),
     Linger(u64),
     Idle(usize),
 }
@@ -180,7 +200,8 @@ pub struct Drive {
 }
 
 impl Drive {
-    pub fn new(ssd: &SsdParams, overwrites: f64, seed: u64) -> Self {
+    /// `overwrites`: so often at random after the fill, or, without, in the steady state.
+    pub fn new(ssd: &SsdParams, overwrites: Option<f64>, seed: u64) -> Self {
         let own = ssd.superblock.clone().expect("a drive with superblocks");
         let g = ssd.geometry;
         let per_channel = ssd.channel.map_or(1, |channel| channel.dies_per_channel);
@@ -231,11 +252,54 @@ impl Drive {
         };
         drive.written = vec![None; (drive.per_block() * g.blocks_per_plane) as usize];
         drive.room = 2 * u64::from(g.dies) * u64::from(drive.per_superpage());
+        let Some(overwrites) = overwrites else {
+            drive.is_steady(seed);
+            return drive;
+        };
         if !drive.own.fresh {
             drive.write_untimed(0, &(0..exported as u32).collect::<Vec<_>>());
         }
         drive.warm_up(overwrites, seed);
         drive
+    }
+
+    fn is_steady(&mut self, seed: u64) {
+        let mut stream = rng::stream(seed, "warm-up", 0);
+        let (per_block, exported) = (self.per_block(), self.units.len() as u32);
+        let sealed = self.blocks.len() as u32 - self.own.collection.target - 2;
+        let left = |lambda: f64| -> Vec<f64> {
+            (0..sealed).map(|age| f64::from(per_block) * (-lambda * (f64::from(age) + 0.5) / f64::from(sealed)).exp()).collect()
+        };
+        let (mut low, mut high) = (0.0, 1000.0);
+        for _ in 0..64 {
+            let middle = (low + high) / 2.0;
+            if left(middle).iter().sum::<f64>() > f64::from(exported) { low = middle } else { high = middle }
+        }
+        let left = left(high);
+        let until = |block: u32| match block + 1 == sealed {
+            true => exported,
+            false => (left[..=block as usize].iter().sum::<f64>() + 0.5) as u32,
+        };
+        let mut units: Vec<u32> = (0..exported).collect();
+        for block in 0..sealed {
+            assert_eq!(self.free.pop_front(), Some(block));
+            let mut valid = until(block) - if block == 0 { 0 } else { until(block - 1) };
+            for at in 0..per_block {
+                if rng::below(&mut stream, u64::from(per_block - at)) >= u64::from(valid) {
+                    continue;
+                }
+                // What is drawn makes room for the first of those that are left.
+                let drawn = rng::below(&mut stream, units.len() as u64) as usize;
+                let unit = units[drawn];
+                units[drawn] = units[0];
+                units.remove(0);
+                self.units[unit as usize] = Where::Flash(block * per_block + at);
+                self.written[(block * per_block + at) as usize] = Some(unit);
+                valid -= 1;
+            }
+            self.programmed[block as usize] = self.per_block() / self.per_superpage();
+            self.blocks[block as usize] = Block::Sealed;
+        }
     }
 
     fn warm_up(&mut self, overwrites: f64, seed: u64) {
@@ -492,6 +556,13 @@ impl Drive {
                 self.die_looks(read.die);
             }
             Event::JobStep(die) => self.job_goes_on(die),
+            Event::ArrayEnds(die) => {
+                if self.dies[die].halt.is_none() && self.dies[die].array_ends == self.now {
+                    self.job_goes_on(die);
+                }
+            }
+            Event::Halt(die) => self.halt_goes_on(die),
+            Event::MayHalt(die) => self.halts(die),
             Event::Linger(superpage) => {
                 if self.filling[0] == Some(superpage) {
                     self.close(0);
@@ -614,6 +685,7 @@ impl Drive {
     fn wants(&mut self, place: u32, reader: Reader) {
         let (die, flash_page) = (self.die_of(place), place / self.own.flash_page_units);
         let unit = place % self.own.flash_page_units;
+        self.dies[die].read_came = true;
         if let Some(read) = self.dies[die].reads.iter_mut().find(|read| read.flash_page == flash_page) {
             read.readers.push((unit, reader));
             self.count("joined", 1);
@@ -819,11 +891,16 @@ impl Drive {
     /// When something that joins the queues of a die could start.
     fn start(&self, die: usize) -> u64 {
         let state = &self.dies[die];
+        // What is suspended waits, too.
+        let halted = match state.halt {
+            Some(Halt::Coming(rest) | Halt::There(rest)) => rest + self.of_suspension(die).unwrap().resume_ns,
+            _ => 0,
+        };
         let programs = (state.programs.len() + state.moved.len()) as u64 * self.program_plain_ns();
         let reads: u64 = state.reads.iter().map(|read| read.ns + self.own.unit_transfer_ns).sum();
         let erases = state.erases.len() as u64 * self.ssd.timing.block_erase_ns;
         let parts: u64 = state.parts.iter().map(|&part| self.part_plain_ns(part)).sum();
-        self.now.max(state.ends) + programs + reads + erases + parts
+        self.now.max(state.ends) + halted + programs + reads + erases + parts
     }
 
     fn program_plain_ns(&self) -> u64 {
@@ -860,11 +937,14 @@ impl Drive {
     }
 
     fn die_looks(&mut self, die: usize) {
-        while self.dies[die].job.is_none() {
-            let next = self.next_job(die);
+        self.halts(die);
+        while self.dies[die].job.is_none() || matches!(self.dies[die].halt, Some(Halt::There(_))) {
+            let is_halted = self.dies[die].halt.is_some();
+            let next = if is_halted { None } else { self.next_job(die) };
+            let something_waits = is_halted || next.is_some();
             let state = &mut self.dies[die];
             let busy = (0..state.reading.len()).any(|plane| state.reading[plane] || state.holding[plane] > 0);
-            if !state.reads.is_empty() && (next.is_none() || state.in_a_row < self.own.reads_ahead) {
+            if !state.reads.is_empty() && (!something_waits || state.in_a_row < self.own.reads_ahead) {
                 if self.own.plane_reads == PlaneReads::Die && busy {
                     return;
                 }
@@ -873,11 +953,18 @@ impl Drive {
                 let Some(at) = state.reads.iter().position(may) else { return };
                 let read = state.reads.remove(at);
                 state.reading[read.plane] = true;
-                state.in_a_row += u32::from(next.is_some());
+                state.in_a_row += u32::from(something_waits);
                 let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, _)| unit).collect();
                 state.ends = state.ends.max(self.now + read.ns + units.len() as u64 * self.own.unit_transfer_ns);
                 self.count("array_reads", 1);
                 self.schedule(self.now + read.ns, Event::ArrayRead(read));
+            } else if is_halted && !busy {
+                let Some(Halt::There(rest)) = state.halt else { unreachable!() };
+                state.halt = Some(Halt::Leaving(rest));
+                state.in_a_row = 0;
+                let resume_ns = self.of_suspension(die).unwrap().resume_ns;
+                self.dies[die].ends = self.now + resume_ns + rest;
+                self.schedule(self.now + resume_ns, Event::Halt(die));
             } else if let Some(job) = next.filter(|_| !busy) {
                 self.begins(die, job);
             } else {
@@ -907,21 +994,85 @@ impl Drive {
                 self.part_plain_ns(part)
             }
         };
-        self.dies[die].ends = self.now + plain_ns;
-        self.dies[die].job = Some((job, !matches!(job, Job::Program(_))));
-        let at = match job {
-            Job::Program(_) => self.over_channel(die, self.superpage_transfer_ns()),
-            Job::Erase(_) => self.now + self.ssd.timing.block_erase_ns,
-            Job::Part(part) => self.now + self.step(&self.parts[part], self.parts[part].types[0]).0,
-        };
-        self.schedule(at, Event::JobStep(die));
+        let state = &mut self.dies[die];
+        state.ends = self.now + plain_ns;
+        state.job = Some((job, !matches!(job, Job::Program(_))));
+        (state.times_suspended, state.works_until, state.read_came) = (0, 0, false);
+        match job {
+            Job::Program(_) => {
+                let at = self.over_channel(die, self.superpage_transfer_ns());
+                self.schedule(at, Event::JobStep(die));
+            }
+            Job::Erase(_) => self.array_works(die, self.ssd.timing.block_erase_ns),
+            Job::Part(part) => {
+                let at = self.now + self.step(&self.parts[part], self.parts[part].types[0]).0;
+                self.schedule(at, Event::JobStep(die));
+            }
+        }
+    }
+
+    // Suspension.
+
+    fn of_suspension(&self, die: usize) -> Option<OperationSuspension> {
+        let suspension = self.own.suspension?;
+        match self.dies[die].job?.0 {
+            Job::Program(_) => Some(suspension.program),
+            Job::Erase(_) => Some(suspension.erase),
+            Job::Part(_) => None,
+        }
+    }
+
+    /// A program or an erase works until its end, if nothing suspends it.
+    fn array_works(&mut self, die: usize, ns: u64) {
+        self.dies[die].array_ends = self.now + ns;
+        self.schedule(self.now + ns, Event::ArrayEnds(die));
+        self.halts(die);
+    }
+
+    /// A read that has come makes the array halt, if it may.
+    fn halts(&mut self, die: usize) {
+        let Some(of) = self.of_suspension(die) else { return };
+        let state = &self.dies[die];
+        let works = state.halt.is_none() && state.job.is_some_and(|(_, works)| works);
+        let rest = state.array_ends.saturating_sub(self.now);
+        let worth_it = rest > of.suspend_ns && state.times_suspended < of.times_max;
+        if works && state.read_came && worth_it && self.now >= state.works_until {
+            let state = &mut self.dies[die];
+            state.halt = Some(Halt::Coming(rest));
+            state.times_suspended += 1;
+            state.ends = self.now + of.suspend_ns;
+            self.count("suspensions", 1);
+            self.schedule(self.now + of.suspend_ns, Event::Halt(die));
+        }
+    }
+
+    fn halt_goes_on(&mut self, die: usize) {
+        match self.dies[die].halt.unwrap() {
+            Halt::Coming(rest) => {
+                self.dies[die].halt = Some(Halt::There(rest));
+                self.die_looks(die);
+            }
+            Halt::Leaving(rest) => {
+                let of = self.of_suspension(die).unwrap();
+                let state = &mut self.dies[die];
+                state.halt = None;
+                state.works_until = self.now + of.progress_ns;
+                state.read_came = !state.reads.is_empty();
+                let again = state.times_suspended < of.times_max && rest > of.progress_ns + of.suspend_ns;
+                if again && of.progress_ns > 0 {
+                    self.schedule(self.now + of.progress_ns, Event::MayHalt(die));
+                }
+                self.array_works(die, rest);
+            }
+            Halt::There(_) => unreachable!("reads go in"),
+        }
     }
 
     fn job_goes_on(&mut self, die: usize) {
         match self.dies[die].job.unwrap() {
             (Job::Program(number), false) => {
                 self.dies[die].job = Some((Job::Program(number), true));
-                return self.schedule(self.now + self.ssd.timing.page_program_ns, Event::JobStep(die));
+                return self.array_works(die, self.ssd.timing.page_program_ns);
             }
             (Job::Part(part), true) => {
                 let (_, units) = self.step(&self.parts[part], self.parts[part].types[0]);

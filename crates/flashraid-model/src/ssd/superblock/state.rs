@@ -1,0 +1,171 @@
+//! The state of a drive's map as bytes and back, so that a warm-up is paid for once.
+//!
+//! Only what nothing else follows from is kept: the map, the erases of each superblock, which of them are free, in their order, and how far the
+//! open ones are. [`Media::load`] takes any bytes; what it accepts is consistent.
+//!
+//! ```text
+//!  map: a place per unit │ erases per superblock │ free: how many, which │ for host and collection: how many open, then block and rows by die
+//! ```
+//!
+//! Words of 32 bits, little-endian; the caller adds what identifies the state, and a checksum.
+
+use super::media::{BUFFERED, Media, NONE, Open, State, Superblock};
+
+impl Media {
+    /// The state between two operations, nothing being in the buffer or on its way.
+    pub fn save(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.state_bytes() as usize);
+        let mut put = |word: u32| out.extend_from_slice(&word.to_le_bytes());
+        self.map.iter().for_each(|&place| put(place));
+        self.superblocks.iter().for_each(|superblock| put(superblock.erases));
+        put(self.free());
+        self.free.iter().for_each(|&block| put(block));
+        for open in &self.open {
+            put(open.len() as u32);
+            for open in open {
+                put(open.block);
+                open.next_row.iter().for_each(|&row| put(row));
+            }
+        }
+        out
+    }
+
+    /// Bytes that [`Media::save`] makes at most.
+    pub fn state_bytes(&self) -> u64 {
+        let open = 2 * (1 + 2 * (1 + u64::from(self.shape.dies)));
+        4 * (u64::from(self.shape.exported_units) + 2 * u64::from(self.shape.superblocks) + 1 + open)
+    }
+
+    /// Replaces the state by one that [`Media::save`] made for the same shape.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes; the state is then not to be used.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let mut words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        if !bytes.len().is_multiple_of(4) {
+            return Err("it ends within a number".to_owned());
+        }
+        let mut next = || words.next().ok_or_else(|| "it is cut off".to_owned());
+        let mut map = std::mem::take(&mut self.map);
+        for place in &mut map {
+            *place = next()?;
+        }
+        for superblock in &mut self.superblocks {
+            *superblock = Superblock { state: State::Sealed, valid: 0, programmed: self.shape.superpages(), erases: next()? };
+        }
+        let blocks = self.shape.superblocks;
+        let claim = |superblocks: &mut [Superblock], block: u32, state: State, programmed: u32| match superblocks.get_mut(block as usize) {
+            Some(superblock) if superblock.state == State::Sealed => {
+                (superblock.state, superblock.programmed) = (state, programmed);
+                Ok(())
+            }
+            _ => Err(format!("superblock {block} is free or open twice, or there is none")),
+        };
+        self.free.clear();
+        for _ in 0..next()?.min(blocks + 1) {
+            let block = next()?;
+            claim(&mut self.superblocks, block, State::Free, 0)?;
+            self.free.push_back(block);
+        }
+        for open in &mut self.open {
+            open.clear();
+            for _ in 0..next()?.min(3) {
+                let block = next()?;
+                let next_row = (0..self.shape.dies).map(|_| next()).collect::<Result<Vec<u32>, String>>()?;
+                let taken: u64 = next_row.iter().map(|&row| u64::from(row)).sum();
+                if open.len() == 2 || next_row.iter().any(|&row| row > self.shape.rows) || taken == u64::from(self.shape.superpages()) {
+                    return Err(format!("superblock {block} is open and has no row left, or one too many"));
+                }
+                claim(&mut self.superblocks, block, State::Open, taken as u32)?;
+                open.push(Open { block, next_row, superpages_left: self.shape.superpages() - taken as u32 });
+            }
+        }
+        if words.next().is_some() {
+            return Err("there is more than the state".to_owned());
+        }
+        self.units.fill(NONE);
+        self.valid.fill(0);
+        self.map = vec![NONE; map.len()];
+        for (unit, &place) in map.iter().enumerate() {
+            if place == NONE {
+                continue;
+            }
+            if place & BUFFERED != 0 || u64::from(place) >= self.shape.units() || self.is_valid(place) || !self.is_programmed(place) {
+                return Err(format!("unit {unit} lies where no data are, or those of another one"));
+            }
+            self.settle(unit as u32, place);
+        }
+        Ok(())
+    }
+
+    /// Whether the superpage of a place has been programmed, nothing being on its way.
+    fn is_programmed(&self, place: u32) -> bool {
+        let block = self.superblock_of(place);
+        match self.superblocks[block as usize].state {
+            State::Sealed => true,
+            State::Free | State::Victim => false,
+            State::Open => {
+                let superpage = place % self.shape.superblock_units() / self.shape.superpage_units();
+                let (row, die) = (superpage / self.shape.dies, superpage % self.shape.dies);
+                self.open.iter().flatten().any(|open| open.block == block && row < open.next_row[die as usize])
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Shape, SuperblockCollection};
+    use super::*;
+    use crate::rng;
+
+    fn warm(overwrites: f64, fresh: bool) -> Media {
+        let shape = Shape { dies: 3, planes: 2, flash_page_units: 2, pages_per_cell: 2, rows: 4, superblocks: 30, exported_units: 1500 };
+        let collection = SuperblockCollection { target: 5, span: 2, floor: 2, debt_units: 0 };
+        let mut media = Media::new(shape, &[0, 1, 2], fresh);
+        assert!(media.warm_up(overwrites, &mut rng::stream(3, "state", 0), &collection, &mut |_| true));
+        media
+    }
+
+    #[test]
+    fn what_is_saved_is_what_is_loaded() {
+        for (overwrites, fresh) in [(0.0, true), (0.0, false), (0.3, true), (2.7, false)] {
+            let media = warm(overwrites, fresh);
+            let bytes = media.save();
+            assert!(bytes.len() as u64 <= media.state_bytes());
+            let mut loaded = warm(0.9, false);
+            loaded.load(&bytes).unwrap();
+            loaded.verify().unwrap();
+            assert_eq!(loaded.save(), bytes);
+            // They go on alike; what invalid places once held is not kept, and nobody asks.
+            assert_eq!(
+                (&loaded.map, &loaded.valid, &loaded.superblocks, &loaded.free),
+                (&media.map, &media.valid, &media.superblocks, &media.free)
+            );
+            assert_eq!(loaded.open, media.open);
+        }
+    }
+
+    /// Damaged where a checksum would not tell: refused or consistent, and never a panic.
+    #[test]
+    fn a_forged_state_is_refused_or_consistent() {
+        let media = warm(1.3, false);
+        let whole = media.save();
+        let mut random = rng::stream(1, "forged", 0);
+        let mut refused = 0;
+        for _ in 0..2000 {
+            let mut bytes = whole.clone();
+            let at = rng::below(&mut random, bytes.len() as u64) as usize;
+            bytes[at] ^= 1 << rng::below(&mut random, 8);
+            if rng::below(&mut random, 20) == 0 {
+                bytes.truncate(at);
+            }
+            let mut loaded = warm(0.1, false);
+            match loaded.load(&bytes) {
+                Err(_) => refused += 1,
+                Ok(()) => loaded.verify().unwrap(),
+            }
+        }
+        assert!(refused > 500, "{refused}");
+    }
+}
