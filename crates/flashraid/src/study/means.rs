@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_memory_has_no_room_for_is_refused() {
-        let geometry = "array.members = 256\nssd.geometry = { dies = 256, planes = 16, blocks = 4096, pages = 1024 }";
+        let geometry = "array.members = 128\nssd.geometry = { dies = 64, planes = 8, blocks = 2048, pages = 1024 }";
         let scenario = Simulation::from_toml(geometry).unwrap().scenario().unwrap();
         // Nothing to refuse where the system does not tell.
         if let Some((available_bytes, _)) = memory::available_bytes() {
