@@ -147,6 +147,10 @@ def interrupt_after(seconds: float) -> list[float]:
     return at
 
 
+# Half a second is what users are promised; the wheel that is tested is not optimised (`test_measured.py` holds one that is to it).
+IN_TIME_S = 1.0
+
+
 def test_ctrl_c_ends_a_run_with_what_is_done() -> None:
     # A machine that is busy with something else may be late once or twice, not always.
     late = []
@@ -155,17 +159,13 @@ def test_ctrl_c_ends_a_run_with_what_is_done() -> None:
         with pytest.raises(flashraid.Interrupted) as stopped:
             flashraid.run(SMALL, requests=True, settings=LONG)
         late.append(time.monotonic() - at[0])
-        if late[-1] < 0.5:
+        if late[-1] < IN_TIME_S:
             break
-    assert min(late) < 0.5, late
+    assert min(late) < IN_TIME_S, late
     report = stopped.value.report
     assert report is not None and report.partial and 0 < report.requests_done.all < 1_000_000
     assert len(report.requests) >= report.requests_done.all
     assert isinstance(stopped.value, KeyboardInterrupt)
-
-
-# Half a second is what users are promised; the wheel that is tested is not optimised.
-IN_TIME_S = 1.0
 
 
 def test_ctrl_c_ends_a_study_with_what_is_done() -> None:
