@@ -2,7 +2,7 @@
 
 use crate::outcome::{Case, Collection, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
 use flashraid_model::array::{Array, Event, PageRequest, WarmUpPattern, pages_of};
-use flashraid_model::events::GcInterval;
+use flashraid_model::events::{GcInterval, TimeParts};
 use flashraid_model::ids::Lpn;
 use flashraid_model::ssd::{Shortcuts, Ssd, UsagePoint};
 use flashraid_workload::{HostLoop, OpKind, Request};
@@ -38,7 +38,8 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
         let pages = pages_of(request, page_bytes, exported_pages).expect("it fits");
         PageRequest { tag: tag as u64, ..pages }
     };
-    let mut outcomes = vec![RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0 }; case.requests.len()];
+    let nothing = RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0, parts: TimeParts::default() };
+    let mut outcomes = vec![nothing; case.requests.len()];
     let mut events: Vec<Event> = Vec::new();
     let mut cleans = Vec::new();
     let mut next = 0;
@@ -102,6 +103,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
                     done_count += 1;
                     let outcome = &mut outcomes[done.tag as usize];
                     (outcome.done_ns, outcome.gc_members_met, outcome.pages_lost) = (done.at, done.gc_members_met, done.pages_lost);
+                    outcome.parts = done.parts;
                     assert_eq!(done.parts.total_ns(), done.at - outcome.arrival_ns, "{:?} of request {}", done.parts, done.tag);
                     if case.host != HostLoop::Open && next < case.requests.len() {
                         issue(&mut array, &mut outcomes, done.at, &mut next);

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use flashraid_model::array::{ArrayParams, StripeCounters, WarmUp};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::KINDS;
+use flashraid_model::events::TimeParts;
 use flashraid_model::ssd::MemberCounters;
 use flashraid_workload::{HostLoop, Request};
 
@@ -60,6 +61,8 @@ pub struct RequestOutcome {
     pub gc_members_met: u32,
     /// Pages of it that too many failures have taken.
     pub pages_lost: u32,
+    /// Where its time went.
+    pub parts: TimeParts,
 }
 
 #[derive(Debug, Clone, PartialEq)]

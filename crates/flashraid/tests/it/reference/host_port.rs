@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use flashraid_workload::OpKind;
 
-use super::{Event, PORT_RANK, Simulation};
+use super::{Event, PORT_RANK, RequestState, Simulation};
 
 /// Requests, by their index, on their way in and out.
 #[derive(Default)]
@@ -60,6 +60,7 @@ impl Simulation<'_> {
         port.in_work += 1;
         port.waits += u64::from(waited_ns > 0);
         port.wait_ns += waited_ns;
+        self.requests[request].parts.queue_ns = waited_ns;
         if self.has_to_pass(request, OpKind::Write) {
             self.asks_to_pass(request);
         } else {
@@ -80,11 +81,17 @@ impl Simulation<'_> {
         port.last_passage_ends_ns = end;
         port.busy_ns += length_ns;
         port.passing.push_back((end, request));
+        self.requests[request].parts.transfer_ns += end - now;
         self.schedule_with_rank(end - now, PORT_RANK, Event::Port);
     }
 
     /// The array is done with a request.
     pub fn array_is_done_with(&mut self, request: usize) {
+        // Rule 116: what is left is the cache's.
+        let RequestState { arrival_ns, parts, .. } = &mut self.requests[request];
+        let left_ns = self.now - *arrival_ns - parts.total_ns();
+        assert!(left_ns == 0 || self.caches.is_some(), "of request {request} {left_ns} ns are nobody's");
+        parts.cache_ns += left_ns;
         if self.port.is_some() && self.has_to_pass(request, OpKind::Read) {
             self.port().read.insert(request);
             self.schedule_with_rank(0, PORT_RANK, Event::Port);
@@ -94,7 +101,9 @@ impl Simulation<'_> {
     }
 
     fn request_is_done(&mut self, request: usize) {
-        self.requests[request].done_ns = self.now;
+        let RequestState { arrival_ns, done_ns, parts, .. } = &mut self.requests[request];
+        *done_ns = self.now;
+        assert_eq!(parts.total_ns(), self.now - *arrival_ns, "{parts:?} of request {request}");
         self.requests_done += 1;
         if self.port.is_some() {
             if self.caches.is_none() {

@@ -14,6 +14,7 @@ mod host_port;
 mod idle_and_forced;
 mod layout;
 mod parity;
+mod passes;
 mod placement;
 mod points;
 mod suspend;
@@ -24,6 +25,7 @@ mod work;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::array::{Spare, WarmUpPattern};
+use flashraid_model::events::TimeParts;
 use flashraid_model::ssd::{MemberCounters, SsdParams};
 use flashraid_workload::{HostLoop, OpKind};
 
@@ -104,6 +106,7 @@ struct RequestState {
     done_ns: u64,
     members_met: BTreeSet<usize>,
     pages_lost: u32,
+    parts: TimeParts,
 }
 
 /// An operation on the array or on members: a host request, or what a cache orders.
@@ -111,7 +114,12 @@ struct Job {
     /// Page operations and parts with locks that are not done.
     left: usize,
     purpose: Purpose,
+    began_ns: u64,
+    last: LastEnd,
 }
+
+/// When the last of several was done, and its parts; the greatest, if it is not alone (rule 113).
+type LastEnd = (u64, TimeParts);
 
 #[derive(Clone, Copy)]
 enum Purpose {
@@ -227,6 +235,8 @@ struct Operation {
     number: u64,
     waited_for_scope: bool,
     refused_ns: Option<u64>,
+    issued_ns: u64,
+    parts: TimeParts,
 }
 
 struct GcRun {
@@ -273,7 +283,7 @@ impl Simulation<'_> {
             match (next_arrival, next_event) {
                 // Arrivals come before events of the same nanosecond (rule 25).
                 (Some(arrival), event) if event.is_none_or(|event| arrival <= event) => {
-                    self.now = arrival;
+                    self.passes_until(arrival);
                     self.submit_next();
                 }
                 (_, Some(_)) => self.next_event(),
@@ -304,7 +314,7 @@ impl Simulation<'_> {
         if index == self.case.requests.len() {
             return;
         }
-        self.requests.push(RequestState { arrival_ns: self.now, done_ns: 0, members_met: BTreeSet::new(), pages_lost: 0 });
+        self.requests.push(RequestState { arrival_ns: self.now, done_ns: 0, members_met: BTreeSet::new(), pages_lost: 0, parts: TimeParts::default() });
         if self.port.is_some() {
             return self.arrives_at_port(index);
         }
@@ -337,7 +347,8 @@ impl Simulation<'_> {
         if self.counts_operations() {
             self.controller_sees_arrival();
         }
-        self.jobs.push(Job { left: 0, purpose });
+        let began_ns = self.now;
+        self.jobs.push(Job { left: 0, purpose, began_ns, last: (began_ns, TimeParts::default()) });
         self.jobs.len() - 1
     }
 
@@ -347,9 +358,10 @@ impl Simulation<'_> {
     }
 
     fn operation_done(&mut self, operation: Operation) {
+        assert_eq!(operation.parts.total_ns(), self.now - operation.issued_ns, "{:?} of {:?}", operation.parts, operation.kind);
         match (operation.stripe_operation, operation.job) {
-            (Some(number), _) => self.stripe_page_done(number),
-            (None, Some(job)) => self.part_of_job_done(job),
+            (Some(number), _) => self.stripe_page_done(number, operation.parts),
+            (None, Some(job)) => self.part_of_job_done(job, operation.parts),
             (None, None) => unreachable!("somebody wants every page"),
         }
     }
@@ -366,7 +378,8 @@ impl Simulation<'_> {
         }
     }
 
-    fn part_of_job_done(&mut self, job: usize) {
+    fn part_of_job_done(&mut self, job: usize, parts: TimeParts) {
+        self.jobs[job].last = self.jobs[job].last.max((self.now, parts));
         self.jobs[job].left -= 1;
         if self.jobs[job].left == 0 {
             self.job_done(job);
@@ -376,6 +389,14 @@ impl Simulation<'_> {
     fn job_done(&mut self, job: usize) {
         if self.counts_operations() {
             self.controller_sees_end();
+        }
+        if let Purpose::Host { request } | Purpose::Cache { awaited: Awaited::ReadFromArray { request }, .. } = self.jobs[job].purpose {
+            let Job { began_ns, last: (end, of_array), .. } = self.jobs[job];
+            assert_eq!((end, of_array.total_ns()), (self.now, self.now - began_ns));
+            // The cache has taken the time before.
+            let RequestState { arrival_ns, parts, .. } = &mut self.requests[request];
+            parts.cache_ns += began_ns - *arrival_ns - parts.total_ns();
+            add(parts, of_array);
         }
         match self.jobs[job].purpose {
             Purpose::Host { request } => self.array_is_done_with(request),
@@ -387,6 +408,17 @@ impl Simulation<'_> {
     fn run_is_over(&self) -> bool {
         self.requests_done == self.case.requests.len() && self.requests.iter().all(|request| request.done_ns < self.now)
     }
+}
+
+fn add(to: &mut TimeParts, others: TimeParts) {
+    let TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = others;
+    to.collection_ns += collection_ns;
+    to.queue_ns += queue_ns;
+    to.parity_ns += parity_ns;
+    to.cache_ns += cache_ns;
+    to.transfer_ns += transfer_ns;
+    to.flash_ns += flash_ns;
+    to.other_ns += other_ns;
 }
 
 // Events.
@@ -436,7 +468,7 @@ impl Simulation<'_> {
     fn next_event(&mut self) {
         let index = self.earliest_event().expect("an event is pending");
         let Scheduled { time, event, .. } = self.events.remove(index);
-        self.now = time;
+        self.passes_until(time);
         match event {
             Event::Travelled { member, lane } => self.travelled(member, lane),
             Event::Waited { member, worker } => self.goes_on_together(member, worker),
@@ -501,6 +533,7 @@ impl Simulation<'_> {
             done_ns: request.done_ns,
             gc_members_met: request.members_met.len() as u32,
             pages_lost: request.pages_lost,
+            parts: request.parts,
         });
         Outcome {
             requests: requests.collect(),

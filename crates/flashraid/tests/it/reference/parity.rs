@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::array::{ArrayParams, FailureParams, Spare, StripeCounters};
+use flashraid_model::events::TimeParts;
 use flashraid_model::placement::Level;
 use flashraid_workload::OpKind;
 
 use super::cache::Caches;
-use super::{Event, Operation, Simulation, layout};
+use super::{Event, LastEnd, Operation, Simulation, layout};
 
 /// Locks, operations on stripes and what has failed.
 pub struct Stripes {
@@ -46,6 +47,9 @@ struct StripeOperation {
     asked_ns: u64,
     phases: Vec<Phase>,
     operations_left: usize,
+    /// Of the present phase.
+    phase_began_ns: u64,
+    last: LastEnd,
     /// It would have rebuilt a strip that is lost for good.
     gave_up: bool,
 }
@@ -402,8 +406,19 @@ impl Simulation<'_> {
         let asked_ns = self.now;
         let stripes = self.stripes();
         let number = stripes.operations.len();
-        let operation =
-            StripeOperation { job, kind, high_priority, stripe, what, asked_ns, phases: Vec::new(), operations_left: 0, gave_up: false };
+        let operation = StripeOperation {
+            job,
+            kind,
+            high_priority,
+            stripe,
+            what,
+            asked_ns,
+            phases: Vec::new(),
+            operations_left: 0,
+            phase_began_ns: asked_ns,
+            last: (asked_ns, TimeParts::default()),
+            gave_up: false,
+        };
         stripes.operations.push(operation);
         stripes.locks.entry(stripe).or_default().waiting.push(number);
         self.give_lock(stripe);
@@ -480,7 +495,10 @@ impl Simulation<'_> {
         let server = |member| if to_spare.is_some() { to_spare } else { self.server(stripe, member) };
         let served: Vec<(usize, usize, u64)> =
             pages.into_iter().filter_map(|(member, place)| Some((server(member)?, member, place))).collect();
-        self.stripes().operations[number].operations_left = served.len();
+        let now = self.now;
+        let operation = &mut self.stripes().operations[number];
+        operation.operations_left = served.len();
+        (operation.phase_began_ns, operation.last) = (now, (now, TimeParts::default()));
         for &(server, member, place) in &served {
             self.count_page(number, member, write);
             let kind = if write { kind } else { OpKind::Read };
@@ -511,8 +529,10 @@ impl Simulation<'_> {
     }
 
     /// An operation of the present phase is done.
-    pub fn stripe_page_done(&mut self, number: usize) {
+    pub fn stripe_page_done(&mut self, number: usize, parts: TimeParts) {
+        let now = self.now;
         let operation = &mut self.stripes().operations[number];
+        operation.last = operation.last.max((now, parts));
         operation.operations_left -= 1;
         if operation.operations_left == 0 {
             // Ends of phases come in the order of their operations (rule 55).
@@ -522,7 +542,7 @@ impl Simulation<'_> {
 
     fn stripe_operation_done(&mut self, number: usize) {
         let stripes = self.stripes();
-        let StripeOperation { job, stripe, ref what, gave_up, .. } = stripes.operations[number];
+        let StripeOperation { job, stripe, ref what, gave_up, asked_ns, phase_began_ns, last, .. } = stripes.operations[number];
         if let What::Rebuild { failure } = *what {
             stripes.failures[failure].rebuilding -= 1;
             if !gave_up {
@@ -531,7 +551,8 @@ impl Simulation<'_> {
         }
         stripes.locks.get_mut(&stripe).expect("it is held").held_by.retain(|&holder| holder != number);
         match job {
-            Some(job) => self.part_of_job_done(job),
+            // Rule 115.
+            Some(job) => self.part_of_job_done(job, TimeParts { parity_ns: phase_began_ns - asked_ns, ..last.1 }),
             None => self.schedule_rebuild(0),
         }
         self.give_lock(stripe);
@@ -556,6 +577,8 @@ impl Simulation<'_> {
             number: 0,
             waited_for_scope: false,
             refused_ns: None,
+            issued_ns: self.now,
+            parts: TimeParts::default(),
         };
         self.issue(member, operation);
     }

@@ -27,6 +27,23 @@ enum Part {
     TurningBack,
 }
 
+impl Suspension {
+    /// The host write that waits for its rest.
+    pub fn write(&mut self) -> Option<&mut Operation> {
+        self.write.as_mut()
+    }
+
+    /// The read that is served now.
+    pub fn reads(&mut self) -> Option<&mut Operation> {
+        if let Part::Reading(operation) = &mut self.part { Some(operation) } else { None }
+    }
+
+    /// A clean is suspended, and no read served: what it takes to turn is the clean's.
+    pub fn collects(&self) -> bool {
+        self.write.is_none() && !matches!(self.part, Part::Reading(_))
+    }
+}
+
 /// What a read may interrupt.
 struct InFlight {
     worker: Worker,

@@ -21,6 +21,8 @@ struct Mate {
     /// On which plane of the die, if on any.
     plane: Option<usize>,
     has: Vec<Mark>,
+    /// It has joined the step in flight.
+    joined: bool,
 }
 
 /// What those behind it wait for.
@@ -73,6 +75,11 @@ impl Together {
 
     fn may_go_on(&self, number: usize, awaits: Awaits) -> bool {
         self.wanted(number, awaits).iter().all(|(before, mark)| self.mates[*before].has.contains(mark))
+    }
+
+    /// Host operations, by whom they are done, and whether they have joined the step in flight.
+    pub fn operations(&mut self) -> impl Iterator<Item = (Worker, &mut Operation, bool)> {
+        self.mates.iter_mut().filter_map(|mate| Some((mate.worker, mate.operation.as_mut()?, mate.joined)))
     }
 
     fn number_of(&self, worker: Worker) -> Option<usize> {
@@ -130,7 +137,7 @@ impl Simulation<'_> {
 
     fn read_beside_steps(&self, transfers: Vec<Step>) -> Vec<Step> {
         let timing = &self.ssd.timing;
-        let mut steps = vec![Step::Wait(timing.command_overhead_ns), Step::Await(Awaits::PlaneRead), Step::Wait(timing.page_read_ns)];
+        let mut steps = vec![Step::Wait(timing.command_overhead_ns), Step::Await(Awaits::PlaneRead), Step::Read(timing.page_read_ns)];
         steps.extend([Step::Mark(Mark::ArrayRead), Step::Await(Awaits::Turn)]);
         steps.extend(transfers);
         steps
@@ -158,7 +165,7 @@ impl Simulation<'_> {
             let worker = if operation.is_some() { Worker::Mate { die, number } } else { clean };
             // The clean's page comes over no pins before its program.
             let has = if operation.is_none() { vec![Mark::Transferred] } else { Vec::new() };
-            self.adds_mate(member, die, Mate { worker, operation: *operation, plane: *plane, has });
+            self.adds_mate(member, die, Mate { worker, operation: *operation, plane: *plane, has, joined: false });
             self.gets_work(member, worker, steps.clone());
         }
         self.clean(member, die, pool).plane = beside.last().expect("the clean's is the last").1;
@@ -210,7 +217,7 @@ impl Simulation<'_> {
             self.clean_is_joined(member, die, pool);
         }
         let worker = Worker::Mate { die, number: self.together(member, die).mates.len() };
-        self.adds_mate(member, die, Mate { worker, operation, plane, has: Vec::new() });
+        self.adds_mate(member, die, Mate { worker, operation, plane, has: Vec::new(), joined: true });
         self.gets_work(member, worker, steps);
         self.work_goes_on(member, worker);
         self.mates_go_on(member, die);
@@ -252,7 +259,7 @@ impl Simulation<'_> {
         }
         let plane = self.clean(member, die, pool).plane;
         self.die(member, die).slot = Some(Slot { what: Use::Together, let_in_by: Some(pool) });
-        self.die(member, die).together = Some(Together { pool, mates: vec![Mate { worker, operation: None, plane, has }] });
+        self.die(member, die).together = Some(Together { pool, mates: vec![Mate { worker, operation: None, plane, has, joined: false }] });
     }
 }
 
@@ -334,7 +341,7 @@ impl Simulation<'_> {
                 };
                 for step in &work.steps {
                     match *step {
-                        Step::Wait(ns) | Step::Array(ns) | Step::Transfer(ns) => at += ns,
+                        Step::Wait(ns) | Step::Read(ns) | Step::Array(ns) | Step::Summary(ns) | Step::Transfer(ns) => at += ns,
                         Step::Await(awaits) => at = at.max(passes(awaits)),
                         Step::Mark(mark) => own.push((mark, at)),
                     }

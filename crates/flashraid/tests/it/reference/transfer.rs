@@ -18,6 +18,12 @@ pub struct Lane {
     waiting: Vec<Operation>,
 }
 
+impl Lane {
+    pub fn operations(&mut self) -> impl Iterator<Item = &mut Operation> {
+        self.travelling.iter_mut().chain(&mut self.waiting)
+    }
+}
+
 // Channels.
 impl Simulation<'_> {
     fn channel_of(&self, worker: Worker) -> usize {

@@ -3,6 +3,7 @@
 use flashraid_model::ssd::{Pipeline, Procedure};
 
 use super::flash::Move;
+use super::passes::Spends;
 use super::together::{Awaits, Mark};
 use super::{Event, Simulation};
 
@@ -16,10 +17,14 @@ pub enum Worker {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// An overhead, a poll, the read of a page, a turn of a suspension.
+    /// An overhead, a poll, a turn of a suspension.
     Wait(u64),
+    /// The read of a page from the array.
+    Read(u64),
     /// A program or an erase: a wait that a read may interrupt (rule 102).
     Array(u64),
+    /// The program of a summary, which is one, too.
+    Summary(u64),
     /// With pins a wait like any other.
     Transfer(u64),
     /// Waits for those that are done together and before it (rule 103).
@@ -33,6 +38,8 @@ pub struct Work {
     /// What is to come.
     pub steps: Vec<Step>,
     pub doing: Doing,
+    /// What the present wait consists of, as far as it is to come.
+    pub waits: Vec<(Spends, u64)>,
     /// Times that it has been suspended.
     pub suspensions: u32,
 }
@@ -52,7 +59,7 @@ impl Simulation<'_> {
     }
 
     pub fn gets_work(&mut self, member: usize, worker: Worker, steps: Vec<Step>) {
-        let work = Work { steps, doing: Doing::Begins, suspensions: 0 };
+        let work = Work { steps, doing: Doing::Begins, waits: Vec::new(), suspensions: 0 };
         assert!(self.members[member].work.insert(worker, work).is_none(), "a worker does one thing at a time");
     }
 
@@ -71,21 +78,26 @@ impl Simulation<'_> {
                     work.steps.remove(0);
                     return self.ask_for_channel(member, worker, ns);
                 }
-                Step::Wait(_) | Step::Array(_) | Step::Transfer(_) => {
+                Step::Wait(_) | Step::Read(_) | Step::Array(_) | Step::Summary(_) | Step::Transfer(_) => {
                     // Waits that follow each other are one.
                     let mut total = 0;
                     let mut in_flight_from = None;
                     loop {
-                        let ns = match work.steps.first() {
-                            Some(&Step::Wait(ns)) => ns,
-                            Some(&Step::Transfer(ns)) if with_pins => ns,
-                            Some(&Step::Array(ns)) => {
-                                in_flight_from.get_or_insert(now + total);
-                                ns
-                            }
+                        let (what, ns) = match work.steps.first() {
+                            Some(&Step::Wait(ns)) => (Spends::Otherwise, ns),
+                            Some(&Step::Read(ns)) => (Spends::OnFlash, ns),
+                            Some(&Step::Transfer(ns)) if with_pins => (Spends::OnTransfer, ns),
+                            Some(&Step::Array(ns)) => (Spends::OnFlash, ns),
+                            Some(&Step::Summary(ns)) => (Spends::OnSummary, ns),
                             _ => break,
                         };
+                        if matches!(work.steps[0], Step::Array(_) | Step::Summary(_)) {
+                            in_flight_from.get_or_insert(now + total);
+                        }
                         total += ns;
+                        if ns > 0 {
+                            work.waits.push((what, ns));
+                        }
                         work.steps.remove(0);
                     }
                     // A wait of length 0 is none (rule 25).
@@ -139,7 +151,7 @@ impl Simulation<'_> {
         };
         for step in &work.steps {
             match step {
-                Step::Wait(ns) | Step::Array(ns) | Step::Transfer(ns) => end += ns,
+                Step::Wait(ns) | Step::Read(ns) | Step::Array(ns) | Step::Summary(ns) | Step::Transfer(ns) => end += ns,
                 Step::Await(_) | Step::Mark(_) => {}
             }
         }
@@ -152,7 +164,7 @@ impl Simulation<'_> {
     /// Rule 19.
     pub fn read_steps(&self) -> Vec<Step> {
         let timing = &self.ssd.timing;
-        vec![Step::Wait(timing.command_overhead_ns + timing.page_read_ns), Step::Transfer(timing.page_transfer_ns)]
+        vec![Step::Wait(timing.command_overhead_ns), Step::Read(timing.page_read_ns), Step::Transfer(timing.page_transfer_ns)]
     }
 
     /// Rule 20.
@@ -181,7 +193,7 @@ impl Simulation<'_> {
         let timing = &self.ssd.timing;
         let mut steps = vec![Step::Array(self.program_ns())];
         if fills_block && self.ssd.geometry.summary_page && !timing.spread_summaries {
-            steps.extend([Step::Transfer(timing.summary_transfer_ns), Step::Array(timing.page_program_ns)]);
+            steps.extend([Step::Transfer(timing.summary_transfer_ns), Step::Summary(timing.page_program_ns)]);
         }
         steps
     }
@@ -205,7 +217,7 @@ impl Simulation<'_> {
 
     /// The clean's read of a page.
     pub fn move_read_steps(&self) -> Vec<Step> {
-        let mut steps = vec![Step::Wait(self.ssd.timing.page_read_ns)];
+        let mut steps = vec![Step::Read(self.ssd.timing.page_read_ns)];
         if self.preemption().is_some_and(|preemption| preemption.pipeline == Pipeline::InFlight) {
             steps.push(Step::Mark(Mark::ArrayRead));
         }
