@@ -1,6 +1,7 @@
 //! Model and reference on random small drives and loads.
 
 use flashraid_model::array::{Array, ArrayParams, Event, Level, PageRequest, ReadPlan};
+use flashraid_model::events::TimeParts;
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
@@ -231,10 +232,12 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
     }
     array.verify().unwrap();
     let mut done_ns = vec![0; case.asked.len()];
+    let mut parts = vec![TimeParts::default(); case.asked.len()];
     for event in events {
         if let Event::Done(done) = event {
             assert_eq!(done.parts.total_ns(), done.at - case.asked[done.tag as usize].0, "the parts add up");
             done_ns[done.tag as usize] = done.at;
+            parts[done.tag as usize] = done.parts;
         }
     }
     let ssd = &array.members()[0];
@@ -260,6 +263,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
     ];
     Outcome {
         done_ns,
+        parts,
         places: (0..units as u32).map(|unit| media.location(unit)).collect(),
         erases: media.erase_counts().collect(),
         counts: counts.into_iter().filter(|&(_, count)| count > 0).collect(),
@@ -270,10 +274,11 @@ fn compare(seed: u64) -> (Case, Outcome) {
     let case = Draw::case(seed);
     let expected = Drive::new(&case.ssd, case.overwrites, seed).run(&case.asked);
     let found = by_model(&case, seed);
-    let parted = (0..case.asked.len()).filter(|&at| expected.done_ns[at] != found.done_ns[at]).min_by_key(|&at| expected.done_ns[at]);
+    let end = |outcome: &Outcome, at: usize| (outcome.done_ns[at], outcome.parts[at]);
+    let parted = (0..case.asked.len()).filter(|&at| end(&expected, at) != end(&found, at)).min_by_key(|&at| expected.done_ns[at]);
     if let Some(at) = parted {
-        let (expected, found) = (expected.done_ns[at], found.done_ns[at]);
-        panic!("seed {seed}: request {at} {:?}: expected {expected}, found {found}\n{:#?}", case.asked[at], case.ssd);
+        let (expected, found) = (end(&expected, at), end(&found, at));
+        panic!("seed {seed}: request {at} {:?}:\n  expected {expected:?}\n  found    {found:?}\n{:#?}", case.asked[at], case.ssd);
     }
     assert_eq!(found.counts, expected.counts, "seed {seed}: {:#?}", case.ssd);
     assert_eq!(found, expected, "seed {seed}: {:#?}", case.ssd);

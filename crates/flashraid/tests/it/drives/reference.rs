@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use flashraid_model::events::TimeParts;
 use flashraid_model::rng;
 use flashraid_model::ssd::{OperationSuspension, PlaneReads, SsdParams, SuperblockParams};
 use flashraid_workload::OpKind;
@@ -14,6 +15,8 @@ pub type Asked = (u64, OpKind, u32, u32, bool);
 pub struct Outcome {
     /// By request: when it was done.
     pub done_ns: Vec<u64>,
+    /// And where its time went.
+    pub parts: Vec<TimeParts>,
     /// By unit: its place.
     pub places: Vec<Option<u32>>,
     /// By superblock.
@@ -55,8 +58,8 @@ struct Read {
     die: usize,
     plane: usize,
     ns: u64,
-    /// Units of the flash page, requests or superpages.
-    readers: Vec<(u32, Reader)>,
+    /// Units of the flash page, requests or superpages, and where the time of these pages has gone.
+    readers: Vec<(u32, Reader, TimeParts)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,7 +187,10 @@ pub struct Drive {
     to_place: [VecDeque<u64>; 2],
     entering: VecDeque<usize>,
     entered: Vec<u32>,
-    done: Vec<u64>,
+    /// By request: when the last of its pages is done, and where its time goes; the greatest, if several are (rule 113).
+    done: Vec<(u64, TimeParts)>,
+    /// The time that its command has spent.
+    spent: Vec<TimeParts>,
     flushes: Vec<(usize, BTreeSet<u64>)>,
     /// Forced writes: superpages that hold their units, and when they would be done otherwise.
     forced: Vec<(usize, BTreeSet<u64>, u64)>,
@@ -236,6 +242,7 @@ impl Drive {
             entering: VecDeque::new(),
             entered: Vec::new(),
             done: Vec::new(),
+            spent: Vec::new(),
             flushes: Vec::new(),
             forced: Vec::new(),
             credits: 0,
@@ -461,7 +468,8 @@ impl Drive {
 
     pub fn run(mut self, asked: &[Asked]) -> Outcome {
         self.asked = asked.to_vec();
-        self.done = vec![0; asked.len()];
+        self.done = vec![(0, TimeParts::default()); asked.len()];
+        self.spent = vec![TimeParts::default(); asked.len()];
         self.entered = vec![0; asked.len()];
         if let Some(idle_ns) = self.idle_ns() {
             self.schedule(idle_ns, Event::Idle(0));
@@ -470,11 +478,11 @@ impl Drive {
         loop {
             let event = self.events.first_key_value().map(|(&(at, _), _)| at);
             if next < asked.len() && event.is_none_or(|at| asked[next].0 <= at) {
-                self.now = asked[next].0;
+                self.passes_until(asked[next].0);
                 self.schedule(self.now, Event::Begin(next));
                 next += 1;
             } else if let Some(((at, _), event)) = self.events.pop_first() {
-                self.now = at;
+                self.passes_until(at);
                 self.happens(event);
             } else {
                 break;
@@ -482,7 +490,27 @@ impl Drive {
         }
         assert!(self.entering.is_empty() && self.superpages.values().all(|superpage| !superpage.is_full), "nothing waits for good");
         let place = |unit: &Where| if let Where::Flash(place) = *unit { Some(place) } else { None };
-        Outcome { done_ns: self.done, places: self.units.iter().map(place).collect(), erases: self.erases, counts: self.counts }
+        let (done_ns, parts) = self.done.iter().copied().unzip();
+        Outcome { done_ns, parts, places: self.units.iter().map(place).collect(), erases: self.erases, counts: self.counts }
+    }
+
+    /// Nothing happens until then; a read that waits for its die waits for collection or for something else (rule 214).
+    fn passes_until(&mut self, at: u64) {
+        let ns = at - self.now;
+        for die in 0..self.dies.len() {
+            let collects = self.collects(die);
+            for (.., parts) in self.dies[die].reads.iter_mut().flat_map(|read| &mut read.readers) {
+                *(if collects { &mut parts.collection_ns } else { &mut parts.queue_ns }) += ns;
+            }
+        }
+        self.now = at;
+    }
+
+    /// A job of collection has the die, and reads have not.
+    fn collects(&self, die: usize) -> bool {
+        let Die { job, halt, .. } = &self.dies[die];
+        let of_host = |job: Job| matches!(job, Job::Program(number) if self.superpages[&number].of_host);
+        job.is_some_and(|(job, _)| !of_host(job)) && !matches!(halt, Some(Halt::There(_)))
     }
 
     fn idle_ns(&self) -> Option<u64> {
@@ -528,12 +556,16 @@ impl Drive {
                 self.entering.push_back(request);
                 self.bring_in();
             }
-            Event::ArrayRead(read) => {
+            Event::ArrayRead(mut read) => {
                 self.dies[read.die].reading[read.plane] = false;
                 self.dies[read.die].holding[read.plane] += 1;
-                let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, _)| unit).collect();
+                let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, ..)| unit).collect();
                 let die = read.die;
                 let out = self.over_channel(die, units.len() as u64 * self.own.unit_transfer_ns);
+                for (.., parts) in &mut read.readers {
+                    parts.flash_ns += read.ns;
+                    parts.transfer_ns += out - self.now;
+                }
                 self.schedule(out, Event::ReadOut(read));
                 if self.own.cache_read {
                     self.die_looks(die);
@@ -541,11 +573,12 @@ impl Drive {
             }
             Event::ReadOut(read) => {
                 self.dies[read.die].holding[read.plane] -= 1;
-                for (_, reader) in read.readers {
+                for (_, reader, mut parts) in read.readers {
                     match reader {
                         Reader::Request(request) => {
                             let at = self.over_link(true, 1);
-                            self.page_done(request, at);
+                            parts.transfer_ns += at - self.now;
+                            self.page_done(request, at, parts);
                         }
                         Reader::Rest(superpage) => {
                             self.superpages.get_mut(&superpage).unwrap().missing -= 1;
@@ -583,12 +616,14 @@ impl Drive {
         while let Some(core) = self.cores.iter().position(Option::is_none) {
             let firmware = self.own.firmware;
             let (job, ns) = if let Some(request) = self.waiting_requests.pop_front() {
-                let (_, kind, _, pages, _) = self.asked[request];
+                let (arrived, kind, _, pages, _) = self.asked[request];
+                self.spent[request].queue_ns = self.now - arrived;
                 let ns = match kind {
                     OpKind::Read => firmware.read_ns,
                     OpKind::Trim => firmware.trim_ns + u64::from(pages.div_ceil(self.own.unit_pages)) * firmware.trim_unit_ns,
                     _ => firmware.write_ns,
                 };
+                self.spent[request].other_ns = ns + firmware.latency_ns;
                 (OnCore::Request(request), ns)
             } else if let Some(part) = self.waiting_parts.pop_front() {
                 (OnCore::Part(part), self.parts[part].units.len() as u64 * firmware.move_ns)
@@ -614,8 +649,16 @@ impl Drive {
         *lane
     }
 
-    fn page_done(&mut self, request: usize, at: u64) {
-        self.done[request] = self.done[request].max(at);
+    fn page_done(&mut self, request: usize, at: u64, parts: TimeParts) {
+        assert_eq!(parts.total_ns(), at - self.asked[request].0, "{parts:?} of {:?}", self.asked[request]);
+        self.done[request] = self.done[request].max((at, parts));
+    }
+
+    /// A write is done: what has passed since its data crossed is the buffer's.
+    fn write_done(&mut self, request: usize, at: u64) {
+        let mut parts = self.spent[request];
+        parts.cache_ns = at - self.asked[request].0 - parts.total_ns();
+        self.page_done(request, at, parts);
     }
 
     /// Units of a request, each with its pages.
@@ -648,7 +691,8 @@ impl Drive {
                         found => {
                             self.count("buffer_hits", u64::from(found != Where::Nowhere));
                             let at = self.over_link(true, 1);
-                            self.page_done(request, at);
+                            let transfer_ns = at - self.now;
+                            self.page_done(request, at, TimeParts { transfer_ns, ..self.spent[request] });
                         }
                     }
                 }
@@ -657,6 +701,7 @@ impl Drive {
             OpKind::Write => {
                 self.count("pages_received", u64::from(pages));
                 let at = self.over_link(false, u64::from(pages));
+                self.spent[request].transfer_ns = at - self.now;
                 self.schedule(at, Event::Crossed(request));
             }
             OpKind::Trim => {
@@ -667,13 +712,13 @@ impl Drive {
                         self.count("trimmed_in_part", u64::from(pages));
                     }
                 }
-                self.page_done(request, self.now);
+                self.page_done(request, self.now, self.spent[request]);
             }
             OpKind::Flush => {
                 let waits_for: BTreeSet<u64> =
                     self.superpages.iter().filter(|(_, superpage)| superpage.of_host).map(|(&number, _)| number).collect();
                 if self.own.buffer.is_protected || waits_for.is_empty() {
-                    self.page_done(request, self.now);
+                    self.page_done(request, self.now, self.spent[request]);
                 } else {
                     self.flushes.push((request, waits_for));
                     self.close(0);
@@ -686,14 +731,18 @@ impl Drive {
         let (die, flash_page) = (self.die_of(place), place / self.own.flash_page_units);
         let unit = place % self.own.flash_page_units;
         self.dies[die].read_came = true;
+        let spent = match reader {
+            Reader::Request(request) => self.spent[request],
+            Reader::Rest(_) => TimeParts::default(),
+        };
         if let Some(read) = self.dies[die].reads.iter_mut().find(|read| read.flash_page == flash_page) {
-            read.readers.push((unit, reader));
+            read.readers.push((unit, reader, spent));
             self.count("joined", 1);
             return;
         }
         let plane = (flash_page % (self.per_superpage() / self.own.flash_page_units) % self.ssd.geometry.planes) as usize;
         let ns = self.array_read_ns(place);
-        self.dies[die].reads.push(Read { flash_page, die, plane, ns, readers: vec![(unit, reader)] });
+        self.dies[die].reads.push(Read { flash_page, die, plane, ns, readers: vec![(unit, reader, spent)] });
     }
 
     // The buffer.
@@ -716,7 +765,7 @@ impl Drive {
             if self.asked[request].4 && !self.own.buffer.is_protected {
                 self.must_survive(request, acknowledged);
             } else {
-                self.page_done(request, acknowledged);
+                self.write_done(request, acknowledged);
             }
         }
     }
@@ -729,7 +778,7 @@ impl Drive {
         let waits_for: BTreeSet<u64> = self.units_of(request).into_iter().filter_map(holds).collect();
         let closes = self.filling[0].is_some_and(|filling| waits_for.contains(&filling));
         if waits_for.is_empty() {
-            return self.page_done(request, acknowledged);
+            return self.write_done(request, acknowledged);
         }
         self.count("forced_waits", 1);
         self.forced.push((request, waits_for, acknowledged));
@@ -954,7 +1003,7 @@ impl Drive {
                 let read = state.reads.remove(at);
                 state.reading[read.plane] = true;
                 state.in_a_row += u32::from(something_waits);
-                let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, _)| unit).collect();
+                let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, ..)| unit).collect();
                 state.ends = state.ends.max(self.now + read.ns + units.len() as u64 * self.own.unit_transfer_ns);
                 self.count("array_reads", 1);
                 self.schedule(self.now + read.ns, Event::ArrayRead(read));
@@ -1142,11 +1191,16 @@ impl Drive {
             let (over, left): (Vec<_>, Vec<_>) =
                 std::mem::take(&mut self.flushes).into_iter().partition(|(_, waits_for)| waits_for.is_empty());
             self.flushes = left;
-            over.into_iter().for_each(|(request, _)| self.page_done(request, self.now));
+            for (request, _) in over {
+                // It waited behind the programs of others.
+                let mut parts = self.spent[request];
+                parts.queue_ns += self.now - self.asked[request].0 - parts.total_ns();
+                self.page_done(request, self.now, parts);
+            }
             for (request, waits_for, acknowledged) in std::mem::take(&mut self.forced) {
                 let left: BTreeSet<u64> = waits_for.into_iter().filter(|&superpage| superpage != number).collect();
                 if left.is_empty() {
-                    self.page_done(request, acknowledged.max(self.now));
+                    self.write_done(request, acknowledged.max(self.now));
                 } else {
                     self.forced.push((request, left, acknowledged));
                 }

@@ -390,7 +390,12 @@ impl Simulation<'_> {
         if self.counts_operations() {
             self.controller_sees_end();
         }
-        if let Purpose::Host { request } | Purpose::Cache { awaited: Awaited::ReadFromArray { request }, .. } = self.jobs[job].purpose {
+        let of_request = match self.jobs[job].purpose {
+            Purpose::Host { request } => Some(request),
+            Purpose::Cache { awaited: Awaited::ReadFromArray { request } | Awaited::Trimmed { request }, .. } => Some(request),
+            Purpose::Cache { .. } => None,
+        };
+        if let Some(request) = of_request {
             let Job { began_ns, last: (end, of_array), .. } = self.jobs[job];
             assert_eq!((end, of_array.total_ns()), (self.now, self.now - began_ns));
             // The cache has taken the time before.
