@@ -430,13 +430,18 @@ impl Ssd {
     /// The operation of the slot leaves the die, if its end has not been told in advance.
     fn leave<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
         let channels = !self.channels.is_empty();
-        let slot = &mut self.die(die).slot;
-        let id = std::mem::replace(&mut slot.leaving, NONE);
-        if id != NONE {
-            if channels {
-                let transfer_ns = slot.work.transfers_ns;
-                self.waiting[id].time.transfer_ns = transfer_ns;
+        let state = self.die(die);
+        let id = std::mem::replace(&mut state.slot.leaving, NONE);
+        if channels {
+            // A merged write has transferred its page, and leaves when that has been programmed.
+            let merged_by = state.slot.let_in_by.filter(|_| id == NONE && state.slot.phase == SlotPhase::Merge);
+            let transferred = merged_by.map_or(id, |scope| state.clean(scope).merged.tail());
+            let transfer_ns = state.slot.work.transfers_ns;
+            if transferred != NONE {
+                self.waiting[transferred].time.transfer_ns = transfer_ns;
             }
+        }
+        if id != NONE {
             self.leaves_die(at, id, fx);
         }
     }
