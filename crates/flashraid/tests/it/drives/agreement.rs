@@ -1,4 +1,6 @@
-//! Model and reference on random small drives and loads.
+//! Model and reference on random small drives and loads, parts of the response time included.
+//!
+//! A case is one drive by itself. Not compared: arrays of such drives, with parity, caches, schemes or a host port before them.
 
 use flashraid_model::array::{Array, ArrayParams, Event, Level, PageRequest, ReadPlan};
 use flashraid_model::events::TimeParts;

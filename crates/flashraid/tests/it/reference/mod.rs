@@ -314,7 +314,13 @@ impl Simulation<'_> {
         if index == self.case.requests.len() {
             return;
         }
-        self.requests.push(RequestState { arrival_ns: self.now, done_ns: 0, members_met: BTreeSet::new(), pages_lost: 0, parts: TimeParts::default() });
+        self.requests.push(RequestState {
+            arrival_ns: self.now,
+            done_ns: 0,
+            members_met: BTreeSet::new(),
+            pages_lost: 0,
+            parts: TimeParts::default(),
+        });
         if self.port.is_some() {
             return self.arrives_at_port(index);
         }

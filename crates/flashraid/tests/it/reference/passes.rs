@@ -113,7 +113,8 @@ impl DieState {
                 }
                 // Of the clean's work only the program of the page is its own.
                 let of_clean = spent.get(&Worker::Clean { die, pool });
-                let on_flash = |spent: &Vec<(Spends, u64)>| spent.iter().filter(|(what, _)| *what == Spends::OnFlash).map(|(_, ns)| ns).sum();
+                let on_flash =
+                    |spent: &Vec<(Spends, u64)>| spent.iter().filter(|(what, _)| *what == Spends::OnFlash).map(|(_, ns)| ns).sum();
                 let own: u64 = of_clean.map_or(0, on_flash);
                 operation.parts.flash_ns += own;
                 operation.parts.collection_ns += ns - own;
