@@ -95,12 +95,12 @@
     label, labelSize: LABEL, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
     stroke: () => theme().soft, grid: { stroke: () => theme().line, width: 1 }, ticks: { stroke: () => theme().line, width: 1 }, ...more });
   // Five digits and a comma is what there is room for; 400,000 is 400 k.
-  const number = (value) => {
+  const numeral = (value) => {
     const [unit, scale] = Math.abs(value) >= 1e9 ? [" G", 1e9] : Math.abs(value) >= 1e6 ? [" M", 1e6] : Math.abs(value) >= 1e5 ? [" k", 1e3] : ["", 1];
     return Number((value / scale).toPrecision(6)).toLocaleString("en", { maximumSignificantDigits: 6 }) + unit;
   };
   const upwards = (label, log) => axis(label, {
-    size: LEFT - LABEL, values: (u, splits) => splits.map((value) => (value == null ? "" : number(value))),
+    size: LEFT - LABEL, values: (u, splits) => splits.map((value) => (value == null ? "" : numeral(value))),
     ...(log ? { filter: (u, splits) => splits.map((value) => (Number.isInteger(Math.round(Math.log10(value) * 1e9) / 1e9) ? value : null)) } : {}) });
   const widthOf = (plot) => Math.max(250, plot.clientWidth);
   const HEIGHT = 260;
