@@ -150,7 +150,7 @@ fn tour(page: &Path) -> usize {
         let known = |mark: &String| {
             ["small", "said"].contains(&mark.as_str()) || ["writes ", "says ", "with ", "skip:"].iter().any(|word| mark.starts_with(word))
         };
-        assert!(block.marks.iter().all(known), "{name}:{}: {:?}", block.line, block.marks);
+        assert!(block.marks.iter().all(known), "{name}:{}: {:?} (a semicolon ends a mark, also within a reason)", block.line, block.marks);
         if let Some(reason) = block.marks("skip").next() {
             assert!(!reason.is_empty(), "{name}:{}: why?", block.line);
             continue;

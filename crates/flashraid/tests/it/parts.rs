@@ -5,6 +5,8 @@ use flashraid::model::metrics::breakdown::{PARTS, in_order};
 use flashraid::report::TimeSpent;
 use flashraid::{CompletedRequest, Observer, OpKind, Report, Request, Simulation, Source, SourceError};
 
+use crate::drives::DRIVES;
+
 const BASE: &str = r#"
 [array]
 level = "raid0"
@@ -91,30 +93,6 @@ const MECHANISMS: &[Mechanism] = &[
     ("a delay of the controller", &[("coordination.scheme", "reactive-selective"), ("coordination.delay", "1ms")], &["collection"]),
 ];
 
-/// Drives of today, small enough that a short load fills them several times.
-const DRIVES: &str = r#"
-[array]
-members = 4
-[ssd]
-preset = "nvme-gen5"
-scale = 1
-[ssd.channel]
-dies_per_channel = 2
-[ssd.geometry]
-dies = 2
-planes = 2
-blocks = 40
-pages = 72
-reserved = 0.5
-[cache]
-size = "96KiB"
-[workload]
-requests = 10000
-read_fraction = 0.3
-arrivals = { process = "poisson", mean_gap = "400us" }
-size = { distribution = "exponential", mean = "32KiB", grain = "page" }
-"#;
-
 const MECHANISMS_OF_DRIVES: &[Mechanism] = &[
     ("superblocks", &[], &["queue", "flash", "transfer"]),
     ("a buffer that is not protected", &[("ssd.buffer.protected", "false")], &["flash"]),
@@ -149,7 +127,7 @@ fn parts_add_up_to_the_response_with_every_mechanism() {
     let of_drives = MECHANISMS_OF_DRIVES.iter().map(|mechanism| (DRIVES, mechanism));
     for (base, (name, settings, shown)) in MECHANISMS.iter().map(|mechanism| (BASE, mechanism)).chain(of_drives) {
         let mut sums = Sums::default();
-        let simulation = Simulation::from_toml(base).unwrap();
+        let simulation = Simulation::from_toml(base).unwrap().set("workload.requests", 10_000).unwrap();
         let simulation = settings.iter().fold(simulation, |simulation, (key, value)| simulation.set(key, value).unwrap());
         let report = simulation.observe(&mut sums).run().unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(sums.requests, 10_000, "{name}");
@@ -188,7 +166,9 @@ impl Source for Commands {
 fn parts_add_up_for_forced_writes_deallocations_and_flushes() {
     for level in ["raid0", "raid5", "raid10"] {
         for (base, key, value) in [(BASE, "seed", "1"), (DRIVES, "seed", "1"), (DRIVES, "ssd.buffer.protected", "false")] {
-            let simulation = Simulation::from_toml(base).unwrap().set("array.level", level).unwrap().set(key, value).unwrap();
+            let settings = [("workload.requests", "10000"), ("array.level", level), (key, value)];
+            let simulation = Simulation::from_toml(base).unwrap();
+            let simulation = settings.iter().fold(simulation, |simulation, (key, value)| simulation.set(key, value).unwrap());
             let mut sums = Sums::default();
             let commands = Commands { capacity_bytes: simulation.capacity_bytes().unwrap(), at: 0 };
             let report =

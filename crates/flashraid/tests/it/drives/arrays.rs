@@ -2,37 +2,12 @@
 
 use flashraid::{Error, Report, Simulation};
 
-/// Drives small enough that a short load fills them several times.
-const BASE: &str = r#"
-[array]
-members = 4
-[ssd]
-preset = "nvme-gen5"
-scale = 1
-[ssd.channel]
-dies_per_channel = 2
-[ssd.geometry]
-dies = 2
-planes = 2
-blocks = 40
-pages = 72
-reserved = 0.5
-[coordination]
-check_interval = "200us"
-idle_threshold = "100us"
-[cache]
-size = "96KiB"
-[workload]
-requests = 1500
-read_fraction = 0.3
-arrivals = { process = "poisson", mean_gap = "400us" }
-size = { distribution = "exponential", mean = "32KiB", grain = "page" }
-"#;
+use super::DRIVES;
 
 const SCHEMES: [&str; 6] = ["local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "ideal"];
 
 fn run(settings: &[(&str, &str)]) -> Result<Report, Error> {
-    let simulation = Simulation::from_toml(BASE)?;
+    let simulation = Simulation::from_toml(DRIVES)?;
     settings.iter().try_fold(simulation, |simulation, (key, value)| simulation.set(key, value))?.verify().run()
 }
 
@@ -126,7 +101,7 @@ fn write_amplification_is_what_theory_expects() {
             ("report.skip_requests", "40000"),
         ];
         let simulation =
-            settings.iter().try_fold(Simulation::from_toml(BASE).unwrap(), |simulation, (key, value)| simulation.set(key, value));
+            settings.iter().try_fold(Simulation::from_toml(DRIVES).unwrap(), |simulation, (key, value)| simulation.set(key, value));
         let expected = simulation.unwrap().check().unwrap().gc.write_amplification;
         let report = run(&settings).unwrap();
         // What is moved is seen over time, too.
