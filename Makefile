@@ -34,6 +34,7 @@ unit:
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	python3 scripts/figures_pages.py --check
 	@if command -v mdbook >/dev/null; then $(MAKE) --no-print-directory book; else echo "mdbook is missing: the book is checked by its own tests only"; fi
 
 # The Python package: its wheel as the tests build it, installed in an environment of its own; types and tests. Notebooks and Ray, whose tests
