@@ -93,6 +93,26 @@ def schemes(ledger):
     return table(["workload", *SCHEMES], rows)
 
 
+LOADS = {
+    "hpc-w": "even (hpc-w)",
+    "hpc-w-skew": "skewed (hpc-w-skew)",
+    "hpc-w-burst-m": "bursts (hpc-w-burst-m)",
+    "hpc-w-burst-h": "strong bursts (hpc-w-burst-h)",
+    "financial": "a small part of the array (financial)",
+    "openmail": "a small part, short pauses (openmail)",
+    "cello": "a small part, very popular pages (cello)",
+}
+
+
+def which_scheme(ledger):
+    rows = []
+    for workload, load in LOADS.items():
+        local, *others = (ledger.row("ggc.fig11", f"{workload} {scheme}") for scheme in SCHEMES)
+        cells = [f"{change(row['mean_ms'], local['mean_ms'])}, {row['erases'] / local['erases']:.2f}" for row in others]
+        rows.append([load, *cells])
+    return table(["load", *(f"{scheme}: response, erases" for scheme in SCHEMES[1:])], rows)
+
+
 def rates(ledger):
     scales = ["0.5", "0.75", "1", "1.25", "1.5"]
     row = lambda workload, scheme, key: [three_digits(ledger.row("ggc.fig7", f"{workload} {scheme} × {scale}")[key]) for scale in scales]
@@ -189,6 +209,7 @@ def first_level(ledger):
 
 
 PAGES = {
+    "choosing.md": {"which scheme": which_scheme},
     "coordination.md": {"schemes": schemes, "rates": rates, "members": members, "claims": lambda ledger: ledger.claims(
         "ggc.fig6", "ggc.fig7", "ggc.fig8", "ggc.fig9", "ggc.fig1", "ggc.proactive", "ggc.table10", "ggc.subset", "ggc.packages")},
     "preemption.md": {"synthetic": synthetic, "traces": traces, "claims": lambda ledger: ledger.claims("pgc.")},
