@@ -43,7 +43,7 @@ use failure::Step;
 pub use failure::{FailureProgress, Health};
 pub use host_port::HostPortCounters;
 use host_port::{HostPort, PortStep};
-use members::{Access, Continuation, Deferred, Members, PagesGiven, Wake};
+use members::{Access, Completion, Continuation, Deferred, Members, PagesGiven, Wake};
 pub use offered_load::OfferedLoad;
 pub use params::*;
 pub use read_plan::{Copies, ReadPlan};
@@ -638,16 +638,16 @@ impl Array {
             if let Some((now, wake)) = self.members.agenda.pop_due(own_at.unwrap_or(until)) {
                 match wake {
                     Wake::Completed(completion) => {
-                        let completion = self.members.completions.remove(completion);
                         if self.counts_operations() {
                             self.operation_ends(now);
                         }
-                        let Continuation::Host(tag) = completion.continuation else {
+                        let completions = &mut self.members.completions;
+                        let Completion { continuation: Continuation::Host(tag), gc_members, pages_lost, time, .. } = completions[completion]
+                        else {
                             unreachable!("what is deferred is no event of the agenda")
                         };
-                        let gc_members_met = completion.gc_members.count_ones();
-                        let pages_lost = completion.pages_lost;
-                        self.request_ends(Done { tag, at: now, gc_members_met, pages_lost, parts: completion.time }, events);
+                        completions.release(completion);
+                        self.request_ends(Done { tag, at: now, gc_members_met: gc_members.count_ones(), pages_lost, parts: time }, events);
                     }
                     Wake::Member(member, wake) => {
                         self.members.with(member, false, |ssd, fx| ssd.wake(now, wake, fx));

@@ -564,12 +564,13 @@ impl Ssd {
 
     /// The operation is done at `at`, which may lie in the future.
     fn finish<W>(&mut self, id: u32, at: TimeNs, fx: &mut Effects<W>) {
-        let waiting = self.waiting.remove(id);
+        let waiting = &self.waiting[id];
         if let Some(usage) = &mut self.usage {
             usage.operation(waiting.submitted_ns, at);
         }
-        let Waiting { op, met_gc, .. } = waiting;
-        fx.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc, time: waiting.time_until(at) });
+        let time = waiting.time_until(at);
+        fx.ends.push(OpEnd { completion: waiting.op.completion, member: self.member, at, met_gc: waiting.met_gc, time });
+        self.waiting.release(id);
     }
 }
 

@@ -323,14 +323,17 @@ impl Die {
         }
     }
 
+    #[inline]
     fn clean(&self, scope: u32) -> &Clean {
         self.cleans[scope as usize].as_ref().expect("a clean is in progress")
     }
 
+    #[inline]
     fn clean_mut(&mut self, scope: u32) -> &mut Clean {
         self.cleans[scope as usize].as_mut().expect("a clean is in progress")
     }
 
+    #[inline]
     fn work_mut(&mut self, worker: Worker) -> &mut Work {
         match (worker.mate(), worker.scope()) {
             (Some(number), _) => self.work_of_mate_mut(number),
@@ -539,7 +542,8 @@ impl Ssd {
 
     /// Serves an operation by itself; a write goes to `pool`.
     fn serve<W>(&mut self, at: TimeNs, id: u32, let_in_by: Option<u32>, pool: u32, fx: &mut Effects<W>) {
-        let Waiting { op, lpn, die, .. } = self.take_waiting(at, id, let_in_by.is_some());
+        let Waiting { op, lpn, die, .. } = self.waiting[id];
+        self.take_waiting(at, id, let_in_by.is_some());
         let mapped = op.kind != OpKind::Read || self.ftl.is_mapped(lpn);
         let sealed = op.kind == OpKind::Write && self.write(die, pool, lpn);
         let duration_ns = self.durations.command_ns(op.kind, mapped, sealed);
@@ -580,7 +584,7 @@ impl Ssd {
     }
 
     /// Takes an operation out of the queue at its start and accounts for its wait.
-    fn take_waiting(&mut self, at: TimeNs, id: u32, goes_in: bool) -> Waiting {
+    fn take_waiting(&mut self, at: TimeNs, id: u32, goes_in: bool) {
         let die = self.waiting[id].die;
         let state = &mut self.dies[die.index()];
         let operation = &mut self.waiting[id];
@@ -599,18 +603,32 @@ impl Ssd {
             self.counters.exhausted += 1;
             self.counters.exhausted_ns += at - operation.refused_at;
         }
-        let operation = *operation;
+        let (kind, lpn) = (operation.op.kind, operation.lpn);
         if state.queue.head() == id {
             state.awaits = None;
         }
         state.queue.remove(id, &mut self.waiting);
         if self.dynamic {
             let state = &mut self.dies[die.index()];
-            state.waiting_ns -= self.durations.plain_ns(operation.op.kind);
-            state.waiting_writes -= u32::from(operation.op.kind == OpKind::Write);
-            self.no_longer_waits(operation.lpn, operation.op.kind);
+            state.waiting_ns -= self.durations.plain_ns(kind);
+            state.waiting_writes -= u32::from(kind == OpKind::Write);
+            self.no_longer_waits(lpn, kind);
         }
-        operation
+        self.prefetch_next(die);
+    }
+
+    /// Brings near what the next operations of a queue will read: what was brought near when they came has gone again where they wait long.
+    #[inline]
+    fn prefetch_next(&self, die: DieId) {
+        let next = self.dies[die.index()].queue.head();
+        if next == NONE {
+            return;
+        }
+        let Waiting { lpn, next: second, .. } = self.waiting[next];
+        self.ftl.prefetch_block(lpn);
+        if second != NONE {
+            self.ftl.prefetch_map(self.waiting[second].lpn);
+        }
     }
 
     /// Programs a page for the host; says whether that sealed a block.

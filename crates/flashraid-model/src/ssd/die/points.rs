@@ -236,7 +236,8 @@ impl Ssd {
 
     /// An operation on the page in the register is served from it (rule 35).
     fn merge<W>(&mut self, at: TimeNs, id: u32, scope: u32, fx: &mut Effects<W>) {
-        let Waiting { op, die, .. } = self.take_waiting(at, id, true);
+        let Waiting { op, die, .. } = self.waiting[id];
+        self.take_waiting(at, id, true);
         let transfer_ns = self.durations.transfer_ns;
         let (lazy, steps) = (self.lazy, self.durations.merge_steps());
         self.counters.merges += 1;

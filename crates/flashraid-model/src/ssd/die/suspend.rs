@@ -105,7 +105,8 @@ impl Ssd {
             state.slot.phase = SlotPhase::Resuming;
             return self.begin_slot_wait(at, die, resume_ns, fx);
         };
-        let Waiting { lpn, .. } = self.take_waiting(at, id, of_clean);
+        let lpn = self.waiting[id].lpn;
+        self.take_waiting(at, id, of_clean);
         let mapped = self.ftl.is_mapped(lpn);
         self.counters.host_pages_read += 1;
         self.waiting[id].starts(at, false);
