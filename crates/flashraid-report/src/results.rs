@@ -14,6 +14,8 @@ use crate::sheet::{Cell, Sheet, Tone};
 
 /// The file of a result in its folder, by what wrote it.
 const FILES: [&str; 2] = ["report.json", "reproduction.json"];
+/// What runs that are shown side by side differ in: their names.
+pub(crate) const RESULT_KEY: &str = "result";
 /// Most settings by which results are told apart in a table.
 const DIFFERENCES_MAX: usize = 40;
 
@@ -178,9 +180,9 @@ pub fn parts(results: &[Named]) -> Vec<Part> {
 
 /// Runs beside each other, the first as the baseline.
 fn beside(runs: &[(&str, &Value)]) -> Part {
-    let settings = |name: &str| vec![Setting { key: "result".to_owned(), value: name.to_owned() }];
+    let settings = |name: &str| vec![Setting { key: RESULT_KEY.to_owned(), value: name.to_owned() }];
     let grid = Grid {
-        axes: vec![Axis { key: "result".to_owned(), values: runs.iter().map(|(name, _)| (*name).to_owned()).collect() }],
+        axes: vec![Axis { key: RESULT_KEY.to_owned(), values: runs.iter().map(|(name, _)| (*name).to_owned()).collect() }],
         points: runs.iter().map(|(name, report)| Point { settings: settings(name), reports: vec![(*report).clone()] }).collect(),
         baselines: vec![0; runs.len()],
         sorted_by: None,

@@ -1,6 +1,68 @@
 // Reads back what the charts of a page show, without touching them otherwise.
 (async () => {
   const settle = () => new Promise((resolve) => setTimeout(resolve, 40));
+  const words = ({ ctx, bbox }) => new Uint32Array(ctx.getImageData(bbox.left, bbox.top, bbox.width, bbox.height).data.buffer);
+  const rgba = (word) => [word & 255, (word >> 8) & 255, (word >> 16) & 255, word >>> 24];
+  // Stretches [from, to) of the cells that fulfil a condition.
+  const stretches = (length, is) => {
+    const found = [];
+    for (let at = 0, from = 0; at < length; at = from) {
+      while (at < length && !is(at)) at++;
+      from = at;
+      while (from < length && is(from)) from++;
+      if (from > at) found.push([at, from]);
+    }
+    return found;
+  };
+  // What each entry of the legend adds to the picture: the pixels that change with it while all others are off, down each column of lines and
+  // along each row of a timeline; and the dashed lines that are always there. Axes stay as they were with everything on.
+  const switched = async (section, panels) => {
+    const entries = [...section.querySelectorAll(".legend button")], isTimeline = panels.length > 1;
+    for (const u of panels) {
+      const { min, max } = u.scales.y;
+      u.scales.y.range = () => [min, max];
+    }
+    const press = async (...of) => { of.forEach((entry) => entry.click()); await settle(); };
+    await press(...entries);
+    const bare = panels.map(words), drawn = [];
+    for (const [index, entry] of entries.entries()) {
+      await press(entry);
+      const panel = isTimeline && index > 1 ? 1 : 0, { width, height } = panels[panel].bbox, now = words(panels[panel]);
+      const differs = (x, y) => now[y * width + x] !== bare[panel][y * width + x];
+      const runs = isTimeline
+        ? [...Array(height).keys()].map((y) => stretches(width, (x) => differs(x, y)))
+        : [...Array(width).keys()].map((x) => stretches(height, (y) => differs(x, y)));
+      const colours = new Map();
+      now.forEach((word, at) => { if (word !== bare[panel][at]) colours.set(word, (colours.get(word) ?? 0) + 1); });
+      const [colour] = [...colours].reduce((most, one) => (one[1] > most[1] ? one : most), [0, 0]);
+      drawn.push({ name: entry.querySelector(".name").textContent, swatch: getComputedStyle(entry.querySelector(".swatch")).backgroundColor, colour: rgba(colour), runs });
+      await press(entry);
+    }
+    const { width, height } = panels[0].bbox, isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+    // Ink, unlike the lines of the grid, stands out from the ground.
+    const isInk = (x, y) => {
+      const [red, green, blue, alpha] = rgba(bare[0][y * width + x]), light = 0.3 * red + 0.59 * green + 0.11 * blue;
+      return alpha > 60 && (isDark ? light > 110 : light < 150);
+    };
+    const share = (length, is) => [...Array(length).keys()].filter(is).length / length;
+    const upright = [...Array(width).keys()].filter((x) => share(height, (y) => isInk(x, y)) > 0.3);
+    const level = [...Array(height).keys()].filter((y) => share(width, (x) => isInk(x, y)) > 0.3);
+    await press(...entries);
+    return { drawn, upright, level, ratio: devicePixelRatio };
+  };
+  // Of bars the intervals: where the middle of a bar looks otherwise than beside it; nothing where it looks the same.
+  const whiskers = (u, content) => {
+    const all = words(u), { left, top, width, height } = u.bbox, wide = 0.8 / content.series.length;
+    return content.series.map((_, index) => u.data[0].map((group) => {
+      const at = (share) => Math.floor(u.valToPos(group - 0.4 + wide * (index + share), "x", true) - left);
+      const [middle, side] = [at(0.5), at(0.8)];
+      if (side - middle < 3) return "narrow";
+      const colour = (x, y) => rgba(all[y * width + x]);
+      const differs = (y) => colour(middle, y).some((value, channel) => Math.abs(value - colour(side, y)[channel]) > 30);
+      const found = stretches(height, differs);
+      return found.length ? [found[0][0], found[found.length - 1][1]] : null;
+    }));
+  };
   const charts = [], contents = JSON.parse(document.getElementById("charts-data").textContent).flat();
   for (const section of document.querySelectorAll(".chart")) {
     const plot = section.querySelector(".plot"), u = plot.uplots[0];
@@ -51,6 +113,10 @@
         return (bottom - y) / ratio;
       }));
     }
+    // Texts of each panel in pixels from the corner of its plot.
+    seen.texts = plot.uplots.map(({ ctx, bbox }) => texts.get(ctx.canvas).map(([text, x, y, width]) => [text, x - bbox.left, y - bbox.top, width]));
+    if (seen.content.kind === "bars") seen.whiskers = whiskers(u, seen.content);
+    else Object.assign(seen, await switched(section, plot.uplots));
     charts.push(seen);
   }
   const sections = [...document.querySelectorAll("section.table")];

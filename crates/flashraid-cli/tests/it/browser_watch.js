@@ -4,6 +4,18 @@ addEventListener("unhandledrejection", (event) => problems.push(String(event.rea
 addEventListener("securitypolicyviolation", (event) => problems.push(`${event.violatedDirective} ${event.blockedURI}`));
 for (const name of ["error", "warn"]) console[name] = (...what) => problems.push(what.join(" "));
 
+// The texts of each canvas since it was last cleared: what, where its middle or end lies, how wide it is.
+window.texts = new WeakMap();
+{
+  const context = CanvasRenderingContext2D.prototype, { clearRect, fillText } = context;
+  context.clearRect = function (...box) { texts.set(this.canvas, []); clearRect.apply(this, box); };
+  context.fillText = function (text, x, y, ...more) {
+    const at = this.getTransform().transformPoint({ x, y });
+    if (texts.has(this.canvas)) texts.get(this.canvas).push([String(text), at.x, at.y, this.measureText(text).width]);
+    fillText.call(this, text, x, y, ...more);
+  };
+}
+
 // Of all texts of the page, those that are hardest to read: least contrast with what is behind them (WCAG), smallest on the screen.
 window.legibility = () => {
   const channels = (text) => (text.match(/[\d.]+/g) ?? [0, 0, 0, 0]).map(Number);

@@ -11,6 +11,7 @@ mod help;
 mod hostile;
 mod import;
 mod logs;
+mod marks;
 mod migrate;
 mod pages;
 mod pages_of_results;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::browser::{LOOKS, READ, expect_steps, shown, visit_with};
+use crate::marks::{Faults, Marks, expect_marks};
 use crate::pictures::expect_same_in_picture;
 use crate::program::Place;
 
@@ -62,11 +63,12 @@ fn what_a_comparison_draws_is_what_its_document_says() {
         // Bars in groups, with intervals.
         &["--vary", "coordination.scheme=local,ideal", "--vary", "ssd.gc.victim=greedy,fifo", "--seeds", "2"],
         // Lines over a number, logarithmic where values span decades.
-        &["--vary", "workload.arrivals.mean_gap=500us,2ms,80ms", "--vary", "ssd.gc.victim=greedy,fifo"],
+        &["--vary", "workload.arrivals.mean_gap=500us,2ms,80ms", "--vary", "ssd.gc.victim=greedy,fifo", "--seeds", "3"],
         // More series than colours.
         &["--vary", "coordination.scheme=local,reactive-inclusive,ideal", "--vary", "ssd.gc.victim=greedy,fifo,d-choices,cost-benefit"],
     ];
-    let mut measured = 0;
+    let (mut measured, mut marks, mut in_pictures) = (0, Marks::new(), Marks::new());
+    let mut faults = Faults::default();
     for (index, vary) in grids.iter().enumerate() {
         let place = Place::new();
         let arguments = [&["compare", "small.toml", "--json", "--out", "out", "--set", "workload.requests=600"][..], vary].concat();
@@ -89,7 +91,8 @@ fn what_a_comparison_draws_is_what_its_document_says() {
                     chart["picture"].as_str().unwrap().trim(),
                     "{about}: the page saves another picture than the folder's"
                 );
-                expect_same_in_picture(chart, &about);
+                faults.check(|| expect_same_in_picture(chart, &about, &mut in_pictures));
+                faults.check(|| expect_marks(chart, &about, &mut marks));
                 measured += expect_bars(chart, &about);
                 assert!(chart["names"].as_array().unwrap().len() <= 9, "{about} {id}: more series than colours");
                 if id.starts_with("response-cdf") {
@@ -115,7 +118,11 @@ fn what_a_comparison_draws_is_what_its_document_says() {
             assert_eq!(curves, first.len(), "{about}: a curve for each point");
         }
     }
+    drop(faults);
     assert!(measured > 30, "only {measured} bars were high enough to be measured");
+    for kind in ["line", "point", "level", "tick", "interval of a bar", "interval of a point"] {
+        assert!(marks.contains_key(kind) && in_pictures.contains_key(kind), "no {kind} was read: {marks:?}, in pictures {in_pictures:?}");
+    }
 }
 
 /// The mean over the seeds of every setting is drawn once, with half of its interval where the summary has it.
@@ -173,13 +180,15 @@ fn pages_of_several_results_and_of_reproductions_draw_what_their_pictures_show()
     assert_eq!(place.run(&["compare", "small.toml", "--vary", "ssd.gc.victim=greedy,fifo", "--seeds", "2", "--out", "grid"]).status, 0);
     assert_eq!(place.run(&["report", "plain", "many", "grid", "--out", "all"]).status, 0);
     assert_eq!(place.run(&["reproduce", "pgc.poll", "--quick", "--out", "paper"]).status, 0);
+    let mut faults = Faults::default();
     for (page, looks, least) in [("all", &LOOKS[..], 30), ("paper", &LOOKS[1..], 1)] {
         for look in looks {
             let Some(probe) = visit_with(&place, &format!("{page}/report.html"), *look, READ) else { return };
             assert_eq!(probe["contents"], 0, "{page}: entries of the contents that lead nowhere");
             assert!(charts(&probe).len() >= least, "{page}: {} charts", charts(&probe).len());
             for chart in charts(&probe) {
-                expect_same_in_picture(chart, page);
+                faults.check(|| expect_same_in_picture(chart, page, &mut Marks::new()));
+                faults.check(|| expect_marks(chart, page, &mut Marks::new()));
                 expect_bars(chart, page);
             }
         }

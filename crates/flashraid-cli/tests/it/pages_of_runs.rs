@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::browser::{LOOKS, READ, expect_steps, numbers, shown, visit_with};
+use crate::marks::{self, Faults, Marks, expect_marks};
 use crate::pictures::expect_same_in_picture;
 use crate::program::Place;
 
@@ -35,13 +36,17 @@ pub const SHAPES: [&[&str]; 20] = [
     &["report.skip_requests=1000", "array.controller={outstanding=4, bandwidth=\"50MB/s\"}"],
 ];
 
+/// Which of them show a window of time.
+const WITH_WINDOW: [usize; 9] = [0, 4, 8, 12, 13, 15, 16, 17, 18];
+
 #[test]
 fn what_twenty_pages_draw_is_what_their_reports_say() {
-    let mut bars = 0;
+    let (mut bars, mut marks, mut in_pictures) = (0, Marks::new(), Marks::new());
+    let mut faults = Faults::default();
     for (index, shape) in SHAPES.iter().enumerate() {
         let place = Place::new();
         let set = shape.iter().flat_map(|setting| ["--set", setting]);
-        let window = if index % 4 == 0 { vec!["--timeline", "0s..500ms"] } else { Vec::new() };
+        let window = if WITH_WINDOW.contains(&index) { vec!["--timeline", "0s..500ms"] } else { Vec::new() };
         let arguments: Vec<&str> = ["run", "small.toml", "--json", "--out", "out"].into_iter().chain(set).chain(window).collect();
         let report = place.run_json(&arguments);
         // Each width on either ground.
@@ -51,20 +56,25 @@ fn what_twenty_pages_draw_is_what_their_reports_say() {
         assert_eq!(probe["contents"], 0, "{about}: entries of the contents that lead nowhere");
         expect_first_screen(&probe, &report);
         for chart in probe["charts"].as_array().unwrap() {
-            bars += expect_chart(chart, &report, &about);
+            faults.check(|| bars += expect_chart(chart, &report, &about));
             let picture = place.read(&format!("out/{}.svg", chart["id"].as_str().unwrap()));
             assert_eq!(
                 picture.trim(),
                 chart["picture"].as_str().unwrap().trim(),
                 "{about}: the page saves another picture than the folder's"
             );
-            expect_same_in_picture(chart, &about);
+            faults.check(|| expect_same_in_picture(chart, &about, &mut in_pictures));
+            faults.check(|| expect_marks(chart, &about, &mut marks));
         }
         if index % 5 == 0 {
             expect_same_run(&place, &probe, &report);
         }
     }
+    drop(faults);
     assert!(bars > 25, "only {bars} parts of bars were high enough to be measured");
+    for kind in marks::OF_RUNS {
+        assert!(marks.contains_key(kind) && in_pictures.contains_key(kind), "no {kind} was read: {marks:?}, in pictures {in_pictures:?}");
+    }
 }
 
 /// What was simulated and what came out.
@@ -138,14 +148,22 @@ fn expect_chart(chart: &Value, report: &Value, about: &str) -> usize {
             let first = (facet.parse::<usize>().unwrap() - 1) * 8;
             expect_lists(chart, report, &drawn.skip(first).take(8).collect::<Vec<_>>(), scale, &format!("{about} {id}"));
         }
-        "free-blocks" | "free-blocks-1" => {
+        "free-blocks-window" => expect_pool(chart, report, about),
+        id if id.starts_with("free-blocks") => {
+            let first = id.strip_prefix("free-blocks-").map_or(0, |facet| (facet.parse::<usize>().unwrap() - 1) * 8);
             let members = report["free_blocks"].as_array().unwrap().iter().filter(|member| *member != &json!([]));
-            for (column, points) in chart["data"].as_array().unwrap()[1..].iter().zip(members) {
+            let (columns, members) = (&chart["data"].as_array().unwrap()[1..], members.skip(first).take(8).collect::<Vec<_>>());
+            assert_eq!(columns.len(), members.len(), "{about} {id}");
+            for (column, points) in columns.iter().zip(members) {
                 let least: Vec<f64> = points.as_array().unwrap().iter().map(|point| point[1].as_f64().unwrap()).collect();
                 assert_eq!(numbers(column), least, "{about}");
             }
         }
-        _ => {}
+        "timeline" => expect_window(chart, report, about),
+        _ => panic!("{about}: what does {id} show?"),
+    }
+    if chart["content"]["kind"] == "lines" {
+        expect_named(chart, report, about);
     }
     // What the tooltip and the legend say is the value at the cursor.
     if matches!(id, "time-iops" | "time-outstanding" | "bandwidth") {
@@ -158,6 +176,141 @@ fn expect_chart(chart: &Value, report: &Value, about: &str) -> usize {
     }
     expect_pixels(chart, about);
     measured
+}
+
+/// Moments are those of the report where time goes across, thresholds those of its configuration where free blocks are shown.
+fn expect_named(chart: &Value, report: &Value, about: &str) {
+    let names = |key: &str| -> Vec<(String, f64)> { serde_json::from_value(chart["content"][key].clone()).unwrap() };
+    let id = chart["id"].as_str().unwrap();
+    let has_marks = id.starts_with("time-") || id.starts_with("member-");
+    let marks = report["over_time"]["marks"].as_array().into_iter().flatten().filter(|_| has_marks);
+    let mark = |mark: &Value| {
+        let what = match mark["what"].as_str().unwrap() {
+            "failed" => "fails",
+            "rebuild-began" => "is being rebuilt",
+            "rebuild-ended" => "is rebuilt",
+            other => panic!("{other}"),
+        };
+        (format!("member {} {what}", mark["member"]), mark["at_ns"].as_f64().unwrap() / 1e9)
+    };
+    assert_eq!(names("marks"), marks.map(mark).collect::<Vec<_>>(), "{about} {id}");
+    let gc = &report["config"]["ssd"]["gc"];
+    let levels = match (id.starts_with("free-blocks"), gc["preemption"] == "semi") {
+        (false, _) => Vec::new(),
+        (true, false) => vec![("T_soft".to_owned(), 1.0)],
+        (true, true) => vec![("T_soft".to_owned(), 1.0), ("T_hard".to_owned(), gc["t_hard"].as_f64().unwrap())],
+    };
+    assert_eq!(names("levels"), levels, "{about} {id}");
+}
+
+/// The poorest pool of the window: its free blocks, and when it collected in which state.
+fn expect_pool(chart: &Value, report: &Value, about: &str) {
+    let timeline = &report["timeline"];
+    let least = timeline["gc"].as_array().unwrap().iter().filter_map(|clean| clean["free_blocks_least"].as_u64()).min().unwrap();
+    let title = chart["title"].as_str().unwrap();
+    let of_pool =
+        |clean: &&Value| title.ends_with(&format!("(member {}, die {}, pool {})", clean["member"], clean["element"], clean["pool"]));
+    let cleans: Vec<&Value> = timeline["gc"].as_array().unwrap().iter().filter(of_pool).collect();
+    assert!(cleans.iter().any(|clean| clean["free_blocks_least"] == least), "{about}: not the poorest pool");
+    let ms = |clean: &Value, key: &str| clean[key].as_f64().unwrap() / 1e6;
+    let blocks = |clean: &Value, key: &str| clean[key].as_f64().unwrap() / timeline["t_soft_free_blocks"].as_f64().unwrap();
+    let mut expected: Vec<(f64, f64)> = cleans
+        .iter()
+        .flat_map(|clean| {
+            let after = blocks(clean, "free_blocks_least") + 1.0 / timeline["t_soft_free_blocks"].as_f64().unwrap();
+            let end = ms(clean, "end_ns");
+            [(ms(clean, "start_ns"), blocks(clean, "free_blocks_before")), (end, blocks(clean, "free_blocks_least")), (end, after)]
+        })
+        .collect();
+    let mut drawn: Vec<(f64, f64)> = serde_json::from_value(chart["content"]["series"][0]["points"].clone()).unwrap();
+    let order = |a: &(f64, f64), b: &(f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
+    expected.sort_by(order);
+    drawn.sort_by(order);
+    assert_eq!(drawn.len(), expected.len(), "{about}");
+    assert!(drawn.iter().zip(&expected).all(|(a, b)| near(a.0, b.0) && near(a.1, b.1)), "{about}: {drawn:?} {expected:?}");
+
+    let states = [
+        ("collecting, requests go in between", "start_ns", "writes_wait_from_ns"),
+        ("collecting, writes wait", "writes_wait_from_ns", "all_wait_from_ns"),
+        ("collecting, all wait", "all_wait_from_ns", "end_ns"),
+    ];
+    let mut bands = chart["content"]["bands"].as_array().unwrap().iter();
+    for (name, from, to) in states {
+        let mut stretches: Vec<(f64, f64)> =
+            cleans.iter().map(|clean| (ms(clean, from), ms(clean, to))).filter(|stretch| stretch.0 < stretch.1).collect();
+        if stretches.is_empty() {
+            continue;
+        }
+        stretches.sort_by(order);
+        let band = bands.next().unwrap_or_else(|| panic!("{about}: no band {name}"));
+        assert_eq!(band["name"], name, "{about}");
+        let mut drawn: Vec<(f64, f64)> = band["stretches"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|stretch| (stretch["start"].as_f64().unwrap(), stretch["end"].as_f64().unwrap()))
+            .collect();
+        drawn.sort_by(order);
+        assert_eq!(drawn, stretches, "{about} {name}");
+    }
+    assert!(bands.next().is_none(), "{about}: a band too many");
+}
+
+/// The window shows the requests, collections and destages of the report, cut off at its ends.
+fn expect_window(chart: &Value, report: &Value, about: &str) {
+    let (content, timeline) = (&chart["content"], &report["timeline"]);
+    let ms = |entry: &Value, key: &str| entry[key].as_f64().unwrap() / 1e6;
+    let window = ms(timeline, "from_ns")..ms(timeline, "to_ns");
+    let within = |entry: &Value, key: &str| ms(entry, key).clamp(window.start, window.end);
+    let entries = |key: &str| timeline[key].as_array().into_iter().flatten();
+    let number = |entry: &Value, key: &str| entry[key].as_f64().unwrap();
+    let scale = unit_us(content["unit"].as_str().unwrap());
+    let sorted = |mut rows: Vec<Vec<f64>>| {
+        rows.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        rows
+    };
+    let drawn = |key: &str| {
+        let rows = content[key].as_array().unwrap().iter().map(|row| {
+            row.as_array().unwrap().iter().map(|cell| cell.as_f64().unwrap_or_else(|| f64::from(u8::from(cell == true)))).collect()
+        });
+        sorted(rows.collect())
+    };
+    let flag = |entry: &Value, key: &str| f64::from(u8::from(entry[key] == true));
+    let requests = entries("requests").filter(|request| window.contains(&ms(request, "done_ns"))).map(|request| {
+        let response_us = (number(request, "done_ns") - number(request, "arrival_ns")) / 1e3;
+        vec![ms(request, "done_ns"), response_us / scale, flag(request, "write")]
+    });
+    let collections = entries("gc").map(|clean| {
+        let [from, to] = ["start_ns", "end_ns"].map(|key| within(clean, key));
+        vec![number(clean, "member"), number(clean, "element"), from, to, flag(clean, "forced")]
+    });
+    let destages = entries("destages").map(|destage| {
+        let [begun, ended, done] = ["begun_ns", "ended_ns", "done_ns"].map(|key| within(destage, key));
+        vec![number(destage, "member"), begun, ended, done]
+    });
+    for (key, expected) in
+        [("requests", sorted(requests.collect())), ("collections", sorted(collections.collect())), ("destages", sorted(destages.collect()))]
+    {
+        let drawn = drawn(key);
+        assert_eq!(drawn.len(), expected.len(), "{about} {key}");
+        for (drawn, expected) in drawn.iter().zip(&expected) {
+            // Response times of a report are differences of large numbers.
+            assert!(
+                drawn.iter().zip(expected).all(|(a, b)| (a - b).abs() <= 1e-6 * b.abs().max(1e-3)),
+                "{about} {key}: {drawn:?} {expected:?}"
+            );
+        }
+    }
+    assert_eq!(content["members"], report["members"].as_array().unwrap().len(), "{about}");
+    assert_eq!(content["dies"], report["config"]["ssd"]["geometry"]["dies"], "{about}");
+    // What the cursor reads.
+    for reading in chart["readings"].as_array().unwrap() {
+        let Some(request) = content["requests"].get(reading[0].as_u64().unwrap() as usize) else { continue };
+        let (at, text) = (request[0].as_f64().unwrap(), reading[1][if request[2] == true { 2 } else { 1 }].as_str().unwrap());
+        assert!(text.ends_with(content["unit"].as_str().unwrap()), "{about}: {reading}");
+        assert!((shown(text).unwrap() - request[1].as_f64().unwrap()).abs() <= 6e-4 * request[1].as_f64().unwrap(), "{about}: {reading}");
+        assert!((shown(reading[1][0].as_str().unwrap()).unwrap() - at).abs() <= 1e-3 * at + 1.0, "{about}: {reading}");
+    }
 }
 
 /// Every point lies where the axes say.

@@ -1,6 +1,8 @@
-//! Reads pictures (SVG) back: lines, bars and marks lie where the data say.
+//! Reads pictures (SVG) back: every kind of mark lies where the numbers of its axes say.
 
 use serde_json::Value;
+
+use crate::marks::Marks;
 
 /// The colours of series, in their order.
 const PALETTE: [&str; 8] = ["#1C4FB6", "#D73E19", "#229684", "#8D386A", "#D39F16", "#2AB2F2", "#3B1B5C", "#9A56FF"];
@@ -22,27 +24,84 @@ fn elements<'a>(picture: &'a str, name: &str, with: &str) -> Vec<&'a str> {
     elements.into_iter().filter(|element| element.contains(with)).collect()
 }
 
-/// Where an axis puts values, by the pixels of the least and of the greatest of them; pixels are rounded to whole ones.
-fn expect_on_axis(pairs: &[(f64, f64)], log: bool, about: &str) {
-    let place = |value: f64| if log { value.ln() } else { value };
-    let end = |of: fn(&f64, &f64) -> std::cmp::Ordering| *pairs.iter().max_by(|a, b| of(&a.0, &b.0)).unwrap();
-    let (low, high) = (end(|a, b| b.total_cmp(a)), end(f64::total_cmp));
-    let (from, to) = (place(low.0), place(high.0));
-    for (value, pixel) in pairs {
-        let share = if to > from { (place(*value) - from) / (to - from) } else { 0.0 };
-        let expected = low.1 + share * (high.1 - low.1);
-        assert!((expected - pixel).abs() <= 1.51, "{about}: {value} is drawn at {pixel} instead of {expected}");
+/// The texts of a picture: text, x, y, whether they stand below a point of an axis, before one, or elsewhere.
+struct Text<'a> {
+    text: String,
+    x: f64,
+    y: f64,
+    /// Where the text is relative to its point.
+    anchor: (&'a str, &'a str),
+}
+
+fn texts(picture: &str) -> Vec<Text<'_>> {
+    let text = |part| -> Option<Text<'_>> {
+        let (element, rest): (&str, &str) = str::split_once(part, '>')?;
+        let text = rest.split("</text>").next()?.trim().replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+        let anchor = (attribute(element, "text-anchor")?, attribute(element, "dy")?);
+        (!element.contains("rotate")).then(|| Text { text, x: number(element, "x"), y: number(element, "y"), anchor })
+    };
+    picture.split("<text ").skip(1).filter_map(text).collect()
+}
+
+/// Pairs of x and y.
+type Path = Vec<(f64, f64)>;
+
+/// The polylines of this stroke.
+fn polylines(picture: &str, stroke: &str) -> Vec<Path> {
+    let pair = |pair: &str| pair.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap();
+    let path = |element: &str| attribute(element, "points").unwrap().split_whitespace().map(pair).collect();
+    elements(picture, "polyline", stroke).into_iter().map(path).collect()
+}
+
+const INK: &str = "stroke=\"#282C32\" stroke-width=\"1\"";
+
+/// An axis as a reader understands it: by the numbers beside it and the ticks that they belong to.
+#[derive(Debug)]
+struct Axis {
+    log: bool,
+    /// Two values and their pixels, far from each other.
+    ends: [(f64, f64); 2],
+}
+
+impl Axis {
+    /// The axis whose numbers and ticks lie across or upwards; how many numbers it has.
+    fn read(picture: &str, upwards: bool, log: bool, about: &str) -> (Axis, usize) {
+        let anchor = if upwards { ("end", "0.5ex") } else { ("middle", "0.76em") };
+        let numbers = texts(picture).into_iter().filter(|text| text.anchor == anchor);
+        let mut ticks: Vec<(f64, f64)> =
+            numbers.filter_map(|text| Some((text.text.parse().ok()?, if upwards { text.y } else { text.x }))).collect();
+        assert!(ticks.len() >= 2, "{about}: an axis with {} numbers", ticks.len());
+        ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let axis = Axis { log, ends: [ticks[0], ticks[ticks.len() - 1]] };
+        for (value, pixel) in &ticks {
+            assert!((axis.place(*value) - pixel).abs() <= 1.5, "{about}: {value} stands at {pixel} instead of {}", axis.place(*value));
+            let is_its =
+                |tick: &Path| tick.len() == 2 && tick.iter().all(|point| ((if upwards { point.1 } else { point.0 }) - pixel).abs() <= 0.5);
+            assert!(polylines(picture, INK).iter().any(is_its), "{about}: no tick for {value}");
+        }
+        (axis, ticks.len())
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        let scale = |value: f64| if self.log { value.ln() } else { value };
+        let [(low, from), (high, to)] = self.ends;
+        from + (scale(value) - scale(low)) / (scale(high) - scale(low)) * (to - from)
     }
 }
 
+/// Pixels are whole, those of the numbers that say where values lie, too.
+fn same(pixel: f64, expected: f64) -> bool {
+    (pixel - expected).abs() <= 2.0
+}
+
 /// What the page drew and what its picture shows are the same chart.
-pub fn expect_same_in_picture(chart: &Value, about: &str) {
+pub fn expect_same_in_picture(chart: &Value, about: &str, read: &mut Marks) {
     let (content, picture) = (&chart["content"], chart["picture"].as_str().unwrap());
     let about = format!("{about}, picture {}", chart["id"]);
     match content["kind"].as_str().unwrap() {
-        "lines" => expect_lines(content, picture, &about),
-        "bars" => expect_bars(content, picture, &about),
-        "timeline" => expect_timeline(content, picture, &about),
+        "lines" => expect_lines(content, picture, &about, read),
+        "bars" => expect_bars(content, picture, &about, read),
+        "timeline" => expect_timeline(content, picture, &about, read),
         other => panic!("{about}: {other}"),
     }
 }
@@ -62,66 +121,183 @@ fn stepped(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     ends
 }
 
-fn expect_lines(content: &Value, picture: &str, about: &str) {
-    let (mut across, mut upwards) = (Vec::new(), Vec::new());
-    for (line, colour) in content["series"].as_array().unwrap().iter().zip(PALETTE) {
-        let wanted = if content["steps"] == true { stepped(&points(line)) } else { points(line) };
-        // The line, and before the next colour its mark in the key.
-        let drawn = elements(picture, "polyline", &format!("stroke=\"{colour}\" stroke-width=\"2\""));
-        let drawn = attribute(drawn.first().unwrap_or_else(|| panic!("{about}: no line {}", line["name"])), "points").unwrap();
-        let drawn: Vec<(f64, f64)> = drawn
-            .split_whitespace()
-            .map(|pair| pair.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap())
-            .collect();
-        assert_eq!(drawn.len(), wanted.len(), "{about}: points of {}", line["name"]);
-        for ((x, y), (left, top)) in wanted.into_iter().zip(drawn) {
-            across.push((x, left));
-            // Pixels count from above.
-            upwards.push((y, top));
-        }
-    }
-    let log = |axis: &str| content[axis]["log"] == true;
-    expect_on_axis(&across, log("x"), about);
-    expect_on_axis(&upwards, log("y"), about);
-    for name in content["marks"].as_array().unwrap().iter().chain(content["levels"].as_array().unwrap()) {
-        assert!(picture.contains(name[0].as_str().unwrap()), "{about}: {name}");
+fn count(read: &mut Marks, kind: &'static str, more: usize) {
+    if more > 0 {
+        *read.entry(kind).or_default() += more;
     }
 }
 
-fn expect_bars(content: &Value, picture: &str, about: &str) {
+fn expect_lines(content: &Value, picture: &str, about: &str, read: &mut Marks) {
+    let is_log = |axis: &str| content[axis]["log"] == true;
+    let (across, of_x) = Axis::read(picture, false, is_log("x"), about);
+    let (upwards, of_y) = Axis::read(picture, true, is_log("y"), about);
+    count(read, "tick", of_x + of_y);
+    // The plot: its left and lower edges are the longest lines in ink.
+    let lines = polylines(picture, INK);
+    let longest = |of: fn(&(f64, f64)) -> f64| {
+        let ends = lines.iter().map(|line| (of(&line[0]).min(of(&line[line.len() - 1])), of(&line[0]).max(of(&line[line.len() - 1]))));
+        ends.max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0))).unwrap()
+    };
+    let ((left, right), (top, bottom)) = (longest(|point| point.0), longest(|point| point.1));
+    for (line, colour) in content["series"].as_array().unwrap().iter().zip(PALETTE) {
+        let wanted = if content["steps"] == true { stepped(&points(line)) } else { points(line) };
+        // The line, and before the next colour its mark in the key.
+        let drawn = polylines(picture, &format!("stroke=\"{colour}\" stroke-width=\"2\""));
+        let drawn = drawn.first().unwrap_or_else(|| panic!("{about}: no line {}", line["name"]));
+        assert_eq!(drawn.len(), wanted.len(), "{about}: points of {}", line["name"]);
+        for ((x, y), pixel) in wanted.iter().zip(drawn) {
+            let expected = (across.place(*x), upwards.place(*y));
+            assert!(same(pixel.0, expected.0) && same(pixel.1, expected.1), "{about} {}: {pixel:?} {expected:?}", line["name"]);
+        }
+        count(read, "line", 1);
+        if content["steps"] != true && wanted.len() <= 40 {
+            let circles = elements(picture, "circle", &format!("fill=\"{colour}\""));
+            assert_eq!(circles.len(), wanted.len(), "{about}: marks of {}", line["name"]);
+            for ((x, y), circle) in wanted.iter().zip(circles) {
+                let pixel = (number(circle, "cx"), number(circle, "cy"));
+                assert!(same(pixel.0, across.place(*x)) && same(pixel.1, upwards.place(*y)), "{about} {}: {pixel:?}", line["name"]);
+                count(read, "point", 1);
+            }
+        }
+        for ((x, y), half) in wanted.iter().zip(line["half_widths"].as_array().into_iter().flatten()) {
+            let (low, high) = (y - half.as_f64().unwrap(), y + half.as_f64().unwrap());
+            let low = if is_log("y") && low <= 0.0 { bottom } else { upwards.place(low).min(bottom) };
+            let (at, high) = (across.place(*x), upwards.place(high));
+            let is_it = |line: &Path| {
+                line.len() == 2 && line.iter().all(|point| same(point.0, at)) && same(line[0].1, low) && same(line[1].1, high)
+            };
+            assert!(lines.iter().any(is_it), "{about} {}: no interval from {low} to {high} at {at}", line["name"]);
+            count(read, "interval of a point", 1);
+        }
+    }
+    // Bands reach from the top to the bottom, and are a pixel wide at least.
+    let bands = content["bands"].as_array().unwrap();
+    for (band, colour) in bands.iter().zip(["#56B4E9", "#E69F00", "#D55E00"]) {
+        let rectangles = elements(picture, "rect", &format!("opacity=\"0.35\" fill=\"{colour}\""));
+        let stretches = band["stretches"].as_array().unwrap();
+        // One stands in the key.
+        assert_eq!(rectangles.len(), stretches.len() + 1, "{about}: {}", band["name"]);
+        for (stretch, rectangle) in stretches.iter().zip(rectangles) {
+            let [x, y, width, height] = ["x", "y", "width", "height"].map(|name| number(rectangle, name));
+            let [from, to] = ["start", "end"].map(|end| across.place(stretch[end].as_f64().unwrap()));
+            assert!(
+                same(x, from) && same(x + width, to.max(from + 1.0)) && width >= 1.0 && same(y, top) && same(y + height, bottom),
+                "{about} {}: {rectangle} is not from {from} to {to}",
+                band["name"]
+            );
+        }
+        count(read, "band", 1);
+    }
+    // Moments are dashes one below the other with a name beside them, thresholds dashes side by side with a name in the key.
+    let texts = texts(picture);
+    let dashes = |is_there: &dyn Fn(&(f64, f64)) -> bool| -> Vec<&Path> {
+        let is_dash = |line: &&Path| {
+            let length = (line[0].0 - line[line.len() - 1].0).abs() + (line[0].1 - line[line.len() - 1].1).abs();
+            length <= 6.5
+                && line.iter().all(|point| point.0 >= left - 0.5 && point.0 <= right + 0.5 && point.1 <= bottom + 0.5 && is_there(point))
+        };
+        lines.iter().filter(is_dash).collect()
+    };
+    let named = |key: &str| -> Vec<(String, f64)> { serde_json::from_value(content[key].clone()).unwrap() };
+    for (name, at) in named("marks") {
+        let x = across.place(at);
+        let own = dashes(&|point| same(point.0, x));
+        let reach = own.iter().flat_map(|dash| dash.iter().map(|point| point.1));
+        let (from, to) = reach.fold((f64::INFINITY, 0.0_f64), |(from, to), y| (from.min(y), to.max(y)));
+        assert!(
+            own.len() > 20 && same(from, top) && (to - bottom).abs() <= 6.0,
+            "{about}: {name} has {} dashes from {from} to {to}",
+            own.len()
+        );
+        let beside = |text: &Text| text.text == name && (x - text.x).abs() <= 6.0 && text.y >= top && text.y <= bottom;
+        let text = texts.iter().find(|text| beside(text)).unwrap_or_else(|| panic!("{about}: {name} is not beside its line"));
+        let end = text.x + if text.anchor.0 == "end" { 0.0 } else { 7.0 * name.len() as f64 };
+        assert!(end <= 960.0, "{about}: {name} is cut off");
+        count(read, "mark of a moment", 1);
+    }
+    for (name, level) in named("levels") {
+        let y = upwards.place(level);
+        let own = dashes(&|point| same(point.1, y));
+        let reach = own.iter().flat_map(|dash| dash.iter().map(|point| point.0));
+        let (from, to) = reach.fold((f64::INFINITY, 0.0_f64), |(from, to), x| (from.min(x), to.max(x)));
+        assert!(
+            own.len() > 40 && same(from, left) && (to - right).abs() <= 12.0,
+            "{about}: {name} has {} dashes from {from} to {to}",
+            own.len()
+        );
+        assert!(texts.iter().any(|text| text.text == format!("{name} = {level}")), "{about}: {name} is not in the key");
+        count(read, "level", 1);
+    }
+}
+
+fn expect_bars(content: &Value, picture: &str, about: &str, read: &mut Marks) {
     let series = content["series"].as_array().unwrap();
-    let groups = content["groups"].as_array().unwrap().len();
-    let mut below = vec![0.0; groups];
-    let (mut left_ends, mut right_ends) = (Vec::new(), Vec::new());
+    let names: Vec<&str> = content["groups"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let stacked = content["stacked"] == true;
+    let (axis, numbers) = Axis::read(picture, false, content["y"]["log"] == true, about);
+    count(read, "tick", numbers);
+    // The names of the groups stand at the left edge, in the middle of their rows.
+    let texts = texts(picture);
+    let middles: Vec<f64> =
+        texts.iter().filter(|text| text.x == 10.0 && names.contains(&text.text.as_str())).map(|text| text.y + 7.0).collect();
+    assert_eq!(middles.len(), names.len(), "{about}: names of groups");
+    let group_at = |y: f64| (0..middles.len()).min_by(|a, b| (middles[*a] - y).abs().total_cmp(&(middles[*b] - y).abs())).unwrap();
+    let mut below = vec![0.0; names.len()];
+    let intervals = polylines(picture, "stroke=\"#282C32\" stroke-width=\"2\"");
+    let mut from = None;
     for (series, colour) in series.iter().zip(PALETTE) {
         let values: Vec<(usize, f64)> =
             series["values"].as_array().unwrap().iter().enumerate().filter_map(|(group, value)| Some((group, value.as_f64()?))).collect();
         let drawn = elements(picture, "rect", &format!("fill=\"{colour}\""));
         assert!(drawn.len() >= values.len(), "{about}: bars of {}", series["name"]);
         for ((group, value), bar) in values.into_iter().zip(drawn) {
-            let (left, width) = (number(bar, "x"), number(bar, "width"));
-            if content["stacked"] == true {
-                left_ends.push((below[group], left));
+            let [left, top, width, height] = ["x", "y", "width", "height"].map(|name| number(bar, name));
+            let middle = top + height / 2.0;
+            assert_eq!(group_at(middle), group, "{about}: {bar}");
+            let half = series["half_widths"][group].as_f64();
+            let reach = if stacked {
+                let start = below[group];
                 below[group] += value;
-                right_ends.push((below[group], left + width));
+                assert!(same(left, axis.place(start)), "{about}: {bar} begins where {start} is not");
+                below[group]
             } else {
-                left_ends.push((0.0, left));
-                right_ends.push((value, left + width));
+                // Bars side by side begin at the same pixel.
+                assert_eq!(*from.get_or_insert(left), left, "{about}");
+                value
+            };
+            assert!(same(left + width, axis.place(reach)), "{about}: {bar} ends where {reach} is not: {}", axis.place(reach));
+            count(read, "bar", 1);
+            let end = match half.filter(|_| !stacked) {
+                None => left + width,
+                Some(half) => {
+                    let low = if value - half > 0.0 { axis.place(value - half).max(left) } else { left };
+                    let high = axis.place(value + half);
+                    let is_it =
+                        |line: &Path| line.iter().all(|end| (end.1 - middle).abs() <= 2.0) && same(line[0].0, low) && same(line[1].0, high);
+                    assert!(intervals.iter().any(is_it), "{about} {}: no interval from {low} to {high}", series["name"]);
+                    count(read, "interval of a bar", 1);
+                    high
+                }
+            };
+            // What the number at its end says.
+            let whole = !stacked || std::ptr::eq(series, content["series"].as_array().unwrap().last().unwrap());
+            if whole {
+                let is_here = |text: &&Text| (text.y + 7.0 - middle).abs() <= 2.5 && (text.x - end - 5.0).abs() <= 3.0;
+                let text = texts.iter().find(is_here).unwrap_or_else(|| panic!("{about}: no number at the end of {bar}"));
+                let said: f64 = text.text.replace(',', "").parse().unwrap();
+                assert!((said - reach).abs() <= 6e-3 * reach.abs(), "{about}: {said} at a bar of {reach}");
+                count(read, "number of a bar", 1);
             }
         }
     }
-    if content["stacked"] == true {
-        left_ends.append(&mut right_ends);
-    }
-    // Bars side by side begin at the same pixel.
-    expect_on_axis(&left_ends, false, about);
-    if !right_ends.is_empty() {
-        expect_on_axis(&right_ends, content["y"]["log"] == true, about);
-    }
 }
 
-fn expect_timeline(content: &Value, picture: &str, about: &str) {
+fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks) {
     let requests: Vec<(f64, f64, bool)> = serde_json::from_value(content["requests"].clone()).unwrap();
+    let members = content["members"].as_f64().unwrap();
+    let (across, of_x) = Axis::read(picture, false, false, about);
+    let (upwards, of_y) = Axis::read(picture, true, false, about);
+    count(read, "tick", of_x + of_y);
     // The legend has a mark of each kind at its end.
     let mut reads: Vec<(f64, f64)> =
         elements(picture, "circle", "fill=\"#56B4E9\"").into_iter().map(|mark| (number(mark, "cx"), number(mark, "cy"))).collect();
@@ -133,39 +309,92 @@ fn expect_timeline(content: &Value, picture: &str, about: &str) {
         })
         .collect();
     writes.pop();
-    assert!(reads.len() + writes.len() <= requests.len(), "{about}");
-    if requests.len() < 2 {
+    // Requests on the same pixel share a mark.
+    for (kind, marks, is_write) in [("read", &reads, false), ("write", &writes, true)] {
+        let own: Vec<(f64, f64)> = requests
+            .iter()
+            .filter(|request| request.2 == is_write)
+            .map(|(ms, response, _)| (across.place(*ms), upwards.place(*response)))
+            .collect();
+        let near = |a: &(f64, f64), b: &(f64, f64)| (a.0 - b.0).abs() <= 2.5 && (a.1 - b.1).abs() <= 2.5;
+        for request in &own {
+            assert!(marks.iter().any(|mark| near(mark, request)), "{about}: no mark of a {kind} at {request:?}");
+        }
+        for mark in marks {
+            assert!(own.iter().any(|request| near(mark, request)), "{about}: a mark of a {kind} at {mark:?}");
+        }
+        count(read, kind, own.len());
+    }
+    // Lanes lie between lines, with their names in the middle.
+    let mut edges: Vec<f64> = polylines(picture, "stroke=\"#E1E4E8\"")
+        .into_iter()
+        .filter(|line| line[0].1 == line[1].1 && line[0].0 < 100.0)
+        .map(|line| line[0].1)
+        .collect();
+    edges.sort_by(f64::total_cmp);
+    assert_eq!(edges.len() as f64, members + 1.0, "{about}: lines between lanes");
+    let (first, lane) = (edges[0], (edges[edges.len() - 1] - edges[0]) / members);
+    for member in 0..members as usize {
+        let is_here = |text: &Text| text.text == format!("member {member}") && same(text.y + 7.0, first + (member as f64 + 0.5) * lane);
+        assert!(texts(picture).iter().any(is_here), "{about}: no member {member}");
+        count(read, "lane", 1);
+    }
+    let destages: Vec<(f64, f64, f64, f64)> = serde_json::from_value(content["destages"].clone()).unwrap();
+    let below = if destages.is_empty() { 0.08 } else { 0.42 };
+    let row = (0.92 - below) / content["dies"].as_f64().unwrap();
+    let rectangles = |colour: &str| -> Vec<[f64; 4]> {
+        let mut found: Vec<[f64; 4]> = elements(picture, "rect", &format!("fill=\"{colour}\""))
+            .into_iter()
+            .map(|rectangle| ["x", "y", "width", "height"].map(|name| number(rectangle, name)))
+            .collect();
+        found.pop();
+        found
+    };
+    let is_in = |rectangle: &[f64; 4], member: f64, top: f64, bottom: f64| {
+        let (from, to) = (first + (member + top) * lane, first + (member + bottom) * lane);
+        same(rectangle[1], from) && (same(rectangle[1] + rectangle[3], to) || rectangle[3] <= 2.0)
+    };
+    // Collections that follow each other closely are one bar.
+    let collections: Vec<(f64, f64, f64, f64, bool)> = serde_json::from_value(content["collections"].clone()).unwrap();
+    for (kind, forced, colour) in [("collection", false, "#E69F00"), ("forced collection", true, "#0072B2")] {
+        let bars = rectangles(colour);
+        let own: Vec<_> = collections.iter().filter(|collection| collection.4 == forced).collect();
+        let is_row = |bar: &[f64; 4], member: f64, die: f64| is_in(bar, member, below + row * die, below + row * (die + 1.0));
+        for (member, die, start, end, _) in &own {
+            let (from, to) = (across.place(*start), across.place(*end));
+            let covers =
+                |bar: &&[f64; 4]| is_row(bar, *member, *die) && bar[0] <= from + 2.0 && bar[0] + bar[2] >= to - 2.0 && bar[2] >= 1.0;
+            assert!(bars.iter().any(|bar| covers(&bar)), "{about}: no bar from {from} to {to} for die {die} of member {member}");
+        }
+        for bar in &bars {
+            let here: Vec<_> = own.iter().filter(|collection| is_row(bar, collection.0, collection.1)).collect();
+            let begins = here.iter().any(|collection| same(bar[0], across.place(collection.2)));
+            let end = bar[0] + bar[2];
+            let ends = here.iter().any(|collection| same(end, across.place(collection.3).max(across.place(collection.2) + 1.0)));
+            assert!(begins && ends, "{about}: a bar of a {kind} that is none: {bar:?}");
+        }
+        count(read, kind, own.len());
+    }
+    let mut expected = Vec::new();
+    for (member, begun, ended, done) in &destages {
+        expected.push((*member, *begun, *ended, 0.1, 0.34));
+        count(read, "destage", 1);
+        if done > ended {
+            expected.push((*member, *ended, *done, 0.2, 0.24));
+            count(read, "wait of a destage", 1);
+        }
+    }
+    if expected.is_empty() {
+        assert!(elements(picture, "rect", "fill=\"#009E73\"").is_empty(), "{about}: destages that are none");
         return;
     }
-    // The first and the last mark, the lowest and the highest, say where the others have to lie.
-    let marks = || reads.iter().chain(&writes);
-    let pixels = |of: fn(&(f64, f64)) -> f64| {
-        marks().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), pixel| (least.min(pixel), most.max(pixel)))
-    };
-    let values = |of: fn(&(f64, f64, bool)) -> f64| {
-        requests.iter().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (least.min(value), most.max(value)))
-    };
-    let ((left, right), (top, bottom)) = (pixels(|mark| mark.0), pixels(|mark| mark.1));
-    let ((first, last), (least, most)) = (values(|request| request.0), values(|request| request.1));
-    let across = |ms: f64| left + (ms - first) / (last - first) * (right - left);
-    let upwards = |response: f64| bottom - (response - least) / (most - least) * (bottom - top);
-    for (ms, response, is_write) in &requests {
-        let (x, y) = (across(*ms), upwards(*response));
-        let own = if *is_write { &writes } else { &reads };
-        assert!(own.iter().any(|mark| (mark.0 - x).abs() <= 2.5 && (mark.1 - y).abs() <= 2.5), "{about}: no mark at {x} {y}");
-    }
-    // Collections that follow each other closely are one bar.
-    let collections: Vec<(u32, u32, f64, f64, bool)> = serde_json::from_value(content["collections"].clone()).unwrap();
-    for (forced, colour) in [(false, "#E69F00"), (true, "#0072B2")] {
-        let bars = elements(picture, "rect", &format!("fill=\"{colour}\""));
-        let own: Vec<_> = collections.iter().filter(|collection| collection.4 == forced).collect();
-        assert!(bars.len() <= own.len() + 1, "{about}: more bars than collections");
-        for (_, _, start_ms, end_ms, _) in own {
-            let covers = |bar: &&str| {
-                let (left, width) = (number(bar, "x"), number(bar, "width"));
-                left <= across(*start_ms) + 2.5 && left + width >= across(*end_ms) - 2.5
-            };
-            assert!(bars.iter().any(covers), "{about}: no bar from {start_ms} to {end_ms}");
-        }
+    let bars = rectangles("#009E73");
+    assert_eq!(bars.len(), expected.len(), "{about}: destages");
+    for (bar, (member, from, to, top, bottom)) in bars.iter().zip(expected) {
+        let (left, right) = (across.place(from), across.place(to));
+        assert!(
+            is_in(bar, member, top, bottom) && same(bar[0], left) && same(bar[0] + bar[2], right.max(left + 1.0)) && bar[2] >= 1.0,
+            "{about}: a destage of member {member} from {left} to {right} is drawn as {bar:?}"
+        );
     }
 }

@@ -198,6 +198,64 @@ fn the_book_does_what_it_says() {
     assert!(tried >= 30, "only {tried} blocks");
 }
 
+/// The real traces, which may not be redistributed: where FLASHRAID_TRACES says, else in `../shared/traces` beside the repository.
+fn traces() -> Vec<PathBuf> {
+    let folder = std::env::var_os("FLASHRAID_TRACES").map_or_else(|| root().join("../shared/traces"), PathBuf::from);
+    let Ok(entries) = fs::read_dir(&folder) else {
+        eprintln!("skipped: no trace in {}", folder.display());
+        return Vec::new();
+    };
+    let mut traces: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    traces.retain(|trace| trace.extension().is_some_and(|extension| extension == "gz" || extension == "zst"));
+    traces.sort();
+    traces
+}
+
+/// A user with a trace: run it on an array, compare, and put the results on a page.
+#[test]
+fn every_real_trace_runs_and_is_reported() {
+    let traces = traces();
+    let place = Place::new();
+    let small =
+        ["ssd.geometry.dies=2", "ssd.geometry.planes=1", "ssd.geometry.blocks=64", "ssd.geometry.pages=16", "ssd.warm_up.overwrites=0.2"];
+    let small: Vec<&str> = small.iter().flat_map(|setting| ["--set", *setting]).chain(["--set", "workload.requests=400"]).collect();
+    let mut reported = Vec::new();
+    for (index, trace) in traces.iter().enumerate() {
+        let (path, name) = (trace.to_str().unwrap(), trace.file_name().unwrap().to_str().unwrap());
+        let out = format!("trace-{index}");
+        let ended = place.run(&[&["run", path, "--level", "raid5", "--members", "3", "--json", "--out", &out][..], &small].concat());
+        // How often addresses were written is no trace: there is no request in it.
+        if name.contains("writefreq") {
+            assert_eq!(ended.status, 2, "{name}: {}", ended.stdout);
+            assert!(ended.stderr.contains("neither a configuration nor a trace"), "{name}: {}", ended.stderr);
+            continue;
+        }
+        assert_eq!(ended.status, 0, "{name}: {}", ended.stderr);
+        let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!((&report["requests"]["all"], &report["config"]["array"]["level"]), (&400.into(), &"raid5".into()), "{name}");
+        let parts: f64 = report["time_us"]["all"].as_object().unwrap().values().filter_map(serde_json::Value::as_f64).sum();
+        let mean = report["response_us"]["all"]["mean"].as_f64().unwrap();
+        assert!(mean > 0.0 && (parts - mean).abs() <= 1e-6 * mean, "{name}: {parts} {mean}");
+        assert!(report["verdict"]["load"].is_string(), "{name}");
+        assert!(place.read(&format!("{out}/report.html")).contains("<p class=\"headline\">3 × "), "{name}");
+        reported.push(out);
+    }
+    let Some(first) = reported.first() else { return };
+    let trace = traces.iter().find(|trace| !trace.to_str().unwrap().contains("writefreq")).unwrap().to_str().unwrap();
+    let vary = ["compare", trace, "--members", "2", "--vary", "coordination.scheme=local,ideal", "--out", "grid"];
+    let ended = place.run(&[&vary[..], &small].concat());
+    assert!(
+        ended.status == 0 && [" times as ", "the same"].iter().any(|text| ended.stdout.contains(text)),
+        "{}{}",
+        ended.stdout,
+        ended.stderr
+    );
+    let ended = place.run(&[&["report"][..], &reported.iter().map(String::as_str).collect::<Vec<_>>(), &["grid", "--out", "all"]].concat());
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let page = place.read("all/report.html");
+    assert!(page.matches("<article ").count() >= reported.len() + 1 && page.contains(first), "a result is missing on the page");
+}
+
 #[test]
 fn marks_are_read() {
     let page = "text\n<!-- tour: small; writes a/b.html; says Response time -->\n```sh\nx \\\n  y\n```\n\n<!-- tour: skip: needs a drive -->\n\n```sh\nz\n```\n";

@@ -13,39 +13,118 @@ fn verdict(place: &Place, settings: &[&str]) -> Value {
     report["verdict"].clone()
 }
 
-const LONG: &str = "workload.requests=40000";
+/// A trace with these gaps in ms and these areas of the array in pages, each of them for as many requests: (requests, gap at the begin, gap
+/// at the end, area).
+fn trace(place: &Place, stretches: &[(u32, f64, f64, u32)]) {
+    let (mut lines, mut now_s, mut state) = (String::new(), 0.0, 12_345_u64);
+    let mut draw = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1_u32 << 31)
+    };
+    for &(requests, from_ms, to_ms, area) in stretches {
+        for index in 0..requests {
+            let mean_ms = from_ms + (to_ms - from_ms) * f64::from(index) / f64::from(requests);
+            now_s -= draw().max(1e-9).ln() * mean_ms / 1e3;
+            let (kind, page) = (if draw() < 0.25 { 'r' } else { 'w' }, (draw() * f64::from(area)) as u32);
+            lines += &format!("0,{},8192,{kind},{now_s:.6}\n", 16 * page);
+        }
+    }
+    place.write("trace.csv", lines);
+    let array = crate::program::SMALL.split("[workload]").next().unwrap();
+    place.write("small.toml", format!("{array}[workload]\nkind = \"trace\"\npath = \"trace.csv\"\n"));
+}
 
 #[test]
 fn loads_beyond_what_the_array_can_do_are_not_stable() {
-    let place = Place::new();
-    for gap in ["1us", "5us", "10us", "20us", "40us"] {
-        let arrivals = format!("workload.arrivals={{process=\"poisson\", mean_gap=\"{gap}\"}}");
-        let verdict = verdict(&place, &[&arrivals, LONG]);
-        assert!(verdict["load"] == "unstable" || verdict["load"] == "saturated", "{gap}: {verdict}");
-        assert_eq!((&verdict["steady"], &verdict["steady_from_ns"]), (&Value::Bool(false), &Value::Null), "{gap}: {verdict}");
+    let shapes: [&[&str]; 5] = [
+        // Requests come too fast.
+        &["workload.arrivals={process=\"poisson\", mean_gap=\"10us\"}", "workload.requests=40000"],
+        // Every write costs several.
+        &[
+            "array.level=raid6",
+            "array.members=5",
+            "workload.read_fraction=0",
+            "workload.arrivals={process=\"poisson\", mean_gap=\"500us\"}",
+            "workload.requests=20000",
+        ],
+        // The controller is the bottleneck.
+        &["array.controller={outstanding=4, bandwidth=\"2MB/s\"}", "workload.requests=40000"],
+        // Large reads without any collection.
+        &[
+            "workload.size=256KiB",
+            "workload.read_fraction=1",
+            "workload.arrivals={process=\"poisson\", mean_gap=\"200us\"}",
+            "workload.requests=10000",
+        ],
+        // Pauses between bursts are too short to recover in.
+        &["workload.arrivals={process=\"bursts\", mean_gap=\"400us\", factor=20, burst_requests=500}", "workload.requests=20000"],
+    ];
+    for shape in shapes {
+        let verdict = verdict(&Place::new(), shape);
+        assert!(verdict["load"] == "unstable" || verdict["load"] == "saturated", "{shape:?}: {verdict}");
+        assert_eq!((&verdict["steady"], &verdict["steady_from_ns"]), (&Value::Bool(false), &Value::Null), "{shape:?}: {verdict}");
     }
 }
 
-/// Drives that are full but not worn in slow down while their garbage spreads.
 #[test]
 fn runs_that_change_on_the_way_are_not_steady() {
+    let expect = |place: &Place, settings: &[&str], load: &str, about: &str| {
+        let verdict = verdict(place, settings);
+        assert_eq!((&verdict["load"], &verdict["steady"]), (&Value::from(load), &Value::Bool(false)), "{about}: {verdict}");
+        assert_eq!(verdict["steady_from_ns"], Value::Null, "{about}: {verdict}");
+    };
     let place = Place::new();
-    for seed in 1..=5 {
-        let seed = format!("seed={seed}");
-        let settings = ["ssd.warm_up.overwrites=0", "ssd.geometry.blocks=512", "workload.read_fraction=0", "workload.requests=3000", &seed];
-        let verdict = verdict(&place, &settings);
-        assert_eq!(verdict["steady"], false, "{seed}: {verdict}");
-    }
+    let cold = ["ssd.warm_up.overwrites=0", "ssd.geometry.blocks=512", "workload.read_fraction=0", "workload.requests=3000"];
+    expect(&place, &cold, "stable", "garbage spreads over drives that are full, but not worn in");
+    let cache = [
+        "cache.policy=wow",
+        "cache.size=24MiB",
+        "workload.read_fraction=0",
+        "workload.requests=6000",
+        "workload.arrivals={process=\"closed\", depth=4}",
+    ];
+    expect(&place, &cache, "closed", "a cache takes writes until it is full");
+    let failure = [
+        "array.level=raid5",
+        "array.members=4",
+        "array.failure={member=1, at=\"50s\"}",
+        "array.rebuild={delay=\"200ms\", rate=\"20kB/s\", spare=\"fresh\"}",
+        "workload.requests=20000",
+        "workload.arrivals={process=\"poisson\", mean_gap=\"4ms\"}",
+    ];
+    expect(&place, &failure, "stable", "a member fails and is rebuilt in the second half");
+    trace(&place, &[(12_000, 7.2, 1.2, 1500)]);
+    expect(&place, &[], "stable", "the rate grows to six times what it was");
+    trace(&place, &[(8000, 4.0, 4.0, 100), (4000, 4.0, 4.0, 1500)]);
+    expect(&place, &[], "stable", "after two thirds, requests go to fifteen times the area");
+    // The same without the change is steady.
+    trace(&place, &[(12_000, 4.0, 4.0, 1500)]);
+    assert_eq!(verdict(&place, &[])["steady"], true, "neither the rate nor the area changes");
 }
 
 #[test]
 fn runs_that_are_too_short_say_so() {
     let place = Place::new();
-    for (requests, deepest) in [("1", None), ("19", None), ("20", Some("p50")), ("100", Some("p90")), ("400", Some("p95"))] {
-        let verdict = verdict(&place, &[&format!("workload.requests={requests}")]);
-        assert_eq!(verdict["steady"], false, "{requests}: {verdict}");
-        assert_eq!(verdict["deepest_percentile"].as_str(), deepest, "{requests}: {verdict}");
+    let shapes: [(&[&str], Option<&str>); 5] = [
+        (&["workload.requests=1"], None),
+        (&["workload.requests=19", "workload.arrivals={process=\"closed\", depth=4}"], None),
+        (&["workload.requests=20", "array.level=raid5", "array.members=4", "workload.read_fraction=1"], Some("p50")),
+        (&["workload.duration=\"500ms\""], Some("p95")),
+        // What is left after most were skipped.
+        (&["report.skip_requests=1600", "array.level=raid1", "cache.policy=wow"], Some("p95")),
+    ];
+    for (settings, deepest) in shapes {
+        let verdict = verdict(&place, settings);
+        assert_eq!((&verdict["steady"], &verdict["steady_from_ns"]), (&Value::Bool(false), &Value::Null), "{settings:?}: {verdict}");
+        assert_eq!(verdict["deepest_percentile"].as_str(), deepest, "{settings:?}: {verdict}");
     }
+    trace(&place, &[(150, 4.0, 4.0, 1500)]);
+    let verdict = verdict(&place, &[]);
+    assert_eq!(
+        (&verdict["steady"], &verdict["deepest_percentile"]),
+        (&Value::Bool(false), &Value::from("p90")),
+        "a short trace: {verdict}"
+    );
 }
 
 #[test]

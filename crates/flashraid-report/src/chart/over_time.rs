@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Axis, Chart, Line, Lines, SERIES_MAX, facets, unit_of};
+use super::{Axis, Chart, Content, Line, Lines, SERIES_MAX, facets, unit_of};
 
 /// The charts of what a report has of `/over_time`, over a common axis of time and with the same marks.
 pub fn of_run(report: &Value) -> Vec<Chart> {
@@ -44,16 +44,20 @@ pub fn of_run(report: &Value) -> Vec<Chart> {
         chart("member-response", "Response time of members over time", of_operations, operations),
         chart("member-queue", "Page operations in members over time", Axis::linear("page operations"), of_members("queue", 1.0)),
     ];
-    let count = report["over_time"]["members"].as_array().map_or(0, Vec::len);
-    let names: Vec<String> = (0..count)
-        .step_by(SERIES_MAX)
-        .map(|first| match (first + SERIES_MAX).min(count) - 1 {
-            last if last == first => format!("member {first}"),
-            last => format!("members {first} to {last}"),
-        })
-        .collect();
-    let members = members.into_iter().flatten().flat_map(|chart| facets(chart, SERIES_MAX, &names));
+    let members = members.into_iter().flatten().flat_map(of_eight);
     charts.into_iter().flatten().chain(members).collect()
+}
+
+/// A chart with a line for each member, spread over several if there are more than eight.
+pub fn of_eight(chart: Chart) -> Vec<Chart> {
+    let Content::Lines(lines) = &chart.content else { return vec![chart] };
+    let number = |line: &Line| line.name.trim_start_matches("member ").to_owned();
+    let name = |lines: &[Line]| match lines {
+        [one] => one.name.clone(),
+        lines => format!("members {} to {}", number(&lines[0]), number(&lines[lines.len() - 1])),
+    };
+    let names: Vec<String> = lines.series.chunks(SERIES_MAX).map(name).collect();
+    facets(chart, SERIES_MAX, &names)
 }
 
 /// Lines of microseconds in the unit that suits the longest, and their axis.
@@ -98,7 +102,6 @@ fn marks(report: &Value) -> Vec<(String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::Content;
     use serde_json::json;
 
     #[test]

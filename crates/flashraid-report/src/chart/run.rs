@@ -13,8 +13,10 @@ pub fn of_run(report: &Value) -> Vec<Chart> {
         time::where_it_went(report),
         bandwidth([("all members".to_owned(), report)]),
     ];
-    let details = [free_blocks::of_members(report), timeline(report), free_blocks::of_pool(report)];
-    charts.into_iter().flatten().chain(over_time::of_run(report)).chain(details.into_iter().flatten()).collect()
+    let free_blocks = free_blocks::of_members(report).map_or(Vec::new(), over_time::of_eight);
+    let details = [timeline(report), free_blocks::of_pool(report)];
+    let over_time = over_time::of_run(report);
+    charts.into_iter().flatten().chain(over_time).chain(free_blocks).chain(details.into_iter().flatten()).collect()
 }
 
 /// Bandwidth over time, a line for each report.

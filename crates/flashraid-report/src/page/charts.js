@@ -101,7 +101,13 @@
   };
   const upwards = (label, log) => axis(label, {
     size: LEFT - LABEL, values: (u, splits) => splits.map((value) => (value == null ? "" : numeral(value))),
-    ...(log ? { filter: (u, splits) => splits.map((value) => (Number.isInteger(Math.round(Math.log10(value) * 1e9) / 1e9) ? value : null)) } : {}) });
+    ...(log ? { filter: (u, splits) => ofDecades(splits) } : {}) });
+  // Of a logarithmic axis the numbers that are written: powers of ten; where there are few, halves and doubles of them, too, or all.
+  const ofDecades = (splits) => {
+    const digit = (value) => Math.round((value / 10 ** Math.floor(Math.log10(value) + 1e-9)) * 1e6) / 1e6;
+    const written = [[1], [1, 2, 5], null].map((digits) => splits.map((value) => (digits === null || digits.includes(digit(value)) ? value : null)));
+    return written.find((values) => values.filter((value) => value !== null).length > 2) ?? written[2];
+  };
   const widthOf = (plot) => Math.max(250, plot.clientWidth);
   const HEIGHT = 260;
 
@@ -235,10 +241,18 @@
           ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height);
         }
       });
+      ctx.restore();
+    };
+    // Over the grid, which may have a line at the same height.
+    const thresholds = (u) => {
+      const { ctx, bbox } = u;
+      ctx.save();
       ctx.strokeStyle = ctx.fillStyle = theme().soft;
       ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
       ctx.textAlign = "left";
       ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+      // What was drawn before has left its own.
+      [ctx.lineWidth, ctx.lineCap, ctx.lineDashOffset] = [devicePixelRatio, "butt", 0];
       for (const [name, level] of chart.levels) {
         const y = u.valToPos(level, "y", true);
         ctx.beginPath();
@@ -303,9 +317,11 @@
     };
     const group = [], follow = link(chart.x.label, group, full);
     const upToDecade = (max, min) => 10 ** Math.ceil(Math.log10(max > min ? max : max * 1.01) - 1e-9);
+    // The names of moments stand above the lines.
+    const room = 0.085 * Math.min(4, chart.marks.length);
     const upTo = (u, min, max) => (chart.y.log
       ? [10 ** Math.floor(Math.log10(Math.min(min ?? 1, ...levels))), upToDecade(Math.max(max ?? 10, ...levels), Math.min(min ?? 1, ...levels))]
-      : [Math.min(0, min ?? 0, ...levels), Math.max(max ?? 1, ...levels) * 1.05 || 1]);
+      : [Math.min(0, min ?? 0, ...levels), (Math.max(max ?? 1, ...levels) * 1.05) / (1 - room) || 1]);
     const u = new uPlot({
       width: widthOf(parts.plot), height: HEIGHT, legend: { show: false },
       scales: {
@@ -315,7 +331,7 @@
       series: [{}, ...chart.series.map((line, index) => ({
         label: line.name, stroke: () => colour(index), width: 2, dash: DASHES[index % DASHES.length], spanGaps: true, points: { show: marked, size: 7, fill: () => colour(index) } }))],
       cursor: { drag: { x: true, y: false }, points: { size: 7 } },
-      hooks: { drawClear: [background], draw: [intervals], setCursor: [(u) => {
+      hooks: { drawClear: [background], drawAxes: [thresholds], draw: [intervals], setCursor: [(u) => {
         const index = u.cursor.idx;
         parts.where.textContent = index == null ? "" : `${chart.x.label}: ${number(data[0][index])}`;
         values.forEach(({ value }, series) => { value.textContent = index == null ? "" : number(valueAt(data[0], u.data[series + 1], index)) + halfAt(series, data[0][index]); });

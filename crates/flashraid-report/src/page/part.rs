@@ -8,6 +8,7 @@ use super::{Text, sketch};
 use crate::chart::{self, Chart};
 use crate::grid::Grid;
 use crate::number;
+use crate::results::RESULT_KEY;
 use crate::run as tables;
 use crate::sheet::{Sheet, Tone};
 
@@ -74,8 +75,13 @@ pub fn of_grid(title: &str, grid: &Grid) -> Part {
     let seeds = grid.points.iter().map(|point| point.reports.len()).max().unwrap_or(0);
     let plain = |name: &str, value: String, note: Option<String>| Tile { name: name.to_owned(), value, note, tone: Tone::Plain };
     let varied = grid.axes.iter().map(|axis| axis.key.as_str()).collect::<Vec<_>>().join(", ");
-    let mut tiles =
-        vec![plain("points", grid.points.len().to_string(), Some(if varied.is_empty() { "nothing varied".to_owned() } else { varied }))];
+    let count = grid.points.len().to_string();
+    let mut tiles = vec![match varied.as_str() {
+        "" => plain("points", count, Some("nothing varied".to_owned())),
+        // Runs side by side have names instead of a key.
+        RESULT_KEY => plain("runs", count, None),
+        varied => plain("points", count, Some(varied.to_owned())),
+    }];
     if seeds > 1 {
         tiles.push(plain("seeds of each", seeds.to_string(), Some("± is a 95 % confidence interval".to_owned())));
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-use super::{Area, Drawn, FONT, GRID, INK, Key, KeyMark, PALETTE, TITLE, svg, tick};
+use super::{Area, Drawn, FONT, GRID, INK, Key, KeyMark, PALETTE, TITLE, svg, tick, with_numbers};
 use crate::chart::Bars;
 use crate::number::three_digits;
 
@@ -24,7 +24,7 @@ pub fn draw(title: &str, bars: &Bars) -> Result<String, Box<dyn Error>> {
         if bars.stacked { (0..bars.groups.len()).map(|group| below(bars, bars.series.len(), group)).fold(most, f64::max) } else { most };
     let most = bars.y.cover.map_or(most, |(_, max)| most.max(max));
     let least = values().filter_map(|(value, _)| *value).chain(bars.y.cover.map(|(min, _)| min)).fold(most, f64::min);
-    let range = if bars.y.log { least * 0.5..most * 1.2 } else { 0.0..most * 1.05 };
+    let range = if bars.y.log { with_numbers(least * 0.5..most * 1.2) } else { 0.0..most * 1.05 };
     let group_height = BAR_HEIGHT * rows(bars) + GAP;
     let entries = bars.series.iter().zip(PALETTE.iter().cycle());
     let key = Key { entries: entries.map(|(series, colour)| (series.name.as_str(), KeyMark::Fill(colour.to_rgba()))).collect() };

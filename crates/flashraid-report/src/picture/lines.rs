@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{Area, Drawn, FONT, GRID, INK, Key, KeyMark, ORANGE, PALETTE, SKY, TITLE, VERMILLION, dashed, svg, tick};
+use super::{Area, Drawn, FONT, GRID, INK, Key, KeyMark, ORANGE, PALETTE, SKY, TITLE, VERMILLION, dashed, svg, tick, with_numbers};
 use crate::chart::{Axis, Lines};
 
 const HEIGHT: u32 = 400;
@@ -23,7 +24,11 @@ pub fn draw(title: &str, lines: &Lines) -> Result<String, Box<dyn Error>> {
         line.half_widths.iter().zip(&line.points).flat_map(end).filter(|end| !lines.y.log || *end > 0.0)
     });
     let levels = lines.levels.iter().map(|level| level.1);
-    let y = range(points().map(|point| point.1).chain(ends).chain(levels), &lines.y);
+    let mut y = range(points().map(|point| point.1).chain(ends).chain(levels), &lines.y);
+    if !lines.y.log {
+        // The names of moments stand above the lines.
+        y.end /= 1.0 - 0.05 * lines.marks.len().min(4) as f64;
+    }
     let key = key(lines);
     let entries = Key { entries: key.iter().map(|(name, mark)| (name.as_str(), *mark)).collect() };
     let picture = svg(HEIGHT + entries.height(), |area| {
@@ -51,7 +56,7 @@ fn range(values: impl Iterator<Item = f64>, axis: &Axis) -> Range<f64> {
     let cover = axis.cover.into_iter().flat_map(|(min, max)| [min, max]);
     let (min, max) = values.chain(cover).fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| (min.min(value), max.max(value)));
     match axis.log {
-        true => min * 0.9..max * 1.1,
+        true => with_numbers(min * 0.9..max * 1.1),
         false => min.min(0.0)..if max > 0.0 { max * 1.05 } else { 1.0 },
     }
 }
@@ -71,10 +76,18 @@ where
         .x_label_area_size(46)
         .y_label_area_size(76)
         .build_cartesian_2d(x, y)?;
+    let from = area.get_base_pixel();
     for (band, colour) in lines.bands.iter().zip(BANDS) {
         let fill = colour.mix(0.35).filled();
-        let corners = |stretch: &Range<f64>| [(stretch.start, y_range.start), (stretch.end, y_range.end)];
-        chart.draw_series(band.stretches.iter().map(|stretch| Rectangle::new(corners(stretch), fill)))?;
+        // A stretch is a pixel wide at least, or it would not be seen.
+        let corners = |stretch: &Range<f64>| {
+            let place = |x: f64, y: f64| chart.plotting_area().map_coordinate(&(x, y));
+            let ((left, bottom), (right, top)) = (place(stretch.start, y_range.start), place(stretch.end, y_range.end));
+            [(left, top), (right.max(left + 1), bottom)]
+        };
+        for stretch in &band.stretches {
+            area.draw(&Rectangle::new(corners(stretch).map(|(x, y)| (x - from.0, y - from.1)), fill))?;
+        }
     }
     chart
         .configure_mesh()
@@ -103,8 +116,12 @@ where
     // What happened together has its names one below the other.
     for (index, (name, at)) in lines.marks.iter().enumerate() {
         chart.draw_series(DashedLineSeries::new([(*at, y_range.start), (*at, y_range.end)], 3, 3, INK.stroke_width(1)))?;
-        let (left, top) = chart.plotting_area().map_coordinate(&(*at, y_range.end));
-        area.draw_text(name, &FONT.into_font().color(&INK), (left + 4, top + 2 + 15 * (index as i32 % 4)))?;
+        let (x, top) = chart.plotting_area().map_coordinate(&(*at, y_range.end));
+        // Near the right end a name stands before its line.
+        let (width, right) = (7 * name.chars().count() as i32, chart.plotting_area().get_pixel_range().0.end);
+        let (left, anchor) = if x + 4 + width > right { (x - 4, HPos::Right) } else { (x + 4, HPos::Left) };
+        let style = FONT.into_font().color(&INK).pos(Pos::new(anchor, VPos::Top));
+        area.draw_text(name, &style, (left - from.0, top - from.1 + 2 + 15 * (index as i32 % 4)))?;
     }
     for (_, level) in &lines.levels {
         let ends = [(x_range.start, *level), (x_range.end, *level)];

@@ -5,6 +5,7 @@ mod lines;
 mod timeline;
 
 use std::error::Error;
+use std::ops::Range;
 use std::path::Path;
 
 use super::chart::{Chart, Content};
@@ -157,6 +158,17 @@ fn dashed(mut svg: String) -> String {
     svg
 }
 
+/// The range of a logarithmic axis, wide enough to have two powers of ten in it: only these are written beside it.
+fn with_numbers(range: Range<f64>) -> Range<f64> {
+    let (first, last) = (range.start.log10().ceil(), range.end.log10().floor());
+    if last > first {
+        return range;
+    }
+    let (low, high) = (range.start.log10().floor(), range.end.log10().ceil());
+    // What lies on the very end may be left out.
+    10_f64.powf(low) * 0.98..10_f64.powf(high.max(low + 1.0)) * 1.02
+}
+
 /// A number on an axis: no digits that say nothing, and none that are missing.
 fn tick(value: &f64) -> String {
     match value.abs() {
@@ -233,6 +245,16 @@ mod tests {
         // The palette of Okabe and Ito with its grey would not do.
         let okabe_ito = [[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [230, 159, 0], [86, 180, 233], [60, 60, 60]];
         assert!(least_distance(&okabe_ito) < 0.08);
+    }
+
+    #[test]
+    fn logarithmic_axes_have_two_numbers_at_least() {
+        for range in [0.2..0.9, 0.9..2.0, 0.5..99.0, 1.0..1.1, 3e-7..4e-7, 0.01..1000.0] {
+            let wide = with_numbers(range.clone());
+            assert!(wide.start <= range.start && wide.end >= range.end, "{range:?} {wide:?}");
+            assert!(wide.end.log10().floor() > wide.start.log10().ceil(), "{range:?} {wide:?}");
+        }
+        assert_eq!(with_numbers(0.5..99.0), 0.5..99.0);
     }
 
     #[test]

@@ -91,7 +91,8 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
             false => format!("time, ms; one lane for each member, in it destages above a row for each of {dies} dies"),
         })
         .draw()?;
-    let pixel_ms = (window.end - window.start) / f64::from(WIDTH);
+    // What is shorter than a pixel has one: a rectangle without a width is not seen.
+    let pixel_ms = 1.01 * (window.end - window.start) / f64::from(chart.plotting_area().dim_in_pixel().0);
     // Rows of one pixel at least, or a lane of many dies would look empty.
     let least_row = 1.0 / f64::from((area.dim_in_pixel().1 / members).max(1));
     for (forced, colour) in [(false, ORANGE), (true, BLUE)] {
@@ -100,7 +101,7 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
             let row = (0.92 - below) / f64::from(dies);
             let top = f64::from(member) + below + row * f64::from(die);
             let bottom = top + row.max(least_row);
-            Rectangle::new([(start_ms, top), (end_ms.max(start_ms + pixel_ms / 2.0), bottom)], colour.filled())
+            Rectangle::new([(start_ms, top), (end_ms.max(start_ms + pixel_ms), bottom)], colour.filled())
         });
         chart.draw_series(rectangles)?;
     }
@@ -108,9 +109,9 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
         let bar = |from: f64, to: f64, top: f64, bottom: f64| {
             Rectangle::new([(from, f64::from(member) + top), (to, f64::from(member) + bottom)], GREEN.filled())
         };
-        chart.draw_series([bar(begun_ms, ended_ms.max(begun_ms + pixel_ms / 2.0), 0.1, 0.34)])?;
+        chart.draw_series([bar(begun_ms, ended_ms.max(begun_ms + pixel_ms), 0.1, 0.34)])?;
         if done_ms > ended_ms {
-            chart.draw_series([bar(ended_ms, done_ms, 0.2, 0.24)])?;
+            chart.draw_series([bar(ended_ms, done_ms.max(ended_ms + pixel_ms), 0.2, 0.24)])?;
         }
     }
     let lines = (0..=members).map(|lane| PathElement::new([(window.start, f64::from(lane)), (window.end, f64::from(lane))], GRID));
