@@ -21,15 +21,14 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use args::Arguments;
-use failure::Outcome;
+use failure::{Failure, Outcome};
 
 #[global_allocator]
 static ALLOCATOR: out_of_memory::OrEnd = out_of_memory::OrEnd;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
     panic::set_hook(Box::new(|information| complain(&bug_report(information))));
-    match panic::catch_unwind(|| run(arguments)) {
+    match panic::catch_unwind(|| run(arguments()?)) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => {
             if let Some(message) = failure.message() {
@@ -40,6 +39,18 @@ fn main() -> ExitCode {
         // The hook has said what happened.
         Err(_) => ExitCode::FAILURE,
     }
+}
+
+/// What the command line says; ends the program where it only asks for help, or is wrong.
+fn arguments() -> Outcome<Arguments> {
+    Arguments::try_parse().or_else(|said| match said.use_stderr() {
+        true => said.exit(),
+        // Help goes where results go, and may find no room there either.
+        false => match said.print().and_then(|()| std::io::stdout().flush()) {
+            Ok(()) => std::process::exit(said.exit_code()),
+            Err(error) => Err(Failure::stdout(&error)),
+        },
+    })
 }
 
 fn run(arguments: Arguments) -> Outcome {

@@ -20,11 +20,12 @@ pub struct OutFolder {
 
 impl OutFolder {
     /// `wanted` if it is new or empty, or whatever it holds with `force`; else the next of `wanted`-2, `wanted`-3 … that is, which is said.
+    /// There is no `force` where the command has no such option.
     ///
     /// # Errors
     /// No such folder can be made.
-    pub fn claim(wanted: &Path, force: bool) -> Outcome<OutFolder> {
-        if let Some(folder) = Self::try_claim(wanted, force)? {
+    pub fn claim(wanted: &Path, force: Option<bool>) -> Outcome<OutFolder> {
+        if let Some(folder) = Self::try_claim(wanted, force == Some(true))? {
             return Ok(folder);
         }
         let name = file_name(wanted)?;
@@ -34,7 +35,8 @@ impl OutFolder {
             next.push(format!("-{number}"));
             if let Some(folder) = Self::try_claim(&wanted.with_file_name(&next), false)? {
                 let Some(shown) = folder.path.to_str() else { return Ok(folder) };
-                crate::complain(&format!("note: {} holds files; results go to {shown} (--force overwrites)", wanted.display()));
+                let overwrites = if force.is_some() { " (--force overwrites)" } else { "" };
+                crate::complain(&format!("note: {} holds files; results go to {shown}{overwrites}", wanted.display()));
                 return Ok(folder);
             }
             number += 1;
@@ -73,7 +75,7 @@ impl Drop for OutFolder {
 
 /// The name that a number is put behind. `.` and `..` have none, and nobody who names them expects results beside them.
 fn file_name(path: &Path) -> Outcome<OsString> {
-    let refuse = || Failure::Input(format!("{} holds files already; name a new folder, or --force to overwrite", path.display()));
+    let refuse = || Failure::Input(format!("{} holds files already; name a new folder", path.display()));
     Ok(path.file_name().ok_or_else(refuse)?.to_owned())
 }
 
@@ -102,7 +104,7 @@ mod tests {
     fn the_next_free_folder_is_taken() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
-        let claim = |force| OutFolder::claim(&place.join("results"), force).unwrap();
+        let claim = |force| OutFolder::claim(&place.join("results"), Some(force)).unwrap();
         let first = claim(false);
         assert_eq!(first.path(), place.join("results"));
         assert_eq!(claim(false).path(), place.join("results"), "an empty one is free");

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-use flashraid::config::{self, Migrated, Problems};
+use flashraid::config::Problems;
 use flashraid::study::Setting;
 use flashraid::{Error, Simulation, Study};
 use flashraid_workload::trace::{self, Devices, TraceSpec};
@@ -128,11 +128,6 @@ fn standard_input() -> Outcome<String> {
     }
     String::from_utf8(bytes)
         .map_err(|_| Failure::Input("standard input is not text: a configuration is TOML in UTF-8; for a trace add --format".to_owned()))
-}
-
-/// The text of a configuration file with the new names of keys, values and presets.
-pub fn migrate(name: &str, text: &str) -> Outcome<Migrated> {
-    config::migrate(name, text).map_err(|problems| refuse(&problems))
 }
 
 /// A file that can't be read is a failure, everything else bad input.

@@ -1,8 +1,10 @@
 //! What fio measured, read from its JSON.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use flashraid::files::read_at_most;
 use serde_json::{Map, Value};
 
 use crate::error::{Outcome, refused};
@@ -97,13 +99,11 @@ fn files(path: &Path) -> Outcome<Vec<PathBuf>> {
 
 fn read_file(path: &Path, results: &mut Results) -> Outcome {
     let refuse = |reason: String| refused(format!("{}: {reason}", path.display()));
-    match fs::metadata(path) {
-        Err(error) => return refuse(format!("can't be read: {error}")),
-        Ok(metadata) if metadata.len() > BYTES_MAX => return refuse("is larger than 256 MiB, and no result of fio is".to_owned()),
-        Ok(_) => {}
-    }
-    let text = match fs::read(path) {
+    let text = match read_at_most(path, BYTES_MAX) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+            return refuse("is larger than 256 MiB, and no result of fio is".to_owned());
+        }
         Err(error) => return refuse(format!("can't be read: {error}")),
     };
     match parse(&text) {

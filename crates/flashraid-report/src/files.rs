@@ -28,6 +28,12 @@ impl NewFile {
         self.file.handle()
     }
 
+    /// Writes all that is to be in it.
+    pub fn write(&self, contents: &[u8]) -> Outcome {
+        let written = self.handle().and_then(|mut handle| handle.write_all(contents));
+        written.map_err(|error| WriteError::writing(&self.path, &error))
+    }
+
     /// Gives the file its final name, replacing an older one.
     pub fn finish(self) -> Outcome {
         self.file.finish().map_err(|error| WriteError::writing(&self.path, &error))

@@ -4,7 +4,7 @@
 //! line for each request, in nanoseconds: nothing is submitted late, so that the first two are the same and the third is 0. `_bw.log`
 //! (KiB/s) and `_iops.log` have one for each interval and direction, with 0 bytes, as with `log_avg_msec`.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use flashraid::CompletedRequest;
@@ -124,6 +124,9 @@ impl Logs {
         if self.seen != [false; 2] {
             self.end_interval()?;
         }
-        [self.total, self.completion, self.submission, self.bandwidth, self.iops].into_iter().try_for_each(GrowingFile::finish)
+        let mut logs = [self.total, self.completion, self.submission, self.bandwidth, self.iops];
+        // A disk that is full is noticed before the first of them has its name.
+        logs.iter_mut().try_for_each(|log| log.add(BufWriter::flush))?;
+        logs.into_iter().try_for_each(GrowingFile::finish)
     }
 }

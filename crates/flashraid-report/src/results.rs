@@ -1,6 +1,7 @@
 //! Results that were written before, read again: reports of runs, comparisons, reproductions, and the parts of a page that they make.
 
-use std::fs;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use flashraid::Report;
@@ -90,8 +91,12 @@ fn read_one(path: &Path) -> Result<Found, ReadError> {
         })?,
         false => path.to_owned(),
     };
-    let bytes = fs::read(&file).map_err(|error| failed(&file, format!("can't be read: {error}")))?;
-    let document: Value = serde_json::from_slice(&bytes).map_err(|error| failed(&file, format!("is not JSON: {error}")))?;
+    let bytes = File::open(&file).map_err(|error| failed(&file, format!("can't be read: {error}")))?;
+    // Not read to its end first, which it may not have.
+    let document: Value = serde_json::from_reader(BufReader::new(bytes)).map_err(|error| match error.is_io() {
+        true => failed(&file, format!("can't be read: {error}")),
+        false => failed(&file, format!("is not JSON: {error}")),
+    })?;
     recognised(document).map_err(|reason| failed(&file, reason))
 }
 

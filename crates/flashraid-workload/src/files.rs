@@ -5,7 +5,7 @@
 //! terminal, `/dev/null`, `/dev/stdout`) is written to and never replaced.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -150,6 +150,19 @@ pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     file.finish()
 }
 
+/// The content of a file of at most `bytes_max` bytes: a path may lead to a file that never ends.
+///
+/// # Errors
+/// What the system says, and [`io::ErrorKind::FileTooLarge`] for a longer one.
+pub fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > bytes_max {
+        true => Err(io::ErrorKind::FileTooLarge.into()),
+        false => Ok(bytes),
+    }
+}
+
 /// Whether it is the path that is wrong, which is its author's mistake, rather than the disk.
 pub fn is_wrong_path(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
@@ -268,6 +281,17 @@ mod tests {
         write(&path, b"new").unwrap();
         assert_eq!((fs::read(&path).unwrap(), names(folder.path()).len()), (b"new".to_vec(), 1));
         assert!(write(&folder.path().join("no/such"), b"").is_err() && write(folder.path(), b"").is_err());
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_read_to_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("four");
+        fs::write(&path, "four").unwrap();
+        assert_eq!(read_at_most(&path, 4).unwrap(), b"four");
+        assert_eq!(read_at_most(&path, 3).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        #[cfg(unix)]
+        assert_eq!(read_at_most(Path::new("/dev/zero"), 1 << 20).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

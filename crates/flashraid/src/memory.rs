@@ -35,6 +35,16 @@ pub fn needed_by_all<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, work
     each.iter().take(workers).fold(BASE_BYTES, |all, bytes| all.saturating_add(bytes.saturating_mul(copies)))
 }
 
+/// What a limit of the address space is called.
+const ADDRESS_SPACE: &str = "ulimit -v";
+
+/// What threads take of what is bounded so: their stacks are addresses rather than memory, and count only where addresses are limited.
+pub fn needed_by_threads(threads: usize, bound: &str) -> u64 {
+    /// As the standard library makes them.
+    const STACK_BYTES: u64 = 2 << 20;
+    if bound == ADDRESS_SPACE { STACK_BYTES.saturating_mul(threads as u64) } else { 0 }
+}
+
 /// Memory that can still be had, and what bounds it; `None` where the system does not tell.
 pub fn available_bytes() -> Option<(u64, &'static str)> {
     let read = |path: &str| fs::read_to_string(path).ok();
@@ -43,7 +53,7 @@ pub fn available_bytes() -> Option<(u64, &'static str)> {
     let container = container.map(|bytes| (bytes, "the limit of the container"));
     let limit = read("/proc/self/limits").and_then(|limits| address_space_limit(&limits));
     let own = read("/proc/self/status").and_then(|status| kib_of(&status, "VmSize:")).unwrap_or(0);
-    let limit = limit.map(|bytes| (bytes.saturating_sub(own), "ulimit -v"));
+    let limit = limit.map(|bytes| (bytes.saturating_sub(own), ADDRESS_SPACE));
     [machine, container, limit].into_iter().flatten().min()
 }
 

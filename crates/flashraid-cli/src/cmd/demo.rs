@@ -56,7 +56,7 @@ pub fn run(arguments: &DemoArgs) -> Outcome {
     let plans = plans.into_iter().collect::<Outcome<Vec<_>>>()?;
     let means = plans.iter().map(|(_, plan)| machine::means(arguments.machine, &plan.scenarios(), None));
     let means = means.collect::<Outcome<Vec<_>>>()?;
-    let out = OutFolder::claim(arguments.out.as_deref().unwrap_or(Path::new(DEFAULT_OUT)), arguments.force)?;
+    let out = OutFolder::claim(arguments.out.as_deref().unwrap_or(Path::new(DEFAULT_OUT)), Some(arguments.force))?;
     files::print("8 × ggc2014, RAID-0, workload hpc-w (flashraid run and flashraid compare simulate arrays of your own)\n")?;
     if arguments.quick {
         files::print("a quick look: smaller SSDs and fewer requests, so that the figures are not those of the full size\n")?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use flashraid_fit::fit::{FitOptions, fit};
 use flashraid_fit::{Base, measured, page};
+use flashraid_report::files::NewFile;
 use flashraid_report::text;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -28,6 +29,8 @@ pub fn run(arguments: &FitArgs) -> Outcome {
     }
     let base = Base::read(&arguments.base)?;
     let results = measured::read(&arguments.results)?;
+    // What can't be written is told before the minutes of the search.
+    let (device, comparison) = (NewFile::begin(out)?, NewFile::begin(&beside)?);
     let simultaneous = arguments.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
 
     interrupt::stop_at_next_step()?;
@@ -55,8 +58,10 @@ pub fn run(arguments: &FitArgs) -> Outcome {
     bar.finish_and_clear();
     let found = found?;
     let title = format!("flashraid fit {}", shown(&arguments.results.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()));
-    files::write(out, found.device.as_bytes())?;
-    files::write(&beside, page::html(&found, &title).as_bytes())?;
+    device.write(found.device.as_bytes())?;
+    comparison.write(page::html(&found, &title).as_bytes())?;
+    device.finish()?;
+    comparison.finish()?;
     if arguments.json {
         return json::print(&json::document(&found)?);
     }

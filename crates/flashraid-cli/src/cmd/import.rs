@@ -1,5 +1,8 @@
 //! `flashraid import`: workloads of other programs as `[workload]` tables.
 
+use std::io::ErrorKind;
+
+use flashraid::files::read_at_most;
 use flashraid::workload::import;
 
 use crate::args::ImportArgs;
@@ -12,13 +15,13 @@ const BYTES_MAX: u64 = 1 << 20;
 /// Runs the command.
 pub fn run(arguments: &ImportArgs) -> Outcome {
     let refused = |reason: String| Failure::Input(format!("{}: {reason}", arguments.file.display()));
-    let metadata = std::fs::metadata(&arguments.file).map_err(|error| refused(format!("can't be read: {error}")))?;
-    if metadata.len() > BYTES_MAX {
-        return Err(refused(
-            "is larger than 1 MiB; a fio job file or an MQSim workload definition is expected (traces are read as they are)".to_owned(),
-        ));
-    }
-    let text = std::fs::read(&arguments.file).map_err(|error| refused(format!("can't be read: {error}")))?;
+    let text = read_at_most(&arguments.file, BYTES_MAX).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => {
+            let expected = "a fio job file or an MQSim workload definition is expected (traces are read as they are)";
+            refused(format!("is larger than 1 MiB; {expected}"))
+        }
+        _ => refused(format!("can't be read: {error}")),
+    })?;
     let text = String::from_utf8(text)
         .map_err(|_| refused("is not text; a fio job file or an MQSim workload definition is expected".to_owned()))?;
     let imported = import::import(&text, arguments.part.as_deref()).map_err(|error| refused(error.to_string()))?;

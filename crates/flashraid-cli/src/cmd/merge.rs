@@ -17,7 +17,7 @@ use super::compare::{tables, write_reports};
 pub fn run(arguments: &MergeArgs) -> Outcome {
     let grid = Grid::of(Study::merge(&arguments.folders)?)?;
     let wanted = arguments.out.clone().unwrap_or_else(|| Path::new(DEFAULT_OUT).join("merge"));
-    let out = OutFolder::claim(&wanted, arguments.force)?;
+    let out = OutFolder::claim(&wanted, Some(arguments.force))?;
     let folders: Vec<String> = arguments.folders.iter().map(|folder: &PathBuf| folder.display().to_string()).collect();
     write_reports(&grid, &format!("flashraid merge {}", folders.join(" ")), out.path())?;
     match arguments.json {

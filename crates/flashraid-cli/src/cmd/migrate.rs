@@ -1,19 +1,16 @@
 //! `flashraid migrate`: writes the new names of keys, values and presets into a configuration.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::Path;
+use flashraid::config;
 
 use crate::args::MigrateArgs;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::files;
 use crate::scenario;
 
 /// Runs the command.
 pub fn run(arguments: &MigrateArgs) -> Outcome {
     let name = arguments.file.display().to_string();
-    let text = read(&arguments.file)?;
-    let migrated = scenario::migrate(&name, &text)?;
+    let migrated = config::migrate_file(&arguments.file).map_err(|problems| scenario::refuse(&problems))?;
     let said: String = migrated.changes.iter().map(|change| format!("{name}:{}: {} → {}\n", change.line, change.old, change.new)).collect();
     let said = if said.is_empty() { format!("{name}: nothing to change\n") } else { said };
     if arguments.stdout {
@@ -24,12 +21,4 @@ pub fn run(arguments: &MigrateArgs) -> Outcome {
         files::rewrite(&arguments.file, migrated.text.as_bytes())?;
     }
     files::print(&said)
-}
-
-fn read(path: &Path) -> Outcome<String> {
-    fs::read_to_string(path).map_err(|error| match error.kind() {
-        ErrorKind::InvalidData => Failure::Input(format!("{} is not a text file: a configuration is TOML in UTF-8", path.display())),
-        ErrorKind::NotFound => Failure::Input(format!("{} can't be read: {error}", path.display())),
-        _ => Failure::Run(format!("{} can't be read: {error}", path.display())),
-    })
 }

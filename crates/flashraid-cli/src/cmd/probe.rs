@@ -39,7 +39,7 @@ fn simulate(arguments: &ProbeArgs, base: &str) -> Outcome {
         return Err(Failure::Input(format!("--simulate: the set {} is for real drives; the set fit can be simulated", arguments.set)));
     }
     let base = Base::read(base)?;
-    let out = OutFolder::claim(&folder(arguments), false)?;
+    let out = OutFolder::claim(&folder(arguments), None)?;
     interrupt::stop_at_next_step()?;
     let bar = bar(1, arguments.quiet);
     let begins = |index: usize, count: usize, name: &str| {
@@ -153,8 +153,10 @@ fn finish(arguments: &ProbeArgs, out: &Path, jobs: &[flashraid_fit::sets::ProbeJ
         return files::print(&format!("{} jobs are done: {}\nnext: {next}\n", jobs.len(), out.display()));
     }
     let html = page::variability_html(&varied, &format!("flashraid probe --set {}", arguments.set));
-    files::write(&out.join("report.html"), html.as_bytes())?;
-    files::write(&out.join("variability.json"), json::text(&serde_json::json!({ "variability": varied })).as_bytes())?;
+    all_or_nothing(out, || {
+        files::write(&out.join("report.html"), html.as_bytes())?;
+        Ok(files::write(&out.join("variability.json"), json::text(&serde_json::json!({ "variability": varied })).as_bytes())?)
+    })?;
     let tables = flashraid_report::text::render(&[page::variability_sheet(&varied)]);
     files::print(&format!("{tables}\nwritten: {0}/report.html, {0}/variability.json\n", out.display()))
 }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::args::{DEFAULT_OUT, ReproduceArgs};
 use crate::failure::{Failure, Outcome};
 use crate::machine::means;
+use crate::out_folder::all_or_nothing;
 use crate::output::narrow::narrow;
 use crate::output::{json, reproduction};
 use crate::progress::Board;
@@ -186,12 +187,9 @@ impl Plan {
 }
 
 fn write(evaluated: &[(Figure, Evaluation)], curves: Vec<Vec<Chart>>, origin: &Origin, document: &Value, out: &Path) -> Outcome {
-    files::write(&out.join("reproduction.json"), json::text(document).as_bytes())?;
-    files::write(&out.join("reproduction.md"), ledger::markdown(evaluated, origin).as_bytes())?;
-    reproduction::table(evaluated).write(out, "rows")?;
     let (summary, details) = (reproduction::sheets(evaluated), reproduction::row_sheets(evaluated));
     let charts = reproduction::charts(evaluated, curves);
-    chart::table(&charts).write(out, "charts")?;
+    let charts_table = chart::table(&charts);
     let title = "The papers reproduced";
     let part = Part {
         title: title.to_owned(),
@@ -202,8 +200,14 @@ fn write(evaluated: &[(Figure, Evaluation)], curves: Vec<Vec<Chart>>, origin: &O
         charts,
         ..Part::default()
     };
-    files::write(&out.join("report.html"), Page { title, parts: std::slice::from_ref(&part) }.html().as_bytes())?;
-    Ok(picture::write(&part.charts, out)?)
+    all_or_nothing(out, || {
+        files::write(&out.join("reproduction.json"), json::text(document).as_bytes())?;
+        files::write(&out.join("reproduction.md"), ledger::markdown(evaluated, origin).as_bytes())?;
+        reproduction::table(evaluated).write(out, "rows")?;
+        charts_table.write(out, "charts")?;
+        files::write(&out.join("report.html"), Page { title, parts: std::slice::from_ref(&part) }.html().as_bytes())?;
+        Ok(picture::write(&part.charts, out)?)
+    })
 }
 
 fn summary(evaluated: &[(Figure, Evaluation)], out: &Path) -> String {

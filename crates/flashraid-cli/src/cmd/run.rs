@@ -50,7 +50,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     let means = means(arguments.machine, &[&scenario], None)?;
     simulation = simulation.threads(means.threads).warm_cache(means.cache);
     let config = json::document(&scenario.config)?;
-    let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, arguments.force)).transpose()?;
+    let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
     let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config))).transpose()?;
     let (interval_ns, skip) = (scenario.metrics.bandwidth_interval_ns, scenario.metrics.skip);
     let mut hdr = arguments.hdr.as_ref().map(|file| hdr::Log::begin(file, interval_ns, skip)).transpose()?;
@@ -127,7 +127,7 @@ fn run_seeds(arguments: &RunArgs, seeds: u64) -> Outcome {
     }
     let plan = study.plan()?;
     let means = means(arguments.machine, &plan.scenarios(), None)?;
-    let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, arguments.force)).transpose()?;
+    let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
     let grid = Grid::of(run_plan(plan.by(means), arguments.machine.quiet, "Nothing was written.")?)?;
     if let Some(out) = &out {
         write_grid(&grid, &format!("flashraid run {} --seeds {seeds}", arguments.scenario.file.display()), out.path())?;

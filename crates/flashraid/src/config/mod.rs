@@ -36,7 +36,6 @@ mod workload_spec;
 #[cfg(test)]
 mod tests;
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -48,7 +47,7 @@ use flashraid_driver::Limit;
 use flashraid_model::array::{ArrayParams, WarmUp};
 use flashraid_model::metrics::MetricsParams;
 use flashraid_workload::WorkloadSpec;
-use flashraid_workload::files::is_wrong_path;
+use flashraid_workload::files::{is_wrong_path, read_at_most};
 
 pub use array::{ArrayConfig, Level};
 pub use cache::{CacheConfig, CacheMemory};
@@ -168,17 +167,19 @@ pub(crate) fn read(path: &Path) -> Result<String, Problems> {
     })
 }
 
-/// Reads a text of a bounded length: a path may lead to a file that never ends.
+/// The text of a configuration file with the new names of keys, values and presets.
+///
+/// # Errors
+/// It can't be read, or is no configuration.
+pub fn migrate_file(path: &Path) -> Result<Migrated, Problems> {
+    migrate(&path.display().to_string(), &read(path)?)
+}
+
+/// Reads a text of a bounded length.
 fn read_text(path: &Path) -> std::io::Result<String> {
     /// Bytes of a configuration at most.
     const TEXT_MAX: u64 = 16 << 20;
-    let mut text = String::new();
-    let bytes = std::fs::File::open(path)?.take(TEXT_MAX + 1).read_to_string(&mut text);
-    // A cut in the middle of a character is no fault of the text.
-    if text.len() as u64 > TEXT_MAX || (bytes.is_err() && std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > TEXT_MAX)) {
-        return Err(std::io::ErrorKind::FileTooLarge.into());
-    }
-    bytes.map(|_| text)
+    String::from_utf8(read_at_most(path, TEXT_MAX)?).map_err(|_| std::io::ErrorKind::InvalidData.into())
 }
 
 /// Refuses what is not TOML.

@@ -565,7 +565,11 @@ impl Resolver<'_> {
         let ssd = ssd?;
         let coordination = if self.problems.len() > before { None } else { self.coordination(config, members, &ssd) };
         let member_bytes = ssd.exported_pages() * page_bytes;
-        if stripe_unit.bytes > member_bytes {
+        if member_bytes == 0 && ssd.superblock.is_none() {
+            let pages = ssd.geometry.exported_pages_per_die();
+            let message = format!("`ssd.die_stride` is {}, but 1 to {pages} (what a die exports) is allowed", ssd.die_stride_pages);
+            self.problem("ssd.die_stride", message, None);
+        } else if stripe_unit.bytes > member_bytes {
             let message = format!("`array.stripe_unit` is {stripe_unit}, more than a member exports ({})", Size { bytes: member_bytes });
             self.problem("array.stripe_unit", message, None);
         }

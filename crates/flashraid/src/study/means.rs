@@ -32,7 +32,10 @@ impl Means {
         let processors = default_workers();
         let mut at_a_time = workers.unwrap_or(processors).min(simulations.len()).max(1);
         if let Some((available_bytes, bound)) = memory::available_bytes() {
-            let needed = |workers| memory::needed_by_all(simulations.iter().copied(), workers);
+            let needed = |workers| {
+                let threads = memory::needed_by_threads(workers, bound);
+                memory::needed_by_all(simulations.iter().copied(), workers).saturating_add(threads)
+            };
             // Fewer at a time change no result; but as many as the user wants, or none.
             while workers.is_none() && at_a_time > 1 && needed(at_a_time) > available_bytes {
                 at_a_time -= 1;

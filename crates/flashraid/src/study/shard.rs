@@ -14,6 +14,7 @@ use crate::Error;
 use crate::report::Report;
 use crate::warm_up::warm_up_key;
 use flashraid_model::units::counted;
+use flashraid_workload::files::is_wrong_path;
 
 /// What lies beside the points of a study, or of one of its shards.
 pub(super) const FILE: &str = "study.json";
@@ -114,6 +115,7 @@ fn read(folder: &Path) -> Result<Description, Error> {
     let refuse = |reason: String| StudyProblem::Folder { folder: folder.to_owned(), reason };
     let text = fs::read(&path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => refuse(format!("there is no {FILE}, which every shard of a study writes")).into(),
+        _ if is_wrong_path(&error) => refuse(format!("{FILE} can't be read: {error}")).into(),
         _ => Error::file("read", &path, &error),
     })?;
     let description: Description =

@@ -236,3 +236,98 @@ fn converting_a_trace_without_times_needs_a_rate() {
     assert_eq!(place.run_json(&["trace", "info", "out.fio", "--json"])["duration_s"], serde_json::Value::Null);
     ends(&place.run(&["trace", "convert", "out.spc", "x.spc", "--to", "spc", "--rate", "5"]), 2, &["has times of its own"]);
 }
+
+/// Once (in commands that came later): status 1 for a folder, and all of the memory for a file without an end.
+#[test]
+fn every_command_that_reads_judges_what_is_no_file_of_its_kind() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("folder")).unwrap();
+    std::os::unix::fs::symlink("loop", place.path("loop")).unwrap();
+    place.write("empty", "");
+    place.write("noise", [0x80, 0xff, 0x00, 0x1b, b'[', b'2', b'J'].repeat(200));
+    place.write("deep", "[".repeat(100_000));
+    for path in ["folder", "loop", "missing", "small.toml/x", "/dev/zero", "empty", "noise", "deep"] {
+        for arguments in [
+            &["import", path][..],
+            &["fit", path, "--out", "x.toml"],
+            &["report", path, "--out", "x"],
+            &["merge", path, "--out", "x"],
+            &["trace", "info", path],
+            &["check", path],
+            &["run", path],
+        ] {
+            let begin = std::time::Instant::now();
+            let ended = place.run(arguments);
+            let bad = |character: char| character.is_control() && character != '\n' && character != '\t';
+            let said = &ended.stderr;
+            assert!(ended.status == 2 && !said.contains(bad) && !said.contains("bug"), "{arguments:?}: {} {said}", ended.status);
+            assert!(said.len() < 4000 && begin.elapsed().as_secs() < 30, "{arguments:?}: {:?}, {} bytes", begin.elapsed(), said.len());
+        }
+        // Nothing is no mistake in a configuration.
+        if path != "empty" {
+            ends(&place.run(&["migrate", path]), 2, &[]);
+        }
+    }
+    assert_eq!(place.files(), ["deep", "empty", "loop", "noise"]);
+}
+
+/// Once: the search took its minutes, and then the file could not be written.
+#[test]
+fn a_device_file_that_can_not_be_written_is_told_before_the_search() {
+    let place = Place::new();
+    place.write("drive.toml", crate::fit::DRIVE);
+    let result = r#"{"jobs": [{"jobname": "NAME", "error": 0, "job options": {"rw": "randread", "iodepth": "DEPTH"}, "read": {"iops": 9000.0, "lat_ns": {"mean": 111000.0}}}]}"#;
+    for depth in ["1", "2", "4"] {
+        place.write(&format!("{depth}.json"), result.replace("NAME", depth).replace("DEPTH", depth));
+    }
+    let long = ["--scale", "1", "--simplex", "10000"];
+    let arguments = ["fit", "1.json", "2.json", "4.json", "--base", "drive.toml", "--out", "drive.toml/x.toml"];
+    ends(&place.run(&[&arguments[..], &long].concat()), 1, &["drive.toml"]);
+}
+
+/// Once: `array.stripe_unit` … exports (0B), and "1 to 0 … is allowed".
+#[test]
+fn what_leaves_no_room_is_named_itself() {
+    let place = Place::new();
+    ends(&run_with(&place, "check", &["ssd.die_stride=1000000"]), 2, &["`ssd.die_stride` is 1000000, but 1 to "]);
+    let ended = run_with(&place, "check", &["workload.address={pattern=\"uniform\", footprint=0.0000001}"]);
+    ends(&ended, 2, &["`workload.address.footprint` comes to 0 bytes"]);
+    assert!(!ended.stderr.contains("1 to 0"), "{}", ended.stderr);
+    ends(&run_with(&place, "check", &["workload.address={pattern=\"uniform\", align=\"1GiB\"}"]), 2, &["align"]);
+}
+
+/// Once: looked for under another name, and not found. Paths in texts are UTF-8; all others may be anything.
+#[test]
+fn folders_with_names_of_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let name = std::ffi::OsStr::from_bytes(b"a\xffb");
+    let folder = place.path("x").with_file_name(name);
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("ok.spc"), trace(100)).unwrap();
+    std::fs::write(folder.join("small.toml"), SMALL).unwrap();
+    let run = |arguments: &[&std::ffi::OsStr]| {
+        let mut command = place.command(&[]);
+        command.args(arguments);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let of = |file: &str| std::path::Path::new(name).join(file).into_os_string();
+    let (status, said) = run(&["check".as_ref(), &of("small.toml")]);
+    assert!(status == Some(2) && said.contains("is not UTF-8") && said.contains("run flashraid in that folder"), "{said}");
+    for arguments in [
+        &["trace".as_ref(), "info".as_ref(), of("ok.spc").as_os_str()][..],
+        &["trace".as_ref(), "convert".as_ref(), &of("ok.spc"), &of("out.spc"), "--to".as_ref(), "spc".as_ref()],
+        &["run".as_ref(), "small.toml".as_ref(), "--out".as_ref(), &of("run")],
+        &["run".as_ref(), "small.toml".as_ref(), "--hdr".as_ref(), &of("h.hlog"), "--fio-logs".as_ref(), &of("logs")],
+        &["compare".as_ref(), "small.toml".as_ref(), "--vary".as_ref(), "seed=1,2".as_ref(), "--out".as_ref(), &of("grid")],
+        &["merge".as_ref(), &of("grid"), "--out".as_ref(), &of("merged")],
+        &["report".as_ref(), &of("run"), &of("grid"), "--out".as_ref(), &of("page")],
+    ] {
+        let (status, said) = run(arguments);
+        assert_eq!(status, Some(0), "{arguments:?}: {said}");
+    }
+    for file in ["out.spc", "run/report.json", "h.hlog", "logs_bw.log", "grid/report.json", "merged/report.json", "page/report.html"] {
+        assert!(folder.join(file).is_file(), "{file}");
+    }
+}

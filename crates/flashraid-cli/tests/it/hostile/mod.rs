@@ -14,6 +14,7 @@ mod machine;
 mod relations;
 mod signals;
 mod soak;
+mod writers;
 
 use crate::program::{Ended, Place};
 

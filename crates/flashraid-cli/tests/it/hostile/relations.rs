@@ -126,3 +126,43 @@ fn more_spare_never_raises_write_amplification() {
         assert!(amplification.is_sorted_by(|a, b| a >= b), "{victim}: {amplification:?}");
     }
 }
+
+/// Members that are renumbered give the same figures, each under its new number; with `iwc-sync`, whose members begin in the order of their
+/// numbers, nearly.
+#[test]
+fn renumbered_members_give_permuted_figures() {
+    const MEMBERS: u64 = 4;
+    let place = Place::new();
+    // One request for one member at a time, and bursts in which several have their turn in the same millisecond.
+    let lines = |number: &dyn Fn(u64) -> u64| -> String {
+        let line = |index: u64| {
+            let (member, row) = (index * 7 % MEMBERS, index * 7919 % 400);
+            let kind = if index.is_multiple_of(5) { 'r' } else { 'w' };
+            format!("0,{},4096,{kind},{}.{:03}\n", 8 * (row * MEMBERS + number(member)), index / 1500, index / 3 * 2 % 1000)
+        };
+        (0..3000).map(line).collect()
+    };
+    place.write("one.spc", lines(&|member| member));
+    place.write("other.spc", lines(&|member| (member + 3) % MEMBERS));
+    place.write(
+        "t.toml",
+        "array = { members = 4, stripe_unit = \"4KiB\" }\nssd.geometry = { dies = 2, planes = 1, blocks = 64, pages = 16 }\nssd.warm_up.overwrites = 0\n\
+         workload = { path = \"one.spc\", reorder = \"sort\" }\ncache.size = \"512KiB\"",
+    );
+    for policy in ["none", "iwc", "iwc-sync"] {
+        let run = |path: &str| {
+            let (path, policy) = (format!("workload.path=\"{path}\""), format!("cache.policy={policy}"));
+            figures(&place, &["run", "t.toml", "--json", "--set", &path, "--set", &policy])
+        };
+        let (one, other) = (run("one.spc"), run("other.spc"));
+        let mean = |report: &Value| report["response_us"]["all"]["mean"].as_f64().unwrap();
+        assert!(mean(&one) > 0.0, "{policy}");
+        if policy == "iwc-sync" {
+            let difference = (mean(&one) / mean(&other) - 1.0).abs();
+            assert!(difference < 0.01, "{difference}");
+            continue;
+        }
+        assert_eq!(one["response_us"], other["response_us"], "{policy}");
+        assert_eq!(one["flash"], other["flash"], "{policy}");
+    }
+}

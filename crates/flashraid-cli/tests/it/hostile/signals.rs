@@ -121,3 +121,29 @@ fn a_second_signal_while_a_state_is_written_leaves_nothing() {
     child.wait().unwrap();
     assert_eq!(parts(), Vec::<String>::new());
 }
+
+/// Commands that simulate drives heed the first signal, too, and leave nothing unfinished.
+#[test]
+fn commands_on_drives_stop_at_the_first_signal() {
+    let place = Place::new();
+    place.write("drive.toml", crate::fit::DRIVE);
+    let ended = place.run(&["probe", "--simulate", "drive.toml", "--scale", "1", "--out", "known"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let before = place.files();
+    let cases: [&[&str]; 3] = [
+        &["probe", "--simulate", "nvme-gen5", "--out", "other"],
+        &["pts", "wsat", "--ssd", "nvme-gen5"],
+        &["fit", "known", "--base", "drive.toml", "--scale", "1", "--simplex", "10000", "--out", "device.toml"],
+    ];
+    for arguments in cases {
+        for name in ["TERM", "INT"] {
+            let mut child = start(&place, arguments);
+            sleep(Duration::from_millis(700));
+            signal(&child, name);
+            assert_eq!(ends_soon(&mut child), Some(130), "{arguments:?}, {name}");
+        }
+    }
+    let mut after = place.files();
+    after.retain(|file| !file.starts_with("cache/"));
+    assert_eq!(after, before);
+}

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use flashraid::workload::trace::{self, Format, TraceSpec};
-use flashraid::{Error, Simulation, memory};
+use flashraid::{Error, Observer, Simulation, Stop, memory};
 use serde_json::Value;
 
 use super::draw::Draw;
@@ -18,10 +18,25 @@ use crate::program::without_wall_clock;
 /// Longer than any of these cases takes on a machine that is busy.
 const LONGEST: Duration = Duration::from_secs(120);
 
+/// How long a case may simulate: some ask for millions of years of requests, which nobody forbids, and which can be stopped.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Stops what goes on for too long, as Ctrl-C does.
+struct Impatient(Instant);
+
+impl Observer for Impatient {
+    fn stop(&self) -> Stop {
+        let begin = self.0;
+        Stop::when(move || begin.elapsed() > PATIENCE)
+    }
+}
+
 /// What became of a case.
 #[derive(Debug, PartialEq)]
 enum Result {
     Report(String),
+    /// By [`Impatient`]; how far it came depends on the machine.
+    Stopped,
     Refused(String),
     Failed(String),
 }
@@ -36,7 +51,9 @@ fn run(text: &str) -> Result {
         Ok(scenario) if memory::needed_bytes(&scenario) > 256 << 20 => return Result::Refused("too large for a test".to_owned()),
         Ok(_) => {}
     }
-    match simulation.verify().run() {
+    match simulation.verify().observe(&mut Impatient(Instant::now())).run() {
+        Err(Error::Interrupted) => Result::Stopped,
+        Ok(report) if report.partial => Result::Stopped,
         Ok(report) => Result::Report(without_wall_clock(serde_json::from_str(&report.to_json()).unwrap()).to_string()),
         Err(error @ Error::Inconsistent(_)) => panic!("{error}"),
         Err(error) => Result::Failed(error.to_string()),
@@ -82,6 +99,7 @@ fn configuration(seed: u64) -> Option<String> {
     let twice = catch_unwind(|| (run(&text), run(&text)));
     let wrong = match twice {
         Err(_) => "it panics".to_owned(),
+        Ok((Result::Stopped, _) | (_, Result::Stopped)) if begin.elapsed() <= LONGEST => return None,
         Ok((first, second)) if first != second => format!("it differs from itself: {first:?} {second:?}"),
         Ok(_) if begin.elapsed() > LONGEST => format!("it takes {:?}", begin.elapsed()),
         Ok((Result::Report(report), _)) => nonsense(&serde_json::from_str(&report).unwrap())?,
@@ -138,6 +156,17 @@ fn damaged_configuration(seed: u64) -> Option<String> {
 /// Case `seed`, in the kinds that need no process.
 fn case(seed: u64) -> Vec<String> {
     [configuration(seed), damaged_trace(seed), damaged_configuration(seed)].into_iter().flatten().collect()
+}
+
+/// Once, in a soak of an hour: it went on for ever, and with it the soak.
+#[test]
+fn a_case_that_never_ends_is_stopped() {
+    let text = "array = { level = \"single\", members = 1 }\nssd.geometry = { dies = 1, planes = 1, blocks = 64, pages = 16 }\n\
+                workload = { kind = \"synthetic\", requests = 10, read_fraction = 0.5, size = \"4KiB\", start = \"1000000h\", \
+                arrivals = { process = \"poisson\", mean_gap = \"2ms\" } }";
+    let begin = Instant::now();
+    assert_eq!(run(text), Result::Stopped);
+    assert!(begin.elapsed() < LONGEST, "{:?}", begin.elapsed());
 }
 
 #[test]

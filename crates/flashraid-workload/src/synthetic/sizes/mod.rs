@@ -100,14 +100,15 @@ impl Problems {
 
     fn size(&mut self, key: &str, bytes: u64) {
         let max = self.footprint_bytes;
-        if bytes == 0 || bytes > max {
+        // Nothing fits a footprint of nothing, which is refused itself.
+        if max > 0 && (bytes == 0 || bytes > max) {
             self.refuse(key, format!("is {bytes} bytes; 1 to {max} (the footprint of the workload) is allowed"));
         }
     }
 
     fn mean(&mut self, MeanSize { bytes }: MeanSize, min: f64) {
         let max = self.footprint_bytes;
-        if !(bytes >= min && bytes <= max as f64) {
+        if max > 0 && !(bytes >= min && bytes <= max as f64) {
             let min = if min < 1.0 { "more than 0".to_owned() } else { format!("{min} (the grain)") };
             self.refuse("mean", format!("is {bytes} bytes; {min} to {max} (the footprint of the workload) is allowed"));
         }
