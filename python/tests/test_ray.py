@@ -98,7 +98,7 @@ def test_a_lost_worker_changes_nothing(tmp_path: Path) -> None:
 
     result = slow_study().run(on="ray", workers=2, folder=tmp_path, progress=kill_one)
     assert killed, "no worker was found to be killed"
-    assert result.cost is not None and result.cost.lost == 1
+    assert result.cost is not None and result.cost.lost >= 1
     assert documents(result) == documents(slow_study().run(workers=2))
     assert len(list((tmp_path / "points").iterdir())) == 16
 
