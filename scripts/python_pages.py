@@ -27,7 +27,7 @@ CHAPTERS: dict[str, list[str]] = {
     "Simulations": ["run", "Config", "check", "Check", "presets", "Preset", "schema"],
     "Reports": ["Report"],
     "Requests": ["Workload", "Columns", "ArrowStream", "Table", "read_trace", "trace_info", "write_trace"],
-    "Studies": ["Study", "StudyResult", "compare", "merge"],
+    "Studies": ["Study", "StudyResult", "StudyCost", "compare", "merge"],
     "Errors": ["FlashraidError", "ConfigError", "Problem", "SimulationError", "Interrupted"],
 }
 INTRODUCTIONS = {

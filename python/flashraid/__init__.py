@@ -13,7 +13,7 @@ from ._native import __version__
 from ._report import Report
 from ._requests import ArrowStream, Columns, Workload, read_trace, trace_info, write_trace
 from ._run import run
-from ._study import Study, StudyResult, compare, merge
+from ._study import Study, StudyCost, StudyResult, compare, merge
 from ._table import Table
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Report",
     "SimulationError",
     "Study",
+    "StudyCost",
     "StudyResult",
     "Table",
     "Workload",

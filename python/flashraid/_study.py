@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -108,7 +109,7 @@ class Study:
         :param workers: simulations at a time; without it one for each processor, on Ray one for each processor of the cluster.
         :param threads: threads of each simulation.
         :param folder: keeps each simulation as it ends. The same study goes on from there, also one that the program ``flashraid compare --out`` began.
-        :param keep_warm: keeps the states after long warm-ups in the user's cache folder. Changes no result. Workers of Ray have none.
+        :param keep_warm: keeps the states after long warm-ups in the user's cache folder, on Ray in that of each node. Changes no result.
         :param progress: called now and then with the simulations that are done, and all of them. What it raises ends the study.
         :param retries: on Ray, how often the simulations of a lost worker are given to another one.
         """
@@ -120,7 +121,7 @@ class Study:
         if on == "ray":
             from ._ray import run_on_ray
 
-            return StudyResult(run_on_ray(self._spec(), where, workers, threads or 1, progress, retries))
+            return StudyResult(*run_on_ray(self._spec(), where, workers, threads or 1, keep_warm, progress, retries))
         if on != "local":
             raise ConfigError(f"on is {on!r}, but must be 'local' or 'ray'")
         plan = _native.Plan(self._spec(), where)
@@ -138,11 +139,56 @@ def _finished(native: _native.Study, raised: BaseException | None, simulations: 
     return result
 
 
+@dataclass(frozen=True)
+class StudyCost:
+    """What a study on Ray took, and how much of it was not simulation."""
+
+    workers: int
+    """Simulations at a time."""
+    simulations: int
+    """Those that were run; the others were in the folder."""
+    elapsed_s: float
+    """From the call to its end, without the start of Ray itself."""
+    simulated_s: float
+    """What the workers simulated, warm-ups included; a sum over the workers."""
+    start_s: float
+    """The start of Ray, if it did not run yet."""
+    batches: int
+    """Tasks that the simulations were put into."""
+    lost: int
+    """Tasks that were lost with their workers and given out again."""
+
+    @property
+    def overhead_share(self) -> float:
+        """The part of the workers' time in which nothing was simulated."""
+        given_s = self.workers * self.elapsed_s
+        return 1 - self.simulated_s / given_s if given_s > 0 else 0.0
+
+    @property
+    def overhead_ms(self) -> float:
+        """The same in milliseconds of a worker for each simulation."""
+        return self.overhead_share * self.workers * self.elapsed_s * 1e3 / self.simulations if self.simulations else 0.0
+
+    def __str__(self) -> str:
+        if self.simulations == 0:
+            return "Nothing was left to run."
+        lost = f", {self.lost} of them lost and given out again" if self.lost else ""
+        start = f" (and {self.start_s:.1f} s to start Ray)" if self.start_s >= 0.05 else ""
+        return (
+            f"On Ray: {self.simulations} simulations in {self.batches} batches{lost}, {self.workers} at a time, in {self.elapsed_s:.2f} s{start}; "
+            f"overhead {self.overhead_ms:.2f} ms a simulation, {self.overhead_share:.1%} of the workers' time."
+        )
+
+
 class StudyResult(Shown[_native.Study]):
     """What a study left."""
 
-    def __init__(self, native: _native.Study) -> None:
+    cost: StudyCost | None
+    """What it took on Ray, which its text ends with; ``None`` for others."""
+
+    def __init__(self, native: _native.Study, cost: StudyCost | None = None) -> None:
         self._native = native
+        self.cost = cost
 
     @property
     def points(self) -> Table:
@@ -171,6 +217,9 @@ class StudyResult(Shown[_native.Study]):
         """The same as dicts and lists; ``document["summary"]`` has means, confidence intervals and ratios to the baseline."""
         document: dict[str, Any] = json.loads(self.json())
         return document
+
+    def __str__(self) -> str:
+        return super().__str__() if self.cost is None else f"{super().__str__()}{self.cost}\n"
 
     def __repr__(self) -> str:
         return f"<flashraid study of {len(self)} simulations>"

@@ -59,6 +59,31 @@ def test_tables_are_taken_by_polars_pandas_and_pyarrow() -> None:
     assert polars.DataFrame(report.free_blocks)["member"].unique().to_list() == [0, 1]
 
 
+def addresses(array: Any) -> list[int]:
+    """Where the values of a column of pyarrow lie."""
+    return [buffer.address for buffer in array.buffers() if buffer is not None]
+
+
+def test_nothing_is_copied_on_the_way() -> None:
+    """Every library gets the memory in which the run left its requests."""
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    requests = flashraid.run(SMALL, requests=True, settings={"workload.requests": 300_000}).requests
+    first, second = pyarrow.table(requests), pyarrow.table(requests)
+    batches = [pyarrow.record_batch(batch) for batch in requests.batches]
+    assert len(batches) == 2
+    frame = polars.DataFrame(requests)
+    for name in requests.column_names:
+        ours = [addresses(batch.column(name)) for batch in batches]
+        assert [addresses(chunk) for chunk in first[name].chunks] == ours, name
+        assert [addresses(chunk) for chunk in second[name].chunks] == ours, name
+        # Polars has one way to keep texts, which is not Arrow's first one.
+        if frame[name].dtype != polars.String:
+            chunks = frame[name].get_chunks()
+            assert [addresses(chunk.to_arrow())[-1] for chunk in chunks] == [values[-1] for values in ours], name
+    texts = [name for name in requests.column_names if frame[name].dtype == polars.String]
+    assert texts == ["direction"]
+
+
 def test_a_table_outlives_its_report() -> None:
     pyarrow = pytest.importorskip("pyarrow")
     table = pyarrow.table(flashraid.run(SMALL, requests=True).requests)

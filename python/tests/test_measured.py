@@ -6,6 +6,7 @@ Each figure is printed at the end, beside its bound.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -19,7 +20,7 @@ from typing import Any
 import flashraid
 import pytest
 
-from conftest import SMALL, Figures, Program
+from conftest import ROOT, SMALL, Figures, Program
 
 pytestmark = pytest.mark.measured
 
@@ -76,6 +77,16 @@ def test_a_run_costs_what_the_programs_costs(program: Program, tmp_path: Path, f
     assert ours_s < 1.05 * program_s, (theirs, ours)
 
 
+def test_the_five_lines_of_the_readme_at_full_size(figures: Figures, tmp_path: Path) -> None:
+    (lines,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    begin = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", lines], cwd=tmp_path, capture_output=True, text=True, check=True)
+    figures.note("the README's five lines at full size, s", time.perf_counter() - begin, "", "six schemes")
+    means = re.findall(r"^ *([a-z-]+) +([0-9.]+) +([0-9.]+) ", done.stdout.split("Distribution of response times")[0], re.MULTILINE)
+    assert [name for name, *_ in means][0] == "local" and len(means) == 6, done.stdout
+    assert float(means[-1][2]) < 0.5, "an array that collects together answers in less than half the time"
+
+
 # --- Ctrl-C ---------------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -129,7 +140,8 @@ def test_ctrl_c_ends_a_study_in_half_a_second(figures: Figures, tmp_path: Path) 
     late = []
     for part in range(3):
         ctrl_c = CtrlC()
-        ctrl_c.later(4.0)
+        # In the warm-up, where its states are copied, in the run.
+        ctrl_c.later(1.5 + 1.5 * part)
         study = flashraid.Study(FULL_SIZE).vary("coordination.scheme", ["local", "ideal"]).seeds(50)
         took, stopped = ctrl_c.late_s(lambda: study.run(workers=2, folder=tmp_path / str(part), keep_warm=False))
         late.append(took)

@@ -98,6 +98,7 @@ def test_a_lost_worker_changes_nothing(tmp_path: Path) -> None:
 
     result = slow_study().run(on="ray", workers=2, folder=tmp_path, progress=kill_one)
     assert killed, "no worker was found to be killed"
+    assert result.cost is not None and result.cost.lost >= 1
     assert documents(result) == documents(slow_study().run(workers=2))
     assert len(list((tmp_path / "points").iterdir())) == 16
 
@@ -180,12 +181,22 @@ def test_a_study_goes_on_after_its_head_was_lost(tmp_path: Path) -> None:
 
 def test_batches_have_every_simulation_once() -> None:
     for workers in (1, 2, 7, 64):
-        for groups in ([[0]], [list(range(1000))], [[n] for n in range(1000)], [[2 * n, 2 * n + 1] for n in range(300)]):
+        for groups in ([], [[0]], [list(range(1000))], [[n] for n in range(1000)], [[2 * n, 2 * n + 1] for n in range(300)], [[0, 1, 2], list(range(3, 900)), [900]]):
             made = _ray.batches(groups, workers)
+            assert all(made) and len(made) <= 2 * _ray.BATCHES_PER_WORKER * workers
+            if not groups:
+                continue
             assert sorted(number for batch in made for number in batch) == sorted(number for group in groups for number in group)
             assert max(map(len, made)) <= _ray.BATCH_MAX
             if len(groups[0]) == 1000:
-                assert len(made) >= min(workers, 4), "all workers have something to do"
+                assert len(made) >= _ray.BATCHES_OF_REST * workers, "all workers have something to do"
+
+
+def test_the_last_batches_are_short() -> None:
+    made = [len(batch) for batch in _ray.batches([[number] for number in range(200)], 2)]
+    assert made == sorted(made, reverse=True) and made[0] == 25 and made[-1] <= 2 and len(made) < 40
+    many = [len(batch) for batch in _ray.batches([[number] for number in range(10_000)], 2)]
+    assert many[0] == _ray.BATCH_MAX and many[-1] <= 80 and len(many) < 100
 
 
 def test_groups_stay_whole_where_there_are_enough() -> None:
@@ -194,15 +205,23 @@ def test_groups_stay_whole_where_there_are_enough() -> None:
     assert all(any(set(group) <= set(batch) for batch in made) for group in groups)
 
 
-def test_overhead_per_point_is_small() -> None:
-    """Prints what a point costs beside its simulation; the bound is wide, since other programs share the machine."""
+def test_what_a_study_cost_is_told(tmp_path: Path) -> None:
     study = flashraid.Study(SMALL).set("workload.requests", 50).seeds(200)
     begin = time.perf_counter()
-    reports = study.run(on="ray", workers=2).reports
+    result = study.run(on="ray", workers=2, folder=tmp_path)
     took = time.perf_counter() - begin
-    inside = sum(report.wall_s for report in reports)
-    print(f"{len(reports)} points: {took:.2f} s for {inside:.2f} s of simulation on two workers")
-    assert took < inside / 2 + 15
+    cost = result.cost
+    assert cost is not None and (cost.workers, cost.simulations, cost.lost) == (2, 200, 0)
+    assert cost.batches == len(_ray.batches([[number] for number in range(200)], 2))
+    assert 0 < cost.elapsed_s <= took and cost.start_s < 0.05
+    assert cost.simulated_s == pytest.approx(sum(report.wall_s for report in result.reports))
+    assert cost.simulated_s + cost.overhead_ms * 200 / 1e3 == pytest.approx(2 * cost.elapsed_s)
+    assert cost.overhead_share == pytest.approx(1 - cost.simulated_s / (2 * cost.elapsed_s))
+    assert str(result).endswith(f"{cost}\n") and f"{cost.overhead_ms:.2f} ms a simulation" in str(cost)
+    # Nothing is left to run, and nothing is told of it.
+    again = study.run(on="ray", workers=2, folder=tmp_path)
+    assert again.cost is not None and again.cost.simulations == 0 and again.cost.overhead_ms == 0
+    assert study.run(folder=tmp_path).cost is None
 
 
 def test_no_thread_is_left() -> None:

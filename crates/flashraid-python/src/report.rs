@@ -31,7 +31,9 @@ impl Report {
     /// Of the document that `json` gave.
     #[staticmethod]
     pub fn from_json(py: Python<'_>, text: &str) -> PyResult<Report> {
-        serde_json::from_str(text).map(Report).map_err(|error| refused(py, &format!("this is no report of flashraid: {error}")))
+        py.detach(|| serde_json::from_str(text))
+            .map(Report)
+            .map_err(|error| refused(py, &format!("this is no report of flashraid: {error}")))
     }
 
     /// The document of `flashraid run --json`.

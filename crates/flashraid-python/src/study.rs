@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use flashraid::run::run_sharing;
 use flashraid::study::{Study as Library, StudyPlan};
+use flashraid::warm_cache::WarmCache;
 use flashraid::warm_up::SharedWarmUps;
 use flashraid::{Error, Observer, Progress, Stop, StudyResult};
 use flashraid_report::grid::Grid;
@@ -21,11 +22,7 @@ use crate::wait::{OfStudy, Watch, interruptible};
 
 /// A study, checked and ready to run.
 #[pyclass(frozen, module = "flashraid._native")]
-pub struct Plan {
-    spec: Spec,
-    plan: StudyPlan,
-    folder: Option<PathBuf>,
-}
+pub struct Plan(StudyPlan);
 
 /// What a study left.
 #[pyclass(frozen, module = "flashraid._native")]
@@ -41,47 +38,43 @@ impl Plan {
     #[new]
     fn new(py: Python<'_>, spec: &str, folder: Option<PathBuf>) -> PyResult<Plan> {
         let spec = Spec::read(py, spec)?;
-        let plan = py.detach(|| plan_of(&spec, folder.as_ref())).map_err(|error| exception(py, &error))?;
-        Ok(Plan { spec, plan, folder })
+        py.detach(|| plan_of(&spec, folder)).map(Plan).map_err(|error| exception(py, &error))
     }
 
     fn __len__(&self) -> usize {
-        self.plan.len()
+        self.0.len()
     }
 
     /// Names the study: the same for the same simulations.
     fn hash(&self) -> String {
-        self.plan.hash()
+        self.0.hash()
     }
 
     /// The numbers of simulations that the folder does not hold yet, in groups that share a warm-up.
     fn open_groups(&self, py: Python<'_>) -> PyResult<Vec<Vec<usize>>> {
-        py.detach(|| self.plan.open_groups()).map_err(|error| exception(py, &error))
+        py.detach(|| self.0.open_groups()).map_err(|error| exception(py, &error))
     }
 
     /// The settings and the seed of a simulation.
     fn simulation(&self, index: usize) -> (Vec<(String, String)>, u64) {
-        let (settings, seed) = self.plan.simulation(index);
+        let (settings, seed) = self.0.simulation(index);
         (settings.iter().map(|setting| (setting.key.clone(), setting.value.clone())).collect(), seed)
     }
 
     /// Memory that these simulations need, one after the other, about.
     fn memory_bytes(&self, simulations: Vec<usize>) -> u64 {
-        self.plan.memory_bytes(&simulations)
+        self.0.memory_bytes(&simulations)
     }
 
-    /// Saves the report of a simulation that was run elsewhere.
+    /// Takes the report of a simulation that was run elsewhere, and saves it in the folder.
     fn keep(&self, py: Python<'_>, index: usize, report: &str) -> PyResult<()> {
         let report = Report::from_json(py, report)?;
-        py.detach(|| self.plan.keep(index, &report.0)).map_err(|error| exception(py, &error))
+        py.detach(|| self.0.keep(index, &report.0)).map_err(|error| exception(py, &error))
     }
 
-    /// What the folder holds, without running anything.
-    fn collect(&self, py: Python<'_>) -> PyResult<Study> {
-        let watch = Arc::new(Watch::default());
-        watch.stop();
-        let result = py.detach(|| plan_of(&self.spec, self.folder.as_ref())?.run_until_stopped(&OfStudy(watch)));
-        Ok(Study { result: result.map_err(|error| exception(py, &error))?, all: self.plan.len() })
+    /// What is done so far, of the folder or handed in; it is given away.
+    fn take_done(&self, py: Python<'_>) -> Study {
+        Study { result: py.detach(|| self.0.take_done()), all: self.0.len() }
     }
 
     /// Runs what the folder does not hold yet: what is done, and what a signal handler or `progress` raised.
@@ -94,14 +87,14 @@ impl Plan {
         keep_warm: bool,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<(Study, Option<PyErr>)> {
-        let means = machine::means(py, &self.plan.scenarios(), workers, threads, keep_warm)?;
-        let (watch, all) = (Arc::new(Watch::default()), self.plan.len());
+        let means = machine::means(py, &self.0.scenarios(), workers, threads, keep_warm)?;
+        let (watch, all) = (Arc::new(Watch::default()), self.0.len());
         let tick = || match &progress {
             Some(progress) => progress.call1((watch.of_study(), all)).map(drop),
             None => Ok(()),
         };
         let observer = OfStudy(Arc::clone(&watch));
-        let work = || plan_of(&self.spec, self.folder.as_ref())?.by(means).run_until_stopped(&observer);
+        let work = || self.0.run_by(&means, &observer);
         let (result, raised) = interruptible(py, &watch, tick, work)?;
         let result = result.map_err(|error| exception(py, &error))?;
         if let (Some(progress), None) = (&progress, &raised) {
@@ -111,7 +104,7 @@ impl Plan {
     }
 }
 
-fn plan_of(spec: &Spec, folder: Option<&PathBuf>) -> Result<StudyPlan, Error> {
+fn plan_of(spec: &Spec, folder: Option<PathBuf>) -> Result<StudyPlan, Error> {
     let study: Library = spec.study()?;
     match folder {
         Some(folder) => study.folder(folder).plan(),
@@ -207,14 +200,15 @@ pub struct Batch {
 impl Batch {
     /// Of a study's description and the settings and seeds of some of its simulations.
     #[new]
-    fn new(py: Python<'_>, spec: &str, simulations: Vec<(Vec<(String, String)>, u64)>, threads: usize) -> PyResult<Batch> {
+    fn new(py: Python<'_>, spec: &str, simulations: Vec<(Vec<(String, String)>, u64)>, threads: usize, keep_warm: bool) -> PyResult<Batch> {
         let spec = Spec::read(py, spec)?;
         let scenario = |(settings, seed): &(Vec<(String, String)>, u64)| -> Result<_, Error> {
             let simulation = settings.iter().try_fold(spec.simulation()?, |simulation, (key, value)| simulation.set(key, value))?;
             simulation.seed(*seed).scenario()
         };
         let simulations = simulations.iter().map(scenario).collect::<Result<Vec<_>, Error>>().map_err(|error| exception(py, &error))?;
-        let warm_ups = SharedWarmUps::of(&simulations).on_threads(threads);
+        let cache = if keep_warm { WarmCache::of_user() } else { None };
+        let warm_ups = SharedWarmUps::of(&simulations).kept_in(cache).on_threads(threads);
         Ok(Batch { simulations, warm_ups })
     }
 
@@ -222,8 +216,8 @@ impl Batch {
         self.simulations.len()
     }
 
-    /// Runs one of them: its report as a JSON text.
-    fn run(&self, py: Python<'_>, index: usize) -> PyResult<String> {
+    /// Runs one of them: its report as a JSON text, and the seconds that it took.
+    fn run(&self, py: Python<'_>, index: usize) -> PyResult<(String, f64)> {
         let scenario = &self.simulations[index];
         let watch = Arc::new(Watch::default());
         let mut observer = OfOne(Arc::clone(&watch));
@@ -231,7 +225,10 @@ impl Batch {
         let (result, raised) = interruptible(py, &watch, || Ok(()), work)?;
         match (result, raised) {
             (_, Some(raised)) => Err(raised),
-            (Ok(report), None) => Ok(serde_json::to_string(&report).expect("a report is plain data")),
+            (Ok(report), None) => {
+                let text = py.detach(|| serde_json::to_string(&report).expect("a report is plain data"));
+                Ok((text, report.wall_s))
+            }
             (Err(error), None) => Err(exception(py, &error.into())),
         }
     }

@@ -163,6 +163,16 @@ pub fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     }
 }
 
+/// As [`write`](fn@write), but for what can be made anew: [`NewFile::finish_undurable`].
+///
+/// # Errors
+/// As [`write`](fn@write).
+pub fn write_undurable(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let file = NewFile::begin(path)?;
+    file.handle()?.write_all(contents)?;
+    file.finish_undurable()
+}
+
 /// Whether it is the path that is wrong, which is its author's mistake, rather than the disk.
 pub fn is_wrong_path(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};

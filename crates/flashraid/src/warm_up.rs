@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Is told the share of a warm-up that is done, and may end it with an error.
+type GoOn<'a> = &'a mut dyn FnMut(f64) -> Result<(), RunError>;
+
 /// The states after the warm-ups of several runs, each kept from the first run that needs it to the last.
 ///
 /// Runs that differ only in what takes time (coordination, preemption, the write cache, the rate of arrivals after a random warm-up)
@@ -84,18 +87,26 @@ impl SharedWarmUps {
         is_made.is_ok_and(|is_made| is_made || !std::mem::replace(&mut shared.claimed, true))
     }
 
-    /// Warms `array` up by `make`, or copies the state that an earlier run left.
-    fn bring(&self, scenario: &Scenario, array: &mut Array, make: impl FnOnce(&mut Array) -> Result<(), RunError>) -> Result<(), RunError> {
+    /// Warms `array` up by `make`, or copies the state that an earlier run left. `go_on` is asked between two members: copying the half gigabyte of an
+    /// array takes as long as a user may be kept waiting.
+    fn bring(
+        &self,
+        scenario: &Scenario,
+        array: &mut Array,
+        go_on: GoOn<'_>,
+        make: impl FnOnce(&mut Array, GoOn<'_>) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
         let key = warm_up_key(scenario);
-        let Some(state) = lock(&self.shared).get(&key).map(|shared| Arc::clone(&shared.state)) else { return make(array) };
+        let Some(state) = lock(&self.shared).get(&key).map(|shared| Arc::clone(&shared.state)) else { return make(array, go_on) };
         let mut state = lock(&state);
         match &*state {
             Some(states) => {
                 for (member, state) in array.members_mut().iter_mut().zip(states) {
                     state.copy_to(member);
+                    go_on(1.0)?;
                 }
             }
-            None => make(array)?,
+            None => make(array, go_on)?,
         }
         let is_last = {
             let mut shared = lock(&self.shared);
@@ -109,7 +120,8 @@ impl SharedWarmUps {
             runs_left == 0
         };
         if state.is_none() && !is_last {
-            *state = Some(array.members().iter().map(MemberState::of).collect());
+            let copy = |member| go_on(1.0).map(|()| MemberState::of(member));
+            *state = Some(array.members().iter().map(copy).collect::<Result<_, _>>()?);
         }
         Ok(())
     }
@@ -180,7 +192,7 @@ fn key_of_members(scenario: &Scenario) -> String {
 }
 
 /// The keys under which the members' states are kept.
-fn keys_of_kept(scenario: &Scenario, members: usize, go_on: &mut dyn FnMut(f64) -> Result<(), RunError>) -> Result<Vec<String>, RunError> {
+fn keys_of_kept(scenario: &Scenario, members: usize, go_on: GoOn<'_>) -> Result<Vec<String>, RunError> {
     let content = match scenario.warm_up.pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => String::new(),
         WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload, go_on)?),
@@ -195,7 +207,7 @@ fn keys_of_kept(scenario: &Scenario, members: usize, go_on: &mut dyn FnMut(f64) 
 }
 
 /// What a workload sends, as a text: traces by their content rather than their names.
-fn content_of(workload: &WorkloadSpec, go_on: &mut dyn FnMut(f64) -> Result<(), RunError>) -> Result<String, RunError> {
+fn content_of(workload: &WorkloadSpec, go_on: GoOn<'_>) -> Result<String, RunError> {
     let mut named = workload.clone();
     let content = match &mut named.source {
         SourceSpec::Synthetic(_) => String::new(),
@@ -218,9 +230,9 @@ pub(crate) fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: 
         warm_state::load(path, &scenario.array, &mut array)?;
     } else {
         let notes = Mutex::new(Vec::new());
-        shared.bring(scenario, &mut array, |array| match kept(scenario, shared, array, &mut go_on)? {
-            Some(kept) => kept.bring(scenario, array, shared.threads(), &notes, &stop, &mut go_on),
-            None => warm_up(array, scenario, shared.threads(), &stop, &mut go_on),
+        shared.bring(scenario, &mut array, &mut go_on, |array, go_on| match kept(scenario, shared, array, go_on)? {
+            Some(kept) => kept.bring(scenario, array, shared.threads(), &notes, &stop, go_on),
+            None => warm_up(array, scenario, shared.threads(), &stop, go_on),
         })?;
         for note in notes.into_inner().unwrap_or_else(PoisonError::into_inner) {
             observer.note(&note);
@@ -239,12 +251,7 @@ struct Kept<'a> {
 }
 
 /// Where the states of `array` are kept, if it takes long enough to make them.
-fn kept<'a>(
-    scenario: &Scenario,
-    shared: &'a SharedWarmUps,
-    array: &mut Array,
-    go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
-) -> Result<Option<Kept<'a>>, RunError> {
+fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, go_on: GoOn<'_>) -> Result<Option<Kept<'a>>, RunError> {
     let Some(cache) = &shared.cache else { return Ok(None) };
     let members = array.members_to_warm_up().len();
     let pages = scenario.array.ssd.exported_pages() as f64 * members as f64;
@@ -265,7 +272,7 @@ impl Kept<'_> {
         threads: usize,
         notes: &Mutex<Vec<String>>,
         stop: &Stop,
-        go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
+        go_on: GoOn<'_>,
     ) -> Result<(), RunError> {
         let loaded = match scenario.warm_up.pattern {
             WarmUpPattern::Random | WarmUpPattern::Steady => {
@@ -323,7 +330,7 @@ impl Kept<'_> {
         threads: usize,
         notes: &Mutex<Vec<String>>,
         stop: &Stop,
-        go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
+        go_on: GoOn<'_>,
     ) -> Result<(), RunError> {
         warm_up(array, scenario, threads, stop, go_on)?;
         let members: Vec<_> = array.members_to_warm_up().iter().zip(&self.keys).collect();
@@ -378,13 +385,7 @@ fn warm_up_member(scenario: &Scenario, member: &mut Ssd, go_on: &mut dyn FnMut(f
 ///
 /// # Errors
 /// Those of `go_on`, and those of the workload if its addresses are used.
-fn warm_up(
-    array: &mut Array,
-    scenario: &Scenario,
-    threads: usize,
-    stop: &Stop,
-    go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
-) -> Result<(), RunError> {
+fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, go_on: GoOn<'_>) -> Result<(), RunError> {
     let (params, seed, overwrites) = (&scenario.array, scenario.seed, scenario.warm_up.overwrites);
     match scenario.warm_up.pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => {
@@ -411,7 +412,7 @@ fn overwrite_by_workload(
     space: &AddressSpace,
     overwrites: f64,
     open: impl Fn(u64) -> Result<Box<dyn Source>, SourceError>,
-    go_on: &mut dyn FnMut(f64) -> Result<(), RunError>,
+    go_on: GoOn<'_>,
 ) -> Result<(), RunError> {
     /// Requests without a write after which a workload is taken for one that never writes.
     const READS_MAX: u32 = 1_000_000;

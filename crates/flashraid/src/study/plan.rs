@@ -1,14 +1,15 @@
 //! What a study consists of before it runs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flashraid_workload::Stop;
 
 use super::baseline::baselines;
 use super::means::{Means, default_workers};
-use super::run::{Simulated, run_all};
+use super::run::{Simulated, run_open};
 use super::store::{POINTS, Store, short_hash};
 use super::{Axis, Setting, Study, StudyObserver, StudyProblem, StudyResult, StudyRow, combinations, shard};
 use crate::Error;
@@ -104,6 +105,8 @@ pub struct StudyPlan {
     pub(super) shard: Option<(usize, usize)>,
     folder: Option<PathBuf>,
     means: Means,
+    /// Reports that were handed in, or found in the folder: nothing is read twice.
+    here: Mutex<BTreeMap<usize, Report>>,
 }
 
 impl StudyPlan {
@@ -139,6 +142,7 @@ impl StudyPlan {
             shard: *shard,
             folder: folder.clone(),
             means: Means { workers: workers.unwrap_or_else(default_workers), threads: *threads, cache: cache.clone() },
+            here: Mutex::default(),
         })
     }
 
@@ -192,7 +196,7 @@ impl StudyPlan {
 
     /// The settings and the seed of a simulation, by its number in the order of points and seeds.
     pub fn simulation(&self, index: usize) -> (&[Setting], u64) {
-        (&self.points[index / self.seeds as usize], self.tasks[index].scenario.seed)
+        (&self.points[self.point(index)], self.tasks[index].scenario.seed)
     }
 
     /// What is still to be run, for schedulers of one's own: the numbers of simulations that the folder does not hold yet, in groups that share a
@@ -202,7 +206,16 @@ impl StudyPlan {
     /// [`Error::Io`] if the folder can't be made or written.
     pub fn open_groups(&self) -> Result<Vec<Vec<usize>>, Error> {
         let store = self.store()?;
-        let open = self.own().into_iter().filter(|index| store.as_ref().and_then(|store| self.tasks[*index].done_before(store)).is_none());
+        let mut here = self.here();
+        let mut is_open = |index: &usize| {
+            let task = &self.tasks[*index];
+            if here.contains_key(index) && task.has_its_state() {
+                return false;
+            }
+            let found = store.as_ref().and_then(|store| task.done_before(store));
+            found.is_none_or(|report| here.insert(*index, report).is_some())
+        };
+        let open: Vec<usize> = self.own().into_iter().filter(&mut is_open).collect();
         let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
         let mut position_of: HashMap<String, usize> = HashMap::new();
         for index in open {
@@ -222,18 +235,46 @@ impl StudyPlan {
         memory::needed_by_all(simulations.iter().map(|index| &self.tasks[*index].scenario), 1)
     }
 
-    /// Saves the report of a simulation that was run elsewhere, as [`StudyPlan::run`] does. The first one stays.
+    /// Takes the report of a simulation that was run elsewhere, and saves it as [`StudyPlan::run`] does if the study has a folder. The first one stays.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Study`] if the study has no folder, or the report is another simulation's.
+    /// [`Error::Io`]; [`Error::Study`] if the report is another simulation's.
     pub fn keep(&self, index: usize, report: &Report) -> Result<(), Error> {
         let task = &self.tasks[index];
-        let Some(folder) = &self.folder else { return Err(StudyProblem::NoFolder.into()) };
         if report.config_hash != task.scenario.hash || report.seed != task.scenario.seed || report.partial {
             return Err(StudyProblem::OtherReport { simulation: index }.into());
         }
-        let store = Store::of_this_build(folder);
-        if store.load(&task.id).is_none() { store.save(&task.id, report) } else { Ok(()) }
+        if self.here().contains_key(&index) {
+            return Ok(());
+        }
+        let mut earlier = None;
+        if let Some(store) = self.folder.as_deref().map(Store::of_this_build) {
+            earlier = store.load(&task.id);
+            if earlier.is_none() {
+                store.save(&task.id, report)?;
+            }
+        }
+        self.here().entry(index).or_insert_with(|| earlier.unwrap_or_else(|| report.clone()));
+        Ok(())
+    }
+
+    /// What was handed in, and what [`StudyPlan::open_groups`] found in the folder, which is given away: there are fewer rows than
+    /// [`StudyPlan::len`] says where something is missing.
+    #[doc(hidden)]
+    pub fn take_done(&self) -> StudyResult {
+        let mut here = std::mem::take(&mut *self.here());
+        let rows = self.own().into_iter().filter_map(|index| Some(StudyRow { point: self.point(index), report: here.remove(&index)? }));
+        self.result(rows.collect())
+    }
+
+    fn here(&self) -> MutexGuard<'_, BTreeMap<usize, Report>> {
+        // Reports are put in whole.
+        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The point of a simulation.
+    fn point(&self, index: usize) -> usize {
+        index / self.seeds as usize
     }
 
     fn store(&self) -> Result<Option<Store>, Error> {
@@ -260,18 +301,35 @@ impl StudyPlan {
     /// # Errors
     /// What went wrong first.
     pub fn run_until_stopped(self, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
+        self.run_by(&self.means, observer)
+    }
+
+    /// The same with `means` in place of what [`Study::workers`], [`Study::threads`] and [`Study::warm_cache`] say. What was handed in is given
+    /// away with the result.
+    ///
+    /// # Errors
+    /// What went wrong first.
+    #[doc(hidden)]
+    pub fn run_by(&self, means: &Means, observer: &dyn StudyObserver) -> Result<StudyResult, Error> {
         // Before anything is made in it.
         let begun = self.folder.as_deref().map(Begun::of);
         let store = self.store()?;
         let own = self.own();
         let tasks: Vec<&Simulated> = own.iter().map(|index| &self.tasks[*index]).collect();
-        let reports = run_all(&tasks, &self.means, store.as_ref(), observer)?;
+        let mut here = std::mem::take(&mut *self.here());
+        let handed_in = own.iter().map(|index| here.remove(index).filter(|_| self.tasks[*index].has_its_state()));
+        let earlier = handed_in.zip(&tasks).map(|(report, task)| report.or_else(|| task.done_before(store.as_ref()?))).collect();
+        let reports = run_open(&tasks, earlier, means, store.as_ref(), observer)?;
         // Whatever comes of it now, there is something to keep.
         if let Some(begun) = begun.filter(|_| reports.iter().any(Option::is_some)) {
             begun.keep();
         }
-        let point = |task: usize| task / self.seeds as usize;
-        let rows = own.iter().zip(reports).filter_map(|(task, report)| Some(StudyRow { point: point(*task), report: report? })).collect();
-        Ok(StudyResult { axes: self.axes, points: self.points, baselines: self.baselines, rows })
+        let row = |(task, report): (&usize, Option<Report>)| Some(StudyRow { point: self.point(*task), report: report? });
+        let rows = own.iter().zip(reports).filter_map(row).collect();
+        Ok(self.result(rows))
+    }
+
+    fn result(&self, rows: Vec<StudyRow>) -> StudyResult {
+        StudyResult { axes: self.axes.clone(), points: self.points.clone(), baselines: self.baselines.clone(), rows }
     }
 }

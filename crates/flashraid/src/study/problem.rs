@@ -81,9 +81,6 @@ pub enum StudyProblem {
         /// How many there are.
         count: usize,
     },
-    /// A report can't be kept, because the study has no folder.
-    #[error("the study has no folder to keep reports in; give it one")]
-    NoFolder,
     /// A report is not that of the simulation that it was handed in for.
     #[error("the report handed in for simulation {simulation} is another simulation's, or partial")]
     #[non_exhaustive]

@@ -40,8 +40,12 @@ impl Simulated {
 
     /// What the store holds of it. A state that it is to save besides must be there, too.
     pub(super) fn done_before(&self, store: &Store) -> Option<Report> {
-        let saved = self.scenario.warm_state.save.as_deref().is_none_or(std::path::Path::exists);
-        if saved { store.load(&self.id) } else { None }
+        if self.has_its_state() { store.load(&self.id) } else { None }
+    }
+
+    /// Whether there is the state that it is to save, if it is to save one.
+    pub(super) fn has_its_state(&self) -> bool {
+        self.scenario.warm_state.save.as_deref().is_none_or(std::path::Path::exists)
     }
 }
 
@@ -57,7 +61,17 @@ pub fn run_all(
     store: Option<&Store>,
     observer: &dyn StudyObserver,
 ) -> Result<Vec<Option<Report>>, Error> {
-    let mut reports: Vec<Option<Report>> = tasks.iter().map(|task| task.done_before(store?)).collect();
+    run_open(tasks, tasks.iter().map(|task| task.done_before(store?)).collect(), means, store, observer)
+}
+
+/// As [`run_all`], for tasks of which some have their reports.
+pub(super) fn run_open(
+    tasks: &[&Simulated],
+    mut reports: Vec<Option<Report>>,
+    means: &Means,
+    store: Option<&Store>,
+    observer: &dyn StudyObserver,
+) -> Result<Vec<Option<Report>>, Error> {
     let (done, open): (Vec<usize>, Vec<usize>) = (0..tasks.len()).partition(|index| reports[*index].is_some());
     done.into_iter().for_each(|index| observer.done(index));
 

@@ -22,6 +22,8 @@ pub(super) const POINTS: &str = "points";
 
 /// What a saved point is.
 const SCHEMA: &str = "flashraid.point/2";
+/// Seconds of simulation below which nobody waits for the disk to have a point.
+const CHEAP_S: f64 = 1.0;
 /// Between the checksum and the report.
 const REPORT: &str = "\",\"report\":";
 
@@ -61,14 +63,21 @@ impl Store {
         if checksum == short_hash(report) { serde_json::from_str(report).ok() } else { None }
     }
 
-    /// Keeps the report of a finished simulation.
+    /// Keeps the report of a finished simulation. What took less time than a second is made anew more quickly than a disk has written many of them:
+    /// the system writes these when it likes, and after a crash of the machine a few of the last ones may have to be run again.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn save(&self, id: &str, report: &Report) -> Result<(), Error> {
+        let is_cheap = report.wall_s < CHEAP_S;
         let report = serde_json::to_string(report).expect("a report is plain data");
         let text = format!("{}{}{REPORT}{report}}}\n", self.head(id), short_hash(&report));
-        write(&self.path(id), text.as_bytes())
+        let path = self.path(id);
+        if is_cheap {
+            files::write_undurable(&path, text.as_bytes()).map_err(|error| Error::file("write", &path, &error))
+        } else {
+            write(&path, text.as_bytes())
+        }
     }
 
     /// How the file of a point begins; a checksum of the report's text follows, then the report.

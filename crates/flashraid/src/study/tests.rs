@@ -124,8 +124,27 @@ fn another_simulations_report_is_refused() {
     assert!(matches!(plan.keep(0, &reports[1].report), Err(Error::Study(StudyProblem::OtherReport { simulation: 0 }))));
     let partial = Report { partial: true, ..reports[0].report.clone() };
     assert!(matches!(plan.keep(0, &partial), Err(Error::Study(StudyProblem::OtherReport { .. }))));
-    assert!(matches!(study().plan().unwrap().keep(0, &reports[0].report), Err(Error::Study(StudyProblem::NoFolder))));
     assert_eq!(plan.open_groups().unwrap().iter().map(Vec::len).sum::<usize>(), 12);
+}
+
+#[test]
+fn without_a_folder_reports_are_kept_by_the_plan() {
+    let whole = study().run(&()).unwrap();
+    let plan = study().plan().unwrap();
+    let groups = plan.open_groups().unwrap();
+    for &number in groups.iter().flatten().filter(|number| **number != 3) {
+        plan.keep(number, &whole.rows[number].report).unwrap();
+    }
+    assert_eq!(plan.open_groups().unwrap(), [[3]]);
+    let rest = Counter::new(usize::MAX);
+    let result = plan.run(&rest).unwrap();
+    assert_eq!((rest.begun.into_inner(), documents(&result)), (1 + 1, documents(&whole)));
+
+    let plan = study().plan().unwrap();
+    plan.keep(5, &whole.rows[5].report).unwrap();
+    let done = plan.take_done();
+    assert_eq!((done.rows.len(), done.points.len(), done.rows[0].point), (1, 6, whole.rows[5].point));
+    assert_eq!(plan.take_done().rows.len(), 0, "they are given away");
 }
 
 #[test]
