@@ -13,6 +13,8 @@ mod rounds;
 use flashraid::{Error, Simulation};
 use serde::Serialize;
 
+use crate::card::cards;
+
 pub use fio::job_file;
 pub use rounds::{Requests, Watch, rounds};
 
@@ -146,11 +148,25 @@ impl Setup {
     pub fn simulation(&self) -> Result<Simulation<'static>, Error> {
         // Its own requests are not used.
         let text = "array.level = \"single\"\n[workload]\nkind = \"synthetic\"\nread_fraction = 0\nsize = \"4KiB\"\narrivals = { process = \"closed\", depth = 1 }\n";
-        let fixed = [("ssd.preset", self.drive.as_str()), ("ssd.warm_up.start", "fresh"), ("ssd.warm_up.overwrites", "0")];
-        let settings = fixed.into_iter().chain(self.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())));
-        let simulation =
-            settings.into_iter().try_fold(Simulation::from_toml(text)?, |simulation, (key, value)| simulation.set(key, value))?;
-        simulation.set("workload.requests", u64::MAX >> 1).map(|simulation| simulation.seed(self.seed))
+        let empty = [("ssd.warm_up.start", "fresh"), ("ssd.warm_up.overwrites", "0")];
+        let with = |before: &[(&str, &str)]| {
+            let preset = ("ssd.preset", self.drive.as_str());
+            let own = self.settings.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+            let settings = [preset].into_iter().chain(before.iter().copied()).chain(own);
+            let simulation =
+                settings.into_iter().try_fold(Simulation::from_toml(text)?, |simulation, (key, value)| simulation.set(key, value))?;
+            simulation.set("workload.requests", u64::MAX >> 1).map(|simulation| simulation.seed(self.seed))
+        };
+        // The keys that make it empty are not the user's: what they would be refused for is said here.
+        if with(&[])?.scenario().is_ok_and(|scenario| scenario.array.ssd.superblock.is_none()) {
+            let drives: Vec<&str> = cards().iter().map(|card| card.drive.as_str()).collect();
+            return Err(Error::Input(format!(
+                "{} is a device with pools of blocks, which can't begin empty; these tests are for drives with superblocks, such as {}",
+                self.drive,
+                drives.join(", ")
+            )));
+        }
+        with(&empty)
     }
 }
 

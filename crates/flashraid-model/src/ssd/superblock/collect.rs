@@ -116,10 +116,10 @@ impl Drive {
         is_forced || self.collection.is_idle || self.media.free() <= self.params.collection.floor
     }
 
-    /// A superpage of the host with so many units has its die.
+    /// A superpage of the host with so many units has its die. What collection does by itself the host owes nothing for.
     pub(super) fn earn(&mut self, units: u32) {
         let pace = self.pace();
-        if pace == 0 {
+        if pace == 0 || self.is_urgent() {
             return;
         }
         if self.collection.victim.is_none() {
@@ -181,9 +181,9 @@ impl Drive {
             if (!is_urgent && self.collection.credits < cost) || u64::from(units) > self.collection.room {
                 return;
             }
-            if !is_urgent {
-                self.collection.credits -= i128::from(units) * cost;
-            }
+            let after = self.collection.credits - i128::from(units) * cost;
+            // Moves that need no credit pay off what is owed, and no more: they bring the host nothing for later.
+            self.collection.credits = if is_urgent { after.max(self.collection.credits.min(0)) } else { after };
             victim.next += 1;
             self.collection.victim = Some(victim);
             self.collection.room -= u64::from(units);

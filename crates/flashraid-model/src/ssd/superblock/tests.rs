@@ -286,6 +286,44 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
     bench.drive.verify().unwrap();
 }
 
+/// What is collected at the controller's word is not owed for the writes that come meanwhile: with no debt allowed, none waits for a move.
+#[test]
+fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
+    use crate::coordination::{MemberRole, News, Notify, ToMember, Work};
+    let mut bench = Bench::new(&changed(|superblock| {
+        superblock.buffer.units = 8;
+        superblock.collection.debt_units = 0;
+    }));
+    bench.drive.become_ggc_aware(0, MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notify::AtStart, across_dies: true });
+    let mut stream = rng::stream(7, "forced", 0);
+    let (mut now, mut written, mut fullest) = (0, 0, 0);
+    let mut write = |bench: &mut Bench, now: TimeNs| {
+        let page = rng::below(&mut stream, 64) as u32;
+        bench.command(now, written, OpKind::Write, page..page + 1);
+        written += 1;
+    };
+    for _ in 0..40 {
+        while bench.drive.media.free() > 4 {
+            now += 3_000;
+            write(&mut bench, now);
+        }
+        now += 20_000;
+        bench.run_before(now);
+        bench.drive.receive(now, ToMember::Force(Work::OneVictim));
+        bench.gather();
+        while bench.drive.collects_since().is_some() {
+            now += 800;
+            write(&mut bench, now);
+            fullest = fullest.max(bench.drive.buffer.used);
+        }
+    }
+    let done = bench.drive.out.notices.iter().filter(|notice| notice.news == News::Sends(ToController::GcDone)).count();
+    assert_eq!(done, 40, "every forced collection comes to its end");
+    assert!(fullest >= 6, "three superpages waited for the die, not for moves: {fullest}");
+    assert_eq!(bench.drive.drive_counters.debt_waits, 0);
+    bench.run();
+}
+
 /// Reads interrupt at a cost of 30 and 40; programs twice and after 200 again, erases once.
 fn suspending(reads_ahead: u32) -> SsdParams {
     let of = |times_max| OperationSuspension { suspend_ns: 30, resume_ns: 40, times_max, progress_ns: 200 };

@@ -1,8 +1,10 @@
 //! Model and reference on random small drives and loads, parts of the response time included.
 //!
-//! A case is one drive by itself. Not compared: arrays of such drives, with parity, caches, schemes or a host port before them.
+//! A case is one drive by itself, some with a controller that forces it whenever it has asked. Not compared: arrays of such drives, with parity,
+//! caches, other schemes or a host port before them.
 
 use flashraid_model::array::{Array, ArrayParams, Event, Level, PageRequest, ReadPlan};
+use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, ReactiveInclusive, Work};
 use flashraid_model::events::TimeParts;
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::rng::{self, Stream};
@@ -21,6 +23,7 @@ const CASES: u64 = 600;
 #[derive(Debug)]
 struct Case {
     ssd: SsdParams,
+    coordination: Option<CoordinationParams>,
     /// Without: it begins in the steady state.
     overwrites: Option<f64>,
     asked: Vec<Asked>,
@@ -51,7 +54,8 @@ impl Draw {
                 let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
                 let overwrites = (ssd.superblock.as_ref().is_some_and(|own| own.fresh) || draw.chance(80)).then_some(overwrites);
                 let asked = draw.requests(&ssd);
-                return Case { ssd, overwrites, asked };
+                let coordination = (!ssd.gc.instantaneous && draw.chance(30)).then(|| draw.coordination(&ssd));
+                return Case { ssd, coordination, overwrites, asked };
             }
         }
     }
@@ -151,6 +155,24 @@ impl Draw {
         }
     }
 
+    /// A controller that forces the drive whenever it has asked, or never answers.
+    fn coordination(&mut self, ssd: &SsdParams) -> CoordinationParams {
+        let mut latency_ns = [0; KINDS];
+        latency_ns.fill_with(|| if self.chance(20) { 0 } else { self.between(1, 5_000) });
+        CoordinationParams {
+            scheme: ReactiveInclusive {}.into(),
+            work: Work::Watermark,
+            t_soft_free_blocks: ssd.gc.start_free_blocks + 1,
+            notify: Notify::AtStart,
+            delay_ns: if self.chance(50) { 0 } else { self.between(1, 20_000) },
+            at_idle: false,
+            across_dies: true,
+            answers: self.chance(85),
+            ggc_aware: 1,
+            latency_ns,
+        }
+    }
+
     fn suspension(&mut self) -> OperationSuspension {
         OperationSuspension {
             suspend_ns: if self.chance(20) { 0 } else { self.between(0, 800) },
@@ -199,7 +221,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         members: 1,
         stripe_unit_pages: 1,
         ssd: case.ssd.clone(),
-        coordination: None,
+        coordination: case.coordination.clone(),
         failures: Vec::new(),
         rebuild: None,
         read_plan: ReadPlan::Home,
@@ -262,6 +284,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         ("victims", counters.victims),
         ("trimmed_in_part", counters.trimmed_in_part),
         ("suspensions", ssd.counters().suspensions),
+        ("forced", array.messages().map_or(0, |sent| sent[Kind::ForceGc as usize])),
     ];
     Outcome {
         done_ns,
@@ -274,7 +297,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
 
 fn compare(seed: u64) -> (Case, Outcome) {
     let case = Draw::case(seed);
-    let expected = Drive::new(&case.ssd, case.overwrites, seed).run(&case.asked);
+    let expected = Drive::new(&case.ssd, case.coordination.as_ref(), case.overwrites, seed).run(&case.asked);
     let found = by_model(&case, seed);
     let end = |outcome: &Outcome, at: usize| (outcome.done_ns[at], outcome.parts[at]);
     let parted = (0..case.asked.len()).filter(|&at| end(&expected, at) != end(&found, at)).min_by_key(|&at| expected.done_ns[at]);
@@ -309,6 +332,7 @@ fn the_model_does_what_the_rules_say() {
         "forced_waits",
         "victims",
         "suspensions",
+        "forced",
     ] {
         assert!(reached.get(what).is_some_and(|&cases| cases >= 20), "{what} is reached by {:?} cases of {CASES}", reached.get(what));
     }

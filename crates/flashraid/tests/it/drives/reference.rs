@@ -1,7 +1,9 @@
-//! Section 24 of the rules, written down as plainly as possible: one drive, every list searched, nothing kept that can be found out.
+//! Section 24 of the rules, written down as plainly as possible: one drive, every list searched, nothing kept that can be found out. With a
+//! controller it is the only member, which is forced whenever it has asked.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use flashraid_model::coordination::{CoordinationParams, Kind};
 use flashraid_model::events::TimeParts;
 use flashraid_model::rng;
 use flashraid_model::ssd::{OperationSuspension, PlaneReads, SsdParams, SuperblockParams};
@@ -133,6 +135,27 @@ enum Event {
     Idle(usize),
 }
 
+/// What arrives by mail, in the order in which it does at the same nanosecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Letter {
+    Done,
+    Request,
+    Begin,
+    Force,
+}
+
+/// What the drive and the controller of the array know of each other (rules 44 and 216).
+struct Protocol {
+    params: CoordinationParams,
+    is_forced: bool,
+    /// The controller: a cycle is in progress, or has been asked for.
+    collects: bool,
+    is_coming: bool,
+    /// By time, and by order of sending within a kind.
+    mail: BTreeMap<(u64, Letter, u64), ()>,
+    sent: u64,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OnCore {
     Request(usize),
@@ -202,12 +225,13 @@ pub struct Drive {
     commands: usize,
     is_idle: bool,
     in_foreground: bool,
+    protocol: Option<Protocol>,
     counts: BTreeMap<&'static str, u64>,
 }
 
 impl Drive {
     /// `overwrites`: so often at random after the fill, or, without, in the steady state.
-    pub fn new(ssd: &SsdParams, overwrites: Option<f64>, seed: u64) -> Self {
+    pub fn new(ssd: &SsdParams, coordination: Option<&CoordinationParams>, overwrites: Option<f64>, seed: u64) -> Self {
         let own = ssd.superblock.clone().expect("a drive with superblocks");
         let g = ssd.geometry;
         let per_channel = ssd.channel.map_or(1, |channel| channel.dies_per_channel);
@@ -253,6 +277,14 @@ impl Drive {
             commands: 0,
             is_idle: false,
             in_foreground: false,
+            protocol: coordination.map(|params| Protocol {
+                params: params.clone(),
+                is_forced: false,
+                collects: false,
+                is_coming: false,
+                mail: BTreeMap::new(),
+                sent: 0,
+            }),
             counts: BTreeMap::new(),
             ssd: ssd.clone(),
             own,
@@ -477,13 +509,22 @@ impl Drive {
         let mut next = 0;
         loop {
             let event = self.events.first_key_value().map(|(&(at, _), _)| at);
-            if next < asked.len() && event.is_none_or(|at| asked[next].0 <= at) {
+            let letter = self.protocol.as_ref().and_then(|protocol| protocol.mail.keys().next()).map(|&(at, ..)| at);
+            let first = event.into_iter().chain(letter).min();
+            if next < asked.len() && first.is_none_or(|at| asked[next].0 <= at) {
                 self.passes_until(asked[next].0);
                 self.schedule(self.now, Event::Begin(next));
                 next += 1;
-            } else if let Some(((at, _), event)) = self.events.pop_first() {
+            } else if let Some(at) = first {
                 self.passes_until(at);
-                self.happens(event);
+                // Letters come after all else of their nanosecond.
+                if event == Some(at) {
+                    let (_, event) = self.events.pop_first().unwrap();
+                    self.happens(event);
+                } else {
+                    let ((_, letter, _), ()) = self.protocol.as_mut().unwrap().mail.pop_first().unwrap();
+                    self.arrives(letter);
+                }
             } else {
                 break;
             }
@@ -892,7 +933,7 @@ impl Drive {
             self.to_place[0].pop_front();
             self.gets_place(number, die);
             let units = self.superpages[&number].units.len() as i128;
-            let pace = i128::from(self.pace());
+            let pace = if self.is_urgent() { 0 } else { i128::from(self.pace()) };
             if pace > 0 && self.victim.is_none() {
                 self.choose();
             }
@@ -915,8 +956,16 @@ impl Drive {
 
     fn gets_place(&mut self, number: u64, die: usize) {
         let stream = usize::from(!self.superpages[&number].of_host);
+        let free = self.free.len();
         self.superpages.get_mut(&number).unwrap().first = self.take_row(stream, die);
-        if stream == 0 { self.dies[die].programs.push_back(number) } else { self.dies[die].moved.push_back(number) }
+        if stream == 0 {
+            self.dies[die].programs.push_back(number)
+        } else {
+            self.dies[die].moved.push_back(number)
+        }
+        if self.free.len() < free {
+            self.may_ask();
+        }
     }
 
     fn channels_first(&self) -> Vec<usize> {
@@ -1163,6 +1212,7 @@ impl Drive {
                     self.free_block(block);
                     let goal = self.own.collection.target + self.own.collection.span;
                     self.is_idle &= (self.free.len() as u32) < goal;
+                    self.may_be_done();
                     self.place_moved();
                     self.begin_parts();
                     self.place_host();
@@ -1227,6 +1277,11 @@ impl Drive {
         if self.ssd.gc.instantaneous {
             return 0;
         }
+        match &self.protocol {
+            Some(protocol) if protocol.is_forced => return 4 * collection.span,
+            Some(_) if self.free.len() as u32 > collection.floor => return 0,
+            _ => {}
+        }
         let erased_soon = self.ways.values().filter(|way| way.erases.is_some()).count();
         (collection.target + collection.span).saturating_sub((self.free.len() + erased_soon) as u32).min(4 * collection.span)
     }
@@ -1252,7 +1307,7 @@ impl Drive {
     }
 
     fn is_urgent(&self) -> bool {
-        self.is_idle || self.free.len() as u32 <= self.own.collection.floor
+        self.is_forced() || self.is_idle || self.free.len() as u32 <= self.own.collection.floor
     }
 
     fn begin_those_that_may(&mut self) {
@@ -1280,9 +1335,8 @@ impl Drive {
             if units.len() as u64 > self.room || (!is_urgent && self.credits < cost) {
                 return;
             }
-            if !is_urgent {
-                self.credits -= units.len() as i128 * cost;
-            }
+            let pays = units.len() as i128 * cost;
+            self.credits -= if is_urgent { pays.min(self.credits.max(0)) } else { pays };
             self.room -= units.len() as u64;
             self.victim = Some(Victim { next: next + 1, ..victim.clone() });
             self.ways.get_mut(&victim.block).unwrap().parts += 1;
@@ -1326,6 +1380,59 @@ impl Drive {
         self.ways.get_mut(&block).unwrap().erases = Some(self.dies.len() as u32);
         self.dies.iter_mut().for_each(|die| die.erases.push_back(block));
         (0..self.dies.len()).for_each(|die| self.die_looks(die));
+    }
+
+    // Coordination.
+
+    fn is_forced(&self) -> bool {
+        self.protocol.as_ref().is_some_and(|protocol| protocol.is_forced)
+    }
+
+    fn sends(&mut self, kind: Option<Kind>, letter: Letter) {
+        let Some(protocol) = &mut self.protocol else { return };
+        let ns = kind.map_or(protocol.params.delay_ns, |kind| protocol.params.latency_ns[kind as usize]);
+        protocol.mail.insert((self.now + ns, letter, protocol.sent), ());
+        protocol.sent += 1;
+    }
+
+    fn may_ask(&mut self) {
+        if !self.is_forced() && self.free.len() as u32 <= self.own.collection.target {
+            self.sends(Some(Kind::GcRequest), Letter::Request);
+        }
+    }
+
+    fn may_be_done(&mut self) {
+        let goal = self.own.collection.target + self.own.collection.span;
+        let nothing_is_left = self.ways.is_empty() && self.useful().is_none();
+        if self.is_forced() && (self.free.len() as u32 >= goal || nothing_is_left) {
+            self.protocol.as_mut().unwrap().is_forced = false;
+            self.sends(Some(Kind::GcDone), Letter::Done);
+            self.may_ask();
+        }
+    }
+
+    fn arrives(&mut self, letter: Letter) {
+        let protocol = self.protocol.as_mut().unwrap();
+        match letter {
+            Letter::Done => protocol.collects = false,
+            Letter::Request => {
+                if protocol.params.answers && !protocol.collects && !protocol.is_coming {
+                    protocol.is_coming = true;
+                    self.sends(None, Letter::Begin);
+                }
+            }
+            Letter::Begin => {
+                (protocol.is_coming, protocol.collects) = (false, true);
+                self.sends(Some(Kind::ForceGc), Letter::Force);
+            }
+            Letter::Force => {
+                protocol.is_forced = true;
+                self.count("forced", 1);
+                self.begin_parts();
+                self.may_be_done();
+                self.place_host();
+            }
+        }
     }
 
     /// The scheme "ideal".
