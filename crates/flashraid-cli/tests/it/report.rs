@@ -82,7 +82,7 @@ fn nothing_is_overwritten() {
         let ended = place.run(&["report", "a"]);
         assert_eq!(ended.status, 0, "{}", ended.stderr);
         assert!(place.path(expected).join("report.html").exists());
-        assert_eq!(ended.stderr.contains(&format!("writing to {expected}")), said, "{}", ended.stderr);
+        assert_eq!(ended.stderr.contains(&format!("results go to {expected}")), said, "{}", ended.stderr);
     }
 }
 

@@ -137,3 +137,23 @@ fn drives_of_a_family_differ_in_little() {
         assert_eq!(differing("nvme-gen5", larger), ["scale", "dies", "dies_per_channel"]);
     }
 }
+
+/// docs/drives.md has, for each kept card that knows it, what theory says, what was simulated, and what the data sheet's endurance comes to.
+#[test]
+fn the_book_has_write_amplification_beside_theory_and_endurance() {
+    let book = include_str!("../../../../docs/drives.md");
+    let mut rows = 0;
+    for (name, _) in KEPT {
+        let kept = kept(name).unwrap();
+        let Some(figure) = kept.figures.iter().find(|figure| figure.name == "write_amplification_random_4k") else { continue };
+        let simulated = figure.simulated.unwrap();
+        let text =
+            format!("array.level = \"single\"\nssd.preset = {name:?}\nworkload.preset = \"random-write\"\nworkload.requests = 1000\n");
+        let theory = Simulation::from_toml(&text).unwrap().check().unwrap().gc.write_amplification;
+        let row = format!("| `{name}` | {theory:.2} | {simulated:.2} | {:.2} |", figure.data_sheet);
+        assert!(book.contains(&row), "docs/drives.md lacks: {row}");
+        assert!(!figure.steady || (simulated / theory - 1.0).abs() < 0.05, "{row}");
+        rows += 1;
+    }
+    assert!(rows >= 5, "{rows} rows");
+}

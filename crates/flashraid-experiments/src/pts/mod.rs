@@ -158,7 +158,7 @@ impl Setup {
             simulation.set("workload.requests", u64::MAX >> 1).map(|simulation| simulation.seed(self.seed))
         };
         // The keys that make it empty are not the user's: what they would be refused for is said here.
-        if with(&[])?.scenario().is_ok_and(|scenario| scenario.array.ssd.superblock.is_none()) {
+        if with(&[])?.scenario()?.array.ssd.superblock.is_none() {
             let drives: Vec<&str> = cards().iter().map(|card| card.drive.as_str()).collect();
             return Err(Error::Input(format!(
                 "{} is a device with pools of blocks, which can't begin empty; these tests are for drives with superblocks, such as {}",

@@ -642,7 +642,8 @@ impl Array {
                             self.operation_ends(now);
                         }
                         let completions = &mut self.members.completions;
-                        let Completion { continuation: Continuation::Host(tag), gc_members, pages_lost, time, .. } = completions[completion]
+                        let Completion { continuation: Continuation::Host(tag), gc_members, pages_lost, time, .. } =
+                            completions[completion]
                         else {
                             unreachable!("what is deferred is no event of the agenda")
                         };

@@ -169,10 +169,26 @@ fn tone_class(tone: Tone) -> Option<&'static str> {
     }
 }
 
+/// Characters from which on a cell is broken into lines rather than pushing its neighbours out of sight.
+const LONG_CELL: usize = 32;
+/// Characters of a row that do not fit into half of the page.
+const WIDE_ROW: usize = 54;
+
+/// Whether a table gets the whole width.
+fn is_wide(sheet: &Sheet) -> bool {
+    let columns = sheet.rows.iter().map(Vec::len).max().unwrap_or(0).max(sheet.header.len());
+    let of_header =
+        |column: usize| sheet.header.get(column).map_or(0, |text| text.lines().map(|line| line.chars().count()).max().unwrap_or(0));
+    let of_cells =
+        |column: usize| sheet.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.text.chars().count()).max().unwrap_or(0);
+    (0..columns).map(|column| of_header(column).max(of_cells(column)).min(LONG_CELL) + 2).sum::<usize>() > WIDE_ROW
+}
+
 fn table(sheet: &Sheet, id: &str) -> String {
     let class = |column: usize| if sheet.is_figure(column) { " class=\"number\"" } else { "" };
+    let wide = if is_wide(sheet) { " wide" } else { "" };
     let mut html = format!(
-        "<section class=\"table\" id=\"{id}\">\n<header><h2>{}</h2><div class=\"export\"></div></header>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n",
+        "<section class=\"table{wide}\" id=\"{id}\">\n<header><h2>{}</h2><div class=\"export\"></div></header>\n<div class=\"scroll\" tabindex=\"0\">\n<table>\n",
         escape(&sheet.title)
     );
     if sheet.header.iter().any(|text| !text.is_empty()) {
@@ -188,9 +204,10 @@ fn table(sheet: &Sheet, id: &str) -> String {
         for (column, cell) in row.iter().enumerate() {
             let text = escape(&cell.text);
             let text = tone_class(cell.tone).map_or(text.clone(), |class| format!("<b class=\"{class}\">{text}</b>"));
+            let is_long = cell.text.chars().count() > LONG_CELL;
             html += &match column < sheet.label_columns {
-                true => format!("<th scope=\"row\">{text}</th>"),
-                false => format!("<td{}>{text}</td>", class(column)),
+                true => format!("<th scope=\"row\"{}>{text}</th>", if is_long { " class=\"long\"" } else { "" }),
+                false => format!("<td{}>{text}</td>", if is_long { " class=\"long\"" } else { class(column) }),
             };
         }
         html += "</tr>\n";
