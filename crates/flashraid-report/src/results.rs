@@ -253,7 +253,7 @@ fn of_reproduction(title: &str, document: &Value) -> Part {
     let verdict = |claim: &Value| claim["verdict"].as_str().unwrap_or("–").to_owned();
     let tile = |(name, tone): (&str, Tone)| {
         let count = claims().filter(|claim| claim["verdict"] == name).count();
-        Tile { name: name.to_owned(), value: count.to_string(), note: None, tone }
+        Tile { name: name.to_owned(), value: count.to_string(), note: None, tone: if count > 0 { tone } else { Tone::Plain } }
     };
     let mut sheet = Sheet::new("Claims", &["claim", "what", "paper", "measured", "verdict"]);
     sheet.label_columns = 2;
@@ -297,12 +297,14 @@ fn of_reproduction(title: &str, document: &Value) -> Part {
     }
 }
 
-/// The rows of a figure as bars.
+/// The rows of a figure as bars: of response times, or of bandwidth where its title says that it is of bandwidth.
 fn figure_chart(figure: &Value) -> Option<Chart> {
     let (id, rows) = (figure["id"].as_str()?, figure["rows"].as_array()?);
-    let (column, label) = [("mean_ms", "mean response, ms"), ("bandwidth_mb_s", "bandwidth, MB/s")]
-        .into_iter()
-        .find(|(column, _)| rows.iter().any(|row| row[*column].is_number()))?;
+    let mut columns = [("mean_ms", "mean response, ms"), ("bandwidth_mb_s", "bandwidth, MB/s")];
+    if figure["title"].as_str().is_some_and(|title| title.to_lowercase().contains("bandwidth")) {
+        columns.reverse();
+    }
+    let (column, label) = columns.into_iter().find(|(column, _)| rows.iter().any(|row| row[*column].is_number()))?;
     let series = BarSeries {
         name: label.to_owned(),
         values: rows.iter().map(|row| row[column].as_f64()).collect(),
@@ -310,7 +312,8 @@ fn figure_chart(figure: &Value) -> Option<Chart> {
     };
     let groups = rows.iter().map(|row| row["point"].as_str().unwrap_or("").to_owned()).collect();
     let title = figure["title"].as_str().map_or_else(|| id.to_owned(), |title| format!("{id}: {title}"));
-    let bars = Bars { groups, y: ChartAxis::linear(label), series: vec![series], stacked: false };
+    let y = ChartAxis::of(label, series.values.iter().flatten().copied());
+    let bars = Bars { groups, y, series: vec![series], stacked: false };
     Some(Chart { id: id.replace('.', "-"), title, content: Content::Bars(bars) })
 }
 

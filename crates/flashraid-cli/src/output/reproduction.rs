@@ -115,12 +115,23 @@ fn verdict(claim: &Claim) -> Cell {
 const COLUMNS: [&str; 8] =
     ["mean_ms", "stddev_ms", "p99_ms", "max_ms", "bandwidth_mb_s", "bandwidth_stddev_mb_s", "erases", "write_amplification"];
 
+/// The same in tables, with what they are measured in below.
+const HEADER: [&str; 9] = [
+    "point",
+    "mean\nms",
+    "deviation\nms",
+    "p99\nms",
+    "max\nms",
+    "bandwidth\nMB/s",
+    "its deviation\nMB/s",
+    "erases",
+    "write\namplification",
+];
+
 /// The measured values of every figure.
 pub fn row_sheets(evaluated: &Evaluated) -> Vec<Sheet> {
     let sheet = |(figure, evaluation): &(Figure, Evaluation)| {
-        let header: Vec<String> = std::iter::once("point".to_owned()).chain(COLUMNS.map(|name| name.replacen('_', " ", 1))).collect();
-        let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        let mut sheet = Sheet::new(format!("{}: {}", figure.id, figure.title), &header);
+        let mut sheet = Sheet::new(format!("{}: {}", figure.id, figure.title), &HEADER);
         let cell = |value: &Value| value.as_f64().map_or("–".to_owned(), three_digits).into();
         let row = |row: &flashraid_experiments::Row| {
             std::iter::once(Cell::from(row.point.as_str())).chain(COLUMNS.map(|name| cell(&row.values[name]))).collect()
