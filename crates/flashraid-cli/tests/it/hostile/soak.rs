@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use flashraid::workload::trace::{self, Format, TraceSpec};
-use flashraid::{Error, Observer, Simulation, Stop, memory};
+use flashraid::{Error, Observer, Progress, Simulation, Stop, memory};
 use serde_json::Value;
 
 use super::draw::Draw;
@@ -25,6 +25,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 struct Impatient(Instant);
 
 impl Observer for Impatient {
+    fn progress(&mut self, _: &Progress) -> bool {
+        self.0.elapsed() <= PATIENCE
+    }
+
     fn stop(&self) -> Stop {
         let begin = self.0;
         Stop::when(move || begin.elapsed() > PATIENCE)
