@@ -211,7 +211,7 @@ def first_level(ledger):
 PAGES = {
     "choosing.md": {"which scheme": which_scheme},
     "coordination.md": {"schemes": schemes, "rates": rates, "members": members, "claims": lambda ledger: ledger.claims(
-        "ggc.fig6", "ggc.fig7", "ggc.fig8", "ggc.fig9", "ggc.fig1", "ggc.proactive", "ggc.table10", "ggc.subset", "ggc.packages")},
+        "ggc.fig6", "ggc.fig7", "ggc.fig8", "ggc.fig9", "ggc.fig10", "ggc.fig11", "ggc.fig12", "ggc.fig13", "ggc.proactive", "ggc.table10", "ggc.subset", "ggc.packages")},
     "preemption.md": {"synthetic": synthetic, "traces": traces, "claims": lambda ledger: ledger.claims("pgc.")},
     "caches.md": {
         "policies on RAID-0": lambda ledger: policies(ledger, "raid0"),

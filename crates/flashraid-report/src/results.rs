@@ -323,6 +323,22 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn a_figure_of_bandwidth_shows_bandwidth_and_axes_follow_decades() {
+        let rows = |mean_ms: f64| json!([{"point": "a", "mean_ms": 1.0, "bandwidth_mb_s": 2.0}, {"point": "b", "mean_ms": mean_ms, "bandwidth_mb_s": 3.0}]);
+        let shown = |title: &str, mean_ms: f64| {
+            let Some(Chart { content: Content::Bars(bars), .. }) =
+                figure_chart(&json!({"id": "x.fig1", "title": title, "rows": rows(mean_ms)}))
+            else {
+                panic!("a figure with rows has bars")
+            };
+            (bars.series[0].values[1], bars.y.label, bars.y.log)
+        };
+        assert_eq!(shown("Density of bandwidth", 4.0), (Some(3.0), "bandwidth, MB/s".to_owned(), false));
+        assert_eq!(shown("Response times", 4.0), (Some(4.0), "mean response, ms".to_owned(), false));
+        assert_eq!(shown("Response times", 400.0), (Some(400.0), "mean response, ms".to_owned(), true));
+    }
+
+    #[test]
     fn names_are_short_where_they_can_be() {
         let of = |paths: &[&str]| names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(of(&["out/a", "out/b/report.json", "other.json"]), ["a", "b", "other.json"]);

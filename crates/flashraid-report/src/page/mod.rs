@@ -224,6 +224,18 @@ mod tests {
     use super::*;
     use crate::chart::{Axis, Content, Line, Lines};
 
+    #[test]
+    fn long_cells_break_and_wide_tables_get_the_page() {
+        let of = |value: &str| {
+            let mut sheet = Sheet::new("What differs", &["setting", "a", "b"]);
+            sheet.rows.push(vec!["workload.size.sizes".into(), value.into(), "4KiB".into()]);
+            table(&sheet, "t")
+        };
+        let (short, long) = (of("8KiB"), of(&"x".repeat(LONG_CELL + 1)));
+        assert!(short.contains("class=\"table\"") && !short.contains("class=\"long\""), "{short}");
+        assert!(long.contains("class=\"table wide\"") && long.contains("<td class=\"long\">xxx"), "{long}");
+    }
+
     fn part(text: &str) -> Part {
         let mut sheet = Sheet::new(text, &["a&b"]);
         sheet.rows.push(vec![text.into()]);

@@ -212,8 +212,13 @@ impl StudyPlan {
             if here.contains_key(index) && task.has_its_state() {
                 return false;
             }
-            let found = store.as_ref().and_then(|store| task.done_before(store));
-            found.is_none_or(|report| here.insert(*index, report).is_some())
+            match store.as_ref().and_then(|store| task.done_before(store)) {
+                Some(report) => {
+                    here.insert(*index, report);
+                    false
+                }
+                None => true,
+            }
         };
         let open: Vec<usize> = self.own().into_iter().filter(&mut is_open).collect();
         let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
