@@ -68,7 +68,10 @@ fn shown(text: &str) -> String {
 
 impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Failure {
-        Failure::Run(error.to_string())
+        match error {
+            WriteError::ReaderGone => Failure::ReaderGone,
+            error => Failure::Run(error.to_string()),
+        }
     }
 }
 

@@ -27,6 +27,7 @@ use failure::{Failure, Outcome};
 static ALLOCATOR: out_of_memory::OrEnd = out_of_memory::OrEnd;
 
 fn main() -> ExitCode {
+    files::fail_beyond_the_limit();
     panic::set_hook(Box::new(|information| complain(&bug_report(information))));
     match panic::catch_unwind(|| run(arguments()?)) {
         Ok(Ok(())) => ExitCode::SUCCESS,

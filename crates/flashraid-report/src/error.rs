@@ -18,6 +18,9 @@ pub enum WriteError {
         /// The system's own words.
         reason: String,
     },
+    /// Standard output, whose reader has gone.
+    #[error("whoever read standard output has gone")]
+    ReaderGone,
     /// A folder.
     #[error("can't make the folder {}: {reason}", path.display())]
     Folder {
@@ -42,6 +45,9 @@ pub enum WriteError {
 impl WriteError {
     /// A file that can't be written.
     pub fn writing(path: &Path, error: &io::Error) -> WriteError {
+        if path == Path::new("-") && error.kind() == io::ErrorKind::BrokenPipe {
+            return WriteError::ReaderGone;
+        }
         WriteError::File { path: path.to_owned(), reason: error.to_string() }
     }
 }

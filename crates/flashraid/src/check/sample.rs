@@ -7,7 +7,7 @@ use flashraid_driver::Limit;
 use flashraid_model::array::{ArrayParams, OfferedLoad, pages_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
-/// Requests looked at.
+/// Requests looked at, if the run sends so many.
 const REQUESTS: u64 = 20_000;
 
 /// The first requests of a workload.
@@ -45,11 +45,12 @@ pub(super) fn draw(spec: &WorkloadSpec, limit: &Limit, seed: u64, array: &ArrayP
     let mut by_member = vec![0_u64; array.members as usize];
     let (mut requests, mut reads, mut bytes, mut last_ns, mut extent_bytes) = (0_u64, 0_u64, 0_u128, 0_u64, 0_u64);
     let (mut pages_read, mut pages_written, mut host_pages, mut pages, mut partial) = (0_u64, 0_u64, 0_u64, 0_u64, 0_u64);
-    while requests < REQUESTS {
+    let most = limit.requests.map_or(REQUESTS, |all| all.min(REQUESTS));
+    while requests < most {
         let request = match source.next_request() {
             Ok(Some(request)) => request,
             Ok(None) => break,
-            Err(_) if limit.requests.is_some_and(|all| requests >= all) || limit.duration_ns.is_some_and(|end| last_ns >= end) => break,
+            Err(_) if limit.duration_ns.is_some_and(|end| last_ns >= end) => break,
             Err(error) => return Err(error),
         };
         let end = request.offset_bytes.saturating_add(request.length_bytes);

@@ -54,12 +54,13 @@ const FILES: [&str; 20] = [
 ];
 
 /// Commands that write to standard output.
-const PRINTED: [&str; 26] = [
+const PRINTED: [&str; 27] = [
     "",
     "help",
     "run small.toml",
     "run small.toml --json",
     "run small.toml --output-format fio+",
+    "run small.toml --hdr -",
     "run small.toml --seeds 2 --json",
     "compare small.toml --vary seed=1,2",
     "compare small.toml --vary seed=1,2 --json",
