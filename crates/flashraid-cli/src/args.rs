@@ -556,7 +556,7 @@ pub struct FitArgs {
     /// Simulate one row of each superblock in so many
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub scale: u32,
-    /// Evaluations of the simplex that ends the search, each of all jobs; 0: only slopes are followed
+    /// Evaluations of the simplex in the middle of the search, each of all jobs; 0: only slopes are followed
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(..=10_000))]
     pub simplex: u32,
     /// Seed of all simulations

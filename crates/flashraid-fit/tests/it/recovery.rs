@@ -124,12 +124,22 @@ fn assert_recovers((settings, known): (&[(&str, &str)], Known), simplex_max: usi
     for (name, known) in known {
         let found = value(&found, name);
         assert!((found.value / known - 1.0).abs() < 0.05, "{name}: {known}, but {found:?}");
-        assert!(found.low.unwrap() <= known && known <= found.high.unwrap(), "{name}: {known} is not in the interval of {found:?}");
     }
     let held_out: Vec<_> = found.jobs.iter().filter(|job| job.held_out).collect();
     assert_eq!(held_out.len(), 1);
     assert!(held_out[0].name.ends_with("randrw50-4k-q64") && held_out[0].iops_error_percent.abs() < 5.0, "{held_out:?}");
     found
+}
+
+/// The known values that are not in their 95 % intervals.
+fn outside(fit: &Fit, known: Known) -> Vec<Found> {
+    let is_outside = |found: &Found, known: f64| !(found.low.unwrap() <= known && known <= found.high.unwrap());
+    known
+        .into_iter()
+        .map(|(name, known)| (value(fit, name), known))
+        .filter(|(found, known)| is_outside(found, *known))
+        .map(|(found, _)| found)
+        .collect()
 }
 
 /// Enough jobs for all values, without the longest.
@@ -141,6 +151,7 @@ fn short(name: &str) -> bool {
 #[test]
 fn a_known_drive_is_found_again() {
     let found = assert_recovers(FAST, 0, short);
+    assert_eq!(outside(&found, FAST.1), []);
     for name in ["page_program", "link", "read", "move"] {
         assert!(value(&found, name).is_determined, "{name}: {found:?}");
     }
@@ -241,10 +252,13 @@ fn a_known_drive_is_found_again_from_noisy_results() {
 #[test]
 #[ignore = "minutes: make test-long"]
 fn three_known_drives_are_found_again() {
+    let mut missed = Vec::new();
     for drive in [FAST, SLOW, MIXED] {
-        assert_recovers(drive, 60, |_| true);
+        missed.extend(outside(&assert_recovers(drive, 60, |_| true), drive.1));
         for seed in 1..4 {
             assert_recovers_from_noise(drive, seed, 60, |_| true);
         }
     }
+    // Of eighteen intervals of 95 % more than two miss in one case of seventeen.
+    assert!(missed.len() <= 2, "{missed:?}");
 }
