@@ -334,8 +334,11 @@ pub struct Bandwidth {
 pub struct DriveReport {
     /// Rows of a superblock are so many times fewer than in the drive that is meant.
     pub scale: u32,
-    /// All units programmed, padded ones included, for each unit's worth of pages that the host sent.
+    /// All units programmed, those of padding and parity included, for each unit's worth of pages that the host sent.
     pub write_amplification: Option<f64>,
+    /// What parity contributes to it; left out without `ssd.superblock.rain`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_amplification_of_parity: Option<f64>,
     /// Commands: what an operation of the array brings to a drive at a time.
     pub commands: u64,
     /// Units programmed for the host.
@@ -346,6 +349,9 @@ pub struct DriveReport {
     pub units_dropped: u64,
     /// Places without data in superpages that were closed early.
     pub units_padded: u64,
+    /// Places that were programmed with parity; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub units_parity: u64,
     /// Units that replaced one in the buffer.
     pub overwritten: u64,
     /// Pages read from the buffer.
@@ -388,6 +394,9 @@ pub struct DieTime {
     pub host_programs: Option<f64>,
     /// Programs of collection, transfers included.
     pub collection_programs: Option<f64>,
+    /// Programs of parity, transfers included; left out without `ssd.superblock.rain`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parity_programs: Option<f64>,
     /// Reads of collection, transfers included.
     pub collection_reads: Option<f64>,
     /// Erases.

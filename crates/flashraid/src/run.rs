@@ -170,10 +170,10 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
 /// What the report says of drives with superblocks.
 fn drive_inputs(scenario: &Scenario, counters: DriveCounters) -> DriveInputs {
     let ssd = &scenario.array.ssd;
-    let unit_pages = ssd.superblock.as_ref().map_or(1, |superblock| superblock.unit_pages);
+    let (unit_pages, rain) = ssd.superblock.as_ref().map_or((1, false), |superblock| (superblock.unit_pages, superblock.rain));
     // Rows are whole, and a few are left in any case.
     let scale = scenario.config.ssd.geometry.pages / ssd.geometry.pages_per_block;
-    DriveInputs { counters, unit_pages, dies: ssd.geometry.dies, scale }
+    DriveInputs { counters, unit_pages, dies: ssd.geometry.dies, rain, scale }
 }
 
 /// Why there are no figures, if there are none.

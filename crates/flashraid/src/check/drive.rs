@@ -13,8 +13,11 @@ pub struct DriveCheck {
     pub scale: u32,
     /// Superblocks.
     pub superblocks: u32,
-    /// Bytes of a superblock.
+    /// Bytes of a superblock, parity included.
     pub superblock_bytes: u64,
+    /// Bytes of all superblocks that hold parity; left out if none do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parity_bytes: Option<u64>,
     /// Bytes of a superpage, which one program of a die takes.
     pub superpage_bytes: u64,
     /// Bytes of the write buffer.
@@ -34,13 +37,15 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let unit_bytes = u64::from(superblock.unit_pages) * u64::from(ssd.geometry.page_bytes);
     let superblock_bytes = u64::from(shape.superblock_units()) * unit_bytes;
     let burst_superblocks = superblock.collection.target + superblock.collection.span - superblock.collection.floor;
-    let burst_bytes = u64::from(burst_superblocks) * superblock_bytes;
+    let data_bytes = u64::from(shape.data_units()) * unit_bytes;
+    let burst_bytes = u64::from(burst_superblocks) * data_bytes;
     // Rows are whole, so that the drive may be scaled by a little more or less.
     let (pages, unscaled) = (u64::from(ssd.geometry.pages_per_block), u64::from(scenario.config.ssd.geometry.pages));
     Some(DriveCheck {
         scale: (unscaled / pages) as u32,
         superblocks: shape.superblocks,
         superblock_bytes,
+        parity_bytes: shape.rain.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
         superpage_bytes: u64::from(shape.superpage_units()) * unit_bytes,
         buffer_bytes: u64::from(superblock.buffer.units) * unit_bytes,
         burst_bytes,
@@ -70,27 +75,47 @@ pub(super) fn memory_bytes(shape: &Shape) -> u64 {
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = Shape::new(&ssd.geometry, superblock);
     let holding = f64::from(shape.superblocks) - f64::from(superblock.collection.target) - 1.0;
-    holding * f64::from(shape.superblock_units()) / f64::from(shape.exported_units)
+    holding * f64::from(shape.data_units()) / f64::from(shape.exported_units)
+}
+
+/// Data that superblocks can hold / exported data − 1.
+pub(super) fn over_provisioning(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
+    let shape = Shape::new(&ssd.geometry, superblock);
+    f64::from(shape.superblocks) * f64::from(shape.data_units()) / f64::from(shape.exported_units) - 1.0
+}
+
+/// Superpages that are programmed for parity, for each that is programmed with data.
+fn parity_share(shape: &Shape) -> f64 {
+    if shape.rain { 1.0 / f64::from(shape.dies - 1) } else { 0.0 }
 }
 
 pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcCheck {
     let shape = Shape::new(&ssd.geometry, superblock);
     let alpha = alpha(ssd, superblock).max(1.000_001);
-    let write_amplification = theory::greedy(shape.superblock_units(), alpha);
-    let moved = 1.0 - 1.0 / write_amplification;
+    let of_data = theory::greedy(shape.data_units(), alpha);
+    let (moved, parity) = (1.0 - 1.0 / of_data, parity_share(&shape));
     // Of a die, which has a row's share of each superpage.
-    let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64;
-    let clean_ns = f64::from(shape.rows) * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
+    let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64 + parity * programs_ns(ssd, superblock) as f64;
+    let rows = f64::from(shape.data_superpages()) / f64::from(shape.dies);
+    let clean_ns = rows * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
     GcCheck {
         pool_blocks: shape.superblocks,
         start_free_blocks: superblock.collection.target,
         stop_free_blocks: superblock.collection.target + superblock.collection.span,
-        write_amplification,
+        write_amplification: of_data * (1.0 + parity),
         write_amplification_is: "exact",
-        write_amplification_oldest_first: theory::oldest_first(alpha),
-        pages_moved_per_clean: f64::from(shape.superblock_units()) * f64::from(superblock.unit_pages) * moved,
+        write_amplification_oldest_first: theory::oldest_first(alpha) * (1.0 + parity),
+        pages_moved_per_clean: f64::from(shape.data_units()) * f64::from(superblock.unit_pages) * moved,
         clean_us: if ssd.gc.instantaneous { 0.0 } else { clean_ns / 1000.0 },
     }
+}
+
+/// Pages that cross a channel for each one written: those that are moved cross twice, parity once.
+pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> f64 {
+    let parity = parity_share(&Shape::new(&ssd.geometry, superblock));
+    let of_data = gc.write_amplification / (1.0 + parity);
+    let moved = if ssd.gc.instantaneous { 0.0 } else { of_data - 1.0 };
+    1.0 + 2.0 * moved + parity * (1.0 + moved)
 }
 
 fn superpage_units(ssd: &SsdParams, superblock: &SuperblockParams) -> u32 {
@@ -113,7 +138,9 @@ pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc
     let planes = if superblock.plane_reads == PlaneReads::Independent { f64::from(ssd.geometry.planes) } else { 1.0 };
     let pages = f64::from(superpage_units(ssd, superblock)) * f64::from(superblock.unit_pages);
     let program = programs_ns(ssd, superblock) as f64 / pages;
-    let moved = gc.write_amplification - 1.0;
+    let parity = parity_share(&Shape::new(&ssd.geometry, superblock));
+    let program = program * (1.0 + parity);
+    let moved = gc.write_amplification / (1.0 + parity) - 1.0;
     let erases = gc.write_amplification * ssd.timing.block_erase_ns as f64 / f64::from(ssd.geometry.pages_per_block * ssd.geometry.planes);
     let moves = if ssd.gc.instantaneous { 0.0 } else { moved * (program + reads_ns(superblock) as f64 / pages) + erases };
     (read / planes, program, program + moves)

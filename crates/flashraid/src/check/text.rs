@@ -37,6 +37,10 @@ impl fmt::Display for CheckReport {
                 size(drive.buffer_bytes)
             );
             line(f, "drive", &text)?;
+            if let Some(parity) = drive.parity_bytes {
+                let text = format!("{} of the raw capacity; over-provisioning and write amplification allow for it", size(parity));
+                line(f, "parity", &text)?;
+            }
             let mut text = format!("{} before the free superblocks are used up", size(drive.burst_bytes));
             if drive.scale > 1 {
                 let (burst, memory) = (size(drive.burst_bytes_unscaled), size(drive.memory_bytes_unscaled));

@@ -264,6 +264,7 @@ impl Resolver<'_> {
             cache_read: written.cache_read,
             reads_ahead: written.reads_ahead,
             programs_at_once: written.programs_at_once.unwrap_or(geometry.dies),
+            rain: written.rain,
             buffer: BufferParams {
                 units: units.min(u64::from(u32::MAX >> 1)) as u32,
                 ack_ns: self.time("ssd.buffer.ack", buffer.ack, 0),
@@ -328,20 +329,25 @@ impl Resolver<'_> {
             self.problem("ssd.superblock.target", message, None);
             return;
         }
+        if superblock.rain && geometry.dies < 2 {
+            let message = "`ssd.superblock.rain` puts the parity of a row on another die, but `ssd.geometry.dies` is 1";
+            self.problem("ssd.superblock.rain", message, Some("remove it, or give the drive more dies"));
+            return;
+        }
         let shape = Shape::new(geometry, superblock);
-        if target + 4 > geometry.reserved_blocks_per_plane {
+        let (reserved, left) = (geometry.reserved_blocks_per_plane, shape.spare_superblocks());
+        if target + 4 > left {
+            let and_parity = if superblock.rain { format!(", of which parity leaves {left}") } else { String::new() };
             let message = format!(
-                "`ssd.geometry.reserved` leaves {} superblocks in reserve, but {} are needed: `ssd.superblock.target` ({target}) and four that are open",
-                geometry.reserved_blocks_per_plane,
+                "`ssd.geometry.reserved` leaves {reserved} superblocks in reserve{and_parity}, but {} are needed: `ssd.superblock.target` ({target}) and four that are open",
                 target + 4
             );
             self.problem("ssd.geometry.reserved", message, Some("raise it, or ssd.geometry.blocks, or lower ssd.superblock.target"));
         } else if !shape.never_stops(floor) {
             let message = format!(
-                "of the {} superblocks of {} superpages so few are in reserve ({}) that collection may come to find nothing worth moving",
+                "of the {} superblocks of {} superpages so few are in reserve ({left}) that collection may come to find nothing worth moving",
                 shape.superblocks,
-                shape.superpages(),
-                geometry.reserved_blocks_per_plane
+                shape.superpages()
             );
             let help = if config.ssd.scale > 1 { "lower ssd.scale, or raise ssd.geometry.reserved" } else { "raise ssd.geometry.reserved" };
             self.problem("ssd.geometry.reserved", message, Some(help));

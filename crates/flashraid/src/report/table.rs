@@ -332,6 +332,10 @@ fn drive_section(drive: &DriveReport) -> Section {
         Row::new("pages read that waited for collection", [count(drive.reads_behind_collection)], ""),
         Row::new("mean of these waits", [format_figure(drive.reads_behind_collection_mean_us)], "us"),
     ];
+    if let Some(parity) = time.parity_programs {
+        rows.insert(4, Row::new("dies in programs of parity", [share(Some(parity))], "%"));
+        rows.insert(1, Row::new("of which parity", [format_figure(drive.write_amplification_of_parity)], ""));
+    }
     if drive.scale > 1 {
         rows.insert(0, Row::new("scale", [format!("1 : {}", drive.scale)], ""));
     }

@@ -63,6 +63,25 @@ fn suspension_is_that_of_its_keys() {
 }
 
 #[test]
+fn parity_takes_its_share_of_the_spare_area() {
+    let of = |text: &str| good(&format!("{GEN5}ssd.scale = 64\n{text}"));
+    let (without, with) = (of(""), of("ssd.superblock.rain = true\n"));
+    assert_eq!(without.array.ssd.exported_pages(), with.array.ssd.exported_pages(), "what is exported stays");
+    let shape = |scenario: &Scenario| Shape::new(&scenario.array.ssd.geometry, scenario.array.ssd.superblock.as_ref().unwrap());
+    assert_eq!((shape(&without).spare_superblocks(), shape(&with).spare_superblocks()), (247, 225));
+    let (without, with) = (crate::check::check(&without), crate::check::check(&with));
+    let (a, b) = (without.drive.unwrap(), with.drive.unwrap());
+    assert_eq!((a.parity_bytes, b.parity_bytes), (None, Some(without.member.raw_bytes / 32)));
+    assert_eq!((a.superblock_bytes, a.burst_bytes * 31), (b.superblock_bytes, b.burst_bytes * 32));
+    let alpha = |report: &crate::check::MemberCheck| (1.0 + report.over_provisioning, 1.0 + report.effective_over_provisioning);
+    let (before, after) = (alpha(&without.member), alpha(&with.member));
+    assert!((after.0 / before.0 - 31.0 / 32.0).abs() < 1e-9 && (after.1 / before.1 - 31.0 / 32.0).abs() < 1e-9, "{before:?} {after:?}");
+    // More is moved, as less is left for garbage, and for 31 superpages 32 are programmed.
+    let factor = with.gc.write_amplification / without.gc.write_amplification;
+    assert!(factor > 32.0 / 31.0 * 1.03 && factor < 32.0 / 31.0 * 1.15, "{factor}");
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_the_reason() {
     let bad = [
         ("[ssd.gc]\nstart = \"10%\"\n", "`ssd.gc.start` says how a device with pools of blocks works"),
@@ -79,6 +98,9 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ("[ssd.geometry]\npages = 6001\n", "nearest: 6000 or 6012"),
         ("[ssd.geometry]\nreserved = \"1%\"\n", "leaves 9 superblocks in reserve, but 10 are needed"),
         ("[ssd.geometry]\nreserved = 1.0\n", "leaves nothing to export"),
+        ("[ssd.superblock]\nrain = true\n[ssd.geometry]\ndies = 1\n", "but `ssd.geometry.dies` is 1"),
+        ("[ssd.superblock]\nrain = true\n[ssd.geometry]\ndies = 4\n", "so few are in reserve (26)"),
+        ("[ssd.superblock]\nrain = true\n[ssd.geometry]\ndies = 3\n", "of which parity leaves 0, but 10 are needed"),
         ("[ssd.buffer]\nsize = \"64KiB\"\n", "must hold two superpages (576KiB)"),
         ("[ssd.geometry]\ndies = 4096\nblocks = 2000\n", "simulate a part of it: ssd.scale = "),
     ];

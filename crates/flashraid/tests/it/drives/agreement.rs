@@ -95,6 +95,7 @@ impl Draw {
             cache_read: self.chance(50),
             reads_ahead: self.small(1, 5),
             programs_at_once: self.small(1, u64::from(dies)),
+            rain: dies > 1 && self.chance(40),
             buffer: BufferParams {
                 units: superpage_units * self.small(2, 6) + self.small(0, 3),
                 ack_ns: self.between(0, 50),
@@ -276,6 +277,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         ("units_moved", counters.units_moved),
         ("units_dropped", counters.units_dropped),
         ("units_padded", counters.units_padded),
+        ("units_parity", counters.units_parity),
         ("rmw_reads", counters.rmw_reads),
         ("array_reads", counters.array_reads),
         ("joined", counters.joined),
@@ -326,6 +328,7 @@ fn the_model_does_what_the_rules_say() {
         "units_moved",
         "units_dropped",
         "units_padded",
+        "units_parity",
         "rmw_reads",
         "joined",
         "foreground",
