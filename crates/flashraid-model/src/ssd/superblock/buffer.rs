@@ -327,12 +327,12 @@ impl Drive {
         let is_sealed = self.media.superpage_programmed(self.buffer.superpages[id].first);
         self.buffer.superpages.give_back(id);
         if is_sealed {
-            self.sealed_with_parity(now);
+            self.superblock_sealed(now);
         }
     }
 
-    /// With parity more superblocks may wait for their last programs than rule 213 has in mind: what waits for one to be sealed looks again.
-    fn sealed_with_parity(&mut self, now: TimeNs) {
+    /// What found nothing useful to collect may find it now: more superblocks than two may have waited for their last programs.
+    fn superblock_sealed(&mut self, now: TimeNs) {
         self.begin_parts(now);
         self.place_superpages(now);
     }
@@ -426,8 +426,8 @@ impl Drive {
             self.end_flushes(now);
             self.end_forced(now, number);
             self.bring_in(now);
-            if is_sealed && self.shape.rain {
-                self.sealed_with_parity(now);
+            if is_sealed {
+                self.superblock_sealed(now);
             }
         } else {
             self.moves_programmed(now, &moved);

@@ -1346,7 +1346,7 @@ impl Drive {
                 }
             }
             self.bring_in();
-            if self.own.rain && seals {
+            if seals {
                 self.begin_parts();
                 self.place_host();
             }
