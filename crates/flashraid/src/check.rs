@@ -210,7 +210,7 @@ fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceErr
     warn(scenario, workload.as_ref(), load.as_ref(), first_collection, &mut warnings);
     let drive = drive::drive_check(scenario);
     if let Some(drive) = &drive {
-        warnings.extend(drive::warnings(drive, array.ssd.exported_pages() * u64::from(array.ssd.geometry.page_bytes)));
+        warnings.extend(drive::warnings(drive, array));
     }
     let exported_pages = array.ssd.exported_pages();
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);

@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::config::ScaleBy;
 use flashraid_model::metrics::course::SAMPLES_BEYOND;
 
 pub(crate) use build::{DriveInputs, ReportInputs};
@@ -332,8 +333,11 @@ pub struct Bandwidth {
 /// Drives with superblocks, all together (section 24 of the rules).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriveReport {
-    /// Rows of a superblock are so many times fewer than in the drive that is meant.
+    /// Rows of a superblock, or what `scale_by` says, are so many times fewer than in the drive that is meant.
     pub scale: u32,
+    /// `width` if dies, channels, cores and link are; left out else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale_by: Option<ScaleBy>,
     /// All units programmed, those of padding and parity included, for each unit's worth of pages that the host sent.
     pub write_amplification: Option<f64>,
     /// What parity contributes to it; left out without `ssd.superblock.rain`.

@@ -3,14 +3,18 @@
 use serde::Serialize;
 
 use super::{GcCheck, theory};
-use crate::config::Scenario;
+use crate::config::{ScaleBy, Scenario};
+use flashraid_model::array::ArrayParams;
 use flashraid_model::ssd::{PlaneReads, Shape, SsdParams, SuperblockParams};
 
 /// A drive with superblocks, as it is simulated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DriveCheck {
-    /// Rows of a superblock are so many times fewer than in the drive that is meant.
+    /// Rows of a superblock, or what `scale_by` says, are so many times fewer than in the drive that is meant.
     pub scale: u32,
+    /// `width` if dies, channels, cores and link are; left out else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale_by: Option<ScaleBy>,
     /// Superblocks.
     pub superblocks: u32,
     /// Bytes of a superblock, parity included.
@@ -40,9 +44,14 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let data_bytes = u64::from(shape.data_units()) * unit_bytes;
     let burst_bytes = u64::from(burst_superblocks) * data_bytes;
     // Rows are whole, so that the drive may be scaled by a little more or less.
-    let (pages, unscaled) = (u64::from(ssd.geometry.pages_per_block), u64::from(scenario.config.ssd.geometry.pages));
+    let written = &scenario.config.ssd;
+    let (pages, unscaled) = match written.scale_by {
+        ScaleBy::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.pages)),
+        ScaleBy::Width => (1, u64::from(written.scale)),
+    };
     Some(DriveCheck {
         scale: (unscaled / pages) as u32,
+        scale_by: (written.scale_by == ScaleBy::Width && written.scale > 1).then_some(written.scale_by),
         superblocks: shape.superblocks,
         superblock_bytes,
         parity_bytes: shape.rain.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
@@ -55,8 +64,13 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
 }
 
 /// What is probably not meant.
-pub(super) fn warnings(drive: &DriveCheck, exported_bytes: u64) -> Vec<String> {
+pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
+    let exported_bytes = array.ssd.exported_pages() * u64::from(array.ssd.geometry.page_bytes);
     let mut warnings = Vec::new();
+    if drive.scale_by == Some(ScaleBy::Width) && array.host_port.is_some() {
+        let scale = drive.scale;
+        warnings.push(format!("members are scaled by width (1 : {scale}), but not what the array's controller lets through: divide array.controller by {scale}, too"));
+    }
     if drive.buffer_bytes * 100 > exported_bytes {
         let percent = drive.buffer_bytes as f64 * 100.0 / exported_bytes as f64;
         warnings.push(format!(

@@ -47,6 +47,14 @@ impl fmt::Display for CheckReport {
                 text += &format!("; in the drive {burst} (1 : {} is simulated: {memory} of state would be needed for each)", drive.scale);
             }
             line(f, "a burst may be", &text)?;
+            if drive.scale_by.is_some() {
+                let scale = drive.scale;
+                let text = format!(
+                    "dies, channels, cores, link and buffer are divided by {scale}: divide the load (requests per second, requests outstanding) by \
+                     {scale}, multiply requests and bytes per second of the report by {scale}; times stay"
+                );
+                line(f, "scaled by width", &text)?;
+            }
         }
         let gc = &self.gc;
         let text =

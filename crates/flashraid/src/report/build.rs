@@ -143,16 +143,19 @@ pub struct DriveInputs {
     pub rain: bool,
     /// So many times smaller than the drives they stand for.
     pub scale: u32,
+    /// In what.
+    pub scale_by: ScaleBy,
 }
 
 fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
-    let DriveInputs { counters: c, unit_pages, dies, rain, scale } = *drive;
+    let DriveInputs { counters: c, unit_pages, dies, rain, scale, scale_by } = *drive;
     let measured = inputs.measured;
     let dies_ns = (measured.end_ns - measured.from_ns) as f64 * f64::from(dies) * inputs.counters.len() as f64;
     let share = |ns: u64| (dies_ns > 0.0).then(|| ns as f64 / dies_ns);
     let mean_us = |sum_ns: u64, count: u64| (count > 0).then(|| us(sum_ns) / count as f64);
     DriveReport {
         scale,
+        scale_by: (scale_by == ScaleBy::Width && scale > 1).then_some(scale_by),
         write_amplification: c.write_amplification(unit_pages),
         write_amplification_of_parity: c.write_amplification_of_parity(unit_pages).filter(|_| rain),
         commands: c.commands,

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::config::ScaleBy;
+
 use super::{ByDirection, Controller, DriveReport, FailedMember, Failure, Lost, Member, Parity, Report, ResponseTime};
 
 /// Most members that get a column each.
@@ -337,7 +339,8 @@ fn drive_section(drive: &DriveReport) -> Section {
         rows.insert(1, Row::new("of which parity", [format_figure(drive.write_amplification_of_parity)], ""));
     }
     if drive.scale > 1 {
-        rows.insert(0, Row::new("scale", [format!("1 : {}", drive.scale)], ""));
+        let by = if drive.scale_by == Some(ScaleBy::Width) { " by width" } else { "" };
+        rows.insert(0, Row::new("scale", [format!("1 : {}{by}", drive.scale)], ""));
     }
     Section { title: "Drives", columns: Vec::new(), rows }
 }

@@ -164,3 +164,53 @@ fn write_amplification_is_what_theory_expects() {
         assert!((of_parity - if rain == "true" { 0.5 } else { 0.0 }).abs() < 0.005, "reserved {reserved}: {of_parity}");
     }
 }
+
+/// A drive, its half and its quarter by width, each with its share of the load: the same write amplification, the same times, and its share of
+/// the throughput.
+#[test]
+fn scaled_by_width_times_and_write_amplification_stay() {
+    let of = |scale: u32, read_fraction: &str, depth: u32, requests: u32| {
+        let (scale_text, requests) = (scale.to_string(), (requests / scale).to_string());
+        let arrivals = format!("{{ process = \"closed\", depth = {} }}", (depth / scale).max(1));
+        let settings = [
+            ("array.level", "single"),
+            ("array.members", "1"),
+            ("ssd.scale", &scale_text),
+            ("ssd.scale_by", "width"),
+            ("ssd.geometry.dies", "16"),
+            ("ssd.superblock.programs_at_once", "16"),
+            ("ssd.geometry.blocks", "240"),
+            ("ssd.geometry.reserved", "0.3"),
+            ("ssd.warm_up.pattern", "steady"),
+            ("cache.policy", "none"),
+            ("workload.read_fraction", read_fraction),
+            ("workload.size", "4KiB"),
+            ("workload.arrivals", &arrivals),
+            ("workload.requests", &requests),
+        ];
+        run(&settings).unwrap()
+    };
+    let near = |a: f64, b: f64, within: f64| (a / b - 1.0).abs() < within;
+    let [whole, half, quarter] =
+        [1, 2, 4].map(|scale| (scale, of(scale, "0", 256, 240_000), of(scale, "1", 64, 80_000), of(scale, "1", 1, 8_000)));
+    let drive = whole.1.drive.as_ref().unwrap();
+    assert_eq!((drive.scale, drive.scale_by), (1, None));
+    for (scale, writes, reads, alone) in [half, quarter] {
+        let share = f64::from(scale);
+        let scaled = writes.drive.as_ref().unwrap();
+        assert_eq!((scaled.scale, scaled.scale_by), (scale, Some(flashraid::config::ScaleBy::Width)));
+        let amplification = (scaled.write_amplification.unwrap(), drive.write_amplification.unwrap());
+        assert!(near(amplification.0, amplification.1, 0.02), "{scale}: {amplification:?}");
+        let iops = |scaled: &Report, whole: &Report| (scaled.iops.all.unwrap() * share, whole.iops.all.unwrap());
+        let times = |scaled: &Report, whole: &Report| (scaled.response_us.all.mean.unwrap(), whole.response_us.all.mean.unwrap());
+        for (what, found, within) in [
+            ("writes per second", iops(&writes, &whole.1), 0.05),
+            ("time of a write", times(&writes, &whole.1), 0.05),
+            ("reads per second", iops(&reads, &whole.2), 0.05),
+            ("time of a read", times(&reads, &whole.2), 0.05),
+            ("time of a read at depth 1", times(&alone, &whole.3), 0.02),
+        ] {
+            assert!(near(found.0, found.1, within), "{scale}: {what}: {found:?}");
+        }
+    }
+}
