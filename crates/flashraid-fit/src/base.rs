@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flashraid::config::{Scenario, presets};
+use flashraid::config::{ScaleBy, Scenario, presets};
 use flashraid::model::ssd::SsdParams;
 use flashraid::{Simulation, config};
 use serde_json::{Value, json};
@@ -51,6 +51,11 @@ impl Base {
         if scenario.array.ssd.superblock.is_none() {
             return refused(format!(
                 "base {name}: its drive has no superblocks (`ssd.superblock`); take nvme-tlc-read, nvme-tlc-mixed, nvme-gen5 or a file with such a drive"
+            ));
+        }
+        if scenario.config.ssd.scale_by != ScaleBy::Space {
+            return refused(format!(
+                "base {name}: its drive is scaled by width (`ssd.scale_by`); take the whole one, which is scaled by space here"
             ));
         }
         let mut ssd = serde_json::to_value(&scenario.config.ssd).expect("a configuration is plain data");

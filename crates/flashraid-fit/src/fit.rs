@@ -442,6 +442,10 @@ mod tests {
         assert!(parameters(&base, &[Parameter::Link, Parameter::Link]).unwrap_err().to_string().contains("twice"));
         assert_eq!(parameters(&base, &Parameter::USUAL).unwrap().len(), 6);
         assert!(Base::read("pgc2011").unwrap_err().to_string().contains("no superblocks"));
+        let narrow =
+            "array.level = \"single\"\nssd = { preset = \"nvme-gen5\", scale = 8, scale_by = \"width\", geometry = { pages = 48 } }";
+        let narrow = flashraid::Simulation::from_toml(narrow).unwrap().scenario().unwrap();
+        assert!(Base::of("narrow", &narrow).unwrap_err().to_string().contains("scaled by width"));
         assert!(Base::read("unknown").unwrap_err().to_string().contains("no such device"));
     }
 }

@@ -210,7 +210,7 @@ fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceErr
     warn(scenario, workload.as_ref(), load.as_ref(), first_collection, &mut warnings);
     let drive = drive::drive_check(scenario);
     if let Some(drive) = &drive {
-        warnings.extend(drive::warnings(drive, array.ssd.exported_pages() * u64::from(array.ssd.geometry.page_bytes)));
+        warnings.extend(drive::warnings(drive, array));
     }
     let exported_pages = array.ssd.exported_pages();
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
@@ -267,6 +267,9 @@ fn planes_per_pool(ssd: &SsdParams) -> u32 {
 }
 
 fn over_provisioning(ssd: &SsdParams) -> f64 {
+    if let Some(superblock) = ssd.superblock.as_ref().filter(|superblock| superblock.rain) {
+        return drive::over_provisioning(ssd, superblock);
+    }
     let g = &ssd.geometry;
     f64::from(g.blocks_per_plane) / f64::from(g.blocks_per_plane - g.reserved_blocks_per_plane) - 1.0
 }
@@ -366,9 +369,8 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
         if let Some(superblock) = &ssd.superblock {
             let channels = (dies / f64::from(channel.dies_per_channel)).max(1.0);
             let page_ns = superblock.unit_transfer_ns as f64 / f64::from(superblock.unit_pages);
-            // What is moved crosses twice.
-            let moved = if ssd.gc.instantaneous { 0.0 } else { 2.0 * (gc.write_amplification - 1.0) };
-            return (read * superblock.unit_transfer_ns as f64 + written * (1.0 + moved) * page_ns) / channels;
+            let transfers = drive::transfers_per_page(ssd, superblock, gc);
+            return (read * superblock.unit_transfer_ns as f64 + written * transfers * page_ns) / channels;
         }
         let moved = if ssd.gc.instantaneous { 0.0 } else { transfers_per_move(ssd) * cleans * gc.pages_moved_per_clean };
         let channels = (dies / f64::from(channel.dies_per_channel)).max(1.0);
@@ -400,7 +402,7 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
         let shape = Shape::new(g, superblock);
         let filled = if superblock.fresh { 0 } else { shape.exported_units };
         let blocks = shape.superblocks - superblock.collection.target - superblock.collection.span;
-        let to_go = (u64::from(blocks) * u64::from(shape.superblock_units())).saturating_sub(u64::from(filled));
+        let to_go = (u64::from(blocks) * u64::from(shape.data_units())).saturating_sub(u64::from(filled));
         let warmed = (scenario.warm_up.overwrites * f64::from(shape.exported_units)) as u64;
         let pages = to_go.saturating_sub(warmed) * u64::from(superblock.unit_pages);
         return after(scenario, sample, pages);

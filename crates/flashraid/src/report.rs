@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::config::ScaleBy;
 use flashraid_model::metrics::course::SAMPLES_BEYOND;
 
 pub(crate) use build::{DriveInputs, ReportInputs};
@@ -332,10 +333,16 @@ pub struct Bandwidth {
 /// Drives with superblocks, all together (section 24 of the rules).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriveReport {
-    /// Rows of a superblock are so many times fewer than in the drive that is meant.
+    /// Rows of a superblock, or what `scale_by` says, are so many times fewer than in the drive that is meant.
     pub scale: u32,
-    /// All units programmed, padded ones included, for each unit's worth of pages that the host sent.
+    /// `width` if dies, channels, cores and link are; left out else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale_by: Option<ScaleBy>,
+    /// All units programmed, those of padding and parity included, for each unit's worth of pages that the host sent.
     pub write_amplification: Option<f64>,
+    /// What parity contributes to it; left out without `ssd.superblock.rain`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_amplification_of_parity: Option<f64>,
     /// Commands: what an operation of the array brings to a drive at a time.
     pub commands: u64,
     /// Units programmed for the host.
@@ -346,6 +353,9 @@ pub struct DriveReport {
     pub units_dropped: u64,
     /// Places without data in superpages that were closed early.
     pub units_padded: u64,
+    /// Places that were programmed with parity; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub units_parity: u64,
     /// Units that replaced one in the buffer.
     pub overwritten: u64,
     /// Pages read from the buffer.
@@ -388,6 +398,9 @@ pub struct DieTime {
     pub host_programs: Option<f64>,
     /// Programs of collection, transfers included.
     pub collection_programs: Option<f64>,
+    /// Programs of parity, transfers included; left out without `ssd.superblock.rain`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parity_programs: Option<f64>,
     /// Reads of collection, transfers included.
     pub collection_reads: Option<f64>,
     /// Erases.

@@ -1,7 +1,7 @@
 //! One simulation from a checked configuration to a report.
 
 use crate::check::{check, preflight};
-use crate::config::{Scenario, address_space, changed_workload_keys};
+use crate::config::{ScaleBy, Scenario, address_space, changed_workload_keys};
 use crate::observer::{Observer, Phase, Progress};
 use crate::report::{self, DriveInputs, Lost, Perf, Report, ReportInputs};
 use crate::warm_up::{self, SharedWarmUps};
@@ -170,10 +170,14 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
 /// What the report says of drives with superblocks.
 fn drive_inputs(scenario: &Scenario, counters: DriveCounters) -> DriveInputs {
     let ssd = &scenario.array.ssd;
-    let unit_pages = ssd.superblock.as_ref().map_or(1, |superblock| superblock.unit_pages);
+    let (unit_pages, rain) = ssd.superblock.as_ref().map_or((1, false), |superblock| (superblock.unit_pages, superblock.rain));
+    let written = &scenario.config.ssd;
     // Rows are whole, and a few are left in any case.
-    let scale = scenario.config.ssd.geometry.pages / ssd.geometry.pages_per_block;
-    DriveInputs { counters, unit_pages, dies: ssd.geometry.dies, scale }
+    let scale = match written.scale_by {
+        ScaleBy::Space => written.geometry.pages / ssd.geometry.pages_per_block,
+        ScaleBy::Width => written.scale,
+    };
+    DriveInputs { counters, unit_pages, dies: ssd.geometry.dies, rain, scale, scale_by: written.scale_by }
 }
 
 /// Why there are no figures, if there are none.

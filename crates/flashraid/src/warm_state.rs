@@ -24,9 +24,10 @@ fn fingerprint(params: &ArrayParams) -> String {
         _ => params.members.to_string(),
     };
     if let Some(superblock) = &ssd.superblock {
-        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, .. } = superblock;
+        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, rain, .. } = superblock;
+        let parity = if *rain { ", parity in each row" } else { "" };
         return format!(
-            "{members} members of {:?} with superblocks, units of {unit_pages} pages, {flash_page_units} in a flash page, {pages_per_cell} pages of a cell",
+            "{members} members of {:?} with superblocks, units of {unit_pages} pages, {flash_page_units} in a flash page, {pages_per_cell} pages of a cell{parity}",
             ssd.geometry
         );
     }

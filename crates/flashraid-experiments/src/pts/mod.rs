@@ -10,6 +10,7 @@
 mod fio;
 mod rounds;
 
+use flashraid::config::ScaleBy;
 use flashraid::{Error, Simulation};
 use serde::Serialize;
 
@@ -157,6 +158,10 @@ impl Setup {
                 settings.into_iter().try_fold(Simulation::from_toml(text)?, |simulation, (key, value)| simulation.set(key, value))?;
             simulation.set("workload.requests", u64::MAX >> 1).map(|simulation| simulation.seed(self.seed))
         };
+        if with(&[])?.scenario()?.config.ssd.scale_by != ScaleBy::Space {
+            let message = "`ssd.scale_by` is \"width\", but these tests bring the load of a whole drive; scale it by \"space\"";
+            return Err(Error::Input(message.to_owned()));
+        }
         // The keys that make it empty are not the user's: what they would be refused for is said here.
         if with(&[])?.scenario()?.array.ssd.superblock.is_none() {
             let drives: Vec<&str> = cards().iter().map(|card| card.drive.as_str()).collect();

@@ -3,18 +3,25 @@
 use serde::Serialize;
 
 use super::{GcCheck, theory};
-use crate::config::Scenario;
+use crate::config::{ScaleBy, Scenario};
+use flashraid_model::array::ArrayParams;
 use flashraid_model::ssd::{PlaneReads, Shape, SsdParams, SuperblockParams};
 
 /// A drive with superblocks, as it is simulated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DriveCheck {
-    /// Rows of a superblock are so many times fewer than in the drive that is meant.
+    /// Rows of a superblock, or what `scale_by` says, are so many times fewer than in the drive that is meant.
     pub scale: u32,
+    /// `width` if dies, channels, cores and link are; left out else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale_by: Option<ScaleBy>,
     /// Superblocks.
     pub superblocks: u32,
-    /// Bytes of a superblock.
+    /// Bytes of a superblock, parity included.
     pub superblock_bytes: u64,
+    /// Bytes of all superblocks that hold parity; left out if none do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parity_bytes: Option<u64>,
     /// Bytes of a superpage, which one program of a die takes.
     pub superpage_bytes: u64,
     /// Bytes of the write buffer.
@@ -34,13 +41,20 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let unit_bytes = u64::from(superblock.unit_pages) * u64::from(ssd.geometry.page_bytes);
     let superblock_bytes = u64::from(shape.superblock_units()) * unit_bytes;
     let burst_superblocks = superblock.collection.target + superblock.collection.span - superblock.collection.floor;
-    let burst_bytes = u64::from(burst_superblocks) * superblock_bytes;
+    let data_bytes = u64::from(shape.data_units()) * unit_bytes;
+    let burst_bytes = u64::from(burst_superblocks) * data_bytes;
     // Rows are whole, so that the drive may be scaled by a little more or less.
-    let (pages, unscaled) = (u64::from(ssd.geometry.pages_per_block), u64::from(scenario.config.ssd.geometry.pages));
+    let written = &scenario.config.ssd;
+    let (pages, unscaled) = match written.scale_by {
+        ScaleBy::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.pages)),
+        ScaleBy::Width => (1, u64::from(written.scale)),
+    };
     Some(DriveCheck {
         scale: (unscaled / pages) as u32,
+        scale_by: (written.scale_by == ScaleBy::Width && written.scale > 1).then_some(written.scale_by),
         superblocks: shape.superblocks,
         superblock_bytes,
+        parity_bytes: shape.rain.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
         superpage_bytes: u64::from(shape.superpage_units()) * unit_bytes,
         buffer_bytes: u64::from(superblock.buffer.units) * unit_bytes,
         burst_bytes,
@@ -50,8 +64,13 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
 }
 
 /// What is probably not meant.
-pub(super) fn warnings(drive: &DriveCheck, exported_bytes: u64) -> Vec<String> {
+pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
+    let exported_bytes = array.ssd.exported_pages() * u64::from(array.ssd.geometry.page_bytes);
     let mut warnings = Vec::new();
+    if drive.scale_by == Some(ScaleBy::Width) && array.host_port.is_some() {
+        let scale = drive.scale;
+        warnings.push(format!("members are scaled by width (1 : {scale}), but not what the array's controller lets through: divide array.controller by {scale}, too"));
+    }
     if drive.buffer_bytes * 100 > exported_bytes {
         let percent = drive.buffer_bytes as f64 * 100.0 / exported_bytes as f64;
         warnings.push(format!(
@@ -70,27 +89,47 @@ pub(super) fn memory_bytes(shape: &Shape) -> u64 {
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = Shape::new(&ssd.geometry, superblock);
     let holding = f64::from(shape.superblocks) - f64::from(superblock.collection.target) - 1.0;
-    holding * f64::from(shape.superblock_units()) / f64::from(shape.exported_units)
+    holding * f64::from(shape.data_units()) / f64::from(shape.exported_units)
+}
+
+/// Data that superblocks can hold / exported data − 1.
+pub(super) fn over_provisioning(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
+    let shape = Shape::new(&ssd.geometry, superblock);
+    f64::from(shape.superblocks) * f64::from(shape.data_units()) / f64::from(shape.exported_units) - 1.0
+}
+
+/// Superpages that are programmed for parity, for each that is programmed with data.
+fn parity_share(shape: &Shape) -> f64 {
+    if shape.rain { 1.0 / f64::from(shape.dies - 1) } else { 0.0 }
 }
 
 pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcCheck {
     let shape = Shape::new(&ssd.geometry, superblock);
     let alpha = alpha(ssd, superblock).max(1.000_001);
-    let write_amplification = theory::greedy(shape.superblock_units(), alpha);
-    let moved = 1.0 - 1.0 / write_amplification;
+    let of_data = theory::greedy(shape.data_units(), alpha);
+    let (moved, parity) = (1.0 - 1.0 / of_data, parity_share(&shape));
     // Of a die, which has a row's share of each superpage.
-    let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64;
-    let clean_ns = f64::from(shape.rows) * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
+    let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64 + parity * programs_ns(ssd, superblock) as f64;
+    let rows = f64::from(shape.data_superpages()) / f64::from(shape.dies);
+    let clean_ns = rows * moved * superpage_ns + ssd.timing.block_erase_ns as f64;
     GcCheck {
         pool_blocks: shape.superblocks,
         start_free_blocks: superblock.collection.target,
         stop_free_blocks: superblock.collection.target + superblock.collection.span,
-        write_amplification,
+        write_amplification: of_data * (1.0 + parity),
         write_amplification_is: "exact",
-        write_amplification_oldest_first: theory::oldest_first(alpha),
-        pages_moved_per_clean: f64::from(shape.superblock_units()) * f64::from(superblock.unit_pages) * moved,
+        write_amplification_oldest_first: theory::oldest_first(alpha) * (1.0 + parity),
+        pages_moved_per_clean: f64::from(shape.data_units()) * f64::from(superblock.unit_pages) * moved,
         clean_us: if ssd.gc.instantaneous { 0.0 } else { clean_ns / 1000.0 },
     }
+}
+
+/// Pages that cross a channel for each one written: those that are moved cross twice, parity once.
+pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> f64 {
+    let parity = parity_share(&Shape::new(&ssd.geometry, superblock));
+    let of_data = gc.write_amplification / (1.0 + parity);
+    let moved = if ssd.gc.instantaneous { 0.0 } else { of_data - 1.0 };
+    1.0 + 2.0 * moved + parity * (1.0 + moved)
 }
 
 fn superpage_units(ssd: &SsdParams, superblock: &SuperblockParams) -> u32 {
@@ -113,7 +152,9 @@ pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc
     let planes = if superblock.plane_reads == PlaneReads::Independent { f64::from(ssd.geometry.planes) } else { 1.0 };
     let pages = f64::from(superpage_units(ssd, superblock)) * f64::from(superblock.unit_pages);
     let program = programs_ns(ssd, superblock) as f64 / pages;
-    let moved = gc.write_amplification - 1.0;
+    let parity = parity_share(&Shape::new(&ssd.geometry, superblock));
+    let program = program * (1.0 + parity);
+    let moved = gc.write_amplification / (1.0 + parity) - 1.0;
     let erases = gc.write_amplification * ssd.timing.block_erase_ns as f64 / f64::from(ssd.geometry.pages_per_block * ssd.geometry.planes);
     let moves = if ssd.gc.instantaneous { 0.0 } else { moved * (program + reads_ns(superblock) as f64 / pages) + erases };
     (read / planes, program, program + moves)

@@ -37,12 +37,24 @@ impl fmt::Display for CheckReport {
                 size(drive.buffer_bytes)
             );
             line(f, "drive", &text)?;
+            if let Some(parity) = drive.parity_bytes {
+                let text = format!("{} of the raw capacity; over-provisioning and write amplification allow for it", size(parity));
+                line(f, "parity", &text)?;
+            }
             let mut text = format!("{} before the free superblocks are used up", size(drive.burst_bytes));
             if drive.scale > 1 {
                 let (burst, memory) = (size(drive.burst_bytes_unscaled), size(drive.memory_bytes_unscaled));
                 text += &format!("; in the drive {burst} (1 : {} is simulated: {memory} of state would be needed for each)", drive.scale);
             }
             line(f, "a burst may be", &text)?;
+            if drive.scale_by.is_some() {
+                let scale = drive.scale;
+                let text = format!(
+                    "dies, channels, cores, link and buffer are divided by {scale}: divide the load (requests per second, requests outstanding) by \
+                     {scale}, multiply requests and bytes per second of the report by {scale}; times stay"
+                );
+                line(f, "scaled by width", &text)?;
+            }
         }
         let gc = &self.gc;
         let text =

@@ -62,9 +62,13 @@ pub struct SsdConfig {
     pub suspension: Option<SuspensionConfig>,
     /// The drive is simulated with so many times fewer rows in each superblock, and erases that much shorter: a drive that does not fit the
     /// memory. Superblocks, dies, buffer and spare area stay as they are; what free space absorbs shrinks. Needs `ssd.superblock`.
+    /// With `scale_by = "width"` it is a narrower drive instead.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1, max = 65_536))]
     pub scale: u32,
+    /// What `scale` divides.
+    #[serde(default, skip_serializing_if = "ScaleBy::is_default")]
+    pub scale_by: ScaleBy,
     /// Garbage collection.
     #[serde(default)]
     pub gc: GcConfig,
@@ -75,6 +79,24 @@ pub struct SsdConfig {
     /// How the device is brought to a working state before the run.
     #[serde(default)]
     pub warm_up: WarmUpConfig,
+}
+
+/// What a drive has less of when it is scaled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScaleBy {
+    /// Rows of each superblock: throughput and latencies stay, what free space absorbs shrinks.
+    #[default]
+    Space,
+    /// Dies, channels, cores, programs at a time, link and buffer, which must be multiples of `scale`: times stay, throughput shrinks, and
+    /// so should the load.
+    Width,
+}
+
+impl ScaleBy {
+    fn is_default(&self) -> bool {
+        *self == Self::Space
+    }
 }
 
 fn default_preset() -> String {

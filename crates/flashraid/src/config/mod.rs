@@ -53,7 +53,7 @@ pub use array::{ArrayConfig, Level};
 pub use cache::{CacheConfig, CacheMemory};
 pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, NotifyConfig, ProtocolConfig};
 pub use device::{
-    Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, SsdConfig, Start,
+    Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, ScaleBy, SsdConfig, Start,
     SummaryPage, TimingConfig, Transfer, WarmUpConfig, WarmUpPattern,
 };
 pub use flashraid_model::coordination::SchemePolicy;

@@ -1,7 +1,7 @@
 //! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]`, `[ssd.suspension]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
 
 use super::Config;
-use super::device::{Start, Transfer, WarmUpPattern};
+use super::device::{Link, LinkRate, ScaleBy, Start, Transfer, WarmUpPattern};
 use super::gc::{GcConfig, Idle, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
 use super::superblock::{self as written, FirmwareConfig, PlaneReads, SuperblockConfig};
@@ -46,6 +46,7 @@ impl Resolver<'_> {
             ("ssd.firmware", ssd.firmware.is_some()),
             ("ssd.suspension", ssd.suspension.is_some()),
             ("ssd.scale", ssd.scale != 1),
+            ("ssd.scale_by", ssd.scale_by != ScaleBy::Space),
             ("ssd.warm_up.start", ssd.warm_up.start == Start::Fresh),
             ("ssd.warm_up.pattern", ssd.warm_up.pattern == WarmUpPattern::Steady),
         ];
@@ -55,9 +56,52 @@ impl Resolver<'_> {
         }
     }
 
+    /// The drive that is simulated for one that is scaled by its width: with so many times less of all that works at the same time.
+    fn narrowed(&mut self, config: &Config) -> Config {
+        let mut narrow = config.clone();
+        let ssd = &mut narrow.ssd;
+        let by = std::mem::replace(&mut ssd.scale, 1);
+        if ssd.superblock.as_ref().is_some_and(|superblock| superblock.rain) && by > 1 {
+            let message = "`ssd.scale_by` is \"width\", but with `ssd.superblock.rain` fewer dies would have a larger share of parity";
+            self.problem("ssd.scale_by", message, Some("scale by \"space\""));
+        }
+        let mut divide = |key: &str, number: u32| {
+            if !number.is_multiple_of(by) {
+                let message = format!("`{key}` is {number}, but `ssd.scale_by = \"width\"` divides it by `ssd.scale` ({by})");
+                self.problem(key, message, Some("take a scale that divides it, or scale by \"space\""));
+            }
+            (number / by).max(1)
+        };
+        ssd.geometry.dies = divide("ssd.geometry.dies", ssd.geometry.dies);
+        let firmware = ssd.firmware.get_or_insert_default();
+        firmware.cores = divide("ssd.firmware.cores", firmware.cores);
+        if let Some(programs) = ssd.superblock.as_mut().and_then(|superblock| superblock.programs_at_once.as_mut()) {
+            *programs = divide("ssd.superblock.programs_at_once", *programs);
+        }
+        let channel = ssd.channel.as_ref().filter(|_| ssd.transfer == Transfer::Channel);
+        if let Some(per_channel) = channel.map(|channel| channel.dies_per_channel).filter(|&dies| !ssd.geometry.dies.is_multiple_of(dies)) {
+            let message = format!(
+                "`ssd.scale_by = \"width\"` leaves {} dies, but `ssd.channel.dies_per_channel` is {per_channel}, and channels are divided as a whole",
+                ssd.geometry.dies
+            );
+            self.problem("ssd.scale", message, Some("take a smaller scale, or scale by \"space\""));
+        }
+        if let Some(size) = ssd.buffer.as_mut().and_then(|buffer| buffer.size.as_mut()) {
+            size.bytes /= u64::from(by);
+        }
+        match &mut ssd.link {
+            Link::Rate(LinkRate::Off) => {}
+            Link::Rate(LinkRate::HalfDuplex(rate)) => rate.bytes_per_s = (rate.bytes_per_s / u64::from(by)).max(1),
+            Link::Table(table) => table.rate.bytes_per_s = (table.rate.bytes_per_s / u64::from(by)).max(1),
+        }
+        narrow
+    }
+
     /// A drive with superblocks.
     pub(super) fn superblock_ssd(&mut self, config: &Config) -> Option<SsdParams> {
         let before = self.problems_so_far();
+        let narrow = (config.ssd.scale_by == ScaleBy::Width).then(|| self.narrowed(config));
+        let config = narrow.as_ref().unwrap_or(config);
         let set = serde_json::to_value(&config.ssd).unwrap_or_default();
         for (key, default) in of_pools() {
             // A configuration that was filled in has all keys.
@@ -172,7 +216,11 @@ impl Resolver<'_> {
         if units > UNITS_MAX {
             let least = units.div_ceil(UNITS_MAX) * u64::from(config.ssd.scale);
             let message = format!("the drive has {units} units of {}, but the model numbers {UNITS_MAX} at most", written.unit);
-            self.problem("ssd.geometry", message, Some(&format!("simulate a part of it: ssd.scale = {}", least.next_power_of_two())));
+            let help = match config.ssd.scale_by {
+                ScaleBy::Space => format!("simulate a part of it: ssd.scale = {}", least.next_power_of_two()),
+                ScaleBy::Width => "simulate a smaller part of it, or ssd.scale_by = \"space\"".to_owned(),
+            };
+            self.problem("ssd.geometry", message, Some(&help));
             return None;
         }
         let reserved = g.reserved.of(g.blocks);
@@ -264,6 +312,7 @@ impl Resolver<'_> {
             cache_read: written.cache_read,
             reads_ahead: written.reads_ahead,
             programs_at_once: written.programs_at_once.unwrap_or(geometry.dies),
+            rain: written.rain,
             buffer: BufferParams {
                 units: units.min(u64::from(u32::MAX >> 1)) as u32,
                 ack_ns: self.time("ssd.buffer.ack", buffer.ack, 0),
@@ -328,20 +377,25 @@ impl Resolver<'_> {
             self.problem("ssd.superblock.target", message, None);
             return;
         }
+        if superblock.rain && geometry.dies < 2 {
+            let message = "`ssd.superblock.rain` puts the parity of a row on another die, but `ssd.geometry.dies` is 1";
+            self.problem("ssd.superblock.rain", message, Some("remove it, or give the drive more dies"));
+            return;
+        }
         let shape = Shape::new(geometry, superblock);
-        if target + 4 > geometry.reserved_blocks_per_plane {
+        let (reserved, left) = (geometry.reserved_blocks_per_plane, shape.spare_superblocks());
+        if target + 4 > left {
+            let and_parity = if superblock.rain { format!(", of which parity leaves {left}") } else { String::new() };
             let message = format!(
-                "`ssd.geometry.reserved` leaves {} superblocks in reserve, but {} are needed: `ssd.superblock.target` ({target}) and four that are open",
-                geometry.reserved_blocks_per_plane,
+                "`ssd.geometry.reserved` leaves {reserved} superblocks in reserve{and_parity}, but {} are needed: `ssd.superblock.target` ({target}) and four that are open",
                 target + 4
             );
             self.problem("ssd.geometry.reserved", message, Some("raise it, or ssd.geometry.blocks, or lower ssd.superblock.target"));
         } else if !shape.never_stops(floor) {
             let message = format!(
-                "of the {} superblocks of {} superpages so few are in reserve ({}) that collection may come to find nothing worth moving",
+                "of the {} superblocks of {} superpages so few are in reserve ({left}) that collection may come to find nothing worth moving",
                 shape.superblocks,
-                shape.superpages(),
-                geometry.reserved_blocks_per_plane
+                shape.superpages()
             );
             let help = if config.ssd.scale > 1 { "lower ssd.scale, or raise ssd.geometry.reserved" } else { "raise ssd.geometry.reserved" };
             self.problem("ssd.geometry.reserved", message, Some(help));

@@ -32,6 +32,9 @@ pub struct SuperblockConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub programs_at_once: Option<u32>,
+    /// One superpage in `geometry.dies` is parity of the others of its row, programmed after them; `geometry.reserved` must have room for it.
+    #[serde(skip_serializing_if = "is_off")]
+    pub rain: bool,
     /// Free superblocks at which moves balance writes.
     #[schemars(range(min = 3, max = 65_536))]
     pub target: u32,
@@ -57,12 +60,18 @@ impl Default for SuperblockConfig {
             cache_read: false,
             reads_ahead: 64,
             programs_at_once: None,
+            rain: false,
             target: 6,
             span: 3,
             floor: 2,
             debt: 4,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_off(is_on: &bool) -> bool {
+    !is_on
 }
 
 /// What reads at the same time in a die.

@@ -139,24 +139,31 @@ pub struct DriveInputs {
     pub unit_pages: u32,
     /// Dies of a drive.
     pub dies: u32,
+    /// They write parity.
+    pub rain: bool,
     /// So many times smaller than the drives they stand for.
     pub scale: u32,
+    /// In what.
+    pub scale_by: ScaleBy,
 }
 
 fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
-    let DriveInputs { counters: c, unit_pages, dies, scale } = *drive;
+    let DriveInputs { counters: c, unit_pages, dies, rain, scale, scale_by } = *drive;
     let measured = inputs.measured;
     let dies_ns = (measured.end_ns - measured.from_ns) as f64 * f64::from(dies) * inputs.counters.len() as f64;
     let share = |ns: u64| (dies_ns > 0.0).then(|| ns as f64 / dies_ns);
     let mean_us = |sum_ns: u64, count: u64| (count > 0).then(|| us(sum_ns) / count as f64);
     DriveReport {
         scale,
+        scale_by: (scale_by == ScaleBy::Width && scale > 1).then_some(scale_by),
         write_amplification: c.write_amplification(unit_pages),
+        write_amplification_of_parity: c.write_amplification_of_parity(unit_pages).filter(|_| rain),
         commands: c.commands,
         units_programmed: c.units_programmed,
         units_moved: c.units_moved,
         units_dropped: c.units_dropped,
         units_padded: c.units_padded,
+        units_parity: c.units_parity,
         overwritten: c.overwritten,
         buffer_hits: c.buffer_hits,
         rmw_reads: c.rmw_reads,
@@ -175,6 +182,7 @@ fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
         die_time: DieTime {
             host_programs: share(c.program_ns),
             collection_programs: share(c.collection_program_ns),
+            parity_programs: share(c.parity_program_ns).filter(|_| rain),
             collection_reads: share(c.collection_read_ns),
             erases: share(c.erase_ns),
         },

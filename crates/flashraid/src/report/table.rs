@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::config::ScaleBy;
+
 use super::{ByDirection, Controller, DriveReport, FailedMember, Failure, Lost, Member, Parity, Report, ResponseTime};
 
 /// Most members that get a column each.
@@ -332,8 +334,13 @@ fn drive_section(drive: &DriveReport) -> Section {
         Row::new("pages read that waited for collection", [count(drive.reads_behind_collection)], ""),
         Row::new("mean of these waits", [format_figure(drive.reads_behind_collection_mean_us)], "us"),
     ];
+    if let Some(parity) = time.parity_programs {
+        rows.insert(4, Row::new("dies in programs of parity", [share(Some(parity))], "%"));
+        rows.insert(1, Row::new("of which parity", [format_figure(drive.write_amplification_of_parity)], ""));
+    }
     if drive.scale > 1 {
-        rows.insert(0, Row::new("scale", [format!("1 : {}", drive.scale)], ""));
+        let by = if drive.scale_by == Some(ScaleBy::Width) { " by width" } else { "" };
+        rows.insert(0, Row::new("scale", [format!("1 : {}{by}", drive.scale)], ""));
     }
     Section { title: "Drives", columns: Vec::new(), rows }
 }

@@ -108,7 +108,7 @@ impl Drive {
         let need = match agent.role.notify {
             Notify::AtStart => Need::AT_LIMIT,
             Notify::Soft => Need {
-                pages_left: u64::from(free.saturating_sub(floor + 1)) * u64::from(self.shape.superblock_units()),
+                pages_left: u64::from(free.saturating_sub(floor + 1)) * u64::from(self.shape.data_units()),
                 at_limit: free <= floor,
                 pages_given: agent.pages_given,
                 times_forced: agent.times_forced,

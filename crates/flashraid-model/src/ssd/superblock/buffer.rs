@@ -24,6 +24,8 @@ pub(super) enum Stage {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Superpage {
     pub of_host: bool,
+    /// It holds no units, but parity of the others of its row.
+    pub is_parity: bool,
     pub stage: Stage,
     /// Its number among all.
     pub number: u64,
@@ -199,7 +201,7 @@ impl Drive {
         let superpage = &mut self.buffer.superpages[id];
         superpage.units.clear();
         superpage.sources.clear();
-        (superpage.of_host, superpage.stage, superpage.missing) = (of_host, Stage::Filling, 0);
+        (superpage.of_host, superpage.is_parity, superpage.stage, superpage.missing) = (of_host, false, Stage::Filling, 0);
         superpage.number = self.buffer.numbers;
         self.buffer.numbers += 1;
         id
@@ -290,13 +292,49 @@ impl Drive {
         let of_host = self.buffer.superpages[id].of_host;
         let free = self.media.free();
         self.buffer.superpages[id].first = self.media.take_place(if of_host { Stream::Host } else { Stream::Collection }, die);
-        let state = &mut self.dies[die as usize];
-        let queue = if of_host { &mut state.programs } else { &mut state.moved_programs };
-        queue.push_back(id);
-        state.waiting_ns += self.superpage_transfer_ns + self.program_ns;
+        self.await_program(id, die);
         if self.media.free() < free {
             self.superblock_opened(now);
         }
+    }
+
+    /// A superpage joins the queue of its class.
+    fn await_program(&mut self, id: u32, die: u32) {
+        let state = &mut self.dies[die as usize];
+        let queue = if self.buffer.superpages[id].of_host { &mut state.programs } else { &mut state.moved_programs };
+        queue.push_back(id);
+        state.waiting_ns += self.superpage_transfer_ns + self.program_ns;
+    }
+
+    /// The program of a superpage has begun: if it is the last of its row with data, the parity of that goes to its die (rule 218).
+    pub(super) fn parity_follows(&mut self, now: TimeNs, id: u32) {
+        let Superpage { of_host, is_parity, first, .. } = self.buffer.superpages[id];
+        if is_parity {
+            return;
+        }
+        let Some(place) = self.media.row_is_full(first) else { return };
+        let id = self.begin_superpage(of_host);
+        let parity = &mut self.buffer.superpages[id];
+        (parity.is_parity, parity.stage, parity.first) = (true, Stage::Closed, place);
+        let die = self.shape.place(place).die;
+        self.await_program(id, die);
+        self.dispatch(now, die);
+    }
+
+    /// The program of parity has ended.
+    fn parity_programmed(&mut self, now: TimeNs, id: u32) {
+        self.drive_counters.units_parity += u64::from(self.shape.superpage_units());
+        let is_sealed = self.media.superpage_programmed(self.buffer.superpages[id].first);
+        self.buffer.superpages.give_back(id);
+        if is_sealed {
+            self.superblock_sealed(now);
+        }
+    }
+
+    /// What found nothing useful to collect may find it now: more superblocks than two may have waited for their last programs.
+    fn superblock_sealed(&mut self, now: TimeNs) {
+        self.begin_parts(now);
+        self.place_superpages(now);
     }
 
     /// The die with the earliest estimated start of those that have room, of equal ones the one with most rows left, so that dies that have
@@ -354,6 +392,9 @@ impl Drive {
 
     /// The program of a superpage has ended: its units are at their places now, unless they were replaced (rules 206 and 210).
     pub(super) fn programmed(&mut self, now: TimeNs, id: u32) {
+        if self.buffer.superpages[id].is_parity {
+            return self.parity_programmed(now, id);
+        }
         let per_superpage = self.shape.superpage_units();
         let Superpage { of_host, number, units, sources, first, .. } = std::mem::take(&mut self.buffer.superpages[id]);
         let padded = per_superpage - units.len() as u32;
@@ -377,7 +418,7 @@ impl Drive {
                 }
             }
         }
-        self.media.superpage_programmed(first);
+        let is_sealed = self.media.superpage_programmed(first);
         let moved = if of_host { Vec::new() } else { sources };
         self.buffer.superpages[id].units = units;
         self.buffer.superpages.give_back(id);
@@ -385,6 +426,9 @@ impl Drive {
             self.end_flushes(now);
             self.end_forced(now, number);
             self.bring_in(now);
+            if is_sealed {
+                self.superblock_sealed(now);
+            }
         } else {
             self.moves_programmed(now, &moved);
         }

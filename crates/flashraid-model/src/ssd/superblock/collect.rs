@@ -76,7 +76,7 @@ impl Collection {
     /// What the move of a unit costs.
     fn cost(&self, shape: &Shape, params: &SuperblockCollection) -> i128 {
         let valid = self.victim.map_or(0, |victim| victim.valid);
-        i128::from(shape.superblock_units() - valid) * i128::from(params.span)
+        i128::from(shape.data_units() - valid) * i128::from(params.span)
     }
 
     /// Units that are to be moved for what the host has written.
@@ -331,6 +331,7 @@ impl Drive {
     /// Collection in no time, before a superpage of the host (rule 216).
     pub(super) fn collect_at_once(&mut self) {
         let planes = u64::from(self.shape.dies) * u64::from(self.shape.planes);
+        let parity_before = self.untimed.parity_superpages_moved();
         while self.media.free() <= self.params.collection.target
             && let Some(victim) = self.media.victim()
         {
@@ -340,6 +341,8 @@ impl Drive {
             self.counters.gc_pages_moved += u64::from(moved) * u64::from(self.params.unit_pages);
             self.counters.erases += planes;
         }
+        let parity = self.untimed.parity_superpages_moved() - parity_before;
+        self.drive_counters.units_parity += parity * u64::from(self.shape.superpage_units());
     }
 
     /// Whether the drive counts as collecting may have changed: forced, idle, at its floor, or at twice its usual pace.

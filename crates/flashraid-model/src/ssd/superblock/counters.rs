@@ -41,6 +41,8 @@ counters! {
     units_dropped,
     /// Places of units that were programmed without data, since a superpage was closed early.
     units_padded,
+    /// Places of units that were programmed with parity.
+    units_parity,
     /// Units of which the host wrote a part, and whose rest was read from flash.
     rmw_reads,
     /// Pages of trims that do not cover their unit, and are ignored.
@@ -69,6 +71,8 @@ counters! {
     program_ns,
     /// Time of dies in programs of collection, transfers included, in nanoseconds.
     collection_program_ns,
+    /// Time of dies in programs of parity, transfers included, in nanoseconds.
+    parity_program_ns,
     /// Time of dies in reads of collection, transfers included, in nanoseconds.
     collection_read_ns,
     /// Time of dies in erases, in nanoseconds.
@@ -81,12 +85,22 @@ impl DriveCounters {
     /// Units on flash for each unit's worth of pages that the host sent; `None` if it sent nothing.
     #[must_use]
     pub fn write_amplification(&self, unit_pages: u32) -> Option<f64> {
-        (self.pages_received > 0).then(|| (self.programmed_units() * u64::from(unit_pages)) as f64 / self.pages_received as f64)
+        self.for_each_received(self.programmed_units(), unit_pages)
     }
 
-    /// Units' worth of places that were programmed, for the host, by collection and without data.
+    /// What parity contributes to it.
+    #[must_use]
+    pub fn write_amplification_of_parity(&self, unit_pages: u32) -> Option<f64> {
+        self.for_each_received(self.units_parity, unit_pages)
+    }
+
+    fn for_each_received(&self, units: u64, unit_pages: u32) -> Option<f64> {
+        (self.pages_received > 0).then(|| (units * u64::from(unit_pages)) as f64 / self.pages_received as f64)
+    }
+
+    /// Units' worth of places that were programmed, for the host, by collection, without data and with parity.
     #[must_use]
     pub fn programmed_units(&self) -> u64 {
-        self.units_programmed + self.units_moved + self.units_padded
+        self.units_programmed + self.units_moved + self.units_padded + self.units_parity
     }
 }

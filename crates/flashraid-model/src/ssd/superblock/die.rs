@@ -366,9 +366,10 @@ impl Drive {
         let step = Step::Transfer;
         state.exclusive = Some(Exclusive { job, step, began: now, suspensions: 0, suspended_from: 0, reads_came: false });
         match job {
-            Job::Program(_) | Job::MovedProgram(_) => {
+            Job::Program(id) | Job::MovedProgram(id) => {
                 let at = self.transfer(now, die, self.superpage_transfer_ns);
                 self.schedule(at, DriveWake::Exclusive(die));
+                self.parity_follows(now, id);
             }
             Job::Erase(_) => self.array_works(now, die, self.erase_ns),
             Job::Move(part) => self.array_works(now, die, self.part_step(part).0),
@@ -443,6 +444,7 @@ impl Drive {
         let ns = now - exclusive.began;
         let counters = &mut self.drive_counters;
         let of_class = match exclusive.job {
+            Job::Program(id) | Job::MovedProgram(id) if self.buffer.superpages[id].is_parity => &mut counters.parity_program_ns,
             Job::Program(_) => &mut counters.program_ns,
             Job::MovedProgram(_) => &mut counters.collection_program_ns,
             Job::Erase(_) => &mut counters.erase_ns,

@@ -4,6 +4,7 @@
 
 use super::params::{Shape, SuperblockCollection};
 use crate::rng;
+use std::collections::BTreeMap;
 
 /// No unit, no place.
 pub(super) const NONE: u32 = u32::MAX;
@@ -62,6 +63,16 @@ pub struct Media {
     pub(super) free: std::collections::VecDeque<u32>,
     /// At most two for each stream, the older one first.
     pub(super) open: [Vec<Open>; 2],
+    /// With parity: of rows that have begun, counted over all superblocks, how many superpages of data have; rows that are full are not there.
+    pub(super) rows_begun: BTreeMap<u32, u32>,
+}
+
+impl Open {
+    /// A superblock of which nothing is taken.
+    fn new(shape: &Shape, block: u32) -> Self {
+        let next_row = (0..shape.dies).map(|die| shape.data_row(block, die, 0)).collect();
+        Self { block, next_row, superpages_left: shape.data_superpages() }
+    }
 }
 
 impl Media {
@@ -78,6 +89,7 @@ impl Media {
             superblocks: vec![empty; shape.superblocks as usize],
             free: (0..shape.superblocks).collect(),
             open: [Vec::new(), Vec::new()],
+            rows_begun: BTreeMap::new(),
         };
         if !fresh {
             let mut writer = UntimedWriter::new(Stream::Host);
@@ -133,26 +145,43 @@ impl Media {
         self.superblocks[block as usize].valid += 1;
     }
 
-    /// The program of the superpage at `first` has ended; its units have been settled.
-    pub(super) fn superpage_programmed(&mut self, first: u32) {
+    /// The program of the superpage of data at `first` has begun, or has ended if it takes no time. If it is the last of its row, says where
+    /// the parity of that goes.
+    pub(super) fn row_is_full(&mut self, first: u32) -> Option<u32> {
+        let row = self.shape.row_of(first);
+        let parity = self.shape.parity_place(row)?;
+        let begun = self.rows_begun.entry(row).or_insert(0);
+        *begun += 1;
+        if *begun + 1 < self.shape.dies {
+            return None;
+        }
+        self.rows_begun.remove(&row);
+        Some(parity)
+    }
+
+    /// The program of the superpage at `first` has ended; its units have been settled. Says whether the superblock is sealed by it.
+    pub(super) fn superpage_programmed(&mut self, first: u32) -> bool {
         let (block, all) = (self.superblock_of(first), self.shape.superpages());
         let superblock = &mut self.superblocks[block as usize];
         superblock.programmed += 1;
-        if superblock.programmed == all {
+        let is_sealed = superblock.programmed == all;
+        if is_sealed {
             superblock.state = State::Sealed;
         }
+        is_sealed
     }
 
     /// Whether a superpage of the stream may go to that die.
     pub(super) fn has_room(&self, stream: Stream, die: u32) -> bool {
         let open = &self.open[stream as usize];
         let rows = self.shape.rows;
-        (open.len() < 2 && !self.free.is_empty()) || open.iter().any(|open| open.next_row[die as usize] < rows)
+        let has_row = |&block: &u32| self.shape.data_row(block, die, 0) < rows;
+        (open.len() < 2 && self.free.front().is_some_and(has_row)) || open.iter().any(|open| open.next_row[die as usize] < rows)
     }
 
     /// Rows that the die has left in the superblocks that are open for the stream.
     pub(super) fn rows_left(&self, stream: Stream, die: u32) -> u32 {
-        self.open[stream as usize].iter().map(|open| self.shape.rows - open.next_row[die as usize]).sum()
+        self.open[stream as usize].iter().map(|open| self.shape.data_rows(open.block, die, open.next_row[die as usize])).sum()
     }
 
     /// The place of a superpage of the stream on that die, which has room.
@@ -162,12 +191,12 @@ impl Media {
         let at = list.iter().position(|open| open.next_row[die as usize] < rows).unwrap_or_else(|| {
             let block = self.free.pop_front().expect("the die has room");
             self.superblocks[block as usize].state = State::Open;
-            list.push(Open { block, next_row: vec![0; dies as usize], superpages_left: dies * rows });
+            list.push(Open::new(&self.shape, block));
             list.len() - 1
         });
         let open = &mut list[at];
         let row = open.next_row[die as usize];
-        open.next_row[die as usize] += 1;
+        open.next_row[die as usize] = self.shape.data_row(open.block, die, row + 1);
         open.superpages_left -= 1;
         let first = ((open.block * rows + row) * dies + die) * self.shape.superpage_units();
         if open.superpages_left == 0 {
@@ -242,19 +271,24 @@ impl Media {
         self.refill(true);
         let mut order: Vec<u32> = (0..exported_units).collect();
         let mut drawn = 0;
-        for (block, valid) in valid_by_age(sealed, per_block, exported_units).into_iter().enumerate() {
+        for (block, valid) in valid_by_age(sealed, self.shape.data_units(), exported_units).into_iter().enumerate() {
             if !go_on(block as f64 / f64::from(sealed)) {
                 return false;
             }
             let block = self.free.pop_front().expect("all are free");
             self.superblocks[block as usize] =
                 Superblock { state: State::Sealed, valid: 0, programmed: self.shape.superpages(), erases: 0 };
-            let mut left = valid;
+            let (mut left, mut places_left) = (valid, self.shape.data_units());
             for at in 0..per_block {
-                if rng::below(stream, u64::from(per_block - at)) < u64::from(left) {
+                let place = block * per_block + at;
+                if self.shape.is_parity(place) {
+                    continue;
+                }
+                places_left -= 1;
+                if rng::below(stream, u64::from(places_left + 1)) < u64::from(left) {
                     let other = drawn + rng::below(stream, u64::from(exported_units - drawn)) as u32;
                     order.swap(drawn as usize, other as usize);
-                    self.settle(order[drawn as usize], block * per_block + at);
+                    self.settle(order[drawn as usize], place);
                     drawn += 1;
                     left -= 1;
                 }
@@ -289,6 +323,9 @@ impl Media {
             }
             if !self.is_valid(place) || self.unit_at(place) as usize != unit {
                 return Err(format!("unit {unit} is mapped to place {place}, which does not hold it"));
+            }
+            if self.shape.is_parity(place) {
+                return Err(format!("unit {unit} lies where parity is"));
             }
             counted[(place / per_block) as usize] += 1;
         }
@@ -335,11 +372,13 @@ pub(super) struct UntimedWriter {
     filled: u32,
     /// Position in the order of dies at which the next search begins.
     next_die: usize,
+    /// Superpages of parity written.
+    parity_superpages: u64,
 }
 
 impl UntimedWriter {
     pub fn new(stream: Stream) -> Self {
-        Self { stream, first: 0, filled: 0, next_die: 0 }
+        Self { stream, first: 0, filled: 0, next_die: 0, parity_superpages: 0 }
     }
 
     pub fn put(&mut self, media: &mut Media, unit: u32) {
@@ -367,6 +406,10 @@ impl UntimedWriter {
     pub fn close(&mut self, media: &mut Media) {
         if self.filled > 0 {
             media.superpage_programmed(self.first);
+            if let Some(parity) = media.row_is_full(self.first) {
+                media.superpage_programmed(parity);
+                self.parity_superpages += 1;
+            }
             self.filled = 0;
         }
     }
@@ -398,6 +441,11 @@ impl Warming {
     /// Collects a victim as a whole; says how many units were moved. The next one's follow in the superpage of its last units.
     pub fn collect_one(&mut self, media: &mut Media, victim: u32) -> u32 {
         media.collect_untimed(victim, &mut self.collection)
+    }
+
+    /// Superpages of parity that collection has written.
+    pub fn parity_superpages_moved(&self) -> u64 {
+        self.collection.parity_superpages
     }
 
     /// Collects until more than `target` superblocks are free, or none is worth it.

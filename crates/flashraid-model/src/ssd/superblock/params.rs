@@ -23,6 +23,8 @@ pub struct SuperblockParams {
     pub reads_ahead: u32,
     /// Dies that may program at the same time; at least 1.
     pub programs_at_once: u32,
+    /// One superpage of each row is parity (rule 218); needs two dies.
+    pub rain: bool,
     /// The write buffer.
     pub buffer: BufferParams,
     /// The processor cores of the controller.
@@ -128,6 +130,8 @@ pub struct Shape {
     pub superblocks: u32,
     /// Units that are exported.
     pub exported_units: u32,
+    /// One superpage of each row is parity.
+    pub rain: bool,
 }
 
 /// Units of a superpage at most.
@@ -146,6 +150,7 @@ impl Shape {
             rows: geometry.pages_per_block / superpage_rows_pages,
             superblocks: geometry.blocks_per_plane,
             exported_units: (exported_pages / u64::from(params.unit_pages)) as u32,
+            rain: params.rain,
         }
     }
 
@@ -154,32 +159,80 @@ impl Shape {
         self.planes * self.pages_per_cell * self.flash_page_units
     }
 
-    /// Superpages of a superblock.
+    /// Superpages of a superblock, those of parity included.
     pub fn superpages(&self) -> u32 {
         self.dies * self.rows
     }
 
-    /// Units of a superblock.
+    /// Superpages of a superblock that take units.
+    pub fn data_superpages(&self) -> u32 {
+        self.rows * (self.dies - u32::from(self.rain))
+    }
+
+    /// Places for units in a superblock, those of parity included.
     pub fn superblock_units(&self) -> u32 {
         self.superpages() * self.superpage_units()
     }
 
-    /// Units of the medium.
+    /// Units that a superblock takes.
+    pub fn data_units(&self) -> u32 {
+        self.data_superpages() * self.superpage_units()
+    }
+
+    /// Places for units on the medium.
     pub fn units(&self) -> u64 {
         u64::from(self.superblocks) * u64::from(self.superblock_units())
     }
 
+    /// Superblocks beside those that what is exported fills.
+    pub fn spare_superblocks(&self) -> u32 {
+        self.superblocks.saturating_sub(self.exported_units.div_ceil(self.data_units()))
+    }
+
     /// Whether a superblock with so many valid units is worth collecting: its moves need fewer superpages than it gives back.
     pub fn is_useful(&self, valid: u32) -> bool {
-        valid.div_ceil(self.superpage_units()) < self.superpages()
+        valid.div_ceil(self.superpage_units()) < self.data_superpages()
     }
 
     /// Whether some superblock is worth collecting whenever no more than `floor` are free, so that nothing ever waits for good (rule 213):
     /// besides the free ones at most four are open, and two more may be on their way.
     pub fn never_stops(&self, floor: u32) -> bool {
         let sealed = u64::from(self.superblocks.saturating_sub(floor + 6));
-        let useless = u64::from(self.superblock_units() - self.superpage_units());
+        let useless = u64::from(self.data_units() - self.superpage_units());
         sealed * useless > u64::from(self.exported_units)
+    }
+
+    /// The row of a place, counted over all superblocks.
+    pub(super) fn row_of(&self, ppn: u32) -> u32 {
+        ppn / self.superpage_units() / self.dies
+    }
+
+    /// The die that has the parity of a row, whose number counts over all superblocks (rule 218).
+    pub(super) fn parity_die(&self, row: u32) -> Option<u32> {
+        self.rain.then(|| row % self.dies)
+    }
+
+    /// The first place of the parity of a row.
+    pub(super) fn parity_place(&self, row: u32) -> Option<u32> {
+        self.parity_die(row).map(|die| (row * self.dies + die) * self.superpage_units())
+    }
+
+    /// Whether parity is at that place.
+    pub(super) fn is_parity(&self, ppn: u32) -> bool {
+        self.parity_die(self.row_of(ppn)) == Some(ppn / self.superpage_units() % self.dies)
+    }
+
+    /// The first row of the superblock from `row` on in which the die takes units; `rows` if there is none.
+    pub(super) fn data_row(&self, block: u32, die: u32, row: u32) -> u32 {
+        // No die has the parity of two rows in a row.
+        row + u32::from(row < self.rows && self.parity_die(block * self.rows + row) == Some(die))
+    }
+
+    /// Rows of the superblock from `row` on in which the die takes units.
+    pub(super) fn data_rows(&self, block: u32, die: u32, row: u32) -> u32 {
+        let parity_before = |row: u32| (row + self.dies - 1 - die) / self.dies;
+        let (from, to) = (block * self.rows + row, (block + 1) * self.rows);
+        self.rows - row - if self.rain { parity_before(to) - parity_before(from) } else { 0 }
     }
 
     /// Where the unit at `ppn` lies.

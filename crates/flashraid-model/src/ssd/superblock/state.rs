@@ -62,6 +62,7 @@ impl Media {
             _ => Err(format!("superblock {block} is free or open twice, or there is none")),
         };
         self.free.clear();
+        self.rows_begun.clear();
         for _ in 0..next()?.min(blocks + 1) {
             let block = next()?;
             claim(&mut self.superblocks, block, State::Free, 0)?;
@@ -72,12 +73,26 @@ impl Media {
             for _ in 0..next()?.min(3) {
                 let block = next()?;
                 let next_row = (0..self.shape.dies).map(|_| next()).collect::<Result<Vec<u32>, String>>()?;
-                let taken: u64 = next_row.iter().map(|&row| u64::from(row)).sum();
-                if open.len() == 2 || next_row.iter().any(|&row| row > self.shape.rows) || taken == u64::from(self.shape.superpages()) {
-                    return Err(format!("superblock {block} is open and has no row left, or one too many"));
+                let is_next = |(die, &row): (u32, &u32)| row <= self.shape.rows && row == self.shape.data_row(block, die, row);
+                if open.len() == 2 || block >= blocks || !(0..).zip(&next_row).all(is_next) {
+                    return Err(format!("superblock {block} is open and has a row too many"));
                 }
-                claim(&mut self.superblocks, block, State::Open, taken as u32)?;
-                open.push(Open { block, next_row, superpages_left: self.shape.superpages() - taken as u32 });
+                let left: u32 = (0..).zip(&next_row).map(|(die, &row)| self.shape.data_rows(block, die, row)).sum();
+                if left == 0 {
+                    return Err(format!("superblock {block} is open and has no row left"));
+                }
+                let mut programmed = self.shape.data_superpages() - left;
+                for row in block * self.shape.rows..(block + 1) * self.shape.rows {
+                    let Some(parity) = self.shape.parity_die(row) else { break };
+                    let has_begun = |(die, &next): (u32, &u32)| die != parity && next > row % self.shape.rows;
+                    match (0..).zip(&next_row).filter(|&(die, next)| has_begun((die, next))).count() as u32 {
+                        0 => {}
+                        all if all + 1 == self.shape.dies => programmed += 1,
+                        begun => drop(self.rows_begun.insert(row, begun)),
+                    }
+                }
+                claim(&mut self.superblocks, block, State::Open, programmed)?;
+                open.push(Open { block, next_row, superpages_left: left });
             }
         }
         if words.next().is_some() {
@@ -101,6 +116,9 @@ impl Media {
     /// Whether the superpage of a place has been programmed, nothing being on its way.
     fn is_programmed(&self, place: u32) -> bool {
         let block = self.superblock_of(place);
+        if self.shape.is_parity(place) {
+            return false;
+        }
         match self.superblocks[block as usize].state {
             State::Sealed => true,
             State::Free | State::Victim => false,
@@ -119,8 +137,9 @@ mod tests {
     use super::*;
     use crate::rng;
 
-    fn warm(overwrites: f64, fresh: bool) -> Media {
-        let shape = Shape { dies: 3, planes: 2, flash_page_units: 2, pages_per_cell: 2, rows: 4, superblocks: 30, exported_units: 1500 };
+    fn warm(overwrites: f64, fresh: bool, rain: bool) -> Media {
+        let shape =
+            Shape { dies: 3, planes: 2, flash_page_units: 2, pages_per_cell: 2, rows: 4, superblocks: 30, exported_units: 1500, rain };
         let collection = SuperblockCollection { target: 5, span: 2, floor: 2, debt_units: 0 };
         let mut media = Media::new(shape, &[0, 1, 2], fresh);
         assert!(media.warm_up(overwrites, &mut rng::stream(3, "state", 0), &collection, &mut |_| true));
@@ -129,11 +148,12 @@ mod tests {
 
     #[test]
     fn what_is_saved_is_what_is_loaded() {
-        for (overwrites, fresh) in [(0.0, true), (0.0, false), (0.3, true), (2.7, false)] {
-            let media = warm(overwrites, fresh);
+        let states = [(0.0, true), (0.0, false), (0.3, true), (2.7, false)].into_iter().flat_map(|state| [(state, false), (state, true)]);
+        for ((overwrites, fresh), rain) in states {
+            let media = warm(overwrites, fresh, rain);
             let bytes = media.save();
             assert!(bytes.len() as u64 <= media.state_bytes());
-            let mut loaded = warm(0.9, false);
+            let mut loaded = warm(0.9, false, rain);
             loaded.load(&bytes).unwrap();
             loaded.verify().unwrap();
             assert_eq!(loaded.save(), bytes);
@@ -142,14 +162,20 @@ mod tests {
                 (&loaded.map, &loaded.valid, &loaded.superblocks, &loaded.free),
                 (&media.map, &media.valid, &media.superblocks, &media.free)
             );
-            assert_eq!(loaded.open, media.open);
+            assert_eq!((loaded.open, loaded.rows_begun), (media.open, media.rows_begun));
         }
     }
 
     /// Damaged where a checksum would not tell: refused or consistent, and never a panic.
     #[test]
     fn a_forged_state_is_refused_or_consistent() {
-        let media = warm(1.3, false);
+        for rain in [false, true] {
+            forged_states(rain);
+        }
+    }
+
+    fn forged_states(rain: bool) {
+        let media = warm(1.3, false, rain);
         let whole = media.save();
         let mut random = rng::stream(1, "forged", 0);
         let mut refused = 0;
@@ -160,7 +186,7 @@ mod tests {
             if rng::below(&mut random, 20) == 0 {
                 bytes.truncate(at);
             }
-            let mut loaded = warm(0.1, false);
+            let mut loaded = warm(0.1, false, rain);
             match loaded.load(&bytes) {
                 Err(_) => refused += 1,
                 Ok(()) => loaded.verify().unwrap(),

@@ -24,6 +24,44 @@ fn a_drive_is_scaled_by_its_rows() {
 }
 
 #[test]
+fn a_drive_is_scaled_by_its_width() {
+    let of = |scale: u32| {
+        let text = format!("ssd.scale = {scale}\nssd.scale_by = \"width\"\nssd.geometry.pages = 48\nssd.buffer.size = \"32MiB\"\n");
+        good(&format!("{GEN5}{text}"))
+    };
+    let whole = of(1);
+    for scale in [2, 4, 8] {
+        let scenario = of(scale);
+        let (ssd, of_whole) = (&scenario.array.ssd, &whole.array.ssd);
+        let (own, of_drive) = (ssd.superblock.as_ref().unwrap(), of_whole.superblock.as_ref().unwrap());
+        // So many times less works at the same time …
+        assert_eq!((ssd.geometry.dies, own.firmware.cores, own.programs_at_once), (32 / scale, 8 / scale, 32 / scale));
+        assert_eq!((own.buffer.units, own.collection.debt_units), (8192 / scale, of_drive.collection.debt_units / u64::from(scale)));
+        assert_eq!(ssd.exported_pages() * u64::from(scale), of_whole.exported_pages());
+        // 4 KiB at 14 GB/s and its parts.
+        assert_eq!(ssd.link.unwrap().page_ns, (4096 * u64::from(scale)).div_ceil(14));
+        // … and nothing takes longer.
+        assert_eq!((ssd.timing, ssd.channel, ssd.geometry.blocks_per_plane), (of_whole.timing, of_whole.channel, 910));
+        assert_eq!(
+            (&own.page_read_ns, own.unit_transfer_ns, own.collection.target),
+            (&of_drive.page_read_ns, of_drive.unit_transfer_ns, 6)
+        );
+        let latency =
+            |drive: &flashraid_model::ssd::SuperblockParams| (drive.firmware.latency_ns, drive.firmware.write_ns, drive.buffer.ack_ns);
+        assert_eq!(latency(own), latency(of_drive));
+        let (check, of_drive) = (crate::check::check(&scenario), crate::check::check(&whole));
+        let (drive, of_drive) = (check.drive.clone().unwrap(), of_drive.drive.unwrap());
+        assert_eq!((drive.scale, drive.burst_bytes_unscaled), (scale, of_drive.burst_bytes));
+        assert!(check.to_string().contains(&format!("divide the load (requests per second, requests outstanding) by {scale}")), "{check}");
+    }
+    assert!(!crate::check::check(&whole).to_string().contains("scaled by width"));
+    let controlled =
+        good(&format!("{GEN5}ssd.scale = 4\nssd.scale_by = \"width\"\nssd.geometry.pages = 48\narray.controller.bandwidth = \"1GB/s\"\n"));
+    let warnings = crate::check::check(&controlled).warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("divide array.controller by 4, too")), "{warnings:?}");
+}
+
+#[test]
 fn times_and_sizes_of_a_drive_are_those_of_its_keys() {
     let text = "[ssd.superblock]\nunit = \"16KiB\"\npage_reads = [\"40us\", \"60us\", \"80us\"]\nplane_reads = \"die\"\ncache_read = true\nprograms_at_once = 7\n\
                 [ssd.buffer]\nsize = \"16MiB\"\nack = \"3us\"\nprotected = false\nlinger = \"1ms\"\n[ssd.timing]\ntransfer_per_byte = \"1GB/s\"\nspare_bytes_per_sector = 0\n\
@@ -63,6 +101,25 @@ fn suspension_is_that_of_its_keys() {
 }
 
 #[test]
+fn parity_takes_its_share_of_the_spare_area() {
+    let of = |text: &str| good(&format!("{GEN5}ssd.scale = 64\n{text}"));
+    let (without, with) = (of(""), of("ssd.superblock.rain = true\n"));
+    assert_eq!(without.array.ssd.exported_pages(), with.array.ssd.exported_pages(), "what is exported stays");
+    let shape = |scenario: &Scenario| Shape::new(&scenario.array.ssd.geometry, scenario.array.ssd.superblock.as_ref().unwrap());
+    assert_eq!((shape(&without).spare_superblocks(), shape(&with).spare_superblocks()), (247, 225));
+    let (without, with) = (crate::check::check(&without), crate::check::check(&with));
+    let (a, b) = (without.drive.unwrap(), with.drive.unwrap());
+    assert_eq!((a.parity_bytes, b.parity_bytes), (None, Some(without.member.raw_bytes / 32)));
+    assert_eq!((a.superblock_bytes, a.burst_bytes * 31), (b.superblock_bytes, b.burst_bytes * 32));
+    let alpha = |report: &crate::check::MemberCheck| (1.0 + report.over_provisioning, 1.0 + report.effective_over_provisioning);
+    let (before, after) = (alpha(&without.member), alpha(&with.member));
+    assert!((after.0 / before.0 - 31.0 / 32.0).abs() < 1e-9 && (after.1 / before.1 - 31.0 / 32.0).abs() < 1e-9, "{before:?} {after:?}");
+    // More is moved, as less is left for garbage, and for 31 superpages 32 are programmed.
+    let factor = with.gc.write_amplification / without.gc.write_amplification;
+    assert!(factor > 32.0 / 31.0 * 1.03 && factor < 32.0 / 31.0 * 1.15, "{factor}");
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_the_reason() {
     let bad = [
         ("[ssd.gc]\nstart = \"10%\"\n", "`ssd.gc.start` says how a device with pools of blocks works"),
@@ -79,6 +136,24 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ("[ssd.geometry]\npages = 6001\n", "nearest: 6000 or 6012"),
         ("[ssd.geometry]\nreserved = \"1%\"\n", "leaves 9 superblocks in reserve, but 10 are needed"),
         ("[ssd.geometry]\nreserved = 1.0\n", "leaves nothing to export"),
+        ("[ssd.superblock]\nrain = true\n[ssd.geometry]\ndies = 1\n", "but `ssd.geometry.dies` is 1"),
+        ("[ssd.superblock]\nrain = true\n[ssd.geometry]\ndies = 4\n", "so few are in reserve (26)"),
+        ("[ssd.superblock]\nrain = true\n[ssd.geometry]\ndies = 3\n", "of which parity leaves 0, but 10 are needed"),
+        (
+            "ssd.scale_by = \"width\"\nssd.scale = 3\n",
+            "`ssd.geometry.dies` is 32, but `ssd.scale_by = \"width\"` divides it by `ssd.scale` (3)",
+        ),
+        ("ssd.scale_by = \"width\"\nssd.scale = 16\n", "`ssd.firmware.cores` is 8, but"),
+        (
+            "ssd.scale_by = \"width\"\nssd.scale = 4\n[ssd.superblock]\nprograms_at_once = 30\n",
+            "`ssd.superblock.programs_at_once` is 30, but",
+        ),
+        (
+            "ssd.scale_by = \"width\"\nssd.scale = 4\n[ssd.channel]\ndies_per_channel = 16\n",
+            "leaves 8 dies, but `ssd.channel.dies_per_channel` is 16",
+        ),
+        ("ssd.scale_by = \"width\"\nssd.scale = 4\n[ssd.superblock]\nrain = true\n", "fewer dies would have a larger share of parity"),
+        ("ssd.scale_by = \"width\"\nssd.scale = 4\nssd.geometry.blocks = 100000\n", "simulate a smaller part of it"),
         ("[ssd.buffer]\nsize = \"64KiB\"\n", "must hold two superpages (576KiB)"),
         ("[ssd.geometry]\ndies = 4096\nblocks = 2000\n", "simulate a part of it: ssd.scale = "),
     ];
@@ -92,6 +167,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         "[ssd.firmware]\n",
         "[ssd.suspension]\n",
         "ssd.scale = 2\n",
+        "ssd.scale_by = \"width\"\n",
         "ssd.warm_up.start = \"fresh\"\n",
     ] {
         let problems = read(text).expect_err(text).to_string();

@@ -4,6 +4,9 @@ use flashraid::{Error, Report, Simulation};
 
 use super::DRIVES;
 
+/// The spare area has room for parity: of two dies one.
+const PARITY: [(&str, &str); 2] = [("ssd.superblock.rain", "true"), ("ssd.geometry.reserved", "0.75")];
+
 const SCHEMES: [&str; 6] = ["local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "ideal"];
 
 fn run(settings: &[(&str, &str)]) -> Result<Report, Error> {
@@ -45,6 +48,46 @@ fn every_remedy_runs_on_drives_with_superblocks() {
 }
 
 #[test]
+fn remedies_run_on_drives_with_parity_in_each_row() {
+    for scheme in SCHEMES {
+        for (preemption, idle, cache) in [("none", "300us", "wow"), ("suspend", "off", "none")] {
+            let settings = [
+                ("coordination.scheme", scheme),
+                ("ssd.gc.preemption", preemption),
+                ("ssd.gc.idle", idle),
+                ("cache.policy", cache),
+                ("array.level", "raid5"),
+            ];
+            let settings = [&PARITY[..], &settings].concat();
+            let report = run(&settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
+            assert_eq!(report.requests.all, 1500, "{settings:?}");
+            let drive = report.drive.unwrap();
+            let of_parity = drive.write_amplification_of_parity.unwrap();
+            // One superpage in two.
+            let share = of_parity / drive.write_amplification.unwrap();
+            assert!((share - 0.5).abs() < 0.01, "{settings:?}: {share}");
+            assert!(drive.die_time.parity_programs.unwrap() > 0.0 && drive.victims > 0, "{settings:?}");
+        }
+    }
+}
+
+/// A state with parity goes on as it does without being saved, and is not taken for one without.
+#[test]
+fn a_state_with_parity_is_loaded_as_it_was_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state");
+    let path = path.to_str().unwrap();
+    let settings = [("array.level", "single"), ("array.members", "1"), ("cache.policy", "none"), ("ssd.warm_up.overwrites", "1.37")];
+    let report = |with: &[(&str, &str)]| {
+        run(&[&PARITY[..], &settings, with].concat()).map(|report| (report.flash.erases, report.drive, report.response_us))
+    };
+    let saved = report(&[("ssd.warm_up.save", path)]).unwrap();
+    assert!(saved == report(&[("ssd.warm_up.load", path)]).unwrap() && saved == report(&[]).unwrap());
+    let error = report(&[("ssd.warm_up.load", path), ("ssd.superblock.rain", "false")]).unwrap_err().to_string();
+    assert!(error.contains("belongs to another array") && error.contains("parity in each row"), "{error}");
+}
+
+#[test]
 fn the_same_configuration_gives_the_same_report() {
     let settings = [("array.level", "raid5"), ("coordination.scheme", "reactive-selective"), ("ssd.gc.preemption", "semi")];
     let report = || {
@@ -59,7 +102,8 @@ fn the_same_configuration_gives_the_same_report() {
 /// The steady state in one pass is that of many overwrites: write amplification is the same from the first write on, within 2 %.
 #[test]
 fn steady_is_what_overwriting_comes_to() {
-    for reserved in ["0.12", "0.2", "0.35"] {
+    // The last one with parity: on two dies that leaves a superblock in three.
+    for (reserved, rain) in [("0.12", "false"), ("0.2", "false"), ("0.35", "false"), ("0.65", "true")] {
         let found = ["random", "steady"].map(|pattern| {
             let settings = [
                 ("array.level", "single"),
@@ -67,6 +111,7 @@ fn steady_is_what_overwriting_comes_to() {
                 ("ssd.geometry.blocks", "960"),
                 ("ssd.geometry.pages", "144"),
                 ("ssd.geometry.reserved", reserved),
+                ("ssd.superblock.rain", rain),
                 ("ssd.warm_up.overwrites", "5"),
                 ("ssd.warm_up.pattern", pattern),
                 ("cache.policy", "none"),
@@ -85,13 +130,15 @@ fn steady_is_what_overwriting_comes_to() {
 /// the superblocks that hold data. With steady writes no superpage of the host waits for one, and collection pads nothing.
 #[test]
 fn write_amplification_is_what_theory_expects() {
-    for reserved in ["0.2", "0.3"] {
+    // With parity on one of two dies as much is left for garbage as without it of 0.2 and 0.3.
+    for (reserved, rain) in [("0.2", "false"), ("0.3", "false"), ("0.6", "true"), ("0.65", "true")] {
         let settings = [
             ("array.level", "single"),
             ("array.members", "1"),
             ("ssd.geometry.blocks", "960"),
             ("ssd.geometry.pages", "144"),
             ("ssd.geometry.reserved", reserved),
+            ("ssd.superblock.rain", rain),
             ("ssd.warm_up.overwrites", "4"),
             ("cache.policy", "none"),
             ("workload.read_fraction", "0"),
@@ -104,13 +151,66 @@ fn write_amplification_is_what_theory_expects() {
             settings.iter().try_fold(Simulation::from_toml(DRIVES).unwrap(), |simulation, (key, value)| simulation.set(key, value));
         let expected = simulation.unwrap().check().unwrap().gc.write_amplification;
         let report = run(&settings).unwrap();
-        // What is moved is seen over time, too.
+        // What is moved is seen over time, too; parity is not, which is half of all here.
         let over_time: Vec<f64> = report.over_time.write_amplification.iter().copied().flatten().collect();
         let mean = over_time.iter().sum::<f64>() / over_time.len() as f64;
-        assert!((mean / expected - 1.0).abs() < 0.2, "reserved {reserved}: expected {expected}, over time {mean}");
+        let moving = if rain == "true" { expected / 2.0 } else { expected };
+        assert!((mean / moving - 1.0).abs() < 0.2, "reserved {reserved}: expected {expected}, over time {mean}");
         let drive = report.drive.unwrap();
         let found = drive.write_amplification.unwrap();
         assert!((found / expected - 1.0).abs() < 0.02, "reserved {reserved}: expected {expected}, found {found}");
         assert_eq!((drive.foreground, drive.units_padded), (0, 0), "reserved {reserved}");
+        let of_parity = drive.write_amplification_of_parity.map_or(0.0, |of_parity| of_parity / found);
+        assert!((of_parity - if rain == "true" { 0.5 } else { 0.0 }).abs() < 0.005, "reserved {reserved}: {of_parity}");
+    }
+}
+
+/// A drive, its half and its quarter by width, each with its share of the load: the same write amplification, the same times, and its share of
+/// the throughput.
+#[test]
+fn scaled_by_width_times_and_write_amplification_stay() {
+    let of = |scale: u32, read_fraction: &str, depth: u32, requests: u32| {
+        let (scale_text, requests) = (scale.to_string(), (requests / scale).to_string());
+        let arrivals = format!("{{ process = \"closed\", depth = {} }}", (depth / scale).max(1));
+        let settings = [
+            ("array.level", "single"),
+            ("array.members", "1"),
+            ("ssd.scale", &scale_text),
+            ("ssd.scale_by", "width"),
+            ("ssd.geometry.dies", "16"),
+            ("ssd.superblock.programs_at_once", "16"),
+            ("ssd.geometry.blocks", "240"),
+            ("ssd.geometry.reserved", "0.3"),
+            ("ssd.warm_up.pattern", "steady"),
+            ("cache.policy", "none"),
+            ("workload.read_fraction", read_fraction),
+            ("workload.size", "4KiB"),
+            ("workload.arrivals", &arrivals),
+            ("workload.requests", &requests),
+        ];
+        run(&settings).unwrap()
+    };
+    let near = |a: f64, b: f64, within: f64| (a / b - 1.0).abs() < within;
+    let [whole, half, quarter] =
+        [1, 2, 4].map(|scale| (scale, of(scale, "0", 256, 240_000), of(scale, "1", 64, 80_000), of(scale, "1", 1, 8_000)));
+    let drive = whole.1.drive.as_ref().unwrap();
+    assert_eq!((drive.scale, drive.scale_by), (1, None));
+    for (scale, writes, reads, alone) in [half, quarter] {
+        let share = f64::from(scale);
+        let scaled = writes.drive.as_ref().unwrap();
+        assert_eq!((scaled.scale, scaled.scale_by), (scale, Some(flashraid::config::ScaleBy::Width)));
+        let amplification = (scaled.write_amplification.unwrap(), drive.write_amplification.unwrap());
+        assert!(near(amplification.0, amplification.1, 0.02), "{scale}: {amplification:?}");
+        let iops = |scaled: &Report, whole: &Report| (scaled.iops.all.unwrap() * share, whole.iops.all.unwrap());
+        let times = |scaled: &Report, whole: &Report| (scaled.response_us.all.mean.unwrap(), whole.response_us.all.mean.unwrap());
+        for (what, found, within) in [
+            ("writes per second", iops(&writes, &whole.1), 0.05),
+            ("time of a write", times(&writes, &whole.1), 0.05),
+            ("reads per second", iops(&reads, &whole.2), 0.05),
+            ("time of a read", times(&reads, &whole.2), 0.05),
+            ("time of a read at depth 1", times(&alone, &whole.3), 0.02),
+        ] {
+            assert!(near(found.0, found.1, within), "{scale}: {what}: {found:?}");
+        }
     }
 }

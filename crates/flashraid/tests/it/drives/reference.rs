@@ -46,6 +46,7 @@ enum Block {
 #[derive(Debug, Clone)]
 struct Superpage {
     of_host: bool,
+    is_parity: bool,
     units: Vec<u32>,
     sources: Vec<u32>,
     missing: u32,
@@ -195,8 +196,12 @@ pub struct Drive {
     erases: Vec<u32>,
     programmed: Vec<u32>,
     free: VecDeque<u32>,
-    /// Of host and collection: superblock, next row by die.
-    open: [Vec<(u32, Vec<u32>)>; 2],
+    /// First places of superpages with data whose programs have begun since their superblock was free.
+    begun: BTreeSet<u32>,
+    /// Superpages of parity that were written in no time.
+    parity_in_no_time: u64,
+    /// Of host and collection: superblock, rows left by die.
+    open: [Vec<(u32, Vec<Vec<u32>>)>; 2],
     dies: Vec<Die>,
     turn: usize,
     /// The die at which collection in no time goes on.
@@ -253,6 +258,8 @@ impl Drive {
             erases: vec![0; g.blocks_per_plane as usize],
             programmed: vec![0; g.blocks_per_plane as usize],
             free: (0..g.blocks_per_plane).collect(),
+            begun: BTreeSet::new(),
+            parity_in_no_time: 0,
             open: [Vec::new(), Vec::new()],
             dies: vec![die; g.dies as usize],
             turn: 0,
@@ -307,7 +314,7 @@ impl Drive {
         let (per_block, exported) = (self.per_block(), self.units.len() as u32);
         let sealed = self.blocks.len() as u32 - self.own.collection.target - 2;
         let left = |lambda: f64| -> Vec<f64> {
-            (0..sealed).map(|age| f64::from(per_block) * (-lambda * (f64::from(age) + 0.5) / f64::from(sealed)).exp()).collect()
+            (0..sealed).map(|age| f64::from(self.data_per_block()) * (-lambda * (f64::from(age) + 0.5) / f64::from(sealed)).exp()).collect()
         };
         let (mut low, mut high) = (0.0, 1000.0);
         for _ in 0..64 {
@@ -323,8 +330,9 @@ impl Drive {
         for block in 0..sealed {
             assert_eq!(self.free.pop_front(), Some(block));
             let mut valid = until(block) - if block == 0 { 0 } else { until(block - 1) };
-            for at in 0..per_block {
-                if rng::below(&mut stream, u64::from(per_block - at)) >= u64::from(valid) {
+            let places: Vec<u32> = (block * per_block..(block + 1) * per_block).filter(|&place| !self.is_parity(place)).collect();
+            for (at, &place) in places.iter().enumerate() {
+                if rng::below(&mut stream, (places.len() - at) as u64) >= u64::from(valid) {
                     continue;
                 }
                 // What is drawn makes room for the first of those that are left.
@@ -332,8 +340,8 @@ impl Drive {
                 let unit = units[drawn];
                 units[drawn] = units[0];
                 units.remove(0);
-                self.units[unit as usize] = Where::Flash(block * per_block + at);
-                self.written[(block * per_block + at) as usize] = Some(unit);
+                self.units[unit as usize] = Where::Flash(place);
+                self.written[place as usize] = Some(unit);
                 valid -= 1;
             }
             self.programmed[block as usize] = self.per_block() / self.per_superpage();
@@ -353,7 +361,7 @@ impl Drive {
             self.superpage_untimed(0, &mut turns[0], units);
         }
         if let Some((first, _)) = self.left_off.take() {
-            self.superpage_is_programmed(first);
+            self.is_programmed_in_no_time(first);
         }
     }
 
@@ -386,7 +394,7 @@ impl Drive {
             self.units[unit as usize] = Where::Flash(first + filled);
             self.written[(first + filled) as usize] = Some(unit);
             if filled + 1 == self.per_superpage() {
-                self.superpage_is_programmed(first);
+                self.is_programmed_in_no_time(first);
             } else {
                 self.left_off = Some((first, filled + 1));
             }
@@ -406,7 +414,46 @@ impl Drive {
             self.units[unit as usize] = Where::Flash(first + at as u32);
             self.written[first as usize + at] = Some(unit);
         }
+        self.is_programmed_in_no_time(first);
+    }
+
+    fn is_programmed_in_no_time(&mut self, first: u32) {
         self.superpage_is_programmed(first);
+        if let Some(parity) = self.begins_to_be_written(first) {
+            self.superpage_is_programmed(parity);
+            self.parity_in_no_time += 1;
+        }
+    }
+
+    // Parity (rule 218).
+
+    fn is_parity(&self, place: u32) -> bool {
+        let superpage = place / self.per_superpage();
+        let dies = self.ssd.geometry.dies;
+        self.own.rain && superpage / dies % dies == superpage % dies
+    }
+
+    fn place_of(&self, block: u32, row: u32, die: usize) -> u32 {
+        block * self.per_block() + (row * self.ssd.geometry.dies + die as u32) * self.per_superpage()
+    }
+
+    /// Rows of the superblock in which the die takes units.
+    fn data_rows(&self, block: u32, die: usize) -> Vec<u32> {
+        (0..self.rows()).filter(|&row| !self.is_parity(self.place_of(block, row, die))).collect()
+    }
+
+    fn data_per_block(&self) -> u32 {
+        let rain = u32::from(self.own.rain);
+        self.per_superpage() * self.rows() * (self.ssd.geometry.dies - rain)
+    }
+
+    /// Where the parity of its row goes, if that is complete by this superpage.
+    fn begins_to_be_written(&mut self, first: u32) -> Option<u32> {
+        self.begun.insert(first);
+        let (block, row) = (first / self.per_block(), self.row_of(first));
+        let of_row: Vec<u32> = (0..self.dies.len()).map(|die| self.place_of(block, row, die)).collect();
+        let all = of_row.iter().all(|&place| self.is_parity(place) || self.begun.contains(&place));
+        of_row.into_iter().find(|&place| all && self.is_parity(place))
     }
 
     // Shape.
@@ -458,26 +505,26 @@ impl Drive {
         let sealed = (0..self.blocks.len() as u32).filter(|&block| self.blocks[block as usize] == Block::Sealed);
         let valid = |block: u32| self.valid_places(block).len() as u32;
         let best = sealed.min_by_key(|&block| (valid(block), u32::MAX - block))?;
-        (valid(best).div_ceil(self.per_superpage()) < self.per_block() / self.per_superpage()).then_some(best)
+        (valid(best).div_ceil(self.per_superpage()) < self.data_per_block() / self.per_superpage()).then_some(best)
     }
 
     fn has_row(&self, stream: usize, die: usize) -> bool {
-        self.open[stream].iter().any(|(_, rows)| rows[die] < self.rows()) || (self.open[stream].len() < 2 && !self.free.is_empty())
+        let another = self.free.front().filter(|_| self.open[stream].len() < 2);
+        self.open[stream].iter().any(|(_, left)| !left[die].is_empty())
+            || another.is_some_and(|&block| !self.data_rows(block, die).is_empty())
     }
 
     fn take_row(&mut self, stream: usize, die: usize) -> u32 {
-        let all = self.rows();
-        if !self.open[stream].iter().any(|(_, rows)| rows[die] < all) {
+        if !self.open[stream].iter().any(|(_, left)| !left[die].is_empty()) {
             let block = self.free.pop_front().expect("a free superblock");
             self.blocks[block as usize] = Block::Open;
-            let rows = vec![0; self.dies.len()];
-            self.open[stream].push((block, rows));
+            let left = (0..self.dies.len()).map(|die| self.data_rows(block, die)).collect();
+            self.open[stream].push((block, left));
         }
-        let (block, rows) = self.open[stream].iter_mut().find(|(_, rows)| rows[die] < all).unwrap();
-        let (block, row) = (*block, rows[die]);
-        rows[die] += 1;
-        self.open[stream].retain(|(_, rows)| rows.iter().any(|&row| row < all));
-        block * self.per_block() + (row * self.ssd.geometry.dies + die as u32) * self.per_superpage()
+        let (block, left) = self.open[stream].iter_mut().find(|(_, left)| !left[die].is_empty()).unwrap();
+        let (block, row) = (*block, left[die].remove(0));
+        self.open[stream].retain(|(_, left)| left.iter().any(|rows| !rows.is_empty()));
+        self.place_of(block, row, die)
     }
 
     fn superpage_is_programmed(&mut self, first: u32) {
@@ -493,6 +540,8 @@ impl Drive {
         self.blocks[block as usize] = Block::Free;
         self.programmed[block as usize] = 0;
         self.erases[block as usize] += 1;
+        let per_block = self.per_block();
+        self.begun.retain(|&first| first / per_block != block);
         self.free.push_back(block);
     }
 
@@ -756,8 +805,12 @@ impl Drive {
                 self.page_done(request, self.now, self.spent[request]);
             }
             OpKind::Flush => {
-                let waits_for: BTreeSet<u64> =
-                    self.superpages.iter().filter(|(_, superpage)| superpage.of_host).map(|(&number, _)| number).collect();
+                let waits_for: BTreeSet<u64> = self
+                    .superpages
+                    .iter()
+                    .filter(|(_, superpage)| superpage.of_host && !superpage.is_parity)
+                    .map(|(&number, _)| number)
+                    .collect();
                 if self.own.buffer.is_protected || waits_for.is_empty() {
                     self.page_done(request, self.now, self.spent[request]);
                 } else {
@@ -873,7 +926,8 @@ impl Drive {
         let number = self.superpages_begun;
         self.superpages_begun += 1;
         let (units, sources) = (Vec::new(), Vec::new());
-        let superpage = Superpage { of_host: stream == 0, units, sources, missing: 0, is_full: false, begun: false, first: 0 };
+        let (is_parity, is_full, begun) = (false, false, false);
+        let superpage = Superpage { of_host: stream == 0, is_parity, units, sources, missing: 0, is_full, begun, first: 0 };
         self.superpages.insert(number, superpage);
         self.filling[stream] = Some(number);
         number
@@ -907,7 +961,7 @@ impl Drive {
     }
 
     fn cost(&self, valid: u32) -> i128 {
-        i128::from(self.per_block() - valid) * i128::from(self.own.collection.span)
+        i128::from(self.data_per_block() - valid) * i128::from(self.own.collection.span)
     }
 
     fn place_host(&mut self) {
@@ -979,9 +1033,9 @@ impl Drive {
         let dies = self.dies.len();
         let mut order = self.channels_first();
         order.rotate_left(self.turn);
-        let rows_used = |die: usize| self.open[stream].iter().map(|(_, rows)| rows[die]).sum::<u32>();
+        let rows_left = |die: usize| self.open[stream].iter().map(|(_, left)| left[die].len()).sum::<usize>();
         let with_row = order.iter().enumerate().filter(|&(_, &die)| self.has_row(stream, die));
-        let (at, &die) = with_row.min_by_key(|&(_, &die)| (self.start(die), rows_used(die)))?;
+        let (at, &die) = with_row.min_by_key(|&(_, &die)| (self.start(die), std::cmp::Reverse(rows_left(die))))?;
         self.turn = (self.turn + at + 1) % dies;
         Some(die)
     }
@@ -1097,9 +1151,10 @@ impl Drive {
         state.job = Some((job, !matches!(job, Job::Program(_))));
         (state.times_suspended, state.works_until, state.read_came) = (0, 0, false);
         match job {
-            Job::Program(_) => {
+            Job::Program(number) => {
                 let at = self.over_channel(die, self.superpage_transfer_ns());
                 self.schedule(at, Event::JobStep(die));
+                self.parity_follows(number);
             }
             Job::Erase(_) => self.array_works(die, self.ssd.timing.block_erase_ns),
             Job::Part(part) => {
@@ -1222,7 +1277,41 @@ impl Drive {
         self.die_looks(die);
     }
 
+    /// The program of a superpage has begun; the parity of its row may have to be written now.
+    fn parity_follows(&mut self, number: u64) {
+        let of = self.superpages[&number].clone();
+        if of.is_parity {
+            return;
+        }
+        let Some(first) = self.begins_to_be_written(of.first) else { return };
+        let number = self.superpages_begun;
+        self.superpages_begun += 1;
+        let parity = Superpage { is_parity: true, is_full: true, begun: false, first, units: Vec::new(), sources: Vec::new(), ..of };
+        self.superpages.insert(number, parity);
+        let die = self.die_of(first);
+        if of.of_host {
+            self.dies[die].programs.push_back(number)
+        } else {
+            self.dies[die].moved.push_back(number)
+        }
+        self.die_looks(die);
+    }
+
+    fn is_sealed(&self, first: u32) -> bool {
+        self.blocks[(first / self.per_block()) as usize] == Block::Sealed
+    }
+
     fn is_programmed(&mut self, number: u64) {
+        if self.superpages[&number].is_parity {
+            let first = self.superpages.remove(&number).unwrap().first;
+            self.count("units_parity", u64::from(self.per_superpage()));
+            self.superpage_is_programmed(first);
+            if self.is_sealed(first) {
+                self.begin_parts();
+                self.place_host();
+            }
+            return;
+        }
         let Superpage { of_host, units, sources, first, .. } = self.superpages.remove(&number).unwrap();
         self.count("units_padded", u64::from(self.per_superpage()) - units.len() as u64);
         self.count(if of_host { "units_programmed" } else { "units_moved" }, units.len() as u64);
@@ -1234,6 +1323,7 @@ impl Drive {
             }
         }
         self.superpage_is_programmed(first);
+        let seals = self.is_sealed(first);
         if of_host {
             for (_, waits_for) in &mut self.flushes {
                 waits_for.remove(&number);
@@ -1255,7 +1345,12 @@ impl Drive {
                     self.forced.push((request, left, acknowledged));
                 }
             }
-            return self.bring_in();
+            self.bring_in();
+            if seals {
+                self.begin_parts();
+                self.place_host();
+            }
+            return;
         }
         self.room += sources.len() as u64;
         // A superpage holds units of victims one after the other.
@@ -1437,6 +1532,7 @@ impl Drive {
 
     /// The scheme "ideal".
     fn collect_in_no_time(&mut self) {
+        let parity_before = self.parity_in_no_time;
         while self.free.len() as u32 <= self.own.collection.target
             && let Some(block) = self.useful()
         {
@@ -1450,5 +1546,6 @@ impl Drive {
             self.turn_in_no_time = turn;
             self.free_block(block);
         }
+        self.count("units_parity", (self.parity_in_no_time - parity_before) * u64::from(self.per_superpage()));
     }
 }
