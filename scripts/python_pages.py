@@ -214,19 +214,20 @@ def notebook_page(path: Path, cells: list[dict[str, Any]]) -> str:
             parts.append(source)
             continue
         parts.append(f"```python\n{source}\n```")
-        printed = "".join(_printed(output) for output in cell.get("outputs", [])).rstrip()
+        printed = _printed(cell.get("outputs", [])).rstrip()
         if printed:
             parts.append(f"```text\n{printed}\n```")
     title, _, rest = "\n\n".join(parts).partition("\n")
     return f"{title}\n\nThis page is the notebook [{path.name}]({link}), and what it prints; `make notebooks` makes it.\n{rest}\n"
 
 
-def _printed(output: dict[str, Any]) -> str:
-    if output["output_type"] == "stream":
-        # As a terminal shows it: of a line that is written over, the last.
-        return "".join(line.rsplit("\r", 1)[-1] for line in "".join(output["text"]).splitlines(keepends=True))
-    text = "".join(output.get("data", {}).get("text/plain", ""))
-    return text + "\n" if text else ""
+def _printed(outputs: list[dict[str, Any]]) -> str:
+    """What a cell wrote to standard output, and then what it gave; not what libraries told the terminal on standard error."""
+    written = "".join("".join(output["text"]) for output in outputs if output["output_type"] == "stream" and output["name"] == "stdout")
+    # As a terminal shows it: of a line that is written over, the last.
+    lines = [line.rsplit("\r", 1)[-1] for line in written.splitlines()]
+    values = ["".join(output.get("data", {}).get("text/plain", "")) for output in outputs if output["output_type"] != "stream"]
+    return "\n".join([*lines, *filter(None, values)])
 
 
 def notebooks() -> None:

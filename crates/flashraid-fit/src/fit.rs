@@ -15,16 +15,17 @@ use crate::parameter::Parameter;
 use crate::simulator::{Simulator, Stopped};
 use crate::start;
 
-/// How far measured requests per second may be off, as a standard deviation of the logarithm; what is less certain weighs less.
-const IOPS_DEVIATION: f64 = 0.03;
-/// Of mean response times of reads in mixed jobs, where requests per second do not tell them from writes.
-const MEAN_DEVIATION: f64 = 0.05;
-/// Of the same of writes, which hang on how often the buffer is full.
-const WRITE_MEAN_DEVIATION: f64 = 0.2;
-/// Of 99th percentiles, which a model of a class of drives meets badly.
-const P99_DEVIATION: f64 = 0.25;
-/// Repeated measurements differ by a percent at least, however well they are met: in units of [`IOPS_DEVIATION`].
-const REPEATABILITY: f64 = 0.01 / IOPS_DEVIATION;
+/// Kinds of residuals: requests per second; mean response times of reads and of writes in mixed jobs, where requests per second do not tell one from
+/// the other; 99th percentiles.
+const IOPS: usize = 0;
+const READ_MEAN: usize = 1;
+const WRITE_MEAN: usize = 2;
+const P99: usize = 3;
+/// How far each kind may be off, as a standard deviation of the logarithm; what is less certain weighs less. Means of writes hang on how often the
+/// buffer is full, and percentiles are what a model of a class of drives meets badly.
+const DEVIATIONS: [f64; 4] = [0.03, 0.05, 0.2, 0.25];
+/// Repeated measurements differ by a percent at least, however well they are met: in units of the deviation of requests per second.
+const REPEATABILITY: f64 = 0.01 / DEVIATIONS[IOPS];
 /// An interval that is wider to one side says that the value is not known.
 const DETERMINED_WITHIN: f64 = 1.3;
 
@@ -173,9 +174,18 @@ pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<F
     let simulator = simulator_of(&fitted)?;
     let values_of = |logs: &[f64]| logs.iter().map(|log| libm::exp(*log)).collect::<Vec<f64>>();
     let mut evaluations = 0;
+    let mut kinds = Vec::new();
     let mut function = |points: &[Vec<f64>]| -> Outcome<Vec<Vec<f64>>> {
         let sets: Vec<Vec<f64>> = points.iter().map(|logs| values_of(logs)).collect();
-        let all: Vec<Vec<f64>> = simulator.figures(&sets)?.iter().map(|figures| residuals(&fitted, figures)).collect();
+        let all = simulator.figures(&sets)?;
+        let all: Vec<Vec<f64>> = all
+            .iter()
+            .map(|figures| {
+                let residuals = residuals(&fitted, figures);
+                kinds = residuals.iter().map(|(kind, _)| *kind).collect();
+                residuals.into_iter().map(|(_, residual)| residual).collect()
+            })
+            .collect();
         evaluations += points.len();
         if let [residuals] = all.as_slice() {
             let mean = residuals.iter().map(|residual| residual * residual).sum::<f64>() / residuals.len() as f64;
@@ -185,6 +195,7 @@ pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<F
     };
     let logs: Vec<f64> = start.iter().map(|value| libm::log(*value)).collect();
     let least = minimise(&mut function, &logs, options.simplex_max, REPEATABILITY)?;
+    let half_widths = least.half_widths(&kinds, REPEATABILITY);
 
     // The held-out job, with the others once more: they are known.
     let whole = simulator_of(&jobs)?;
@@ -195,7 +206,7 @@ pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<F
     let mean_error_percent = errors.iter().sum::<f64>() / errors.len() as f64;
     let found: Vec<Found> = (0..parameters.len())
         .map(|index| {
-            let (parameter, value, half_width) = (parameters[index], values[index], least.half_widths[index]);
+            let (parameter, value, half_width) = (parameters[index], values[index], half_widths[index]);
             let factor = libm::exp(half_width.min(700.0));
             // Beyond a factor of a hundred a bound says nothing.
             let bounded = factor < 100.0;
@@ -259,23 +270,23 @@ fn held_out(jobs: &[Measured], wanted: Option<&str>) -> Outcome<Option<String>> 
 }
 
 /// Logarithms of simulated over measured figures, each in its standard deviations.
-fn residuals(jobs: &[Measured], simulated: &[Figures]) -> Vec<f64> {
+fn residuals(jobs: &[Measured], simulated: &[Figures]) -> Vec<(u8, f64)> {
     let mut residuals = Vec::new();
     for (Measured { job, figures: measured }, simulated) in jobs.iter().zip(simulated) {
         // Nothing done at all is as bad as a factor of e^20.
-        let mut add = |simulated: f64, measured: f64, deviation: f64| {
+        let mut add = |kind: usize, simulated: f64, measured: f64| {
             let ratio = (simulated / measured).clamp(1e-9, 1e9);
-            residuals.push(libm::log(ratio) / deviation);
+            residuals.push((kind as u8, libm::log(ratio) / DEVIATIONS[kind]));
         };
-        add(simulated.iops, measured.iops, IOPS_DEVIATION);
-        let directions = [(measured.read, simulated.read, MEAN_DEVIATION), (measured.write, simulated.write, WRITE_MEAN_DEVIATION)];
-        for (measured, simulated, mean_deviation) in directions {
+        add(IOPS, simulated.iops, measured.iops);
+        let directions = [(measured.read, simulated.read, READ_MEAN), (measured.write, simulated.write, WRITE_MEAN)];
+        for (measured, simulated, mean) in directions {
             let (Some(measured), Some(simulated)) = (measured, simulated) else { continue };
             if job.reads() && job.writes() {
-                add(simulated.mean_us, measured.mean_us, mean_deviation);
+                add(mean, simulated.mean_us, measured.mean_us);
             }
             if let (Some(measured), Some(simulated)) = (measured.p99_us, simulated.p99_us) {
-                add(simulated, measured, P99_DEVIATION);
+                add(P99, simulated, measured);
             }
         }
     }

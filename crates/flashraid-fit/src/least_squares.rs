@@ -31,8 +31,63 @@ pub struct Least {
     pub at: Vec<f64>,
     /// The residuals there.
     pub residuals: Vec<f64>,
-    /// Half the widths of their 95 % intervals; infinite where the function does not tell.
-    pub half_widths: Vec<f64>,
+    /// The slopes of all residuals there, a list for each unknown.
+    slopes: Vec<Vec<f64>>,
+}
+
+impl Least {
+    /// Half the widths of the unknowns' 95 % intervals; infinite where the function does not tell.
+    ///
+    /// `kinds` has the kind of each residual. Those of a kind deviate alike, by what they show themselves and by `deviation_min` at least: were all
+    /// taken together, many that deviate little would make the values seem certain that hang on a few which deviate much.
+    pub fn half_widths(&self, kinds: &[u8], deviation_min: f64) -> Vec<f64> {
+        // Without effect on anything, an unknown would make the matrix singular for all.
+        let with_effect: Vec<usize> = (0..self.at.len()).filter(|&index| squares(&self.slopes[index]) > 1e-12).collect();
+        let matrix = normal_matrix(&with_effect.iter().map(|&index| self.slopes[index].clone()).collect::<Vec<_>>());
+        let size = with_effect.len();
+        let column_of_inverse = |column: usize| solve(matrix.clone(), (0..size).map(|row| f64::from(u8::from(row == column))).collect());
+        let mut all = vec![f64::INFINITY; self.at.len()];
+        let Some(inverse) = (0..size).map(column_of_inverse).collect::<Option<Vec<_>>>() else { return all };
+        // By how much each unknown moves with each residual.
+        let moves: Vec<Vec<f64>> = inverse
+            .iter()
+            .map(|row| {
+                (0..kinds.len())
+                    .map(|of| row.iter().zip(&with_effect).map(|(entry, &index)| entry * self.slopes[index][of]).sum())
+                    .collect()
+            })
+            .collect();
+        let variances = self.variances(kinds, &with_effect, &moves, deviation_min);
+        for ((row, of_each), &index) in inverse.iter().zip(&moves).zip(&with_effect) {
+            let variance: f64 = of_each.iter().zip(kinds).map(|(by, kind)| by * by * variances[usize::from(*kind)]).sum();
+            // Unknowns that only their sum matters of: none of them is known.
+            if row.iter().all(|entry| entry.is_finite()) && variance > 0.0 {
+                all[index] = DEVIATIONS_95 * variance.sqrt();
+            }
+        }
+        all
+    }
+
+    /// The variance of the residuals of each kind: their squares over how many of them the unknowns have left free.
+    fn variances(&self, kinds: &[u8], with_effect: &[usize], moves: &[Vec<f64>], deviation_min: f64) -> Vec<f64> {
+        let taken = |of: usize| -> f64 { moves.iter().zip(with_effect).map(|(moves, &index)| moves[of] * self.slopes[index][of]).sum() };
+        let sums = |of_kind: &dyn Fn(u8) -> bool| -> (f64, f64) {
+            let chosen = (0..kinds.len()).filter(|&of| of_kind(kinds[of]));
+            chosen.fold((0.0, 0.0), |(squares, free), of| {
+                (squares + self.residuals[of] * self.residuals[of], free + (1.0 - taken(of)).max(0.0))
+            })
+        };
+        let (squares, free) = sums(&|_| true);
+        let of_all = squares / free.max(1.0);
+        let kinds = 0..=kinds.iter().copied().max().unwrap_or(0);
+        kinds
+            .map(|kind| match sums(&|of| of == kind) {
+                (squares, free) if free >= 1.0 => squares / free,
+                _ => of_all,
+            })
+            .map(|variance| variance.max(deviation_min * deviation_min))
+            .collect()
+    }
 }
 
 /// Residuals, one list for each list of unknowns.
@@ -40,7 +95,7 @@ pub type Function<'a, E> = &'a mut dyn FnMut(&[Vec<f64>]) -> Result<Vec<Vec<f64>
 
 /// Looks for the least sum of the squares of `function`, with up to `simplex_max` evaluations of the simplex.
 ///
-/// `deviation_min` is the least standard deviation that residuals are taken to have, however small they are.
+/// `deviation_min` is the least standard deviation that residuals are taken to have; what is met ten times as well is met.
 ///
 /// # Errors
 /// The function's.
@@ -57,10 +112,7 @@ pub fn minimise<E>(function: Function<'_, E>, start: &[f64], simplex_max: usize,
     }
     let (at, residuals) = corner;
     let slopes = slopes_at(function, &at)?;
-    let freedom = residuals.len().saturating_sub(at.len()).max(1) as f64;
-    let deviation = (squares(&residuals) / freedom).sqrt().max(deviation_min);
-    let half_widths = deviations(&slopes).iter().map(|of_one| DEVIATIONS_95 * deviation * of_one).collect();
-    Ok(Least { at, residuals, half_widths })
+    Ok(Least { at, residuals, slopes })
 }
 
 /// Damped Gauss–Newton steps, until one gains little or the sum of squares is at most `met`.
@@ -126,22 +178,6 @@ fn stride(slopes: &[Vec<f64>], residuals: &[f64], damping: f64) -> Vec<f64> {
     }
     let wanted: Vec<f64> = slopes.iter().map(|column| -product(column, residuals)).collect();
     solve(matrix, wanted).unwrap_or_else(|| vec![0.0; slopes.len()])
-}
-
-/// The standard deviation of each unknown for residuals of deviation 1.
-fn deviations(slopes: &[Vec<f64>]) -> Vec<f64> {
-    // Without effect on anything, an unknown would make the matrix singular for all.
-    let with_effect: Vec<usize> = (0..slopes.len()).filter(|&index| squares(&slopes[index]) > 1e-12).collect();
-    let matrix = normal_matrix(&with_effect.iter().map(|&index| slopes[index].clone()).collect::<Vec<_>>());
-    let mut all = vec![f64::INFINITY; slopes.len()];
-    for (column, &index) in with_effect.iter().enumerate() {
-        let unit = (0..with_effect.len()).map(|row| f64::from(u8::from(row == column))).collect();
-        // Unknowns that only their sum matters of: none of them is known.
-        if let Some(variance) = solve(matrix.clone(), unit).map(|solution| solution[column]).filter(|variance| *variance > 0.0) {
-            all[index] = variance.sqrt();
-        }
-    }
-    all
 }
 
 /// Gauss's elimination with pivots; `None` if the matrix is singular.
@@ -273,15 +309,31 @@ mod tests {
 
     #[test]
     fn intervals_say_what_is_not_known() {
+        let widths = |least: &Least| least.half_widths(&vec![0; least.residuals.len()], 0.0);
         // x0 well, x1 badly, x2 not at all.
         let (known, _) = least(|x| vec![x[0] - 0.1, x[0] + 0.01 * x[1], 0.1 + 0.01 * x[1], 0.02], &[0.0, 0.0, 0.0], 100);
-        assert!(known.half_widths[0] < known.half_widths[1] && known.half_widths[2].is_infinite(), "{:?}", known.half_widths);
+        let of_known = widths(&known);
+        assert!(of_known[0] < of_known[1] && of_known[2].is_infinite(), "{of_known:?}");
         // Only the sum of two: neither.
         let (sum, _) = least(|x| vec![x[0] + x[1] - 1.0, 0.5 * (x[0] + x[1]) - 0.6], &[0.0, 0.0], 50);
-        assert!(sum.half_widths.iter().all(|width| *width > 1e3), "{:?}", sum.half_widths);
+        assert!(widths(&sum).iter().all(|width| *width > 1e3), "{:?}", widths(&sum));
         // Four looks at one value, each with deviation 1: half the width is about 1.96 / √4, by the residuals' own deviation.
         let (mean, _) = least(|x| [-1.0, 1.0, -1.0, 1.0].map(|noise| x[0] + noise).to_vec(), &[0.3], 60);
         assert!(mean.at[0].abs() < 1e-3, "{:?}", mean.at);
-        assert!((mean.half_widths[0] - 1.96 * (4.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-6, "{:?}", mean.half_widths);
+        assert!((widths(&mean)[0] - 1.96 * (4.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-6, "{:?}", widths(&mean));
+    }
+
+    /// Two values, each looked at by four residuals of its own kind: one kind is ten times as certain.
+    #[test]
+    fn residuals_of_a_kind_deviate_alike() {
+        let noise = [-1.0, 1.0, -1.0, 1.0];
+        let looks = |x: &[f64]| noise.iter().map(|noise| x[0] + noise).chain(noise.iter().map(|noise| x[1] + 0.1 * noise)).collect();
+        let (both, _) = least(looks, &[0.3, -0.2], 60);
+        let exact = 1.96 * (4.0_f64 / 3.0).sqrt() / 2.0;
+        let apart = both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 0.0);
+        assert!((apart[0] - exact).abs() < 1e-6 && (apart[1] - 0.1 * exact).abs() < 1e-6, "{apart:?}");
+        assert_eq!(both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 2.0)[1], 1.96 * 2.0 / 2.0);
+        let together = both.half_widths(&[0; 8], 0.0);
+        assert!((together[0] - together[1]).abs() < 1e-9 && together[0] < exact, "{together:?}");
     }
 }

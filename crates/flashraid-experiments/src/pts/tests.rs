@@ -134,8 +134,8 @@ fn only_drives_that_can_be_empty_are_tested() {
     let setup = Setup { drive: "ggc2014".to_owned(), settings: Vec::new(), ..small(Test::Wsat, 600) };
     let error = setup.simulation().err().unwrap().to_string();
     assert!(error.contains("ggc2014 is a device with pools of blocks"), "{error}");
-    let narrow = ("ssd.scale_by".to_owned(), "width".to_owned());
-    let error = Setup { settings: vec![narrow], ..small(Test::Wsat, 600) }.simulation().err().unwrap().to_string();
+    let narrow = [("ssd.scale", "2"), ("ssd.scale_by", "width")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let error = Setup { settings: narrow.to_vec(), ..small(Test::Wsat, 600) }.simulation().err().unwrap().to_string();
     assert!(error.contains("bring the load of a whole drive"), "{error}");
 }
 

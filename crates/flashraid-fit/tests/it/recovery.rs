@@ -226,21 +226,30 @@ fn with_noise(mut results: Results, deviation: f64, mut state: u64) -> Results {
     results
 }
 
-/// Within 10 %, but for what the fit itself says it does not know; the sum of which `latency` and `ack` are parts within 10 % in any case.
-fn assert_recovers_from_noise((settings, known): (&[(&str, &str)], Known), seed: u64, simplex_max: usize, keep: impl Fn(&str) -> bool) {
+/// Within 10 %: what jobs tell by itself, and the sums that single reads and writes tell; of `latency` and `ack` only the sums are measured. Gives the
+/// values that are not in their intervals.
+fn assert_recovers_from_noise(
+    (settings, known): (&[(&str, &str)], Known),
+    seed: u64,
+    simplex_max: usize,
+    keep: impl Fn(&str) -> bool,
+) -> Vec<Found> {
     let measured = with_noise(measure(&base(settings), keep), 0.03, seed);
-    let found = fit(&base(&[]), measured, &options(simplex_max)).unwrap();
-    for (name, known) in known {
-        let found = value(&found, name);
-        assert!(!found.is_determined || (found.value / known - 1.0).abs() < 0.10, "{name}: {known}, but {found:?}");
-    }
-    for name in ["page_program", "link", "read", "move"] {
-        assert!(value(&found, name).is_determined, "{name}: {found:?}");
-    }
-    let sum_of = |of: &dyn Fn(&str) -> f64| of("latency") + of("ack") + of("move");
+    let fit = fit(&base(&[]), measured, &options(simplex_max)).unwrap();
+    let found_of = |name: &str| value(&fit, name).value;
     let known_of = |name: &str| known.iter().find(|(known, _)| *known == name).unwrap().1;
-    let (sum, known) = (sum_of(&|name| value(&found, name).value), sum_of(&known_of));
-    assert!((sum / known - 1.0).abs() < 0.10, "a write alone: {sum} {known}");
+    for name in ["page_program", "link", "read", "move"] {
+        let found = value(&fit, name);
+        assert!(found.is_determined && (found.value / known_of(name) - 1.0).abs() < 0.10, "{name}: {}, but {found:?}", known_of(name));
+    }
+    for parts in [["latency", "read"].as_slice(), &["latency", "ack", "move"]] {
+        // The array read and the transfer are known.
+        let of_flash = if parts.contains(&"read") { 60e3 } else { 0.0 };
+        let sum = |of: &dyn Fn(&str) -> f64| of_flash + parts.iter().map(|name| of(name)).sum::<f64>();
+        let (found, known) = (sum(&found_of), sum(&known_of));
+        assert!((found / known - 1.0).abs() < 0.10, "{parts:?}: {known}, but {found}");
+    }
+    outside(&fit, known)
 }
 
 #[test]
@@ -256,9 +265,9 @@ fn three_known_drives_are_found_again() {
     for drive in [FAST, SLOW, MIXED] {
         missed.extend(outside(&assert_recovers(drive, 60, |_| true), drive.1));
         for seed in 1..4 {
-            assert_recovers_from_noise(drive, seed, 60, |_| true);
+            missed.extend(assert_recovers_from_noise(drive, seed, 60, |_| true));
         }
     }
-    // Of eighteen intervals of 95 % more than two miss in one case of seventeen.
-    assert!(missed.len() <= 2, "{missed:?}");
+    // Of 72 intervals of 95 % more than seven miss in one case of forty.
+    assert!(missed.len() <= 7, "{}: {missed:?}", missed.len());
 }
