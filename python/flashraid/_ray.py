@@ -28,11 +28,11 @@ BATCHES_PER_WORKER = 64
 #: Simulations of a batch at most, so that a lost worker takes little with it to be done again.
 BATCH_MAX = 250
 #: Seconds of work whose reports come back together: what their way costs is little beside it, and a lost worker takes little with it.
-RETURN_S = 0.25
-#: Reports that are saved at a time.
+RETURN_S = 1.0
+#: Threads that save reports.
 SAVERS = 4
 #: Seconds between two looks at signals and progress.
-TICK_S = 0.1
+TICK_S = 0.2
 #: Ray starts tasks quickly, in the place of one that has ended, only where both ask for the same: memory is rounded up to this.
 MEMORY_GRAIN_BYTES = 64 << 20
 
@@ -72,16 +72,11 @@ def _work(
     if os.path.isdir(folder):
         os.chdir(folder)
     batch = _native.Batch(description, [(settings, seed) for _, settings, seed in simulations], threads, keep_warm)
-    done: list[tuple[int, str]] = []
-    simulated_s = 0.0
-    begin = time.monotonic()
-    for position, (number, _, _) in enumerate(simulations):
-        report, wall_s = batch.run(position)
-        done.append((number, report))
-        simulated_s += wall_s
-        if time.monotonic() - begin >= RETURN_S or position + 1 == len(simulations):
-            yield done, simulated_s
-            done, simulated_s, begin = [], 0.0, time.monotonic()
+    numbers = [number for number, _, _ in simulations]
+    while numbers:
+        reports, simulated_s = batch.run(len(simulations) - len(numbers), RETURN_S)
+        yield list(zip(numbers, reports, strict=False)), simulated_s
+        del numbers[: len(reports)]
 
 
 def _import_ray() -> Any:
@@ -192,7 +187,7 @@ class _Driver:
                     else:
                         new = [(number, report) for number, report in reports if number in is_open]
                         # Most of the time of each may go by until the disk has it.
-                        list(savers.map(lambda one: self.plan.keep(*one), new))
+                        list(savers.map(self.plan.keep, (new[saver::SAVERS] for saver in range(SAVERS))))
                         is_open.difference_update(number for number, _ in new)
                         cost = replace(cost, simulated_s=cost.simulated_s + simulated_s)
         finally:

@@ -174,18 +174,10 @@ pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<F
     let simulator = simulator_of(&fitted)?;
     let values_of = |logs: &[f64]| logs.iter().map(|log| libm::exp(*log)).collect::<Vec<f64>>();
     let mut evaluations = 0;
-    let mut kinds = Vec::new();
     let mut function = |points: &[Vec<f64>]| -> Outcome<Vec<Vec<f64>>> {
         let sets: Vec<Vec<f64>> = points.iter().map(|logs| values_of(logs)).collect();
-        let all = simulator.figures(&sets)?;
-        let all: Vec<Vec<f64>> = all
-            .iter()
-            .map(|figures| {
-                let residuals = residuals(&fitted, figures);
-                kinds = residuals.iter().map(|(kind, _)| *kind).collect();
-                residuals.into_iter().map(|(_, residual)| residual).collect()
-            })
-            .collect();
+        let of_each = |figures: &Vec<Figures>| residuals(&fitted, figures).map(|(_, residual)| residual).collect();
+        let all: Vec<Vec<f64>> = simulator.figures(&sets)?.iter().map(of_each).collect();
         evaluations += points.len();
         if let [residuals] = all.as_slice() {
             let mean = residuals.iter().map(|residual| residual * residual).sum::<f64>() / residuals.len() as f64;
@@ -195,6 +187,9 @@ pub fn fit(base: &Base, results: Results, options: &FitOptions<'_>) -> Outcome<F
     };
     let logs: Vec<f64> = start.iter().map(|value| libm::log(*value)).collect();
     let least = minimise(&mut function, &logs, options.simplex_max, REPEATABILITY)?;
+    // What this was is known.
+    let figures = simulator.figures(&[values_of(&least.at)])?.swap_remove(0);
+    let kinds: Vec<usize> = residuals(&fitted, &figures).map(|(kind, _)| kind).collect();
     let half_widths = least.half_widths(&kinds, REPEATABILITY);
 
     // The held-out job, with the others once more: they are known.
@@ -269,14 +264,14 @@ fn held_out(jobs: &[Measured], wanted: Option<&str>) -> Outcome<Option<String>> 
     Ok(even.or_else(between).map(|job| job.job.name.clone()))
 }
 
-/// Logarithms of simulated over measured figures, each in its standard deviations.
-fn residuals(jobs: &[Measured], simulated: &[Figures]) -> Vec<(u8, f64)> {
+/// Logarithms of simulated over measured figures, each in its standard deviations, with their kinds.
+fn residuals(jobs: &[Measured], simulated: &[Figures]) -> impl Iterator<Item = (usize, f64)> {
     let mut residuals = Vec::new();
     for (Measured { job, figures: measured }, simulated) in jobs.iter().zip(simulated) {
         // Nothing done at all is as bad as a factor of e^20.
         let mut add = |kind: usize, simulated: f64, measured: f64| {
             let ratio = (simulated / measured).clamp(1e-9, 1e9);
-            residuals.push((kind as u8, libm::log(ratio) / DEVIATIONS[kind]));
+            residuals.push((kind, libm::log(ratio) / DEVIATIONS[kind]));
         };
         add(IOPS, simulated.iops, measured.iops);
         let directions = [(measured.read, simulated.read, READ_MEAN), (measured.write, simulated.write, WRITE_MEAN)];
@@ -290,7 +285,7 @@ fn residuals(jobs: &[Measured], simulated: &[Figures]) -> Vec<(u8, f64)> {
             }
         }
     }
-    residuals
+    residuals.into_iter()
 }
 
 /// The values as the model takes them and a file has them.

@@ -2,15 +2,17 @@
 //! around where they end, steps again from where that ends, and from the slopes there an interval for each unknown.
 //!
 //! Why both: with slopes, seven unknowns need some twenty evaluations, a simplex alone several hundred; but slopes mislead where a bottleneck changes
-//! hands, which a simplex does not mind. A simplex that was ended by its count is beyond that and not at the least yet, where slopes lead quickly. Nothing is drawn at random, so that the same function gives the same result.
+//! hands, which a simplex does not mind. A simplex that was ended by its count is beyond that and not at the least yet, where slopes lead quickly.
+//! Nothing is drawn at random, so that the same function gives the same result.
 
 /// Half the width of the differences that slopes are taken from. Unknowns are logarithms: 5 %, beyond which the function is no longer straight
 /// and below which whole nanoseconds and the order of events show.
 const STEP: f64 = 0.05;
 /// Gauss–Newton steps at most.
 const STEPS_MAX: usize = 12;
-/// A step that gains a smaller share than this of the sum is the last.
-const GAIN_MIN: f64 = 0.02;
+/// A step that gains a smaller share than this of the mean square is the last: unknowns are then a third of their deviations from the least at most,
+/// however many residuals there are.
+const GAIN_MIN: f64 = 0.1;
 /// Shorter and shorter strides that are tried in a step.
 const TRIES_MAX: usize = 6;
 /// How far an unknown moves in a step at most: to 1.65 times or 0.6.
@@ -40,53 +42,34 @@ impl Least {
     ///
     /// `kinds` has the kind of each residual. Those of a kind deviate alike, by what they show themselves and by `deviation_min` at least: were all
     /// taken together, many that deviate little would make the values seem certain that hang on a few which deviate much.
-    pub fn half_widths(&self, kinds: &[u8], deviation_min: f64) -> Vec<f64> {
-        // Without effect on anything, an unknown would make the matrix singular for all.
-        let with_effect: Vec<usize> = (0..self.at.len()).filter(|&index| squares(&self.slopes[index]) > 1e-12).collect();
-        let matrix = normal_matrix(&with_effect.iter().map(|&index| self.slopes[index].clone()).collect::<Vec<_>>());
-        let size = with_effect.len();
-        let column_of_inverse = |column: usize| solve(matrix.clone(), (0..size).map(|row| f64::from(u8::from(row == column))).collect());
+    pub fn half_widths(&self, kinds: &[usize], deviation_min: f64) -> Vec<f64> {
         let mut all = vec![f64::INFINITY; self.at.len()];
-        let Some(inverse) = (0..size).map(column_of_inverse).collect::<Option<Vec<_>>>() else { return all };
-        // By how much each unknown moves with each residual.
-        let moves: Vec<Vec<f64>> = inverse
-            .iter()
-            .map(|row| {
-                (0..kinds.len())
-                    .map(|of| row.iter().zip(&with_effect).map(|(entry, &index)| entry * self.slopes[index][of]).sum())
-                    .collect()
-            })
+        // Without effect on anything, an unknown would make the matrix singular for all.
+        let (with_effect, slopes): (Vec<usize>, Vec<Vec<f64>>) =
+            self.slopes.iter().cloned().enumerate().filter(|(_, slopes)| squares(slopes) > 1e-12).unzip();
+        let Some(inverse) = inverse(&normal_matrix(&slopes)) else { return all };
+        // By how much each unknown moves with each residual, and how much of each residual the unknowns take up.
+        let of_slopes = |row: &[f64], of: usize| row.iter().zip(&slopes).map(|(entry, slopes)| entry * slopes[of]).sum::<f64>();
+        let moves: Vec<Vec<f64>> = inverse.iter().map(|row| (0..kinds.len()).map(|of| of_slopes(row, of)).collect()).collect();
+        let taken = |of: usize| moves.iter().zip(&slopes).map(|(moves, slopes)| moves[of] * slopes[of]).sum::<f64>();
+        let free: Vec<f64> = (0..kinds.len()).map(|of| (1.0 - taken(of)).max(0.0)).collect();
+        let variance_of = |chosen: &dyn Fn(usize) -> bool| {
+            let chosen = || (0..kinds.len()).filter(|&of| chosen(kinds[of]));
+            let free: f64 = chosen().map(|of| free[of]).sum();
+            (free >= 1.0).then(|| chosen().map(|of| self.residuals[of] * self.residuals[of]).sum::<f64>() / free)
+        };
+        let least = deviation_min * deviation_min;
+        let variances: Vec<f64> = (0..=kinds.iter().copied().max().unwrap_or(0))
+            .map(|kind| variance_of(&|of| of == kind).or_else(|| variance_of(&|_| true)).map_or(least, |variance| variance.max(least)))
             .collect();
-        let variances = self.variances(kinds, &with_effect, &moves, deviation_min);
-        for ((row, of_each), &index) in inverse.iter().zip(&moves).zip(&with_effect) {
-            let variance: f64 = of_each.iter().zip(kinds).map(|(by, kind)| by * by * variances[usize::from(*kind)]).sum();
+        for (row, (moves, index)) in moves.iter().zip(with_effect).enumerate() {
             // Unknowns that only their sum matters of: none of them is known.
-            if row.iter().all(|entry| entry.is_finite()) && variance > 0.0 {
+            if inverse[row][row] > 0.0 {
+                let variance: f64 = moves.iter().zip(kinds).map(|(by, kind)| by * by * variances[*kind]).sum();
                 all[index] = DEVIATIONS_95 * variance.sqrt();
             }
         }
         all
-    }
-
-    /// The variance of the residuals of each kind: their squares over how many of them the unknowns have left free.
-    fn variances(&self, kinds: &[u8], with_effect: &[usize], moves: &[Vec<f64>], deviation_min: f64) -> Vec<f64> {
-        let taken = |of: usize| -> f64 { moves.iter().zip(with_effect).map(|(moves, &index)| moves[of] * self.slopes[index][of]).sum() };
-        let sums = |of_kind: &dyn Fn(u8) -> bool| -> (f64, f64) {
-            let chosen = (0..kinds.len()).filter(|&of| of_kind(kinds[of]));
-            chosen.fold((0.0, 0.0), |(squares, free), of| {
-                (squares + self.residuals[of] * self.residuals[of], free + (1.0 - taken(of)).max(0.0))
-            })
-        };
-        let (squares, free) = sums(&|_| true);
-        let of_all = squares / free.max(1.0);
-        let kinds = 0..=kinds.iter().copied().max().unwrap_or(0);
-        kinds
-            .map(|kind| match sums(&|of| of == kind) {
-                (squares, free) if free >= 1.0 => squares / free,
-                _ => of_all,
-            })
-            .map(|variance| variance.max(deviation_min * deviation_min))
-            .collect()
     }
 }
 
@@ -111,7 +94,7 @@ pub fn minimise<E>(function: Function<'_, E>, start: &[f64], simplex_max: usize,
         corner = descend(function, corner, &bounded, met)?;
     }
     let (at, residuals) = corner;
-    let slopes = slopes_at(function, &at)?;
+    let slopes = slopes_to_both_sides(function, &at, &residuals)?;
     Ok(Least { at, residuals, slopes })
 }
 
@@ -137,7 +120,7 @@ fn descend<E>(function: Function<'_, E>, corner: Corner, bounded: &dyn Fn(Vec<f6
             }
             damping *= 10.0;
         }
-        if !accepted || before - squares(&residuals) < GAIN_MIN * before {
+        if !accepted || before - squares(&residuals) < GAIN_MIN * before / residuals.len() as f64 {
             break;
         }
     }
@@ -148,6 +131,20 @@ fn descend<E>(function: Function<'_, E>, corner: Corner, bounded: &dyn Fn(Vec<f6
 fn slopes_at<E>(function: Function<'_, E>, at: &[f64]) -> Result<Vec<Vec<f64>>, E> {
     let points: Vec<Vec<f64>> = (0..at.len()).flat_map(|index| [moved(at, index, -STEP), moved(at, index, STEP)]).collect();
     let slope = |pair: &[Vec<f64>]| pair[0].iter().zip(&pair[1]).map(|(below, above)| (above - below) / (2.0 * STEP)).collect();
+    Ok(function(&points)?.chunks(2).map(slope).collect())
+}
+
+/// The slopes of all residuals as far as they are the same to both sides: the lesser of the two, and none where they point apart.
+///
+/// What the order of events makes of a small change is a slope as well, mostly to one side. Dozens of them would seem to tell of an unknown what nothing
+/// tells, and make its interval too narrow.
+fn slopes_to_both_sides<E>(function: Function<'_, E>, at: &[f64], residuals: &[f64]) -> Result<Vec<Vec<f64>>, E> {
+    let points: Vec<Vec<f64>> = (0..at.len()).flat_map(|index| [moved(at, index, -STEP), moved(at, index, STEP)]).collect();
+    let lesser = |below: f64, here: f64, above: f64| {
+        let (before, after) = ((here - below) / STEP, (above - here) / STEP);
+        if before * after > 0.0 { before.signum() * before.abs().min(after.abs()) } else { 0.0 }
+    };
+    let slope = |pair: &[Vec<f64>]| (0..residuals.len()).map(|of| lesser(pair[0][of], residuals[of], pair[1][of])).collect();
     Ok(function(&points)?.chunks(2).map(slope).collect())
 }
 
@@ -178,6 +175,12 @@ fn stride(slopes: &[Vec<f64>], residuals: &[f64], damping: f64) -> Vec<f64> {
     }
     let wanted: Vec<f64> = slopes.iter().map(|column| -product(column, residuals)).collect();
     solve(matrix, wanted).unwrap_or_else(|| vec![0.0; slopes.len()])
+}
+
+/// The rows of the inverse of a symmetric matrix; `None` if it is singular.
+fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    let unit = |column: usize| (0..matrix.len()).map(|row| f64::from(u8::from(row == column))).collect();
+    (0..matrix.len()).map(|column| solve(matrix.to_vec(), unit(column))).collect()
 }
 
 /// Gauss's elimination with pivots; `None` if the matrix is singular.
@@ -323,6 +326,15 @@ mod tests {
         assert!((widths(&mean)[0] - 1.96 * (4.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-6, "{:?}", widths(&mean));
     }
 
+    #[test]
+    fn a_slope_to_one_side_tells_nothing() {
+        // At 0 the second unknown shows on one side only.
+        let (least, _) = least(|x| vec![x[0] - 1.0, x[0] + 1.0, 0.1 + f64::max(x[1], 0.0)], &[0.0, 0.0], 0);
+        assert_eq!(least.at, [0.0, 0.0]);
+        let widths = least.half_widths(&[0; 3], 0.0);
+        assert!(widths[0].is_finite() && widths[1].is_infinite(), "{widths:?}");
+    }
+
     /// Two values, each looked at by four residuals of its own kind: one kind is ten times as certain.
     #[test]
     fn residuals_of_a_kind_deviate_alike() {
@@ -332,7 +344,7 @@ mod tests {
         let exact = 1.96 * (4.0_f64 / 3.0).sqrt() / 2.0;
         let apart = both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 0.0);
         assert!((apart[0] - exact).abs() < 1e-6 && (apart[1] - 0.1 * exact).abs() < 1e-6, "{apart:?}");
-        assert_eq!(both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 2.0)[1], 1.96 * 2.0 / 2.0);
+        assert!((both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 2.0)[1] - 1.96 * 2.0 / 2.0).abs() < 1e-9);
         let together = both.half_widths(&[0; 8], 0.0);
         assert!((together[0] - together[1]).abs() < 1e-9 && together[0] < exact, "{together:?}");
     }

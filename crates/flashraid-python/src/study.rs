@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
+use flashraid::config::Scenario;
 use flashraid::run::run_sharing;
 use flashraid::study::{Study as Library, StudyPlan};
 use flashraid::warm_cache::WarmCache;
@@ -66,10 +68,12 @@ impl Plan {
         self.0.memory_bytes(&simulations)
     }
 
-    /// Takes the report of a simulation that was run elsewhere, and saves it in the folder.
-    fn keep(&self, py: Python<'_>, index: usize, report: &str) -> PyResult<()> {
-        let report = Report::from_json(py, report)?;
-        py.detach(|| self.0.keep(index, &report.0)).map_err(|error| exception(py, &error))
+    /// Takes reports of simulations that were run elsewhere, each with its number, and saves them in the folder.
+    fn keep(&self, py: Python<'_>, reports: Vec<(usize, String)>) -> PyResult<()> {
+        reports.iter().try_for_each(|(index, report)| {
+            let report = Report::from_json(py, report)?;
+            py.detach(|| self.0.keep(*index, report.0)).map_err(|error| exception(py, &error))
+        })
     }
 
     /// What is done so far, of the folder or handed in; it is given away.
@@ -192,7 +196,7 @@ impl Study {
 /// Simulations of a study that one worker runs, one after the other; those that begin alike share their warm-up.
 #[pyclass(frozen, module = "flashraid._native")]
 pub struct Batch {
-    simulations: Vec<flashraid::config::Scenario>,
+    simulations: Vec<Scenario>,
     warm_ups: SharedWarmUps,
 }
 
@@ -202,11 +206,16 @@ impl Batch {
     #[new]
     fn new(py: Python<'_>, spec: &str, simulations: Vec<(Vec<(String, String)>, u64)>, threads: usize, keep_warm: bool) -> PyResult<Batch> {
         let spec = Spec::read(py, spec)?;
-        let scenario = |(settings, seed): &(Vec<(String, String)>, u64)| -> Result<_, Error> {
-            let simulation = settings.iter().try_fold(spec.simulation()?, |simulation, (key, value)| simulation.set(key, value))?;
-            simulation.seed(*seed).scenario()
+        let of_settings = |settings: &[(String, String)]| -> Result<Scenario, Error> {
+            settings.iter().try_fold(spec.simulation()?, |simulation, (key, value)| simulation.set(key, value))?.scenario()
         };
-        let simulations = simulations.iter().map(scenario).collect::<Result<Vec<_>, Error>>().map_err(|error| exception(py, &error))?;
+        let of_each = |same: &[(Vec<(String, String)>, u64)]| -> Result<Vec<Scenario>, Error> {
+            let scenario = of_settings(&same[0].0)?;
+            Ok(same.iter().map(|(_, seed)| scenario.with_seed(*seed)).collect())
+        };
+        // What differs by its seed alone is read once.
+        let same = simulations.chunk_by(|one, next| one.0 == next.0);
+        let simulations = same.map(of_each).collect::<Result<Vec<_>, Error>>().map_err(|error| exception(py, &error))?.concat();
         let cache = if keep_warm { WarmCache::of_user() } else { None };
         let warm_ups = SharedWarmUps::of(&simulations).kept_in(cache).on_threads(threads);
         Ok(Batch { simulations, warm_ups })
@@ -216,20 +225,27 @@ impl Batch {
         self.simulations.len()
     }
 
-    /// Runs one of them: its report as a JSON text, and the seconds that it took.
-    fn run(&self, py: Python<'_>, index: usize) -> PyResult<(String, f64)> {
-        let scenario = &self.simulations[index];
+    /// Runs them from this one on for about so many seconds, one at least: their reports as JSON texts, and the seconds that they took.
+    fn run(&self, py: Python<'_>, first: usize, for_s: f64) -> PyResult<(Vec<String>, f64)> {
         let watch = Arc::new(Watch::default());
         let mut observer = OfOne(Arc::clone(&watch));
-        let work = || run_sharing(scenario, &self.warm_ups, &mut observer);
-        let (result, raised) = interruptible(py, &watch, || Ok(()), work)?;
-        match (result, raised) {
-            (_, Some(raised)) => Err(raised),
-            (Ok(report), None) => {
-                let text = py.detach(|| serde_json::to_string(&report).expect("a report is plain data"));
-                Ok((text, report.wall_s))
+        let work = || {
+            let begin = Instant::now();
+            let (mut texts, mut simulated_s) = (Vec::new(), 0.0);
+            for scenario in &self.simulations[first..] {
+                let report = run_sharing(scenario, &self.warm_ups, &mut observer)?;
+                simulated_s += report.wall_s;
+                texts.push(serde_json::to_string(&report).expect("a report is plain data"));
+                if begin.elapsed().as_secs_f64() >= for_s || !watch.goes_on() {
+                    break;
+                }
             }
-            (Err(error), None) => Err(exception(py, &error.into())),
+            Ok((texts, simulated_s))
+        };
+        let (result, raised) = interruptible(py, &watch, || Ok(()), work)?;
+        match raised {
+            Some(raised) => Err(raised),
+            None => result.map_err(|error: flashraid::run::RunError| exception(py, &error.into())),
         }
     }
 }

@@ -236,18 +236,16 @@ fn assert_recovers_from_noise(
 ) -> Vec<Found> {
     let measured = with_noise(measure(&base(settings), keep), 0.03, seed);
     let fit = fit(&base(&[]), measured, &options(simplex_max)).unwrap();
-    let found_of = |name: &str| value(&fit, name).value;
     let known_of = |name: &str| known.iter().find(|(known, _)| *known == name).unwrap().1;
     for name in ["page_program", "link", "read", "move"] {
         let found = value(&fit, name);
         assert!(found.is_determined && (found.value / known_of(name) - 1.0).abs() < 0.10, "{name}: {}, but {found:?}", known_of(name));
     }
-    for parts in [["latency", "read"].as_slice(), &["latency", "ack", "move"]] {
-        // The array read and the transfer are known.
-        let of_flash = if parts.contains(&"read") { 60e3 } else { 0.0 };
-        let sum = |of: &dyn Fn(&str) -> f64| of_flash + parts.iter().map(|name| of(name)).sum::<f64>();
-        let (found, known) = (sum(&found_of), sum(&known_of));
-        assert!((found / known - 1.0).abs() < 0.10, "{parts:?}: {known}, but {found}");
+    // The array read and the transfer are known.
+    for (what, of_flash, parts) in [("read", 60e3, vec!["latency", "read"]), ("write", 0.0, vec!["latency", "ack", "move"])] {
+        let found: f64 = of_flash + parts.iter().map(|name| value(&fit, name).value).sum::<f64>();
+        let known = of_flash + parts.iter().map(|name| known_of(name)).sum::<f64>();
+        assert!((found / known - 1.0).abs() < 0.10, "a {what} alone: {known}, but {found}");
     }
     outside(&fit, known)
 }
@@ -262,12 +260,12 @@ fn a_known_drive_is_found_again_from_noisy_results() {
 #[ignore = "minutes: make test-long"]
 fn three_known_drives_are_found_again() {
     let mut missed = Vec::new();
-    for drive in [FAST, SLOW, MIXED] {
+    for (drive, seeds) in [(FAST, 1..4), (SLOW, 4..7), (MIXED, 7..10)] {
         missed.extend(outside(&assert_recovers(drive, 60, |_| true), drive.1));
-        for seed in 1..4 {
+        for seed in seeds {
             missed.extend(assert_recovers_from_noise(drive, seed, 60, |_| true));
         }
     }
     // Of 72 intervals of 95 % more than seven miss in one case of forty.
-    assert!(missed.len() <= 7, "{}: {missed:?}", missed.len());
+    assert!(missed.len() <= 7, "{}: {missed:#?}", missed.len());
 }

@@ -135,6 +135,17 @@ pub struct Scenario {
     pub warnings: Vec<String>,
 }
 
+impl Scenario {
+    /// The same experiment with other random choices: as if the configuration had this seed.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64) -> Scenario {
+        let mut scenario = self.clone();
+        scenario.seed = seed;
+        scenario.config.seed = seed;
+        scenario
+    }
+}
+
 /// Files that keep warm states.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WarmState {

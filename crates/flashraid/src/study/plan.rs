@@ -122,13 +122,12 @@ impl StudyPlan {
         let mut tasks = Vec::new();
         let mut contents = Contents::default();
         for settings in &points {
-            let sets = || settings.iter().map(|setting| (setting.key.clone(), setting.value.clone()));
-            let scenario = template.scenario(sets(), None)?;
+            let sets = settings.iter().map(|setting| (setting.key.clone(), setting.value.clone()));
+            let scenario = template.scenario(sets, None)?;
             let first = scenario.seed;
-            tasks.push(Simulated::new(scenario, &mut contents)?);
-            for offset in 1..*seeds {
+            for offset in 0..*seeds {
                 let seed = first.checked_add(offset).ok_or(StudyProblem::SeedTooLarge { first, offset })?;
-                tasks.push(Simulated::new(template.scenario(sets(), Some(seed))?, &mut contents)?);
+                tasks.push(Simulated::new(scenario.with_seed(seed), &mut contents)?);
             }
         }
         refuse_shared_state(&tasks)?;
@@ -244,7 +243,7 @@ impl StudyPlan {
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Study`] if the report is another simulation's.
-    pub fn keep(&self, index: usize, report: &Report) -> Result<(), Error> {
+    pub fn keep(&self, index: usize, report: Report) -> Result<(), Error> {
         let task = &self.tasks[index];
         if report.config_hash != task.scenario.hash || report.seed != task.scenario.seed || report.partial {
             return Err(StudyProblem::OtherReport { simulation: index }.into());
@@ -256,10 +255,10 @@ impl StudyPlan {
         if let Some(store) = self.folder.as_deref().map(Store::of_this_build) {
             earlier = store.load(&task.id);
             if earlier.is_none() {
-                store.save(&task.id, report)?;
+                store.save(&task.id, &report)?;
             }
         }
-        self.here().entry(index).or_insert_with(|| earlier.unwrap_or_else(|| report.clone()));
+        self.here().entry(index).or_insert(earlier.unwrap_or(report));
         Ok(())
     }
 
