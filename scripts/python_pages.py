@@ -225,7 +225,7 @@ def _printed(outputs: list[dict[str, Any]]) -> str:
     """What a cell wrote to standard output, and then what it gave; not what libraries told the terminal on standard error."""
     written = "".join("".join(output["text"]) for output in outputs if output["output_type"] == "stream" and output["name"] == "stdout")
     # As a terminal shows it: of a line that is written over, the last.
-    lines = [line.rsplit("\r", 1)[-1] for line in written.splitlines()]
+    lines = [line.rsplit("\r", 1)[-1] for line in written.removesuffix("\n").split("\n")] if written else []
     values = ["".join(output.get("data", {}).get("text/plain", "")) for output in outputs if output["output_type"] != "stream"]
     return "\n".join([*lines, *filter(None, values)])
 

@@ -54,6 +54,7 @@ impl Table {
             match column {
                 Column::Text(values) => Arc::new(values.iter().map(Option::as_deref).collect::<StringArray>()),
                 Column::Number(values) => Arc::new(values.iter().copied().collect::<Float64Array>()),
+                Column::Whole(values) => Arc::new(values.iter().copied().collect::<UInt64Array>()),
             }
         };
         Table::of(table.columns().iter().map(|(name, column)| (name.clone(), array(column))).collect())

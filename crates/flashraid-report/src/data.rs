@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
@@ -30,6 +30,8 @@ pub enum Column {
     Text(Vec<Option<String>>),
     /// Numbers, all finite.
     Number(Vec<Option<f64>>),
+    /// Whole numbers from 0 on: counts, and seeds, of which a floating-point number would lose digits.
+    Whole(Vec<Option<u64>>),
 }
 
 impl Table {
@@ -42,6 +44,11 @@ impl Table {
     pub fn number(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = Option<f64>>) {
         let finite = |value: Option<f64>| value.filter(|number| number.is_finite());
         self.columns.push((name.into(), Column::Number(values.into_iter().map(finite).collect())));
+    }
+
+    /// Adds a column of whole numbers.
+    pub fn whole(&mut self, name: impl Into<String>, values: impl IntoIterator<Item = Option<u64>>) {
+        self.columns.push((name.into(), Column::Whole(values.into_iter().collect())));
     }
 
     /// The table with what the Parquet file is to say of where it comes from.
@@ -65,6 +72,7 @@ impl Table {
         self.columns.first().map_or(0, |(_, column)| match column {
             Column::Text(values) => values.len(),
             Column::Number(values) => values.len(),
+            Column::Whole(values) => values.len(),
         })
     }
 
@@ -76,6 +84,7 @@ impl Table {
             let field = |(_, column): &(String, Column)| match column {
                 Column::Text(values) => values[row].as_deref().map_or(String::new(), quoted),
                 Column::Number(values) => values[row].map_or(String::new(), |number| number.to_string()),
+                Column::Whole(values) => values[row].map_or(String::new(), |number| number.to_string()),
             };
             let fields: Vec<String> = self.columns.iter().map(field).collect();
             text += &(fields.join(",") + "\n");
@@ -95,6 +104,10 @@ impl Table {
                         write_column::<ByteArrayType>(&mut group, values.iter().map(|text| text.as_deref().map(ByteArray::from)))?;
                     }
                     Column::Number(values) => write_column::<DoubleType>(&mut group, values.iter().copied())?,
+                    // Parquet keeps an unsigned number in the bits of a signed one.
+                    Column::Whole(values) => {
+                        write_column::<Int64Type>(&mut group, values.iter().map(|value| value.map(|number| number as i64)))?;
+                    }
                 }
             }
             group.close()?;
@@ -109,6 +122,9 @@ impl Table {
             let builder = match column {
                 Column::Text(_) => Type::primitive_type_builder(name, Physical::BYTE_ARRAY).with_logical_type(Some(LogicalType::String)),
                 Column::Number(_) => Type::primitive_type_builder(name, Physical::DOUBLE),
+                Column::Whole(_) => {
+                    Type::primitive_type_builder(name, Physical::INT64).with_logical_type(Some(LogicalType::integer(64, false)))
+                }
             };
             builder.with_repetition(Repetition::OPTIONAL).build().map(Arc::new)
         };
@@ -147,12 +163,16 @@ mod tests {
         let mut table = Table::default();
         table.text("a.b", [Some("plain".to_owned()), Some("with \"quotes\", and more".to_owned()), None]);
         table.number("value", [Some(0.1 + 0.2), None, Some(f64::NAN)]);
+        table.whole("seed", [Some(u64::MAX), Some(2), None]);
         table
     }
 
     #[test]
     fn csv_quotes_what_needs_it_and_leaves_out_what_is_missing() {
-        assert_eq!(table().csv(), "a.b,value\nplain,0.30000000000000004\n\"with \"\"quotes\"\", and more\",\n,\n");
+        assert_eq!(
+            table().csv(),
+            "a.b,value,seed\nplain,0.30000000000000004,18446744073709551615\n\"with \"\"quotes\"\", and more\",,2\n,,\n"
+        );
     }
 
     #[test]
@@ -163,12 +183,13 @@ mod tests {
         let rows: Vec<Vec<(String, Field)>> = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().into_columns()).collect();
         let text = |text: &str| ("a.b".to_owned(), Field::Str(text.to_owned()));
         let number = |field| ("value".to_owned(), field);
+        let seed = |field| ("seed".to_owned(), field);
         assert_eq!(
             rows,
             [
-                vec![text("plain"), number(Field::Double(0.1 + 0.2))],
-                vec![text("with \"quotes\", and more"), number(Field::Null)],
-                vec![("a.b".to_owned(), Field::Null), number(Field::Null)],
+                vec![text("plain"), number(Field::Double(0.1 + 0.2)), seed(Field::ULong(u64::MAX))],
+                vec![text("with \"quotes\", and more"), number(Field::Null), seed(Field::ULong(2))],
+                vec![("a.b".to_owned(), Field::Null), number(Field::Null), seed(Field::Null)],
             ]
         );
     }

@@ -9,6 +9,9 @@ use crate::number;
 use crate::sheet::{Cell, Sheet, Tone};
 use flashraid::report::GUESS;
 
+/// Whole numbers up to here are exact as floating-point numbers.
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
 impl Grid {
     /// The tables: each figure, and its ratio to the baseline.
     pub fn sheets(&self) -> Vec<Sheet> {
@@ -94,10 +97,14 @@ impl Grid {
             // What is a quantity can be computed with.
             if let Some((unit, numbers)) = numbers {
                 let number = |value: Option<String>| Some(numbers[of.values.iter().position(|known| Some(known) == value.as_ref())?]);
-                table.number(format!("{}{}", of.key, unit.suffix()), values().map(number));
+                let name = format!("{}{}", of.key, unit.suffix());
+                match numbers.iter().all(|number| number.fract() == 0.0 && (0.0..=WHOLE_MAX).contains(number)) {
+                    true => table.whole(name, values().map(|value| number(value).map(|number| number as u64))),
+                    false => table.number(name, values().map(number)),
+                }
             }
         }
-        table.number("seed", rows.iter().map(|(_, report)| report["seed"].as_f64()));
+        table.whole("seed", rows.iter().map(|(_, report)| report["seed"].as_u64()));
         for figure in figures::all() {
             table.number(figure.key(), rows.iter().map(|(_, report)| report.pointer(figure.pointer).and_then(Value::as_f64)));
         }
