@@ -26,6 +26,16 @@ const SMALL: f64 = 1e-3;
 /// Deviations in the middle 95 % of a normal distribution.
 const DEVIATIONS_95: f64 = 1.96;
 
+/// Deviations in the middle 95 % of Student's distribution, by its expansion around the normal one (Cornish and Fisher): a percent off at three degrees
+/// of freedom, less with more.
+fn quantile_95(freedom: f64) -> f64 {
+    let z = DEVIATIONS_95;
+    let (cube, fifth, seventh) = (z.powi(3), z.powi(5), z.powi(7));
+    z + (cube + z) / (4.0 * freedom)
+        + (5.0 * fifth + 16.0 * cube + 3.0 * z) / (96.0 * freedom.powi(2))
+        + (3.0 * seventh + 19.0 * fifth + 17.0 * cube - 15.0 * z) / (384.0 * freedom.powi(3))
+}
+
 /// Where it ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Least {
@@ -53,20 +63,26 @@ impl Least {
         let moves: Vec<Vec<f64>> = inverse.iter().map(|row| (0..kinds.len()).map(|of| of_slopes(row, of)).collect()).collect();
         let taken = |of: usize| moves.iter().zip(&slopes).map(|(moves, slopes)| moves[of] * slopes[of]).sum::<f64>();
         let free: Vec<f64> = (0..kinds.len()).map(|of| (1.0 - taken(of)).max(0.0)).collect();
+        // The variance of some residuals, and by how many it is known.
         let variance_of = |chosen: &dyn Fn(usize) -> bool| {
             let chosen = || (0..kinds.len()).filter(|&of| chosen(kinds[of]));
             let free: f64 = chosen().map(|of| free[of]).sum();
-            (free >= 1.0).then(|| chosen().map(|of| self.residuals[of] * self.residuals[of]).sum::<f64>() / free)
+            (free >= 1.0).then(|| (chosen().map(|of| self.residuals[of] * self.residuals[of]).sum::<f64>() / free, free))
         };
-        let least = deviation_min * deviation_min;
-        let variances: Vec<f64> = (0..=kinds.iter().copied().max().unwrap_or(0))
-            .map(|kind| variance_of(&|of| of == kind).or_else(|| variance_of(&|_| true)).map_or(least, |variance| variance.max(least)))
+        let least = (deviation_min * deviation_min, f64::INFINITY);
+        let variances: Vec<(f64, f64)> = (0..=kinds.iter().copied().max().unwrap_or(0))
+            .map(|kind| variance_of(&|of| of == kind).or_else(|| variance_of(&|_| true)).filter(|(variance, _)| *variance > least.0))
+            .map(|known| known.unwrap_or(least))
             .collect();
         for (row, (moves, index)) in moves.iter().zip(with_effect).enumerate() {
             // Unknowns that only their sum matters of: none of them is known.
             if inverse[row][row] > 0.0 {
-                let variance: f64 = moves.iter().zip(kinds).map(|(by, kind)| by * by * variances[*kind]).sum();
-                all[index] = DEVIATIONS_95 * variance.sqrt();
+                let mut of_kind = vec![0.0; variances.len()];
+                moves.iter().zip(kinds).for_each(|(by, kind)| of_kind[*kind] += by * by * variances[*kind].0);
+                let variance: f64 = of_kind.iter().sum();
+                // Welch and Satterthwaite: of a sum of variances that are known by as many as these.
+                let freedom = variance * variance / of_kind.iter().zip(&variances).map(|(part, (_, free))| part * part / free).sum::<f64>();
+                all[index] = quantile_95(freedom) * variance.sqrt();
             }
         }
         all
@@ -320,10 +336,18 @@ mod tests {
         // Only the sum of two: neither.
         let (sum, _) = least(|x| vec![x[0] + x[1] - 1.0, 0.5 * (x[0] + x[1]) - 0.6], &[0.0, 0.0], 50);
         assert!(widths(&sum).iter().all(|width| *width > 1e3), "{:?}", widths(&sum));
-        // Four looks at one value, each with deviation 1: half the width is about 1.96 / √4, by the residuals' own deviation.
+        // Four looks at one value, each with deviation 1: half the width is about 3.18 / √4, by the residuals' own deviation, known by three.
         let (mean, _) = least(|x| [-1.0, 1.0, -1.0, 1.0].map(|noise| x[0] + noise).to_vec(), &[0.3], 60);
         assert!(mean.at[0].abs() < 1e-3, "{:?}", mean.at);
-        assert!((widths(&mean)[0] - 1.96 * (4.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-6, "{:?}", widths(&mean));
+        assert!((widths(&mean)[0] - quantile_95(3.0) * (4.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-6, "{:?}", widths(&mean));
+        // Student's tables.
+        assert!(
+            [(3.0, 3.182), (10.0, 2.228), (30.0, 2.042), (f64::INFINITY, 1.96)].iter().all(|(freedom, known)| (quantile_95(*freedom)
+                / known
+                - 1.0)
+                .abs()
+                < 0.01)
+        );
     }
 
     #[test]
@@ -341,7 +365,7 @@ mod tests {
         let noise = [-1.0, 1.0, -1.0, 1.0];
         let looks = |x: &[f64]| noise.iter().map(|noise| x[0] + noise).chain(noise.iter().map(|noise| x[1] + 0.1 * noise)).collect();
         let (both, _) = least(looks, &[0.3, -0.2], 60);
-        let exact = 1.96 * (4.0_f64 / 3.0).sqrt() / 2.0;
+        let exact = quantile_95(3.0) * (4.0_f64 / 3.0).sqrt() / 2.0;
         let apart = both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 0.0);
         assert!((apart[0] - exact).abs() < 1e-6 && (apart[1] - 0.1 * exact).abs() < 1e-6, "{apart:?}");
         assert!((both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 2.0)[1] - 1.96 * 2.0 / 2.0).abs() < 1e-9);
