@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import flashraid
+import polars
 import pytest
 
 from conftest import SMALL, Program
@@ -128,3 +129,14 @@ def test_a_text_is_no_list_of_values() -> None:
             STUDY.run(**wrong)  # type: ignore[arg-type]
     with pytest.raises(flashraid.ConfigError):
         STUDY.seeds(0)
+
+
+def test_columns_have_the_type_of_their_key() -> None:
+    """Whatever the values are, so that tables of two studies can be put together; and a varied seed is one column."""
+    study = flashraid.Study(SMALL).vary("array.members", [2]).vary("workload.rate_scale", [1, 2]).vary("seed", [1, 2**60 + 1])
+    columns = study.run().points.to_pydict()
+    assert columns["array.members"] == [2] * 4 and all(isinstance(members, int) for members in columns["array.members"])
+    assert columns["workload.rate_scale"] == [1.0, 1.0, 2.0, 2.0]
+    assert all(isinstance(scale, float) for scale in columns["workload.rate_scale"])
+    assert columns["seed"] == [1, 2**60 + 1] * 2
+    assert len(polars.DataFrame(study.run().points).columns) == len(columns)

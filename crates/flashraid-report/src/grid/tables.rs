@@ -9,9 +9,6 @@ use crate::number;
 use crate::sheet::{Cell, Sheet, Tone};
 use flashraid::report::GUESS;
 
-/// Whole numbers up to here are exact as floating-point numbers.
-const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
-
 impl Grid {
     /// The tables: each figure, and its ratio to the baseline.
     pub fn sheets(&self) -> Vec<Sheet> {
@@ -88,8 +85,16 @@ impl Grid {
         let rows: Vec<(&Point, &Value)> =
             self.points.iter().flat_map(|point| point.reports.iter().map(move |report| (point, report))).collect();
         let mut table = Table::default();
-        for (axis, of) in self.axes.iter().enumerate() {
+        // The seed has a column of its own, varied or not.
+        for (axis, of) in self.axes.iter().enumerate().filter(|(_, of)| of.key != "seed") {
             let values = || rows.iter().map(|(point, _)| point.settings.get(axis).map(|setting| setting.value.clone()));
+            // What a key takes decides what its column has, whatever the values of this study are.
+            let pointer = format!("/config/{}", of.key.replace('.', "/"));
+            let whole: Option<Vec<u64>> = rows.iter().map(|(_, report)| report.pointer(&pointer)?.as_u64()).collect();
+            if let Some(whole) = whole {
+                table.whole(of.key.clone(), whole.into_iter().map(Some));
+                continue;
+            }
             let numbers = super::numbers(of);
             if numbers.as_ref().is_none_or(|(unit, _)| *unit != AxisUnit::Plain) {
                 table.text(of.key.clone(), values());
@@ -97,11 +102,7 @@ impl Grid {
             // What is a quantity can be computed with.
             if let Some((unit, numbers)) = numbers {
                 let number = |value: Option<String>| Some(numbers[of.values.iter().position(|known| Some(known) == value.as_ref())?]);
-                let name = format!("{}{}", of.key, unit.suffix());
-                match numbers.iter().all(|number| number.fract() == 0.0 && (0.0..=WHOLE_MAX).contains(number)) {
-                    true => table.whole(name, values().map(|value| number(value).map(|number| number as u64))),
-                    false => table.number(name, values().map(number)),
-                }
+                table.number(format!("{}{}", of.key, unit.suffix()), values().map(number));
             }
         }
         table.whole("seed", rows.iter().map(|(_, report)| report["seed"].as_u64()));
