@@ -5,12 +5,14 @@
 //! hands, which a simplex does not mind. A simplex that was ended by its count is beyond that and not at the least yet, where slopes lead quickly.
 //! Nothing is drawn at random, so that the same function gives the same result.
 
+use flashraid::model::metrics::interval::t_975;
+
 /// Half the width of the differences that slopes are taken from. Unknowns are logarithms: 5 %, beyond which the function is no longer straight
 /// and below which whole nanoseconds and the order of events show.
 const STEP: f64 = 0.05;
 /// Gauss–Newton steps at most.
 const STEPS_MAX: usize = 12;
-/// A step that gains a smaller share than this of the mean square is the last: unknowns are then a third of their deviations from the least at most,
+/// A step that gains a smaller share than this of the mean square is the last: unknowns are then about a third of their deviations from the least at most,
 /// however many residuals there are.
 const GAIN_MIN: f64 = 0.1;
 /// Shorter and shorter strides that are tried in a step.
@@ -23,18 +25,6 @@ const REACH: f64 = 4.6;
 const EDGE: f64 = 0.08;
 /// A simplex of this size has ended: a tenth of a percent.
 const SMALL: f64 = 1e-3;
-/// Deviations in the middle 95 % of a normal distribution.
-const DEVIATIONS_95: f64 = 1.96;
-
-/// Deviations in the middle 95 % of Student's distribution, by its expansion around the normal one (Cornish and Fisher): a percent off at three degrees
-/// of freedom, less with more.
-fn quantile_95(freedom: f64) -> f64 {
-    let z = DEVIATIONS_95;
-    let (cube, fifth, seventh) = (z.powi(3), z.powi(5), z.powi(7));
-    z + (cube + z) / (4.0 * freedom)
-        + (5.0 * fifth + 16.0 * cube + 3.0 * z) / (96.0 * freedom.powi(2))
-        + (3.0 * seventh + 19.0 * fifth + 17.0 * cube - 15.0 * z) / (384.0 * freedom.powi(3))
-}
 
 /// Where it ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +72,7 @@ impl Least {
                 let variance: f64 = of_kind.iter().sum();
                 // Welch and Satterthwaite: of a sum of variances that are known by as many as these.
                 let freedom = variance * variance / of_kind.iter().zip(&variances).map(|(part, (_, free))| part * part / free).sum::<f64>();
-                all[index] = quantile_95(freedom) * variance.sqrt();
+                all[index] = t_975((freedom as usize).max(1)) * variance.sqrt();
             }
         }
         all
@@ -145,9 +135,8 @@ fn descend<E>(function: Function<'_, E>, corner: Corner, bounded: &dyn Fn(Vec<f6
 
 /// The slopes of all residuals, a list for each unknown: from both sides, since one of them may be beyond a bottleneck.
 fn slopes_at<E>(function: Function<'_, E>, at: &[f64]) -> Result<Vec<Vec<f64>>, E> {
-    let points: Vec<Vec<f64>> = (0..at.len()).flat_map(|index| [moved(at, index, -STEP), moved(at, index, STEP)]).collect();
-    let slope = |pair: &[Vec<f64>]| pair[0].iter().zip(&pair[1]).map(|(below, above)| (above - below) / (2.0 * STEP)).collect();
-    Ok(function(&points)?.chunks(2).map(slope).collect())
+    let slope = |below: &[f64], above: &[f64]| below.iter().zip(above).map(|(below, above)| (above - below) / (2.0 * STEP)).collect();
+    Ok(beside(function, at)?.iter().map(|[below, above]| slope(below, above)).collect())
 }
 
 /// The slopes of all residuals as far as they are the same to both sides: the lesser of the two, and none where they point apart.
@@ -155,13 +144,19 @@ fn slopes_at<E>(function: Function<'_, E>, at: &[f64]) -> Result<Vec<Vec<f64>>, 
 /// What the order of events makes of a small change is a slope as well, mostly to one side. Dozens of them would seem to tell of an unknown what nothing
 /// tells, and make its interval too narrow.
 fn slopes_to_both_sides<E>(function: Function<'_, E>, at: &[f64], residuals: &[f64]) -> Result<Vec<Vec<f64>>, E> {
-    let points: Vec<Vec<f64>> = (0..at.len()).flat_map(|index| [moved(at, index, -STEP), moved(at, index, STEP)]).collect();
     let lesser = |below: f64, here: f64, above: f64| {
         let (before, after) = ((here - below) / STEP, (above - here) / STEP);
         if before * after > 0.0 { before.signum() * before.abs().min(after.abs()) } else { 0.0 }
     };
-    let slope = |pair: &[Vec<f64>]| (0..residuals.len()).map(|of| lesser(pair[0][of], residuals[of], pair[1][of])).collect();
-    Ok(function(&points)?.chunks(2).map(slope).collect())
+    let slope = |[below, above]: &[Vec<f64>; 2]| (0..residuals.len()).map(|of| lesser(below[of], residuals[of], above[of])).collect();
+    Ok(beside(function, at)?.iter().map(slope).collect())
+}
+
+/// The residuals below and above, for each unknown.
+fn beside<E>(function: Function<'_, E>, at: &[f64]) -> Result<Vec<[Vec<f64>; 2]>, E> {
+    let points: Vec<Vec<f64>> = (0..at.len()).flat_map(|index| [-STEP, STEP].map(|by| moved(at, index, by))).collect();
+    let mut residuals = function(&points)?.into_iter();
+    Ok(std::iter::from_fn(|| Some([residuals.next()?, residuals.next()?])).collect())
 }
 
 fn moved(at: &[f64], index: usize, by: f64) -> Vec<f64> {
@@ -339,15 +334,7 @@ mod tests {
         // Four looks at one value, each with deviation 1: half the width is about 3.18 / √4, by the residuals' own deviation, known by three.
         let (mean, _) = least(|x| [-1.0, 1.0, -1.0, 1.0].map(|noise| x[0] + noise).to_vec(), &[0.3], 60);
         assert!(mean.at[0].abs() < 1e-3, "{:?}", mean.at);
-        assert!((widths(&mean)[0] - quantile_95(3.0) * (4.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-6, "{:?}", widths(&mean));
-        // Student's tables.
-        assert!(
-            [(3.0, 3.182), (10.0, 2.228), (30.0, 2.042), (f64::INFINITY, 1.96)].iter().all(|(freedom, known)| (quantile_95(*freedom)
-                / known
-                - 1.0)
-                .abs()
-                < 0.01)
-        );
+        assert!((widths(&mean)[0] - t_975(3) * (4.0_f64 / 3.0).sqrt() / 2.0).abs() < 1e-6, "{:?}", widths(&mean));
     }
 
     #[test]
@@ -365,10 +352,10 @@ mod tests {
         let noise = [-1.0, 1.0, -1.0, 1.0];
         let looks = |x: &[f64]| noise.iter().map(|noise| x[0] + noise).chain(noise.iter().map(|noise| x[1] + 0.1 * noise)).collect();
         let (both, _) = least(looks, &[0.3, -0.2], 60);
-        let exact = quantile_95(3.0) * (4.0_f64 / 3.0).sqrt() / 2.0;
+        let exact = t_975(3) * (4.0_f64 / 3.0).sqrt() / 2.0;
         let apart = both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 0.0);
         assert!((apart[0] - exact).abs() < 1e-6 && (apart[1] - 0.1 * exact).abs() < 1e-6, "{apart:?}");
-        assert!((both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 2.0)[1] - 1.96 * 2.0 / 2.0).abs() < 1e-9);
+        assert!((both.half_widths(&[0, 0, 0, 0, 1, 1, 1, 1], 2.0)[1] - t_975(usize::MAX) * 2.0 / 2.0).abs() < 1e-9);
         let together = both.half_widths(&[0; 8], 0.0);
         assert!((together[0] - together[1]).abs() < 1e-9 && together[0] < exact, "{together:?}");
     }

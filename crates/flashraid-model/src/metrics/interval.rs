@@ -12,7 +12,7 @@ const Z_975: f64 = 1.959_963_985;
 
 /// 97.5 % quantile of Student's t, at least 1 degree of freedom: from the table up to 30, beyond it by the first terms of the Cornish-Fisher expansion in
 /// 1/degrees (Abramowitz and Stegun 26.7.5), right to six digits.
-fn t_975(degrees: usize) -> f64 {
+pub fn t_975(degrees: usize) -> f64 {
     debug_assert!(degrees > 0);
     if let Some(&quantile) = T_975.get(degrees - 1) {
         return quantile;
