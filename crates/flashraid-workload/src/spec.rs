@@ -62,6 +62,23 @@ impl WorkloadSpec {
     pub fn is_closed(&self) -> bool {
         matches!(&self.source, SourceSpec::Synthetic(spec) if spec.arrivals.is_closed())
     }
+
+    /// The same requests in the same order without what only says when they arrive and how urgent they are: equal for workloads that write the same.
+    ///
+    /// Where times decide which requests there are, in a window of time or in the order of a mix, it is the workload itself.
+    #[must_use]
+    pub fn without_times(&self) -> Self {
+        let Self { source, transform } = self;
+        if transform.start_ns != 0 || transform.limit_ns.is_some() {
+            return self.clone();
+        }
+        let source = match source {
+            SourceSpec::Synthetic(spec) => SourceSpec::Synthetic(spec.without_times()),
+            SourceSpec::Trace(_) => source.clone(),
+            SourceSpec::Mix(_) => return self.clone(),
+        };
+        Self { source, transform: TransformSpec { rate_scale: 1.0, high_priority_fraction: 0.0, ..transform.clone() } }
+    }
 }
 
 fn mix_problems(streams: &[WorkloadSpec], space: &AddressSpace) -> Vec<SpecProblem> {
@@ -193,6 +210,37 @@ mod tests {
         let scaled = trace(&file, AddressFit::Scale { extent_bytes: None });
         assert_eq!(offsets(&scaled), [(0, 0), (0, 4096), (0, (1 << 30) - 4096)]);
         assert_eq!(offsets(&mix(vec![trace(&file, AddressFit::Wrap), scaled]))[..3], [(0, 4096), (1, 0), (0, 12_288)]);
+    }
+
+    /// What is written does not depend on arrivals and priorities; in a window of time and in a mix it does.
+    #[test]
+    fn without_times_the_requests_are_the_same() {
+        let file = tempfile::NamedTempFile::with_suffix(".spc").unwrap();
+        std::fs::write(&file, b"0,8,4096,w,0.000\n0,24,4096,r,0.001\n0,64,4096,w,0.002\n").unwrap();
+        let bursts = SyntheticSpec {
+            read_fraction: 0.3,
+            high_priority_fraction: 0.5,
+            sequential_gap: Some(crate::quantities::Gap { ns: 5e5 }),
+            address: crate::synthetic::AddressSpec { sequential_fraction: 0.4, ..crate::synthetic::AddressSpec::default() },
+            ..SyntheticSpec { arrivals: ArrivalSpec::poisson(50.0), ..SyntheticSpec::random_writes() }
+        };
+        let faster = TransformSpec { rate_scale: 7.0, size_scale: 2.0, high_priority_fraction: 0.1, ..TransformSpec::default() };
+        for timed in [bursts.clone().into(), WorkloadSpec { transform: faster, ..bursts.clone().into() }, trace(&file, AddressFit::Error)] {
+            let written = |spec: &WorkloadSpec| {
+                let mut requests = Vec::new();
+                open(spec, 3, &SPACE).unwrap().fill(&mut requests, 1000).unwrap();
+                requests.iter().map(|r| (r.kind, r.offset_bytes, r.length_bytes)).collect::<Vec<_>>()
+            };
+            let untimed = timed.without_times();
+            assert_eq!(written(&timed), written(&untimed));
+            assert_eq!(untimed.without_times(), untimed);
+        }
+        let other = SyntheticSpec { arrivals: ArrivalSpec::poisson(99.0), sequential_gap: None, ..bursts.clone() };
+        assert_eq!(WorkloadSpec::from(other).without_times(), WorkloadSpec::from(bursts.clone()).without_times());
+
+        let window = WorkloadSpec { transform: TransformSpec { limit_ns: Some(9), ..TransformSpec::default() }, ..bursts.into() };
+        let mixed = mix(vec![poisson(1.0), poisson(2.0)]);
+        assert_eq!((window.without_times(), mixed.without_times()), (window, mixed));
     }
 
     /// Streams of a mix and their transformations are independent of each other, and each has a seed of its own.

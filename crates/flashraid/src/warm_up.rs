@@ -153,7 +153,7 @@ pub fn warm_up_key(scenario: &Scenario) -> String {
     let spares = scenario.array.spares();
     let workload = match scenario.warm_up.pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => None,
-        WarmUpPattern::Workload => Some(&scenario.workload),
+        WarmUpPattern::Workload => Some(scenario.workload.without_times()),
     };
     format!("{members} members, spares {spares:?}, {}, {workload:?}", key_of_members(scenario))
 }
@@ -196,7 +196,7 @@ fn key_of_members(scenario: &Scenario) -> String {
 fn keys_of_kept(scenario: &Scenario, members: usize, go_on: GoOn<'_>) -> Result<Vec<String>, RunError> {
     let content = match scenario.warm_up.pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => String::new(),
-        WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload, go_on)?),
+        WarmUpPattern::Workload => format!(", {}", content_of(&scenario.workload.without_times(), go_on)?),
     };
     let common = key_of_members(scenario) + &content;
     let Geometry { dies, planes, blocks_per_plane, pages_per_block, .. } = scenario.array.ssd.geometry;
@@ -396,10 +396,10 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
             })
         }
         WarmUpPattern::Workload => {
+            let untimed = scenario.workload.without_times();
             // Another seed than the run's, so that the run does not repeat the warm-up write for write.
-            let open = |pass: u64| {
-                workload::open_until(&scenario.workload, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params), stop)
-            };
+            let open =
+                |pass: u64| workload::open_until(&untimed, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params), stop);
             overwrite_by_workload(array, &address_space(params), overwrites, open, go_on)?;
             array.members_to_warm_up().iter_mut().for_each(Ssd::warm_up_is_over);
             Ok(())
@@ -493,8 +493,9 @@ requests = 3000
     #[test]
     fn runs_that_share_a_warm_up_are_as_by_themselves() {
         for pattern in ["random", "workload"] {
-            let variants: [&[(&str, &str)]; 6] = [
+            let variants: [&[(&str, &str)]; 7] = [
                 &[],
+                &[("workload.rate_scale", "2")],
                 &[("coordination.scheme", "ideal")],
                 &[("coordination.scheme", "proactive-idle")],
                 &[("ssd.gc.preemption", "semi")],

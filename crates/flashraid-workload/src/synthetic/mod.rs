@@ -59,6 +59,12 @@ impl SyntheticSpec {
         Self { read_size, write_size, ..self }
     }
 
+    /// The same requests in the same order, of a host that has nothing urgent and waits for each.
+    #[must_use]
+    pub fn without_times(&self) -> Self {
+        Self { arrivals: arrivals::Closed::loop_of(1).into(), sequential_gap: None, high_priority_fraction: 0.0, ..self.clone() }
+    }
+
     /// Everything that keeps it from being generated over `space`; empty if it can be.
     pub fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
         let mut problems = Vec::new();
