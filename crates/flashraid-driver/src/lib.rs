@@ -3,7 +3,10 @@
 //! It is a crate of its own, since this is the part above the model in which a run spends its time: it is optimised to the full, while the
 //! configurations, checks and reports of `flashraid`, in which no run waits, are built quickly.
 
+mod overwrite;
 mod upcoming;
+
+pub use overwrite::overwrite_untimed;
 
 use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, Done, Event, Health, HostCounters, HostPortCounters, PageRequest, StripeCounters};

@@ -7,11 +7,12 @@ use crate::run::RunError;
 use crate::threads;
 use crate::warm_cache::{self, WarmCache};
 use crate::warm_state;
+use flashraid_driver::overwrite_untimed;
 use flashraid_model::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
 use flashraid_model::flash::Geometry;
 use flashraid_model::ftl::Ftl;
 use flashraid_model::ssd::{Media, Ssd, SuperblockParams};
-use flashraid_workload::{self as workload, AddressSpace, OpKind, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
+use flashraid_workload::{self as workload, AddressSpace, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -415,41 +416,23 @@ fn overwrite_by_workload(
     open: impl Fn(u64) -> Result<Box<dyn Source>, SourceError>,
     go_on: GoOn<'_>,
 ) -> Result<(), RunError> {
-    /// Requests without a write after which a workload is taken for one that never writes.
-    const READS_MAX: u32 = 1_000_000;
     let pages_to_write = (overwrites * (space.capacity_bytes / space.page_bytes) as f64) as u64;
-    let nothing_to_write = || {
-        RunError::Input("ssd.warm_up.pattern is \"workload\", but the workload writes nothing; use \"random\" or overwrites = 0".to_owned())
-    };
     let (mut written, mut pass) = (0, 0);
     while written < pages_to_write {
-        let written_before = written;
-        let mut source = open(pass)?;
+        let mut told = Ok(());
+        let mut tell = |pages: u64| {
+            told = go_on(((written + pages) as f64 / pages_to_write as f64).min(1.0));
+            told.is_ok()
+        };
+        let pages = overwrite_untimed(array, &mut *open(pass)?, pages_to_write - written, &mut tell)?;
+        told?;
+        if pages == 0 {
+            return Err(RunError::Input(
+                "ssd.warm_up.pattern is \"workload\", but the workload writes nothing; use \"random\" or overwrites = 0".to_owned(),
+            ));
+        }
+        written += pages;
         pass += 1;
-        let mut reads_in_a_row = 0;
-        while written < pages_to_write
-            && let Some(request) = source.next_request()?
-        {
-            if request.kind == OpKind::Read {
-                reads_in_a_row += 1;
-                if reads_in_a_row == READS_MAX {
-                    return Err(nothing_to_write());
-                }
-                if reads_in_a_row % (1 << 14) == 0 {
-                    go_on((written as f64 / pages_to_write as f64).min(1.0))?;
-                }
-                continue;
-            }
-            reads_in_a_row = 0;
-            let ticked_before = written >> 14;
-            written += array.overwrite_untimed(&request);
-            if written >> 14 != ticked_before {
-                go_on((written as f64 / pages_to_write as f64).min(1.0))?;
-            }
-        }
-        if written == written_before {
-            return Err(nothing_to_write());
-        }
     }
     Ok(())
 }

@@ -544,27 +544,28 @@ impl Array {
         operations
     }
 
-    /// Overwrites the pages of a request without time, for a warm-up by the workload's own addresses; returns their number.
-    /// A request that does not fit the array writes nothing.
-    pub fn overwrite_untimed(&mut self, request: &Request) -> u64 {
-        let Some(pages) = pages_of(request, u64::from(self.page_bytes()), self.layout.exported_pages()) else { return 0 };
+    /// Overwrites the pages of writes without time, for a warm-up by the workload's own addresses. Many at a time are faster: the members are written one after
+    /// the other, and die by die.
+    pub fn overwrite_untimed(&mut self, requests: &[PageRequest]) {
+        let mut pages_of_members = vec![Vec::new(); self.members.ssds.len()];
+        let mut write = |member: u32, page: u32| pages_of_members[member as usize].push(page);
         if let Some(stripes) = &mut self.stripes {
-            if self.fresh_spares > 0 {
-                stripes.overwrite_untimed(&pages, &mut self.members.ssds, &[]);
-                return u64::from(pages.pages);
-            }
-            let spares: Vec<_> = stripes.progress().iter().filter_map(|failure| Some((failure.member, failure.spare?))).collect();
-            stripes.overwrite_untimed(&pages, &mut self.members.ssds, &spares);
-            return u64::from(pages.pages);
-        }
-        for extent in self.layout.extents(&pages) {
-            for member in extent.first_member..extent.first_member + extent.copies {
-                for page in extent.first_page..extent.first_page + extent.pages {
-                    self.members.ssds[member as usize].overwrite_page_untimed(page);
+            // What fresh spares will hold is rebuilt.
+            let spares: Vec<(u32, u32)> = match self.fresh_spares {
+                0 => stripes.progress().iter().filter_map(|failure| Some((failure.member, failure.spare?))).collect(),
+                _ => Vec::new(),
+            };
+            requests.iter().for_each(|request| stripes.overwrite_untimed(request, &spares, &mut write));
+        } else {
+            for extent in requests.iter().flat_map(|request| self.layout.extents(request)) {
+                for member in extent.first_member..extent.first_member + extent.copies {
+                    (extent.first_page..extent.first_page + extent.pages).for_each(|page| write(member, page));
                 }
             }
         }
-        u64::from(pages.pages)
+        for (member, pages) in self.members.ssds.iter_mut().zip(&pages_of_members) {
+            member.overwrite_untimed(pages);
+        }
     }
 
     /// Hints that `request` comes soon.

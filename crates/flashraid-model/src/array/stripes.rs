@@ -235,8 +235,8 @@ impl Stripes {
         }
     }
 
-    /// Overwrites what `request` would without time (rule 66); what lies on a member that will fail, on its warm spare, too.
-    pub fn overwrite_untimed(&mut self, request: &PageRequest, ssds: &mut [Ssd], copied_to: &[(u32, u32)]) {
+    /// What `request` overwrites without time (rule 66), as members and pages; what lies on a member that will fail, on its warm spare, too.
+    pub fn overwrite_untimed(&mut self, request: &PageRequest, copied_to: &[(u32, u32)], write: &mut impl FnMut(u32, u32)) {
         let layout = self.route.layout;
         let mut extents = layout.extents(request).peekable();
         while extents.peek().is_some() {
@@ -249,9 +249,9 @@ impl Stripes {
             for (role, offset) in self.operations[id as usize].pages.iter() {
                 let first = layout.strip_member(stripe, role);
                 for member in first..first + layout.copies() {
-                    ssds[member as usize].overwrite_page_untimed(layout.first_page(stripe) + offset);
+                    write(member, layout.first_page(stripe) + offset);
                     if let Some(&(_, spare)) = copied_to.iter().find(|&&(original, _)| original == member) {
-                        ssds[spare as usize].overwrite_page_untimed(layout.first_page(stripe) + offset);
+                        write(spare, layout.first_page(stripe) + offset);
                     }
                 }
             }

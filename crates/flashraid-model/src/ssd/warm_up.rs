@@ -56,7 +56,7 @@ impl Ssd {
                 let lpn = std::mem::replace(&mut ahead[i % AHEAD], draw());
                 self.ftl.prefetch_map(ahead[i % AHEAD]);
                 self.ftl.prefetch_block(ahead[(i + AHEAD / 2) % AHEAD]);
-                self.overwrite_untimed(die, lpn);
+                self.overwrite_page_untimed(die, lpn);
             }
             begin = end;
         }
@@ -65,7 +65,7 @@ impl Ssd {
 
     /// One host write with the checks before it, without time.
     #[inline]
-    fn overwrite_untimed(&mut self, die: DieId, lpn: Lpn) {
+    fn overwrite_page_untimed(&mut self, die: DieId, lpn: Lpn) {
         while self.ftl.needs_clean(die) {
             let Some((pool, victim)) = self.ftl.next_clean(die, 0) else { break };
             self.ftl.clean(die, pool, victim);
@@ -81,14 +81,27 @@ impl Ssd {
         }
     }
 
-    /// One host write of logical page `page`, without time and without counting; for a warm-up by the workload's own addresses.
-    pub fn overwrite_page_untimed(&mut self, page: u32) {
+    /// Host writes of logical pages, in their order, without time and without counting; for a warm-up by the workload's own addresses.
+    pub fn overwrite_untimed(&mut self, pages: &[u32]) {
         if let Some(drive) = &mut self.drive {
-            return drive.overwrite_untimed(page);
+            return pages.iter().for_each(|page| drive.overwrite_untimed(*page));
         }
-        let (home, lpn) = self.home(page);
-        // Without time there is no earliest start: under dynamic allocation a page stays on the die that holds it.
-        let die = if self.ftl.dynamic && self.ftl.is_mapped(lpn) { self.ftl.die_of(lpn) } else { home };
-        self.overwrite_untimed(die, lpn);
+        // Dies know nothing of each other: one after the other keeps the tables of one in the processor's cache.
+        let mut lpns_of_dies = vec![Vec::new(); self.params.geometry.dies as usize];
+        for page in pages {
+            let (home, lpn) = self.home(*page);
+            // Without time there is no earliest start: under dynamic allocation a page stays on the die that holds it.
+            let die = if self.ftl.dynamic && self.ftl.is_mapped(lpn) { self.ftl.die_of(lpn) } else { home };
+            lpns_of_dies[die.index()].push(lpn);
+        }
+        for (die, lpns) in (0..).map(DieId).zip(&lpns_of_dies) {
+            for (i, lpn) in lpns.iter().enumerate() {
+                if let Some(later) = lpns.get(i + AHEAD) {
+                    self.ftl.prefetch_map(*later);
+                    self.ftl.prefetch_block(lpns[i + AHEAD / 2]);
+                }
+                self.overwrite_page_untimed(die, *lpn);
+            }
+        }
     }
 }

@@ -19,6 +19,12 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
     // In some cases the first part of the run is left out.
     let mut measured_from = None;
     let first_measured = if case.seed.is_multiple_of(2) { 0 } else { case.requests.len() / 3 };
+    let page_bytes = u64::from(case.params.ssd.geometry.page_bytes);
+    let exported_pages = array.layout().exported_pages();
+    let pages = |tag: usize, request: &Request| {
+        let pages = pages_of(request, page_bytes, exported_pages).expect("it fits");
+        PageRequest { tag: tag as u64, ..pages }
+    };
     match case.warm_up.pattern {
         WarmUpPattern::Random => {
             for member in array.members_to_warm_up() {
@@ -27,17 +33,10 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
         }
         WarmUpPattern::Steady => unreachable!("these members have no superblocks"),
         WarmUpPattern::Workload => {
-            for request in case.requests.iter().filter(|request| request.kind == OpKind::Write) {
-                array.overwrite_untimed(request);
-            }
+            let writes = case.requests.iter().filter(|request| request.kind == OpKind::Write);
+            array.overwrite_untimed(&writes.map(|request| pages(0, request)).collect::<Vec<_>>());
         }
     }
-    let page_bytes = u64::from(case.params.ssd.geometry.page_bytes);
-    let exported_pages = array.layout().exported_pages();
-    let pages = |tag: usize, request: &Request| {
-        let pages = pages_of(request, page_bytes, exported_pages).expect("it fits");
-        PageRequest { tag: tag as u64, ..pages }
-    };
     let nothing = RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0, parts: TimeParts::default() };
     let mut outcomes = vec![nothing; case.requests.len()];
     let mut events: Vec<Event> = Vec::new();

@@ -1,0 +1,50 @@
+//! Writes without time: warm-ups by the addresses of a workload.
+
+use flashraid_model::array::{Array, pages_of};
+use flashraid_workload::{OpKind, Source, SourceError};
+
+/// Requests before the first write after which a source is taken for one that never writes.
+const OTHERS_MAX: u64 = 1_000_000;
+/// Pages that are written at a time: many for each die, and some tens of milliseconds.
+const BATCH_PAGES: u64 = 1 << 20;
+/// Requests at most between two questions whether to go on.
+const REQUESTS_PER_QUESTION: u64 = 1 << 14;
+
+/// Overwrites without time what `source` writes, until that are `pages_max` pages or more; returns how many. A request that does not fit the array writes nothing.
+///
+/// Fewer are written if the source ends, if it seems to write nothing at all (then none are), or if `go_on`, which is told how many are written, says no.
+///
+/// # Errors
+/// Those of the source.
+pub fn overwrite_untimed(
+    array: &mut Array,
+    source: &mut dyn Source,
+    pages_max: u64,
+    go_on: &mut dyn FnMut(u64) -> bool,
+) -> Result<u64, SourceError> {
+    let (page_bytes, exported_pages) = (u64::from(array.page_bytes()), array.layout().exported_pages());
+    let (mut written, mut requests) = (0, 0_u64);
+    let (mut batch, mut batch_pages, mut ended) = (Vec::new(), 0, false);
+    while !ended && written < pages_max {
+        match source.next_request()? {
+            Some(request) if request.kind == OpKind::Write => {
+                if let Some(pages) = pages_of(&request, page_bytes, exported_pages) {
+                    batch_pages += u64::from(pages.pages);
+                    batch.push(pages);
+                }
+            }
+            Some(_) => {}
+            None => ended = true,
+        }
+        requests += 1;
+        let is_full = batch_pages >= BATCH_PAGES.min(pages_max - written);
+        if is_full || ended {
+            array.overwrite_untimed(&batch);
+            written += std::mem::take(&mut batch_pages);
+            batch.clear();
+        }
+        ended |= written + batch_pages == 0 && requests == OTHERS_MAX;
+        ended |= (is_full || requests.is_multiple_of(REQUESTS_PER_QUESTION)) && !go_on(written);
+    }
+    Ok(written)
+}
