@@ -91,7 +91,7 @@ impl Bench {
 
     fn submit(&mut self, at: TimeNs, completion: u32, kind: OpKind, pages: std::ops::Range<u32>, fua: bool) {
         for page in pages {
-            self.drive.submit(at, PageOp { page, kind, fua, high_priority: false, completion });
+            self.drive.submit(at, PageOp { page, kind, fua, high_priority: false, source: 0, completion });
         }
         self.gather();
     }
