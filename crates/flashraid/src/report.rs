@@ -389,6 +389,32 @@ pub struct DriveReport {
     pub reads_behind_collection_mean_us: Option<f64>,
     /// Shares of the time of all dies.
     pub die_time: DieTime,
+    /// What was written with each placement handle; left out without `ssd.placement_handles`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementReport>,
+}
+
+/// What drives with placement handles were sent and have programmed (rule 221).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlacementReport {
+    /// Bytes that the host sent.
+    pub host_bytes: u64,
+    /// Bytes programmed: for the host, by collection, without data and with parity.
+    pub media_bytes: u64,
+    /// Of these what collection programmed into superblocks that all handles share; left out if what it moves stays with its handle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_media_bytes: Option<u64>,
+    /// By handle.
+    pub handles: Vec<HandleReport>,
+}
+
+/// One placement handle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HandleReport {
+    /// Bytes that the host sent with it.
+    pub host_bytes: u64,
+    /// Bytes programmed into its superblocks.
+    pub media_bytes: u64,
 }
 
 /// Shares of the time of all dies; what they leave is reads of the host, or nothing.

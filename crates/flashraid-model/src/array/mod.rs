@@ -561,7 +561,7 @@ impl Array {
         for extent in self.layout.extents(&pages) {
             for member in extent.first_member..extent.first_member + extent.copies {
                 for page in extent.first_page..extent.first_page + extent.pages {
-                    self.members.ssds[member as usize].overwrite_page_untimed(page);
+                    self.members.ssds[member as usize].overwrite_page_untimed(page, pages.stream);
                 }
             }
         }

@@ -251,9 +251,9 @@ impl Stripes {
             for (role, offset) in self.operations[id as usize].pages.iter() {
                 let first = layout.strip_member(stripe, role);
                 for member in first..first + layout.copies() {
-                    ssds[member as usize].overwrite_page_untimed(layout.first_page(stripe) + offset);
+                    ssds[member as usize].overwrite_page_untimed(layout.first_page(stripe) + offset, request.stream);
                     if let Some(&(_, spare)) = copied_to.iter().find(|&&(original, _)| original == member) {
-                        ssds[spare as usize].overwrite_page_untimed(layout.first_page(stripe) + offset);
+                        ssds[spare as usize].overwrite_page_untimed(layout.first_page(stripe) + offset, request.stream);
                     }
                 }
             }

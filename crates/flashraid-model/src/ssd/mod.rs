@@ -35,7 +35,7 @@ pub use params::*;
 use placement::Placement;
 use std::collections::VecDeque;
 use superblock::Drive;
-pub use superblock::{DriveCounters, DriveWake, Media};
+pub use superblock::{ByHandle, DriveCounters, DriveWake, Media};
 use usage::Usage;
 pub use usage::UsagePoint;
 

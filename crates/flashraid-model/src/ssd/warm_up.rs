@@ -81,10 +81,10 @@ impl Ssd {
         }
     }
 
-    /// One host write of logical page `page`, without time and without counting; for a warm-up by the workload's own addresses.
-    pub fn overwrite_page_untimed(&mut self, page: u32) {
+    /// One host write of logical page `page`, without time and without counting; for a warm-up by the workload's own addresses; `source` is as in [`PageOp`].
+    pub fn overwrite_page_untimed(&mut self, page: u32, source: u8) {
         if let Some(drive) = &mut self.drive {
-            return drive.overwrite_untimed(page);
+            return drive.overwrite_untimed(page, source);
         }
         let (home, lpn) = self.home(page);
         // Without time there is no earliest start: under dynamic allocation a page stays on the die that holds it.

@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::{GcCheck, theory};
-use crate::config::{ScaleBy, Scenario};
+use crate::config::{Isolation, ScaleBy, Scenario};
 use flashraid_model::array::ArrayParams;
 use flashraid_model::ssd::{PlaneReads, Shape, SsdParams, SuperblockParams};
+use flashraid_workload::SourceSpec;
 
 /// A drive with superblocks, as it is simulated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,6 +23,9 @@ pub struct DriveCheck {
     /// Bytes of all superblocks that hold parity; left out if none do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parity_bytes: Option<u64>,
+    /// Placement handles; left out if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementCheck>,
     /// Bytes of a superpage, which one program of a die takes.
     pub superpage_bytes: u64,
     /// Bytes of the write buffer.
@@ -32,6 +36,33 @@ pub struct DriveCheck {
     pub burst_bytes_unscaled: u64,
     /// Bytes of state of one member if it were not scaled.
     pub memory_bytes_unscaled: u64,
+}
+
+/// Placement handles, as they are simulated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlacementCheck {
+    /// Handles.
+    pub handles: u32,
+    /// How long what they write lies apart.
+    pub isolation: Isolation,
+    /// Handles that writes of the workload carry.
+    pub handles_used: u32,
+    /// Superblocks that may be open at the same time, for the host and for collection.
+    pub open_superblocks_max: u32,
+}
+
+fn placement_check(scenario: &Scenario, shape: &Shape) -> Option<PlacementCheck> {
+    let written = scenario.config.ssd.placement_handles.as_ref()?;
+    let sources = match &scenario.workload.source {
+        SourceSpec::Mix(streams) if scenario.array.cache.is_none() => streams.len() as u32,
+        _ => 1,
+    };
+    Some(PlacementCheck {
+        handles: written.handles,
+        isolation: written.isolation,
+        handles_used: sources.min(written.handles),
+        open_superblocks_max: shape.open_max(),
+    })
 }
 
 pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
@@ -55,6 +86,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
         superblocks: shape.superblocks,
         superblock_bytes,
         parity_bytes: shape.rain.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
+        placement: placement_check(scenario, &shape),
         superpage_bytes: u64::from(shape.superpage_units()) * unit_bytes,
         buffer_bytes: u64::from(superblock.buffer.units) * unit_bytes,
         burst_bytes,
@@ -71,6 +103,16 @@ pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
         let scale = drive.scale;
         warnings.push(format!("members are scaled by width (1 : {scale}), but not what the array's controller lets through: divide array.controller by {scale}, too"));
     }
+    if drive.placement.as_ref().is_some_and(|placement| placement.handles > 1 && placement.handles_used == 1) {
+        warnings.push(match array.cache {
+            Some(_) => {
+                "ssd.placement_handles has no effect behind a write cache: what that writes is of no stream, and has handle 0".to_owned()
+            }
+            None => {
+                "ssd.placement_handles has no effect: a write has the handle of its stream in a mix, and the workload is no mix".to_owned()
+            }
+        });
+    }
     if drive.buffer_bytes * 100 > exported_bytes {
         let percent = drive.buffer_bytes as f64 * 100.0 / exported_bytes as f64;
         warnings.push(format!(
@@ -85,10 +127,10 @@ pub(super) fn memory_bytes(shape: &Shape) -> u64 {
     4 * u64::from(shape.exported_units) + 4 * shape.units() + shape.units().div_ceil(8)
 }
 
-/// Units of the superblocks that hold data / exported units: the free ones, and half of those that are open, hold none.
+/// Units of the superblocks that hold data / exported units: the free ones, and half of those that are open, one for each stream, hold none.
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = Shape::new(&ssd.geometry, superblock);
-    let holding = f64::from(shape.superblocks) - f64::from(superblock.collection.target) - 1.0;
+    let holding = f64::from(shape.superblocks) - f64::from(superblock.collection.target) - f64::from(shape.placement.streams()) / 2.0;
     holding * f64::from(shape.data_units()) / f64::from(shape.exported_units)
 }
 

@@ -9,7 +9,7 @@ use flashraid_model::array::{FailureProgress, Health, HostCounters, HostPortCoun
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{CompletedRequest, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums};
-use flashraid_model::ssd::{DriveCounters, MemberCounters, UsagePoint};
+use flashraid_model::ssd::{DriveCounters, MemberCounters, PlacementHandles, UsagePoint};
 use flashraid_workload::OpKind;
 
 const NS_PER_DAY: f64 = 86_400e9;
@@ -141,6 +141,10 @@ pub struct DriveInputs {
     pub dies: u32,
     /// They write parity.
     pub rain: bool,
+    /// Their placement handles, if there are any.
+    pub placement: Option<PlacementHandles>,
+    /// Bytes of a page.
+    pub page_bytes: u32,
     /// So many times smaller than the drives they stand for.
     pub scale: u32,
     /// In what.
@@ -148,7 +152,7 @@ pub struct DriveInputs {
 }
 
 fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
-    let DriveInputs { counters: c, unit_pages, dies, rain, scale, scale_by } = *drive;
+    let DriveInputs { counters: c, unit_pages, dies, rain, scale, scale_by, .. } = *drive;
     let measured = inputs.measured;
     let dies_ns = (measured.end_ns - measured.from_ns) as f64 * f64::from(dies) * inputs.counters.len() as f64;
     let share = |ns: u64| (dies_ns > 0.0).then(|| ns as f64 / dies_ns);
@@ -186,6 +190,24 @@ fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
             collection_reads: share(c.collection_read_ns),
             erases: share(c.erase_ns),
         },
+        placement: drive.placement.map(|placement| placement_report(drive, placement)),
+    }
+}
+
+fn placement_report(drive: &DriveInputs, placement: PlacementHandles) -> PlacementReport {
+    let DriveInputs { counters, unit_pages, page_bytes, .. } = *drive;
+    let pages = |pages: u64| pages * u64::from(page_bytes);
+    let units = |units: u64| pages(units * u64::from(unit_pages));
+    let of = counters.by_handle;
+    let handle = |at: usize| HandleReport {
+        host_bytes: pages(of.pages_received[at]),
+        media_bytes: units(of.host_units[at] + if placement.is_persistent { of.collection_units[at] } else { 0 }),
+    };
+    PlacementReport {
+        host_bytes: pages(counters.pages_received),
+        media_bytes: units(counters.programmed_units()),
+        shared_media_bytes: (!placement.is_persistent).then(|| units(of.collection_units[0])),
+        handles: (0..placement.handles as usize).map(handle).collect(),
     }
 }
 

@@ -338,6 +338,17 @@ fn drive_section(drive: &DriveReport) -> Section {
         rows.insert(4, Row::new("dies in programs of parity", [share(Some(parity))], "%"));
         rows.insert(1, Row::new("of which parity", [format_figure(drive.write_amplification_of_parity)], ""));
     }
+    if let Some(placement) = &drive.placement {
+        rows.push(Row::new("bytes of the host", [count(placement.host_bytes)], "B"));
+        rows.push(Row::new("bytes programmed", [count(placement.media_bytes)], "B"));
+        for (at, handle) in placement.handles.iter().enumerate() {
+            rows.push(Row::new(format!("handle {at}: bytes of the host"), [count(handle.host_bytes)], "B"));
+            rows.push(Row::new(format!("handle {at}: bytes programmed"), [count(handle.media_bytes)], "B"));
+        }
+        if let Some(shared) = placement.shared_media_bytes {
+            rows.push(Row::new("moved, of all handles: bytes programmed", [count(shared)], "B"));
+        }
+    }
     if drive.scale > 1 {
         let by = if drive.scale_by == Some(ScaleBy::Width) { " by width" } else { "" };
         rows.insert(0, Row::new("scale", [format!("1 : {}{by}", drive.scale)], ""));

@@ -14,6 +14,8 @@ pub(super) struct Command {
     pub kind: OpKind,
     /// A write that is to survive a loss of power.
     pub fua: bool,
+    /// The placement handle of what it writes.
+    pub handle: u8,
     pub ops: Vec<PageOp>,
     pub arrived: TimeNs,
     /// It has its core.
@@ -30,14 +32,25 @@ pub(super) struct Command {
 
 impl Default for Command {
     fn default() -> Self {
-        Self { kind: OpKind::Read, fua: false, ops: Vec::new(), arrived: 0, started: 0, begun: 0, crossed: 0, next: 0, waits_since: None }
+        Self {
+            kind: OpKind::Read,
+            fua: false,
+            handle: 0,
+            ops: Vec::new(),
+            arrived: 0,
+            started: 0,
+            begun: 0,
+            crossed: 0,
+            next: 0,
+            waits_since: None,
+        }
     }
 }
 
 impl Command {
-    pub fn begin(&mut self, now: TimeNs, first: &PageOp) {
+    pub fn begin(&mut self, now: TimeNs, first: &PageOp, handle: u8) {
         self.ops.clear();
-        (self.kind, self.fua, self.arrived, self.next, self.waits_since) = (first.kind, first.fua, now, 0, None);
+        (self.kind, self.fua, self.handle, self.arrived, self.next, self.waits_since) = (first.kind, first.fua, handle, now, 0, None);
     }
 
     /// Whether an operation that comes at the same moment belongs to it.
@@ -126,6 +139,7 @@ impl Drive {
             OpKind::Write => {
                 let pages = self.commands[id].ops.len() as u64;
                 self.drive_counters.pages_received += pages;
+                self.drive_counters.by_handle.received(self.commands[id].handle, pages);
                 self.counters.host_pages_written += pages;
                 let at = self.cross(now, false, pages);
                 self.schedule(at, DriveWake::Crossed(id));

@@ -33,7 +33,7 @@ use agent::Agent;
 use buffer::Buffer;
 use collect::Collection;
 use command::{Command, Cores};
-pub use counters::DriveCounters;
+pub use counters::{ByHandle, DriveCounters};
 use die::{Channel, Die, FlashRead};
 pub use media::Media;
 use media::Warming;
@@ -186,7 +186,7 @@ impl Drive {
             commands: Table::default(),
             gathering: None,
             cores: Cores::new(superblock.firmware.cores),
-            buffer: Buffer::default(),
+            buffer: Buffer::new(shape.placement),
             reads: Table::default(),
             touched_dies: Vec::new(),
             dies: (0..shape.dies).map(|die| Die::new(shape.planes, die / dies_per_channel)).collect(),
@@ -197,7 +197,7 @@ impl Drive {
             waits_for_power: Default::default(),
             collection: Collection::new(&shape),
             agent: None,
-            untimed: Warming::new(),
+            untimed: Warming::new(shape.placement),
             counters: MemberCounters::default(),
             drive_counters: DriveCounters::default(),
             out: Outbox::default(),
@@ -213,7 +213,8 @@ impl Drive {
             Some((at, id)) if at == now && self.commands[id].is_of(&op) => id,
             _ => {
                 let id = self.commands.take();
-                self.commands[id].begin(now, &op);
+                let handle = self.handle_of(op.source);
+                self.commands[id].begin(now, &op, handle);
                 self.gathering = Some((now, id));
                 self.schedule(now, DriveWake::Ready(id));
                 id
@@ -255,6 +256,11 @@ impl Drive {
         self.out.notices.push(Notice { at, member: self.member.0, news });
     }
 
+    /// The placement handle of what a part of a mix writes (rule 221).
+    fn handle_of(&self, source: u8) -> u8 {
+        (u32::from(source) % self.shape.placement.handles) as u8
+    }
+
     /// When a page that asks now has crossed the link (rule 202).
     fn cross(&mut self, now: TimeNs, to_host: bool, pages: u64) -> TimeNs {
         let Some(link) = self.link else { return now };
@@ -284,14 +290,15 @@ impl Drive {
     }
 
     /// As [`super::Ssd::overwrite_page_untimed`].
-    pub fn overwrite_untimed(&mut self, page: u32) {
-        self.untimed.write(&mut self.media, page / self.params.unit_pages, &self.params.collection);
+    pub fn overwrite_untimed(&mut self, page: u32, source: u8) {
+        let handle = self.handle_of(source);
+        self.untimed.write(&mut self.media, page / self.params.unit_pages, handle, &self.params.collection);
     }
 
     /// What a warm-up has left open is closed: it is over. What follows begins as after a state that was loaded.
     pub fn warm_up_is_over(&mut self) {
         self.untimed.close(&mut self.media);
-        self.untimed = Warming::new();
+        self.untimed = Warming::new(self.shape.placement);
     }
 
     pub fn wear(&self) -> Wear {
