@@ -328,7 +328,7 @@ impl Array {
             self.operation_begins(now);
         }
         let completion = self.members.open_completion(Continuation::Host(request.tag));
-        let access = Access { now, kind: OpKind::Flush, fua: false, high_priority: false, moment_is_over };
+        let access = Access { now, kind: OpKind::Flush, fua: false, high_priority: false, source: request.stream, moment_is_over };
         let members = self.members.ssds.len() as u32;
         (0..members).for_each(|member| self.members.submit(&access, member, 0, completion));
         self.members.close_completion(completion, members);
@@ -361,7 +361,8 @@ impl Array {
         if self.counts_operations() {
             self.operation_begins(now);
         }
-        let access = Access { now, kind: request.kind, fua: request.fua, high_priority: request.high_priority, moment_is_over };
+        let PageRequest { kind, fua, high_priority, stream: source, .. } = *request;
+        let access = Access { now, kind, fua, high_priority, source, moment_is_over };
         self.issue(&access, self.layout.extents(request), request.one_member, Continuation::Host(request.tag));
         self.drain();
     }
@@ -439,7 +440,7 @@ impl Array {
                             })
                         })
                     };
-                    let access = Access { now, kind, fua: false, high_priority: false, moment_is_over };
+                    let access = Access { now, kind, fua: false, high_priority: false, source: cache.source(token), moment_is_over };
                     if let Some(record) = record {
                         record.begin(
                             now,
@@ -453,7 +454,14 @@ impl Array {
                 }
                 Command::Members { extents: (from, to), write, token } => {
                     self.operation_begins(now);
-                    let access = Access { now, kind: OpKind::of(write), fua: false, high_priority: false, moment_is_over };
+                    let access = Access {
+                        now,
+                        kind: OpKind::of(write),
+                        fua: false,
+                        high_priority: false,
+                        source: cache.source(token),
+                        moment_is_over,
+                    };
                     let extents = &commands.member_extents[from as usize..to as usize];
                     if let Some(record) = record {
                         record.begin(

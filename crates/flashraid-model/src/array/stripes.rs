@@ -45,6 +45,8 @@ struct Operation {
     pages: StripePages,
     fua: bool,
     high_priority: bool,
+    /// See [`Access::source`]; rebuilding has none.
+    source: u8,
     /// The completion that waits for it; none waits for rebuilding.
     completion: Option<u32>,
     sequence: u64,
@@ -173,7 +175,7 @@ impl Stripes {
         while extents.peek().is_some() {
             let id = self.new_operation(access.now, access.high_priority, Some(completion));
             let operation = &mut self.operations[id as usize];
-            operation.fua = access.fua;
+            (operation.fua, operation.source) = (access.fua, access.source);
             operation.stripe = next_sub_request(&self.route.layout, &mut extents, by_strip, &mut operation.pages);
             operation.kind = access.kind;
             if access.kind == OpKind::Trim && self.route.layout.shape().parity > 0 {
@@ -269,6 +271,7 @@ impl Stripes {
                 pages: StripePages::none(shape.width(), self.route.layout.strip_pages()),
                 fua: false,
                 high_priority: false,
+                source: 0,
                 completion: None,
                 sequence: 0,
                 asked_ns: 0,
@@ -280,7 +283,7 @@ impl Stripes {
         });
         let operation = &mut self.operations[id as usize];
         operation.pages.clear();
-        operation.fua = false;
+        (operation.fua, operation.source) = (false, 0);
         (operation.high_priority, operation.completion, operation.asked_ns) = (high_priority, completion, now);
         (operation.sequence, operation.reading, operation.gc_members) = (self.born, false, 0);
         self.born += 1;
@@ -365,7 +368,8 @@ impl Stripes {
             Work::Write | Work::Rebuild(_) | Work::GiveUp(_) => OpKind::Write,
             Work::WriteCopies | Work::Trim => operation.kind,
         };
-        let access = Access { now, kind, fua: operation.fua, high_priority: operation.high_priority, moment_is_over };
+        let Operation { fua, high_priority, source, .. } = *operation;
+        let access = Access { now, kind, fua, high_priority, source, moment_is_over };
         let issued = if operation.reading {
             self.route.issue(&access, operation.stripe, &self.reads, completion, members)
         } else if let Work::Rebuild(failure) = operation.work {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CheckReport, FirstCollection};
+use super::{CheckReport, FirstCollection, QueuesCheck};
 use flashraid_workload::units::{Size, counted};
 
 impl fmt::Display for CheckReport {
@@ -40,6 +40,12 @@ impl fmt::Display for CheckReport {
             if let Some(parity) = drive.parity_bytes {
                 let text = format!("{} of the raw capacity; over-provisioning and write amplification allow for it", size(parity));
                 line(f, "parity", &text)?;
+            }
+            if let Some(QueuesCheck { queues, used, burst, commands }) = drive.queues {
+                let text = format!(
+                    "{queues}, of which this workload uses {used}; {burst} of each in turn while fewer than {commands} commands are in flight"
+                );
+                line(f, "queues", &text)?;
             }
             let mut text = format!("{} before the free superblocks are used up", size(drive.burst_bytes));
             if drive.scale > 1 {

@@ -10,7 +10,8 @@ use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
     Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, OperationSuspension, PlaneChoice, PlaneReads,
-    Pool, Preemption, Procedure, Shape, SsdParams, SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger, VictimPolicy,
+    Pool, Preemption, Procedure, QueueParams, Shape, SsdParams, SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger,
+    VictimPolicy,
 };
 use flashraid_workload::OpKind;
 
@@ -58,6 +59,7 @@ impl Draw {
                 let overwrites = (ssd.superblock.as_ref().is_some_and(|own| own.fresh) || draw.chance(80)).then_some(overwrites);
                 let asked = draw.requests(&ssd);
                 let coordination = (!ssd.gc.instantaneous && draw.chance(30)).then(|| draw.coordination(&ssd));
+                let (ssd, asked) = draw.queues(ssd, asked);
                 return Case { ssd, coordination, overwrites, asked };
             }
         }
@@ -105,6 +107,7 @@ impl Draw {
                 is_protected: self.chance(50),
                 linger_ns: self.chance(40).then(|| self.between(1, 20_000)),
             },
+            queues: None,
             firmware: FirmwareParams {
                 cores: self.small(1, 3),
                 read_ns: self.between(0, 60),
@@ -177,6 +180,18 @@ impl Draw {
         }
     }
 
+    /// Some drives have queues. It is drawn last, so that the other cases stay what they were.
+    fn queues(&mut self, mut ssd: SsdParams, mut asked: Vec<Asked>) -> (SsdParams, Vec<Asked>) {
+        if self.chance(40) {
+            let most = if self.chance(70) { 6 } else { 100 };
+            let queues = QueueParams { queues: self.small(1, 5), burst: self.small(1, 4), commands: self.small(1, most) };
+            ssd.superblock.as_mut().unwrap().queues = Some(queues);
+            let sources = self.between(1, 6);
+            asked.iter_mut().for_each(|asked| asked.5 = self.between(0, sources - 1) as u8);
+        }
+        (ssd, asked)
+    }
+
     fn suspension(&mut self) -> OperationSuspension {
         OperationSuspension {
             suspend_ns: if self.chance(20) { 0 } else { self.between(0, 800) },
@@ -207,13 +222,13 @@ impl Draw {
                 } else if drawn <= reads + trims {
                     OpKind::Trim
                 } else if drawn <= reads + trims + flushes {
-                    return (now, OpKind::Flush, 0, 0, false);
+                    return (now, OpKind::Flush, 0, 0, false, 0);
                 } else {
                     OpKind::Write
                 };
                 let first = self.between(0, pages - 1);
                 let length = self.between(1, longest).min(pages - first);
-                (now, kind, first as u32, length as u32, kind == OpKind::Write && self.chance(forced))
+                (now, kind, first as u32, length as u32, kind == OpKind::Write && self.chance(forced), 0)
             })
             .collect()
     }
@@ -239,7 +254,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
     }
     array.verify().unwrap();
     let mut events = Vec::new();
-    for (tag, &(at, kind, first_page, pages, fua)) in case.asked.iter().enumerate() {
+    for (tag, &(at, kind, first_page, pages, fua, stream)) in case.asked.iter().enumerate() {
         if at > 0 {
             array.advance(at - 1, &mut events);
         }
@@ -250,7 +265,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
             kind,
             fua,
             high_priority: false,
-            stream: 0,
+            stream,
             one_member: false,
         };
         array.submit(at, &request).unwrap();
@@ -273,6 +288,8 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
     let units = case.ssd.exported_pages() / u64::from(case.ssd.superblock.as_ref().unwrap().unit_pages);
     let counts = [
         ("commands", counters.commands),
+        ("fetch_waits", counters.fetch_waits),
+        ("fetch_wait_ns", counters.fetch_wait_ns),
         ("pages_received", counters.pages_received),
         ("overwritten", counters.overwritten),
         ("buffer_hits", counters.buffer_hits),
@@ -326,6 +343,7 @@ fn the_model_does_what_the_rules_say() {
         }
     }
     for what in [
+        "fetch_waits",
         "overwritten",
         "buffer_hits",
         "units_moved",
