@@ -440,7 +440,7 @@ impl Array {
                             })
                         })
                     };
-                    let access = Access { now, kind, fua: false, high_priority: false, source: 0, moment_is_over };
+                    let access = Access { now, kind, fua: false, high_priority: false, source: cache.source(token), moment_is_over };
                     if let Some(record) = record {
                         record.begin(
                             now,
@@ -454,7 +454,14 @@ impl Array {
                 }
                 Command::Members { extents: (from, to), write, token } => {
                     self.operation_begins(now);
-                    let access = Access { now, kind: OpKind::of(write), fua: false, high_priority: false, source: 0, moment_is_over };
+                    let access = Access {
+                        now,
+                        kind: OpKind::of(write),
+                        fua: false,
+                        high_priority: false,
+                        source: cache.source(token),
+                        moment_is_over,
+                    };
                     let extents = &commands.member_extents[from as usize..to as usize];
                     if let Some(record) = record {
                         record.begin(

@@ -1,7 +1,7 @@
 //! What one SSD is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
 
 pub use super::superblock::{
-    BufferParams, FirmwareParams, HANDLES_MAX, OperationSuspension, PlacementHandles, PlaneReads, SUPERPAGE_UNITS_MAX, Shape,
+    BufferParams, FirmwareParams, HANDLES_MAX, OperationSuspension, PlacementHandles, PlaneReads, QueueParams, SUPERPAGE_UNITS_MAX, Shape,
     SuperblockCollection, SuperblockParams, SuperblockSuspension,
 };
 use crate::coordination::Pools;

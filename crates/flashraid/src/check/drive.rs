@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{GcCheck, theory};
 use crate::config::{Isolation, ScaleBy, Scenario};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::ssd::{PlaneReads, Shape, SsdParams, SuperblockParams};
+use flashraid_model::ssd::{PlaneReads, QueueParams, Shape, SsdParams, SuperblockParams};
 use flashraid_workload::SourceSpec;
 
 /// A drive with superblocks, as it is simulated.
@@ -30,6 +30,9 @@ pub struct DriveCheck {
     pub superpage_bytes: u64,
     /// Bytes of the write buffer.
     pub buffer_bytes: u64,
+    /// Where commands wait until they are fetched; left out without `ssd.queues`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<QueuesCheck>,
     /// Bytes that the host can write at a time before free superblocks fall from target + span to the floor: what a burst may be.
     pub burst_bytes: u64,
     /// The same for the drive that is meant.
@@ -65,6 +68,19 @@ fn placement_check(scenario: &Scenario, shape: &Shape) -> Option<PlacementCheck>
     })
 }
 
+/// The submission queues of a drive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct QueuesCheck {
+    /// Queues.
+    pub queues: u32,
+    /// Those that the streams of the workload send to.
+    pub used: u32,
+    /// Commands that are fetched of a queue in one turn.
+    pub burst: u32,
+    /// Commands in flight at most.
+    pub commands: u32,
+}
+
 pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref()?;
@@ -89,6 +105,10 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
         placement: placement_check(scenario, &shape),
         superpage_bytes: u64::from(shape.superpage_units()) * unit_bytes,
         buffer_bytes: u64::from(superblock.buffer.units) * unit_bytes,
+        queues: superblock.queues.map(|QueueParams { queues, burst, commands }| {
+            let used = scenario.metrics.streams.clamp(1, queues);
+            QueuesCheck { queues, used, burst, commands }
+        }),
         burst_bytes,
         burst_bytes_unscaled: burst_bytes * unscaled / pages,
         memory_bytes_unscaled: memory_bytes(&shape) * unscaled / pages,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CheckReport, FirstCollection, PlacementCheck};
+use super::{CheckReport, FirstCollection, PlacementCheck, QueuesCheck};
 use crate::config::Isolation;
 use flashraid_workload::units::{Size, counted};
 
@@ -52,6 +52,12 @@ impl fmt::Display for CheckReport {
                     "{handles}, of which the workload uses {handles_used}; {moved}; up to {open_superblocks_max} superblocks are open"
                 );
                 line(f, "placement handles", &text)?;
+            }
+            if let Some(QueuesCheck { queues, used, burst, commands }) = drive.queues {
+                let text = format!(
+                    "{queues}, of which this workload uses {used}; {burst} of each in turn while fewer than {commands} commands are in flight"
+                );
+                line(f, "queues", &text)?;
             }
             let mut text = format!("{} before the free superblocks are used up", size(drive.burst_bytes));
             if drive.scale > 1 {

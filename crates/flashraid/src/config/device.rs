@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::gc::GcConfig;
-use super::superblock::{BufferConfig, FirmwareConfig, PlacementHandlesConfig, SuperblockConfig, SuspensionConfig};
+use super::superblock::{BufferConfig, FirmwareConfig, PlacementHandlesConfig, QueuesConfig, SuperblockConfig, SuspensionConfig};
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Rate, Size, TimePerByte, UnitError};
 
 /// The preset that a configuration which names none builds on.
@@ -54,6 +54,9 @@ pub struct SsdConfig {
     /// The write buffer of such a drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferConfig>,
+    /// Where commands wait until such a drive fetches them; without this table it takes them as they come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<QueuesConfig>,
     /// The controller of such a drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<FirmwareConfig>,

@@ -1,4 +1,4 @@
-//! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
+//! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`, `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
 
 use super::Config;
 use super::device::{Link, LinkRate, ScaleBy, Start, Transfer, WarmUpPattern};
@@ -8,7 +8,8 @@ use super::superblock::{self as written, FirmwareConfig, Isolation, PlaneReads, 
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
     self, Allocation, Blocking, BufferParams, FirmwareParams, GcParams, OperationSuspension, PlacementHandles, PlaneChoice, Pool,
-    Procedure, SUPERPAGE_UNITS_MAX, Shape, SsdParams, SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger, VictimPolicy,
+    Procedure, QueueParams, SUPERPAGE_UNITS_MAX, Shape, SsdParams, SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger,
+    VictimPolicy,
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
@@ -43,6 +44,7 @@ impl Resolver<'_> {
         let ssd = &config.ssd;
         let keys = [
             ("ssd.buffer", ssd.buffer.is_some()),
+            ("ssd.queues", ssd.queues.is_some()),
             ("ssd.firmware", ssd.firmware.is_some()),
             ("ssd.suspension", ssd.suspension.is_some()),
             ("ssd.placement_handles", ssd.placement_handles.is_some()),
@@ -78,6 +80,9 @@ impl Resolver<'_> {
         firmware.cores = divide("ssd.firmware.cores", firmware.cores);
         if let Some(programs) = ssd.superblock.as_mut().and_then(|superblock| superblock.programs_at_once.as_mut()) {
             *programs = divide("ssd.superblock.programs_at_once", *programs);
+        }
+        if let Some(queues) = &mut ssd.queues {
+            queues.commands = divide("ssd.queues.commands", queues.commands);
         }
         let channel = ssd.channel.as_ref().filter(|_| ssd.transfer == Transfer::Channel);
         if let Some(per_channel) = channel.map(|channel| channel.dies_per_channel).filter(|&dies| !ssd.geometry.dies.is_multiple_of(dies)) {
@@ -329,6 +334,11 @@ impl Resolver<'_> {
                 is_protected: buffer.protected,
                 linger_ns: buffer.linger.map(|time| self.time("ssd.buffer.linger", time, 1)),
             },
+            queues: config.ssd.queues.as_ref().map(|queues| QueueParams {
+                queues: queues.queues,
+                burst: queues.burst,
+                commands: queues.commands,
+            }),
             firmware: self.firmware(&firmware),
             collection: SuperblockCollection {
                 target: written.target,

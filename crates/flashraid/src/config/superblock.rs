@@ -1,5 +1,5 @@
-//! What users write about drives that write superpages out of a buffer: `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]`,
-//! `[ssd.suspension]`, `[ssd.placement_handles]`.
+//! What users write about drives that write superpages out of a buffer: `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`,
+//! `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -163,6 +163,28 @@ pub struct OperationSuspension {
 impl Default for OperationSuspension {
     fn default() -> Self {
         Self { suspend: None, resume: Duration { ns: 0 }, suspensions_max: 10, progress: None }
+    }
+}
+
+/// The submission queues of a drive, which it fetches round robin; needs `ssd.superblock`. Each stream of a mix sends to a queue of its
+/// own, as far as there are enough.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct QueuesConfig {
+    /// Queues; the stream with number s of a mix, counted from 0, sends to queue s modulo this. All else goes to queue 0.
+    #[schemars(range(min = 1, max = 65_535))]
+    pub queues: u32,
+    /// Commands that are fetched of a queue before the next one has its turn.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub burst: u32,
+    /// Commands that the drive works on at the same time: while there are so many, the others wait in their queues.
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub commands: u32,
+}
+
+impl Default for QueuesConfig {
+    fn default() -> Self {
+        Self { queues: 64, burst: 1, commands: 256 }
     }
 }
 

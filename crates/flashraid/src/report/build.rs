@@ -100,6 +100,7 @@ impl Report {
                 flush: inputs.host.flushes,
             },
             response_us: response_times(&measured.response),
+            streams: measured.response_by_stream.iter().map(|times| stream(measured, times)).collect(),
             bandwidth_mb_s: bandwidth(measured),
             flash: flash(&inputs),
             gc: gc(&inputs),
@@ -112,7 +113,7 @@ impl Report {
             drive: inputs.drive.as_ref().map(|drive| drive_report(&inputs, drive)),
             perf: inputs.perf,
             verdict: Verdict::of(&measured.course, inputs.is_closed, &measured.response.all),
-            iops: iops(measured),
+            iops: iops(measured, &measured.response),
             time_us: time(&measured.time),
             over_time: over_time(&inputs),
             measured_from_ns: measured.from_ns,
@@ -145,6 +146,8 @@ pub struct DriveInputs {
     pub placement: Option<PlacementHandles>,
     /// Bytes of a page.
     pub page_bytes: u32,
+    /// Commands wait in queues until they are fetched.
+    pub has_queues: bool,
     /// So many times smaller than the drives they stand for.
     pub scale: u32,
     /// In what.
@@ -152,7 +155,7 @@ pub struct DriveInputs {
 }
 
 fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
-    let DriveInputs { counters: c, unit_pages, dies, rain, scale, scale_by, .. } = *drive;
+    let DriveInputs { counters: c, unit_pages, dies, rain, has_queues, scale, scale_by, .. } = *drive;
     let measured = inputs.measured;
     let dies_ns = (measured.end_ns - measured.from_ns) as f64 * f64::from(dies) * inputs.counters.len() as f64;
     let share = |ns: u64| (dies_ns > 0.0).then(|| ns as f64 / dies_ns);
@@ -163,6 +166,8 @@ fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
         write_amplification: c.write_amplification(unit_pages),
         write_amplification_of_parity: c.write_amplification_of_parity(unit_pages).filter(|_| rain),
         commands: c.commands,
+        fetch_waits: has_queues.then_some(c.fetch_waits),
+        fetch_wait_mean_us: mean_us(c.fetch_wait_ns, c.fetch_waits),
         units_programmed: c.units_programmed,
         units_moved: c.units_moved,
         units_dropped: c.units_dropped,
@@ -211,10 +216,14 @@ fn placement_report(drive: &DriveInputs, placement: PlacementHandles) -> Placeme
     }
 }
 
-fn iops(measured: &Measured) -> Iops {
+fn iops(measured: &Measured, times: &ResponseTimes) -> Iops {
     let seconds = (measured.end_ns - measured.from_ns) as f64 / 1e9;
     let rate = |latency: &Latency| (seconds > 0.0).then(|| latency.moments().count() as f64 / seconds);
-    Iops { all: rate(&measured.response.all), read: rate(&measured.response.read), write: rate(&measured.response.write) }
+    Iops { all: rate(&times.all), read: rate(&times.read), write: rate(&times.write) }
+}
+
+fn stream(measured: &Measured, times: &ResponseTimes) -> StreamReport {
+    StreamReport { iops: iops(measured, times), response_us: response_times(times) }
 }
 
 fn time(sums: &TimeSums) -> TimeByShare {

@@ -28,6 +28,8 @@ pub(super) struct Command {
     pub next: u32,
     /// It found no room, since then.
     pub waits_since: Option<TimeNs>,
+    /// Its number among what is in flight, if there are queues.
+    pub flight: u32,
 }
 
 impl Default for Command {
@@ -43,6 +45,7 @@ impl Default for Command {
             crossed: 0,
             next: 0,
             waits_since: None,
+            flight: 0,
         }
     }
 }
@@ -51,6 +54,11 @@ impl Command {
     pub fn begin(&mut self, now: TimeNs, first: &PageOp, handle: u8) {
         self.ops.clear();
         (self.kind, self.fua, self.handle, self.arrived, self.next, self.waits_since) = (first.kind, first.fua, handle, now, 0, None);
+    }
+
+    /// The source of its request.
+    pub fn source(&self) -> u8 {
+        self.ops.first().map_or(0, |op| op.source)
     }
 
     /// Whether an operation that comes at the same moment belongs to it.
@@ -87,6 +95,11 @@ impl Drive {
         }
         self.drive_counters.commands += 1;
         self.command_came(now);
+        self.command_joins(now, id);
+    }
+
+    /// A command waits for nothing but a core.
+    pub(super) fn wants_core(&mut self, now: TimeNs, id: u32) {
         self.cores.commands.push_back(id);
         self.use_cores(now);
     }
@@ -154,8 +167,13 @@ impl Drive {
         let command = std::mem::take(&mut self.commands[id]);
         self.counters.host_pages_read += command.ops.len() as u64;
         for op in &command.ops {
-            let waiter =
-                Waiter { completion: op.completion, arrived: command.arrived, other_ns: now - command.started, collected_before_ns: 0 };
+            let waiter = Waiter {
+                completion: op.completion,
+                flight: command.flight,
+                arrived: command.arrived,
+                other_ns: now - command.started,
+                collected_before_ns: 0,
+            };
             let place = self.media.map[(op.page / self.params.unit_pages) as usize];
             if place & BUFFERED == 0 {
                 self.enqueue_read(now, place, Reader::Host(waiter));
@@ -179,6 +197,7 @@ impl Drive {
             self.drive_counters.reads_behind_collection_ns += time.collection_ns;
         }
         self.out.ends.push(OpEnd { completion: waiter.completion, member: self.member, at, met_gc, time });
+        self.pages_end(waiter.flight, 1, at);
     }
 
     /// A command that is no read ends, with all its operations.
@@ -193,6 +212,7 @@ impl Drive {
         for op in &command.ops {
             self.out.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc: false, time });
         }
+        self.pages_end(command.flight, command.ops.len() as u32, at);
         self.release_command(id, command);
     }
 

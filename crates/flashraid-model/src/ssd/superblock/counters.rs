@@ -65,6 +65,10 @@ macro_rules! counters {
 counters! {
     /// Commands: what one operation of the array brings to the drive at a time.
     commands,
+    /// Commands that waited in a queue until they were fetched.
+    fetch_waits,
+    /// Sum of these waits, in nanoseconds.
+    fetch_wait_ns,
     /// Pages that write commands brought.
     pages_received,
     /// Units of write commands that replaced one in the buffer.

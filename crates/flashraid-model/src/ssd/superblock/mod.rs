@@ -6,8 +6,8 @@
 //!                                    collection: part ─▶ core ─▶ die ─▶ superpage ─▶ die
 //! ```
 //!
-//! [`command`] follows the operations of the host, [`buffer`] fills superpages, [`die`] says what a die does next, [`collect`] keeps
-//! superblocks free, [`agent`] speaks with the array's controller, [`media`] knows what lies where.
+//! [`queues`] says which command is fetched, [`command`] follows the operations of the host, [`buffer`] fills superpages, [`die`] says what a
+//! die does next, [`collect`] keeps superblocks free, [`agent`] speaks with the array's controller, [`media`] knows what lies where.
 
 mod agent;
 mod buffer;
@@ -17,6 +17,7 @@ mod counters;
 mod die;
 mod media;
 mod params;
+mod queues;
 mod state;
 mod suspend;
 #[cfg(test)]
@@ -38,6 +39,7 @@ use die::{Channel, Die, FlashRead};
 pub use media::Media;
 use media::Warming;
 pub use params::*;
+use queues::Queues;
 
 /// A moment at which a drive goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub enum DriveWake {
     Ready(u32),
     /// A core is done.
     Core(u32),
+    /// A command that was fetched is done.
+    Done,
     /// The latency of a command is over.
     Delayed(u32),
     /// The data of a write command have crossed the link.
@@ -140,6 +144,8 @@ pub(super) struct Drive {
     commands: Table<Command>,
     /// The command to which operations of this moment may belong.
     gathering: Option<(TimeNs, u32)>,
+    /// Where commands wait to be fetched, if they do.
+    queues: Option<Queues>,
     cores: Cores,
     buffer: Buffer,
     reads: Table<FlashRead>,
@@ -185,6 +191,7 @@ impl Drive {
             media: Media::new(shape, &die_order, superblock.fresh),
             commands: Table::default(),
             gathering: None,
+            queues: superblock.queues.map(Queues::new),
             cores: Cores::new(superblock.firmware.cores),
             buffer: Buffer::new(shape.placement),
             reads: Table::default(),
@@ -226,6 +233,7 @@ impl Drive {
     pub fn wake(&mut self, now: TimeNs, wake: DriveWake) {
         match wake {
             DriveWake::Ready(id) => self.command_ready(now, id),
+            DriveWake::Done => self.command_done(now),
             DriveWake::Core(core) => self.core_done(now, core),
             DriveWake::Delayed(id) => self.command_delayed(now, id),
             DriveWake::Crossed(id) => self.data_crossed(now, id),

@@ -29,6 +29,8 @@ pub struct SuperblockParams {
     pub placement: PlacementHandles,
     /// The write buffer.
     pub buffer: BufferParams,
+    /// Where commands wait until the drive fetches them; `None`: it takes them as they come.
+    pub queues: Option<QueueParams>,
     /// The processor cores of the controller.
     pub firmware: FirmwareParams,
     /// When superblocks are collected.
@@ -83,6 +85,17 @@ pub struct BufferParams {
     pub is_protected: bool,
     /// An open superpage that has waited for so long is closed, though not full.
     pub linger_ns: Option<u64>,
+}
+
+/// The submission queues of a drive (rule 219); all at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueParams {
+    /// Queues.
+    pub queues: u32,
+    /// Commands that are fetched of a queue in one turn.
+    pub burst: u32,
+    /// Commands in flight at most.
+    pub commands: u32,
 }
 
 /// The processor cores of a drive's controller.

@@ -1,7 +1,7 @@
 //! Drives with superblocks.
 
 use super::*;
-use flashraid_model::ssd::{PlacementHandles, Shape, SuperblockSuspension};
+use flashraid_model::ssd::{PlacementHandles, QueueParams, Shape, SuperblockSuspension};
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
 
@@ -136,6 +136,28 @@ fn placement_handles_need_superblocks_and_room() {
 }
 
 #[test]
+fn queues_are_those_of_their_keys() {
+    let of = |text: &str| good(&format!("{GEN5}{text}")).array.ssd.superblock.unwrap().queues;
+    assert_eq!(of(""), None);
+    assert_eq!(of("[ssd.queues]\n"), Some(QueueParams { queues: 64, burst: 1, commands: 256 }));
+    let text = "[ssd.queues]\nqueues = 3\nburst = 4\ncommands = 32\n";
+    assert_eq!(of(text), Some(QueueParams { queues: 3, burst: 4, commands: 32 }));
+    // What check says of them: streams of a mix have queues of their own, as far as there are enough.
+    let stream = "[[workload.streams]]\narrivals = { process = \"poisson\", mean_gap = \"1ms\" }\n";
+    for (streams, used) in [(0, 1), (1, 1), (2, 2), (5, 3)] {
+        let check = crate::check::check(&good(&format!("{GEN5}workload.duration = \"1s\"\n{text}{}", stream.repeat(streams))));
+        let queues = check.drive.as_ref().unwrap().queues.as_ref().unwrap();
+        assert_eq!((queues.queues, queues.used, queues.burst, queues.commands), (3, used, 4, 32), "{streams} streams");
+        let said = format!("3, of which this workload uses {used}; 4 of each in turn while fewer than 32 commands are in flight");
+        assert!(check.to_string().contains(&said), "{check}");
+    }
+    assert!(crate::check::check(&good(GEN5)).drive.unwrap().queues.is_none());
+    // A drive of half the width works on half as much; who sends stays.
+    let half = of(&format!("ssd.scale_by = \"width\"\nssd.scale = 2\n{text}"));
+    assert_eq!(half, Some(QueueParams { queues: 3, burst: 4, commands: 16 }));
+}
+
+#[test]
 fn parity_takes_its_share_of_the_spare_area() {
     let of = |text: &str| good(&format!("{GEN5}ssd.scale = 64\n{text}"));
     let (without, with) = (of(""), of("ssd.superblock.rain = true\n"));
@@ -187,6 +209,10 @@ fn what_cannot_be_is_refused_with_the_reason() {
             "ssd.scale_by = \"width\"\nssd.scale = 3\n",
             "`ssd.geometry.dies` is 32, but `ssd.scale_by = \"width\"` divides it by `ssd.scale` (3)",
         ),
+        ("[ssd.queues]\nqueues = 0\n", "`ssd.queues.queues` is 0"),
+        ("[ssd.queues]\nburst = 0\n", "`ssd.queues.burst` is 0"),
+        ("[ssd.queues]\ncommands = 0\n", "`ssd.queues.commands` is 0"),
+        ("ssd.scale_by = \"width\"\nssd.scale = 2\n[ssd.queues]\ncommands = 33\n", "`ssd.queues.commands` is 33, but"),
         ("ssd.scale_by = \"width\"\nssd.scale = 16\n", "`ssd.firmware.cores` is 8, but"),
         (
             "ssd.scale_by = \"width\"\nssd.scale = 4\n[ssd.superblock]\nprograms_at_once = 30\n",
@@ -209,6 +235,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         "ssd.warm_up.pattern = \"steady\"\n",
         "[ssd.buffer]\n",
         "[ssd.firmware]\n",
+        "[ssd.queues]\n",
         "[ssd.suspension]\n",
         "[ssd.placement_handles]\n",
         "ssd.scale = 2\n",

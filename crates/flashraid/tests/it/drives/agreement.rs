@@ -10,8 +10,8 @@ use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
     Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, OperationSuspension, PlacementHandles,
-    PlaneChoice, PlaneReads, Pool, Preemption, Procedure, Shape, SsdParams, SuperblockCollection, SuperblockParams, SuperblockSuspension,
-    Trigger, VictimPolicy,
+    PlaneChoice, PlaneReads, Pool, Preemption, Procedure, QueueParams, Shape, SsdParams, SuperblockCollection, SuperblockParams,
+    SuperblockSuspension, Trigger, VictimPolicy,
 };
 use flashraid_workload::OpKind;
 
@@ -68,6 +68,7 @@ impl Draw {
                     asked.iter_mut().for_each(|asked| asked.5 = apart.small(0, 6) as u8);
                 }
                 let coordination = (!ssd.gc.instantaneous && draw.chance(30)).then(|| draw.coordination(&ssd));
+                let (ssd, asked) = draw.queues(ssd, asked);
                 return Case { ssd, coordination, overwrites, asked };
             }
         }
@@ -131,6 +132,7 @@ impl Draw {
                 is_protected: self.chance(50),
                 linger_ns: self.chance(40).then(|| self.between(1, 20_000)),
             },
+            queues: None,
             firmware: FirmwareParams {
                 cores: self.small(1, 3),
                 read_ns: self.between(0, 60),
@@ -201,6 +203,18 @@ impl Draw {
             ggc_aware: 1,
             latency_ns,
         }
+    }
+
+    /// Some drives have queues. It is drawn last, so that the other cases stay what they were.
+    fn queues(&mut self, mut ssd: SsdParams, mut asked: Vec<Asked>) -> (SsdParams, Vec<Asked>) {
+        if self.chance(40) {
+            let most = if self.chance(70) { 6 } else { 100 };
+            let queues = QueueParams { queues: self.small(1, 5), burst: self.small(1, 4), commands: self.small(1, most) };
+            ssd.superblock.as_mut().unwrap().queues = Some(queues);
+            let sources = self.between(1, 6);
+            asked.iter_mut().for_each(|asked| asked.5 = self.between(0, sources - 1) as u8);
+        }
+        (ssd, asked)
     }
 
     fn suspension(&mut self) -> OperationSuspension {
@@ -299,6 +313,8 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
     let units = case.ssd.exported_pages() / u64::from(case.ssd.superblock.as_ref().unwrap().unit_pages);
     let counts = [
         ("commands", counters.commands),
+        ("fetch_waits", counters.fetch_waits),
+        ("fetch_wait_ns", counters.fetch_wait_ns),
         ("pages_received", counters.pages_received),
         ("overwritten", counters.overwritten),
         ("buffer_hits", counters.buffer_hits),
@@ -362,6 +378,7 @@ fn the_model_does_what_the_rules_say() {
         }
     }
     for what in [
+        "fetch_waits",
         "overwritten",
         "buffer_hits",
         "units_moved",

@@ -357,3 +357,65 @@ fn scaled_by_width_times_and_write_amplification_stay() {
         }
     }
 }
+
+/// A stream that sends 300 reads at once, and one that sends a read now and then: with queues the drive fetches of both in turn.
+#[test]
+fn queues_protect_a_light_stream_from_a_noisy_one() {
+    const STREAMS: &str = "
+        [array]
+        level = \"single\"
+        members = 1
+        [ssd]
+        preset = \"nvme-gen5\"
+        scale = 1
+        channel = { dies_per_channel = 2 }
+        geometry = { dies = 2, planes = 2, blocks = 40, pages = 72, reserved = 0.5 }
+        [workload]
+        duration = \"2s\"
+        [[workload.streams]]
+        read_fraction = 1.0
+        size = \"4KiB\"
+        arrivals = { process = \"bursts\", mean_gap = \"66us\", factor = 1000, burst_requests = 300 }
+        [[workload.streams]]
+        read_fraction = 1.0
+        size = \"4KiB\"
+        arrivals = { process = \"poisson\", mean_gap = \"1ms\" }
+    ";
+    let of = |queues: &str| Simulation::from_toml(&format!("{STREAMS}{queues}")).unwrap().verify().run().unwrap();
+    let [without, one, two] = ["", "[ssd.queues]\nqueues = 1\ncommands = 8\n", "[ssd.queues]\nqueues = 2\ncommands = 8\n"].map(of);
+    let p99 = |report: &Report, stream: usize| report.streams[stream].response_us.all.p99.unwrap();
+    for report in [&without, &one, &two] {
+        assert_eq!(report.streams.len(), 2);
+        let counts: Vec<u64> = report.streams.iter().map(|stream| stream.response_us.all.count).collect();
+        assert_eq!(counts.iter().sum::<u64>(), report.requests.all);
+        assert!(counts[0] > 29_000 && counts[1] > 1800, "{counts:?}");
+    }
+    // A limit alone keeps the order of arrival, in which a burst comes first.
+    assert!(p99(&one, 1) > 0.8 * p99(&without, 1), "{} against {} us", p99(&one, 1), p99(&without, 1));
+    assert!(p99(&two, 1) < 0.15 * p99(&without, 1), "{} against {} us", p99(&two, 1), p99(&without, 1));
+    // The noisy stream pays next to nothing for it.
+    assert!(p99(&two, 0) < 1.1 * p99(&one, 0), "{} against {} us", p99(&two, 0), p99(&one, 0));
+    let waits = |report: &Report| report.drive.as_ref().unwrap().fetch_waits;
+    assert_eq!(waits(&without), None);
+    assert!(waits(&two).is_some_and(|waits| waits > 20_000), "{:?}", waits(&two));
+}
+
+/// Queues come with all that arrays do, and what follows from a request goes to its queue.
+#[test]
+fn remedies_run_on_drives_with_queues() {
+    for scheme in SCHEMES {
+        for (preemption, idle, cache) in [("none", "300us", "wow"), ("suspend", "off", "none"), ("semi", "off", "lawc")] {
+            let settings = [
+                ("coordination.scheme", scheme),
+                ("ssd.gc.preemption", preemption),
+                ("ssd.gc.idle", idle),
+                ("cache.policy", cache),
+                ("array.level", "raid5"),
+                ("ssd.queues.commands", "2"),
+            ];
+            let report = run(&settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
+            assert_eq!(report.requests.all, 1500, "{settings:?}");
+            assert!(report.drive.unwrap().fetch_waits.unwrap() > 0, "{settings:?}");
+        }
+    }
+}

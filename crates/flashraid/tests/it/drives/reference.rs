@@ -9,7 +9,7 @@ use flashraid_model::rng;
 use flashraid_model::ssd::{OperationSuspension, PlaneReads, SsdParams, SuperblockParams};
 use flashraid_workload::OpKind;
 
-/// What a host asks: when, what, first page, pages, whether a write is to survive a loss of power, and the number of its stream in a mix.
+/// What a host asks: when, what, first page, pages, whether a write is to survive a loss of power, and the source: its stream in a mix.
 pub type Asked = (u64, OpKind, u32, u32, bool, u8);
 
 /// What the two implementations must agree on.
@@ -125,6 +125,8 @@ enum Halt {
 #[derive(Debug, Clone)]
 enum Event {
     Begin(usize),
+    /// A command that was fetched is done.
+    IsDone,
     CoreDone(usize),
     Work(usize),
     Crossed(usize),
@@ -191,6 +193,13 @@ pub struct Drive {
     lanes: [u64; 2],
     channels: Vec<u64>,
     cores: Vec<Option<OnCore>>,
+    /// Commands that have come and have not been fetched, in order of arrival; those that are fetched and not done.
+    unfetched: Vec<usize>,
+    in_flight: usize,
+    /// The queue that was fetched from last, and how often in a row since its turn began; whether that is over.
+    fetched: (usize, u32, bool),
+    /// By request: pages that are not done.
+    pages_left: Vec<u32>,
     waiting_requests: VecDeque<usize>,
     waiting_parts: VecDeque<usize>,
     units: Vec<Where>,
@@ -258,6 +267,10 @@ impl Drive {
             lanes: [0; 2],
             channels: vec![0; g.dies.div_ceil(per_channel) as usize],
             cores: vec![None; own.firmware.cores as usize],
+            unfetched: Vec::new(),
+            in_flight: 0,
+            fetched: (0, 0, false),
+            pages_left: Vec::new(),
             waiting_requests: VecDeque::new(),
             waiting_parts: VecDeque::new(),
             units: vec![Where::Nowhere; exported],
@@ -603,6 +616,8 @@ impl Drive {
         self.done = vec![(0, TimeParts::default()); asked.len()];
         self.spent = vec![TimeParts::default(); asked.len()];
         self.entered = vec![0; asked.len()];
+        let pages = |&(_, kind, _, pages, ..): &Asked| if kind == OpKind::Read { pages } else { 1 };
+        self.pages_left = asked.iter().map(pages).collect();
         if let Some(idle_ns) = self.idle_ns() {
             self.schedule(idle_ns, Event::Idle(0));
         }
@@ -685,8 +700,12 @@ impl Drive {
                 if let Some(idle_ns) = self.idle_ns() {
                     self.schedule(self.now + idle_ns, Event::Idle(self.commands));
                 }
-                self.waiting_requests.push_back(request);
-                self.cores_look();
+                self.unfetched.push(request);
+                self.fetch();
+            }
+            Event::IsDone => {
+                self.in_flight -= 1;
+                self.fetch();
             }
             Event::CoreDone(core) => {
                 match self.cores[core].take().unwrap() {
@@ -760,6 +779,36 @@ impl Drive {
         }
     }
 
+    /// Rule 219; without queues a command goes to the cores when it comes.
+    fn fetch(&mut self) {
+        let Some(own) = self.own.queues else {
+            self.waiting_requests.extend(self.unfetched.drain(..));
+            return self.cores_look();
+        };
+        while self.in_flight < own.commands as usize && !self.unfetched.is_empty() {
+            let of = |request: usize| usize::from(self.asked[request].5) % own.queues as usize;
+            let (last, in_a_row, is_over) = self.fetched;
+            // A turn ends with its burst, or when nothing is left; the next one is that of the queue after it.
+            let first = if is_over { last + 1 } else { last };
+            let (at, &request) = self
+                .unfetched
+                .iter()
+                .enumerate()
+                .min_by_key(|&(at, &request)| ((of(request) + 2 * own.queues as usize - first) % own.queues as usize, at))
+                .unwrap();
+            let queue = of(request);
+            let in_a_row = if queue == last && !is_over { in_a_row + 1 } else { 1 };
+            let is_left = self.unfetched.iter().any(|&other| other != request && of(other) == queue);
+            self.fetched = (queue, in_a_row, in_a_row == own.burst || !is_left);
+            self.unfetched.remove(at);
+            self.in_flight += 1;
+            self.count("fetch_waits", u64::from(self.now > self.asked[request].0));
+            self.count("fetch_wait_ns", self.now - self.asked[request].0);
+            self.waiting_requests.push_back(request);
+            self.cores_look();
+        }
+    }
+
     fn cores_look(&mut self) {
         while let Some(core) = self.cores.iter().position(Option::is_none) {
             let firmware = self.own.firmware;
@@ -800,6 +849,10 @@ impl Drive {
     fn page_done(&mut self, request: usize, at: u64, parts: TimeParts) {
         assert_eq!(parts.total_ns(), at - self.asked[request].0, "{parts:?} of {:?}", self.asked[request]);
         self.done[request] = self.done[request].max((at, parts));
+        self.pages_left[request] -= 1;
+        if self.own.queues.is_some() && self.pages_left[request] == 0 {
+            self.schedule(self.done[request].0, Event::IsDone);
+        }
     }
 
     /// A write is done: what has passed since its data crossed is the buffer's.
