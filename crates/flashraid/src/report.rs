@@ -53,6 +53,9 @@ pub struct Report {
     pub requests: Requests,
     /// Response times, in microseconds.
     pub response_us: ByDirection<ResponseTime>,
+    /// The streams of a mix, in order; left out for other workloads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<StreamReport>,
     /// Bandwidth, in MB/s (10^6).
     pub bandwidth_mb_s: Bandwidth,
     /// What happened on flash.
@@ -286,6 +289,15 @@ pub struct ByDirection<T> {
     pub write: T,
 }
 
+/// What the requests of one stream of a mix met.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamReport {
+    /// Requests per second over the measured time.
+    pub iops: Iops,
+    /// Response times, in microseconds.
+    pub response_us: ByDirection<ResponseTime>,
+}
+
 /// Response times, in microseconds. Moments are exact, percentiles at most 0.1 % too long; all but the count are `None` without requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names of the figures say all")]
@@ -345,6 +357,12 @@ pub struct DriveReport {
     pub write_amplification_of_parity: Option<f64>,
     /// Commands: what an operation of the array brings to a drive at a time.
     pub commands: u64,
+    /// Commands that waited in a queue until they were fetched; left out without `ssd.queues`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetch_waits: Option<u64>,
+    /// Mean of these waits, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetch_wait_mean_us: Option<f64>,
     /// Units programmed for the host.
     pub units_programmed: u64,
     /// Units that collection programmed.
@@ -389,6 +407,32 @@ pub struct DriveReport {
     pub reads_behind_collection_mean_us: Option<f64>,
     /// Shares of the time of all dies.
     pub die_time: DieTime,
+    /// What was written with each placement handle; left out without `ssd.placement_handles`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementReport>,
+}
+
+/// What drives with placement handles were sent and have programmed (rule 221).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlacementReport {
+    /// Bytes that the host sent.
+    pub host_bytes: u64,
+    /// Bytes programmed: for the host, by collection, without data and with parity.
+    pub media_bytes: u64,
+    /// Of these what collection programmed into superblocks that all handles share; left out if what it moves stays with its handle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_media_bytes: Option<u64>,
+    /// By handle.
+    pub handles: Vec<HandleReport>,
+}
+
+/// One placement handle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HandleReport {
+    /// Bytes that the host sent with it.
+    pub host_bytes: u64,
+    /// Bytes programmed into its superblocks.
+    pub media_bytes: u64,
 }
 
 /// Shares of the time of all dies; what they leave is reads of the host, or nothing.

@@ -170,14 +170,18 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
 /// What the report says of drives with superblocks.
 fn drive_inputs(scenario: &Scenario, counters: DriveCounters) -> DriveInputs {
     let ssd = &scenario.array.ssd;
-    let (unit_pages, rain) = ssd.superblock.as_ref().map_or((1, false), |superblock| (superblock.unit_pages, superblock.rain));
+    let superblock = ssd.superblock.as_ref();
+    let (unit_pages, rain) = superblock.map_or((1, false), |superblock| (superblock.unit_pages, superblock.rain));
+    let has_queues = superblock.is_some_and(|superblock| superblock.queues.is_some());
     let written = &scenario.config.ssd;
+    let placement = superblock.filter(|_| written.placement_handles.is_some()).map(|superblock| superblock.placement);
     // Rows are whole, and a few are left in any case.
     let scale = match written.scale_by {
         ScaleBy::Space => written.geometry.pages / ssd.geometry.pages_per_block,
         ScaleBy::Width => written.scale,
     };
-    DriveInputs { counters, unit_pages, dies: ssd.geometry.dies, rain, scale, scale_by: written.scale_by }
+    let (dies, page_bytes) = (ssd.geometry.dies, ssd.geometry.page_bytes);
+    DriveInputs { counters, unit_pages, dies, rain, placement, page_bytes, has_queues, scale, scale_by: written.scale_by }
 }
 
 /// Why there are no figures, if there are none.

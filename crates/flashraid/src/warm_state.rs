@@ -5,7 +5,7 @@ use crate::files::{NewFile, is_wrong_path};
 use crate::run::RunError;
 use flashraid_model::array::{Array, ArrayParams};
 use flashraid_model::ftl::checksum;
-use flashraid_model::ssd::{Ssd, SuperblockParams};
+use flashraid_model::ssd::{PlacementHandles, Ssd, SuperblockParams};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -13,6 +13,15 @@ use std::path::Path;
 pub(crate) const MAGIC: &str = "flashraid.warm-state/3";
 /// The longest first line that is read.
 const HEADER_MAX: u64 = 1 << 14;
+
+/// Placement handles, if there are any, as states are told apart.
+pub(crate) fn words_of_handles(placement: PlacementHandles) -> String {
+    match placement {
+        PlacementHandles::ONE => String::new(),
+        PlacementHandles { handles, is_persistent: false } => format!(", {handles} placement handles"),
+        PlacementHandles { handles, is_persistent: true } => format!(", {handles} placement handles that stay apart"),
+    }
+}
 
 /// What a state must fit: everything that decides the shape of the tables and the meaning of what they hold.
 fn fingerprint(params: &ArrayParams) -> String {
@@ -24,10 +33,11 @@ fn fingerprint(params: &ArrayParams) -> String {
         _ => params.members.to_string(),
     };
     if let Some(superblock) = &ssd.superblock {
-        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, rain, .. } = superblock;
+        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, rain, placement, .. } = superblock;
         let parity = if *rain { ", parity in each row" } else { "" };
+        let handles = words_of_handles(*placement);
         return format!(
-            "{members} members of {:?} with superblocks, units of {unit_pages} pages, {flash_page_units} in a flash page, {pages_per_cell} pages of a cell{parity}",
+            "{members} members of {:?} with superblocks, units of {unit_pages} pages, {flash_page_units} in a flash page, {pages_per_cell} pages of a cell{parity}{handles}",
             ssd.geometry
         );
     }

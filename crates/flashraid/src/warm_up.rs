@@ -186,9 +186,13 @@ fn key_of_members(scenario: &Scenario) -> String {
     };
     // Of a drive with superblocks no more than its state depends on.
     let superblock = ssd.superblock.as_ref().map(|superblock| {
-        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, fresh, collection, rain, .. } = superblock;
+        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, fresh, collection, rain, placement, .. } = superblock;
         let parity = if *rain { ", parity in each row" } else { "" };
-        format!(", superblocks {:?}{parity}", (unit_pages, flash_page_units, pages_per_cell, fresh, collection.target, ssd.channel))
+        let handles = warm_state::words_of_handles(*placement);
+        format!(
+            ", superblocks {:?}{parity}{handles}",
+            (unit_pages, flash_page_units, pages_per_cell, fresh, collection.target, ssd.channel)
+        )
     });
     format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {:?}{}", scenario.seed, ssd.ftl(), superblock.unwrap_or_default())
 }

@@ -67,6 +67,8 @@ pub(super) struct Access {
     pub kind: OpKind,
     pub fua: bool,
     pub high_priority: bool,
+    /// See [`PageOp::source`].
+    pub source: u8,
     /// See [`Effects::moment_is_over`].
     pub moment_is_over: bool,
 }
@@ -202,14 +204,14 @@ impl Members {
     /// Reads or writes a page of a member; `completion` waits for it.
     #[inline]
     pub fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
-        let Access { now, kind, fua, high_priority, moment_is_over } = *access;
+        let Access { now, kind, fua, high_priority, source, moment_is_over } = *access;
         let writes = kind == OpKind::Write;
         if let Some(pages_given) = &mut self.pages_given
             && writes
         {
             pages_given.count(now, member);
         }
-        let op = PageOp { page, kind, fua: writes && fua, high_priority: writes && high_priority, completion };
+        let op = PageOp { page, kind, fua: writes && fua, high_priority: writes && high_priority, source, completion };
         self.with(member, moment_is_over, |ssd, fx| ssd.submit(now, op, fx));
     }
 

@@ -328,7 +328,7 @@ impl Array {
             self.operation_begins(now);
         }
         let completion = self.members.open_completion(Continuation::Host(request.tag));
-        let access = Access { now, kind: OpKind::Flush, fua: false, high_priority: false, moment_is_over };
+        let access = Access { now, kind: OpKind::Flush, fua: false, high_priority: false, source: request.stream, moment_is_over };
         let members = self.members.ssds.len() as u32;
         (0..members).for_each(|member| self.members.submit(&access, member, 0, completion));
         self.members.close_completion(completion, members);
@@ -361,7 +361,8 @@ impl Array {
         if self.counts_operations() {
             self.operation_begins(now);
         }
-        let access = Access { now, kind: request.kind, fua: request.fua, high_priority: request.high_priority, moment_is_over };
+        let PageRequest { kind, fua, high_priority, stream: source, .. } = *request;
+        let access = Access { now, kind, fua, high_priority, source, moment_is_over };
         self.issue(&access, self.layout.extents(request), request.one_member, Continuation::Host(request.tag));
         self.drain();
     }
@@ -439,7 +440,7 @@ impl Array {
                             })
                         })
                     };
-                    let access = Access { now, kind, fua: false, high_priority: false, moment_is_over };
+                    let access = Access { now, kind, fua: false, high_priority: false, source: cache.source(token), moment_is_over };
                     if let Some(record) = record {
                         record.begin(
                             now,
@@ -453,7 +454,14 @@ impl Array {
                 }
                 Command::Members { extents: (from, to), write, token } => {
                     self.operation_begins(now);
-                    let access = Access { now, kind: OpKind::of(write), fua: false, high_priority: false, moment_is_over };
+                    let access = Access {
+                        now,
+                        kind: OpKind::of(write),
+                        fua: false,
+                        high_priority: false,
+                        source: cache.source(token),
+                        moment_is_over,
+                    };
                     let extents = &commands.member_extents[from as usize..to as usize];
                     if let Some(record) = record {
                         record.begin(
@@ -548,7 +556,7 @@ impl Array {
     /// the other, and die by die.
     pub fn overwrite_untimed(&mut self, requests: &[PageRequest]) {
         let mut pages_of_members = vec![Vec::new(); self.members.ssds.len()];
-        let mut write = |member: u32, page: u32| pages_of_members[member as usize].push(page);
+        let mut write = |member: u32, page: u32, source: u8| pages_of_members[member as usize].push((page, source));
         if let Some(stripes) = &mut self.stripes {
             // What fresh spares will hold is rebuilt.
             let spares: Vec<(u32, u32)> = match self.fresh_spares {
@@ -557,9 +565,10 @@ impl Array {
             };
             requests.iter().for_each(|request| stripes.overwrite_untimed(request, &spares, &mut write));
         } else {
-            for extent in requests.iter().flat_map(|request| self.layout.extents(request)) {
+            for (extent, source) in requests.iter().flat_map(|request| self.layout.extents(request).map(|extent| (extent, request.stream)))
+            {
                 for member in extent.first_member..extent.first_member + extent.copies {
-                    (extent.first_page..extent.first_page + extent.pages).for_each(|page| write(member, page));
+                    (extent.first_page..extent.first_page + extent.pages).for_each(|page| write(member, page, source));
                 }
             }
         }

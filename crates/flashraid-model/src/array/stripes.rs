@@ -14,7 +14,6 @@ use crate::cache::MemberExtent;
 use crate::events::TimeParts;
 use crate::placement::{Extent, Layout, LostRoles, PageRequest};
 use crate::request::OpKind;
-use crate::ssd::Ssd;
 use std::iter::Peekable;
 
 /// What an operation does with its stripe.
@@ -45,6 +44,8 @@ struct Operation {
     pages: StripePages,
     fua: bool,
     high_priority: bool,
+    /// See [`Access::source`]; rebuilding has none.
+    source: u8,
     /// The completion that waits for it; none waits for rebuilding.
     completion: Option<u32>,
     sequence: u64,
@@ -173,7 +174,7 @@ impl Stripes {
         while extents.peek().is_some() {
             let id = self.new_operation(access.now, access.high_priority, Some(completion));
             let operation = &mut self.operations[id as usize];
-            operation.fua = access.fua;
+            (operation.fua, operation.source) = (access.fua, access.source);
             operation.stripe = next_sub_request(&self.route.layout, &mut extents, by_strip, &mut operation.pages);
             operation.kind = access.kind;
             if access.kind == OpKind::Trim && self.route.layout.shape().parity > 0 {
@@ -235,8 +236,8 @@ impl Stripes {
         }
     }
 
-    /// What `request` overwrites without time (rule 66), as members and pages; what lies on a member that will fail, on its warm spare, too.
-    pub fn overwrite_untimed(&mut self, request: &PageRequest, copied_to: &[(u32, u32)], write: &mut impl FnMut(u32, u32)) {
+    /// What `request` overwrites without time (rule 66), as members, pages and its source; what lies on a member that will fail, on its warm spare, too.
+    pub fn overwrite_untimed(&mut self, request: &PageRequest, copied_to: &[(u32, u32)], write: &mut impl FnMut(u32, u32, u8)) {
         let layout = self.route.layout;
         let mut extents = layout.extents(request).peekable();
         while extents.peek().is_some() {
@@ -249,9 +250,9 @@ impl Stripes {
             for (role, offset) in self.operations[id as usize].pages.iter() {
                 let first = layout.strip_member(stripe, role);
                 for member in first..first + layout.copies() {
-                    write(member, layout.first_page(stripe) + offset);
+                    write(member, layout.first_page(stripe) + offset, request.stream);
                     if let Some(&(_, spare)) = copied_to.iter().find(|&&(original, _)| original == member) {
-                        write(spare, layout.first_page(stripe) + offset);
+                        write(spare, layout.first_page(stripe) + offset, request.stream);
                     }
                 }
             }
@@ -269,6 +270,7 @@ impl Stripes {
                 pages: StripePages::none(shape.width(), self.route.layout.strip_pages()),
                 fua: false,
                 high_priority: false,
+                source: 0,
                 completion: None,
                 sequence: 0,
                 asked_ns: 0,
@@ -280,7 +282,7 @@ impl Stripes {
         });
         let operation = &mut self.operations[id as usize];
         operation.pages.clear();
-        operation.fua = false;
+        (operation.fua, operation.source) = (false, 0);
         (operation.high_priority, operation.completion, operation.asked_ns) = (high_priority, completion, now);
         (operation.sequence, operation.reading, operation.gc_members) = (self.born, false, 0);
         self.born += 1;
@@ -365,7 +367,8 @@ impl Stripes {
             Work::Write | Work::Rebuild(_) | Work::GiveUp(_) => OpKind::Write,
             Work::WriteCopies | Work::Trim => operation.kind,
         };
-        let access = Access { now, kind, fua: operation.fua, high_priority: operation.high_priority, moment_is_over };
+        let Operation { fua, high_priority, source, .. } = *operation;
+        let access = Access { now, kind, fua, high_priority, source, moment_is_over };
         let issued = if operation.reading {
             self.route.issue(&access, operation.stripe, &self.reads, completion, members)
         } else if let Work::Rebuild(failure) = operation.work {

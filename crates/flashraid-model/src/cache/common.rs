@@ -26,6 +26,8 @@ pub(super) struct Writer {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Host {
     pub tag: u64,
+    /// The part of a mix that it belongs to.
+    pub source: u8,
     /// When the memory is done with it, as far as known.
     pub end: TimeNs,
     /// Members on which a read that it waited for met collection.
@@ -44,9 +46,9 @@ pub(super) struct Host {
 
 impl Host {
     /// A request that arrives now and with which the memory is done at `end`.
-    pub fn new(now: TimeNs, tag: u64, end: TimeNs) -> Self {
-        let read_time = TimeParts::default();
-        Self { tag, end, gc_members: 0, pages_lost: 0, arrival_ns: now, read_time, sub_requests: 0, waits_since: TimeNs::MAX }
+    pub fn new(now: TimeNs, request: &PageRequest, end: TimeNs) -> Self {
+        let (tag, source, read_time) = (request.tag, request.stream, TimeParts::default());
+        Self { tag, source, end, gc_members: 0, pages_lost: 0, arrival_ns: now, read_time, sub_requests: 0, waits_since: TimeNs::MAX }
     }
 }
 

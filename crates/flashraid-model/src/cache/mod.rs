@@ -163,7 +163,7 @@ impl Cache {
             }
         }
         let end = if hits > 0 { common.nvm.read(now, hits) } else { now };
-        let host = common.hosts.insert(Host::new(now, request.tag, end));
+        let host = common.hosts.insert(Host::new(now, request, end));
         common.counters.read_pages_hit += u64::from(hits);
         if hits == request.pages {
             common.counters.reads_full += 1;
@@ -179,7 +179,7 @@ impl Cache {
         let common = &mut self.common;
         let sequential = self.streams.continues(request.first_page, end_page(&common.layout, request));
         let writer = common.writer(sequential, false, true);
-        let host = common.hosts.insert(Host::new(now, request.tag, now));
+        let host = common.hosts.insert(Host::new(now, request, now));
         match (&mut self.group, &mut self.members) {
             (Some(group), None) => group.write(now, common, host, writer, request),
             (None, Some(members)) => members.write(now, common, host, writer, request),
@@ -208,7 +208,7 @@ impl Cache {
                 common.commands.add_array_page(from, common.layout.array_page(strip.stripe, strip.column, row));
             }
         }
-        let host = common.hosts.insert(Host::new(now, request.tag, now));
+        let host = common.hosts.insert(Host::new(now, request, now));
         if let Some(group) = group {
             group.trim(now, common, request);
         }
@@ -245,6 +245,15 @@ impl Cache {
         }
         self.scan_if_changed(now);
         host_done
+    }
+
+    /// The source of the request for which it has that done; what it does by itself has source 0.
+    #[inline]
+    pub fn source(&self, token: Token) -> u8 {
+        match token {
+            Token::Read(host) | Token::Trim(host) => self.common.hosts[host].source,
+            Token::Missing(_) | Token::Destage(_) => 0,
+        }
     }
 
     /// Where the time of what it waits for went; told before [`Cache::done`].

@@ -64,11 +64,13 @@ pub struct MetricsParams {
     pub timeline: Option<(TimeNs, TimeNs)>,
     /// The beginning of the run that the statistics leave out.
     pub skip: Skip,
+    /// Streams of a mix, whose response times are kept apart, too; 0 if there is none.
+    pub streams: u32,
 }
 
 impl Default for MetricsParams {
     fn default() -> Self {
-        Self { bandwidth_interval_ns: 1_000_000_000, gc_slice_ns: 100_000, timeline: None, skip: Skip::Nothing }
+        Self { bandwidth_interval_ns: 1_000_000_000, gc_slice_ns: 100_000, timeline: None, skip: Skip::Nothing, streams: 0 }
     }
 }
 
@@ -107,6 +109,7 @@ pub struct Metrics {
     first_index: u64,
     response: latency::LatencyRecorder,
     response_by_phase: Vec<latency::LatencyRecorder>,
+    response_by_stream: Vec<latency::LatencyRecorder>,
     breakdown: breakdown::Breakdown,
     requests_by_members_met: Vec<u64>,
     bandwidth: bandwidth::BandwidthRecorder,
@@ -126,6 +129,7 @@ impl Metrics {
             first_index: 0,
             response: latency::LatencyRecorder::default(),
             response_by_phase: Vec::new(),
+            response_by_stream: vec![latency::LatencyRecorder::default(); params.streams as usize],
             breakdown: breakdown::Breakdown::default(),
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
@@ -172,6 +176,9 @@ impl Metrics {
         }
         let response_ns = done.done_ns.saturating_sub(done.arrival_ns);
         self.response.record(done.request.kind, response_ns);
+        if let Some(of_stream) = self.response_by_stream.get_mut(usize::from(done.request.stream)) {
+            of_stream.record(done.request.kind, response_ns);
+        }
         self.breakdown.record(response_ns, &done.time);
         if matches!(done.request.kind, OpKind::Read | OpKind::Write) {
             let written = if done.request.kind == OpKind::Write { done.request.length_bytes } else { 0 };
@@ -246,6 +253,7 @@ impl Metrics {
         self.response = latency::LatencyRecorder::default();
         self.breakdown = breakdown::Breakdown::default();
         self.response_by_phase.fill(latency::LatencyRecorder::default());
+        self.response_by_stream.fill(latency::LatencyRecorder::default());
         self.requests_by_members_met.fill(0);
         self.bandwidth = bandwidth::BandwidthRecorder::new(now, self.bandwidth.initial_interval_ns());
         self.course = course::Course::new(now);
@@ -268,6 +276,7 @@ impl Metrics {
             end_ns,
             response: self.response.finish(),
             response_by_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
+            response_by_stream: self.response_by_stream.into_iter().map(latency::LatencyRecorder::finish).collect(),
             time: self.breakdown.finish(),
             requests_by_members_met: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns),
@@ -291,6 +300,8 @@ pub struct Measured {
     pub response: ResponseTimes,
     /// Response times of the requests of each phase, if phases are kept apart.
     pub response_by_phase: Vec<ResponseTimes>,
+    /// Response times of the requests of each stream of a mix, in order.
+    pub response_by_stream: Vec<ResponseTimes>,
     /// Where the time of the requests went.
     pub time: TimeSums,
     /// Requests by the number of members on which they met a collection, from 0 to the number of members.

@@ -35,7 +35,7 @@ pub use params::*;
 use placement::Placement;
 use std::collections::VecDeque;
 use superblock::Drive;
-pub use superblock::{DriveCounters, DriveWake, Media};
+pub use superblock::{ByHandle, DriveCounters, DriveWake, Media};
 use usage::Usage;
 pub use usage::UsagePoint;
 
@@ -50,6 +50,8 @@ pub struct PageOp {
     pub fua: bool,
     /// A write that must not wait for garbage collection.
     pub high_priority: bool,
+    /// The part of a mix whose request it belongs to; 0 without a mix, and for what the array does by itself.
+    pub source: u8,
     /// Whom to tell; comes back with the end.
     pub completion: u32,
 }

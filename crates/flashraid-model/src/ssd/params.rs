@@ -1,8 +1,8 @@
 //! What one SSD is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
 
 pub use super::superblock::{
-    BufferParams, FirmwareParams, OperationSuspension, PlaneReads, SUPERPAGE_UNITS_MAX, Shape, SuperblockCollection, SuperblockParams,
-    SuperblockSuspension,
+    BufferParams, FirmwareParams, HANDLES_MAX, OperationSuspension, PlacementHandles, PlaneReads, QueueParams, SUPERPAGE_UNITS_MAX, Shape,
+    SuperblockCollection, SuperblockParams, SuperblockSuspension,
 };
 use crate::coordination::Pools;
 use crate::flash::{Geometry, Timing};

@@ -81,14 +81,14 @@ impl Ssd {
         }
     }
 
-    /// Host writes of logical pages, in their order, without time and without counting; for a warm-up by the workload's own addresses.
-    pub fn overwrite_untimed(&mut self, pages: &[u32]) {
+    /// Host writes of logical pages, each with its source (as in [`PageOp`](super::PageOp)), in their order, without time and without counting; for a warm-up by the workload's own addresses.
+    pub fn overwrite_untimed(&mut self, pages: &[(u32, u8)]) {
         if let Some(drive) = &mut self.drive {
-            return pages.iter().for_each(|page| drive.overwrite_untimed(*page));
+            return pages.iter().for_each(|(page, source)| drive.overwrite_untimed(*page, *source));
         }
         // Dies know nothing of each other: one after the other keeps the tables of one in the processor's cache.
         let mut lpns_of_dies = vec![Vec::new(); self.params.geometry.dies as usize];
-        for page in pages {
+        for (page, _) in pages {
             let (home, lpn) = self.home(*page);
             // Without time there is no earliest start: under dynamic allocation a page stays on the die that holds it.
             let die = if self.ftl.dynamic && self.ftl.is_mapped(lpn) { self.ftl.die_of(lpn) } else { home };

@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::{GcCheck, theory};
-use crate::config::{ScaleBy, Scenario};
+use crate::config::{Isolation, ScaleBy, Scenario};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::ssd::{PlaneReads, Shape, SsdParams, SuperblockParams};
+use flashraid_model::ssd::{PlaneReads, QueueParams, Shape, SsdParams, SuperblockParams};
+use flashraid_workload::SourceSpec;
 
 /// A drive with superblocks, as it is simulated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,16 +23,62 @@ pub struct DriveCheck {
     /// Bytes of all superblocks that hold parity; left out if none do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parity_bytes: Option<u64>,
+    /// Placement handles; left out if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementCheck>,
     /// Bytes of a superpage, which one program of a die takes.
     pub superpage_bytes: u64,
     /// Bytes of the write buffer.
     pub buffer_bytes: u64,
+    /// Where commands wait until they are fetched; left out without `ssd.queues`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<QueuesCheck>,
     /// Bytes that the host can write at a time before free superblocks fall from target + span to the floor: what a burst may be.
     pub burst_bytes: u64,
     /// The same for the drive that is meant.
     pub burst_bytes_unscaled: u64,
     /// Bytes of state of one member if it were not scaled.
     pub memory_bytes_unscaled: u64,
+}
+
+/// Placement handles, as they are simulated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlacementCheck {
+    /// Handles.
+    pub handles: u32,
+    /// How long what they write lies apart.
+    pub isolation: Isolation,
+    /// Handles that writes of the workload carry.
+    pub handles_used: u32,
+    /// Superblocks that may be open at the same time, for the host and for collection.
+    pub open_superblocks_max: u32,
+}
+
+fn placement_check(scenario: &Scenario, shape: &Shape) -> Option<PlacementCheck> {
+    let written = scenario.config.ssd.placement_handles.as_ref()?;
+    let sources = match &scenario.workload.source {
+        SourceSpec::Mix(streams) if scenario.array.cache.is_none() => streams.len() as u32,
+        _ => 1,
+    };
+    Some(PlacementCheck {
+        handles: written.handles,
+        isolation: written.isolation,
+        handles_used: sources.min(written.handles),
+        open_superblocks_max: shape.open_max(),
+    })
+}
+
+/// The submission queues of a drive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct QueuesCheck {
+    /// Queues.
+    pub queues: u32,
+    /// Those that the streams of the workload send to.
+    pub used: u32,
+    /// Commands that are fetched of a queue in one turn.
+    pub burst: u32,
+    /// Commands in flight at most.
+    pub commands: u32,
 }
 
 pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
@@ -55,8 +102,13 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
         superblocks: shape.superblocks,
         superblock_bytes,
         parity_bytes: shape.rain.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
+        placement: placement_check(scenario, &shape),
         superpage_bytes: u64::from(shape.superpage_units()) * unit_bytes,
         buffer_bytes: u64::from(superblock.buffer.units) * unit_bytes,
+        queues: superblock.queues.map(|QueueParams { queues, burst, commands }| {
+            let used = scenario.metrics.streams.clamp(1, queues);
+            QueuesCheck { queues, used, burst, commands }
+        }),
         burst_bytes,
         burst_bytes_unscaled: burst_bytes * unscaled / pages,
         memory_bytes_unscaled: memory_bytes(&shape) * unscaled / pages,
@@ -70,6 +122,16 @@ pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
     if drive.scale_by == Some(ScaleBy::Width) && array.host_port.is_some() {
         let scale = drive.scale;
         warnings.push(format!("members are scaled by width (1 : {scale}), but not what the array's controller lets through: divide array.controller by {scale}, too"));
+    }
+    if drive.placement.as_ref().is_some_and(|placement| placement.handles > 1 && placement.handles_used == 1) {
+        warnings.push(match array.cache {
+            Some(_) => {
+                "ssd.placement_handles has no effect behind a write cache: what that writes is of no stream, and has handle 0".to_owned()
+            }
+            None => {
+                "ssd.placement_handles has no effect: a write has the handle of its stream in a mix, and the workload is no mix".to_owned()
+            }
+        });
     }
     if drive.buffer_bytes * 100 > exported_bytes {
         let percent = drive.buffer_bytes as f64 * 100.0 / exported_bytes as f64;
@@ -85,10 +147,10 @@ pub(super) fn memory_bytes(shape: &Shape) -> u64 {
     4 * u64::from(shape.exported_units) + 4 * shape.units() + shape.units().div_ceil(8)
 }
 
-/// Units of the superblocks that hold data / exported units: the free ones, and half of those that are open, hold none.
+/// Units of the superblocks that hold data / exported units: the free ones, and half of those that are open, one for each stream, hold none.
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = Shape::new(&ssd.geometry, superblock);
-    let holding = f64::from(shape.superblocks) - f64::from(superblock.collection.target) - 1.0;
+    let holding = f64::from(shape.superblocks) - f64::from(superblock.collection.target) - f64::from(shape.placement.streams()) / 2.0;
     holding * f64::from(shape.data_units()) / f64::from(shape.exported_units)
 }
 

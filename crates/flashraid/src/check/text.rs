@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{CheckReport, FirstCollection};
+use super::{CheckReport, FirstCollection, PlacementCheck, QueuesCheck};
+use crate::config::Isolation;
 use flashraid_workload::units::{Size, counted};
 
 impl fmt::Display for CheckReport {
@@ -40,6 +41,23 @@ impl fmt::Display for CheckReport {
             if let Some(parity) = drive.parity_bytes {
                 let text = format!("{} of the raw capacity; over-provisioning and write amplification allow for it", size(parity));
                 line(f, "parity", &text)?;
+            }
+            if let Some(placement) = &drive.placement {
+                let PlacementCheck { handles, handles_used, open_superblocks_max, .. } = placement;
+                let moved = match placement.isolation {
+                    Isolation::Initially => "what collection moves lies together",
+                    Isolation::Persistently => "what collection moves stays with its handle",
+                };
+                let text = format!(
+                    "{handles}, of which the workload uses {handles_used}; {moved}; up to {open_superblocks_max} superblocks are open"
+                );
+                line(f, "placement handles", &text)?;
+            }
+            if let Some(QueuesCheck { queues, used, burst, commands }) = drive.queues {
+                let text = format!(
+                    "{queues}, of which this workload uses {used}; {burst} of each in turn while fewer than {commands} commands are in flight"
+                );
+                line(f, "queues", &text)?;
             }
             let mut text = format!("{} before the free superblocks are used up", size(drive.burst_bytes));
             if drive.scale > 1 {

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::gc::GcConfig;
-use super::superblock::{BufferConfig, FirmwareConfig, SuperblockConfig, SuspensionConfig};
+use super::superblock::{BufferConfig, FirmwareConfig, PlacementHandlesConfig, QueuesConfig, SuperblockConfig, SuspensionConfig};
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Rate, Size, TimePerByte, UnitError};
 
 /// The preset that a configuration which names none builds on.
@@ -54,12 +54,18 @@ pub struct SsdConfig {
     /// The write buffer of such a drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferConfig>,
+    /// Where commands wait until such a drive fetches them; without this table it takes them as they come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queues: Option<QueuesConfig>,
     /// The controller of such a drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<FirmwareConfig>,
     /// How reads interrupt programs and erases of such a drive, with `gc.preemption = "suspend"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<SuspensionConfig>,
+    /// Placement handles of such a drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement_handles: Option<PlacementHandlesConfig>,
     /// The drive is simulated with so many times fewer rows in each superblock, and erases that much shorter: a drive that does not fit the
     /// memory. Superblocks, dies, buffer and spare area stay as they are; what free space absorbs shrinks. Needs `ssd.superblock`.
     /// With `scale_by = "width"` it is a narrower drive instead.

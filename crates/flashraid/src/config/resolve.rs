@@ -682,7 +682,13 @@ impl Resolver<'_> {
             let message = format!("`report.skip_time` is as long as the run ({duration}): nothing would be measured");
             self.problem("report.skip_time", message, None);
         }
-        MetricsParams { bandwidth_interval_ns: report.bandwidth_interval.ns, gc_slice_ns: report.gc_slice.ns, timeline, skip }
+        MetricsParams {
+            bandwidth_interval_ns: report.bandwidth_interval.ns,
+            gc_slice_ns: report.gc_slice.ns,
+            timeline,
+            skip,
+            streams: config.workload.streams.as_ref().map_or(0, |streams| streams.len() as u32),
+        }
     }
 
     fn workload(&mut self, config: &Config, space: Option<&AddressSpace>) {

@@ -1,14 +1,15 @@
-//! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]`, `[ssd.suspension]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
+//! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`, `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
 
 use super::Config;
 use super::device::{Link, LinkRate, ScaleBy, Start, Transfer, WarmUpPattern};
 use super::gc::{GcConfig, Idle, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
-use super::superblock::{self as written, FirmwareConfig, PlaneReads, SuperblockConfig};
+use super::superblock::{self as written, FirmwareConfig, Isolation, PlaneReads, SuperblockConfig};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
-    self, Allocation, Blocking, BufferParams, FirmwareParams, GcParams, OperationSuspension, PlaneChoice, Pool, Procedure,
-    SUPERPAGE_UNITS_MAX, Shape, SsdParams, SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger, VictimPolicy,
+    self, Allocation, Blocking, BufferParams, FirmwareParams, GcParams, OperationSuspension, PlacementHandles, PlaneChoice, Pool,
+    Procedure, QueueParams, SUPERPAGE_UNITS_MAX, Shape, SsdParams, SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger,
+    VictimPolicy,
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
@@ -43,8 +44,10 @@ impl Resolver<'_> {
         let ssd = &config.ssd;
         let keys = [
             ("ssd.buffer", ssd.buffer.is_some()),
+            ("ssd.queues", ssd.queues.is_some()),
             ("ssd.firmware", ssd.firmware.is_some()),
             ("ssd.suspension", ssd.suspension.is_some()),
+            ("ssd.placement_handles", ssd.placement_handles.is_some()),
             ("ssd.scale", ssd.scale != 1),
             ("ssd.scale_by", ssd.scale_by != ScaleBy::Space),
             ("ssd.warm_up.start", ssd.warm_up.start == Start::Fresh),
@@ -77,6 +80,9 @@ impl Resolver<'_> {
         firmware.cores = divide("ssd.firmware.cores", firmware.cores);
         if let Some(programs) = ssd.superblock.as_mut().and_then(|superblock| superblock.programs_at_once.as_mut()) {
             *programs = divide("ssd.superblock.programs_at_once", *programs);
+        }
+        if let Some(queues) = &mut ssd.queues {
+            queues.commands = divide("ssd.queues.commands", queues.commands);
         }
         let channel = ssd.channel.as_ref().filter(|_| ssd.transfer == Transfer::Channel);
         if let Some(per_channel) = channel.map(|channel| channel.dies_per_channel).filter(|&dies| !ssd.geometry.dies.is_multiple_of(dies)) {
@@ -287,15 +293,23 @@ impl Resolver<'_> {
             times.map(|(at, &time)| self.time(&format!("ssd.superblock.page_reads[{at}]"), time, 1)).collect()
         };
         let superpage_units = geometry.planes * written.pages_per_cell * (written.flash_page.bytes / written.unit.bytes) as u32;
+        let placement = config.ssd.placement_handles.as_ref().map_or(PlacementHandles::ONE, |written| PlacementHandles {
+            handles: written.handles,
+            is_persistent: written.isolation == Isolation::Persistently && written.handles > 1,
+        });
         let buffer = config.ssd.buffer.clone().unwrap_or_default();
+        let least = u64::from(placement.handles + 1) * u64::from(superpage_units);
         let units = match buffer.size {
-            None => 2 * u64::from(geometry.dies) * u64::from(superpage_units),
+            None => (2 * u64::from(geometry.dies) * u64::from(superpage_units)).max(least),
             Some(size) => size.bytes / written.unit.bytes,
         };
-        let least = 2 * u64::from(superpage_units);
         if units < least || units > u64::from(u32::MAX >> 1) {
             let least = Size { bytes: least * written.unit.bytes };
-            let message = format!("`ssd.buffer.size` is {}, but must hold two superpages ({least})", self.written("ssd.buffer.size"));
+            let superpages = match placement.handles {
+                1 => "two superpages".to_owned(),
+                handles => format!("{} superpages, one for each of `ssd.placement_handles` and one more", handles + 1),
+            };
+            let message = format!("`ssd.buffer.size` is {}, but must hold {superpages} ({least})", self.written("ssd.buffer.size"));
             self.problem("ssd.buffer.size", message, None);
         }
         let firmware = config.ssd.firmware.clone().unwrap_or_default();
@@ -313,12 +327,18 @@ impl Resolver<'_> {
             reads_ahead: written.reads_ahead,
             programs_at_once: written.programs_at_once.unwrap_or(geometry.dies),
             rain: written.rain,
+            placement,
             buffer: BufferParams {
                 units: units.min(u64::from(u32::MAX >> 1)) as u32,
                 ack_ns: self.time("ssd.buffer.ack", buffer.ack, 0),
                 is_protected: buffer.protected,
                 linger_ns: buffer.linger.map(|time| self.time("ssd.buffer.linger", time, 1)),
             },
+            queues: config.ssd.queues.as_ref().map(|queues| QueueParams {
+                queues: queues.queues,
+                burst: queues.burst,
+                commands: queues.commands,
+            }),
             firmware: self.firmware(&firmware),
             collection: SuperblockCollection {
                 target: written.target,
@@ -384,11 +404,24 @@ impl Resolver<'_> {
         }
         let shape = Shape::new(geometry, superblock);
         let (reserved, left) = (geometry.reserved_blocks_per_plane, shape.spare_superblocks());
-        if target + 4 > left {
-            let and_parity = if superblock.rain { format!(", of which parity leaves {left}") } else { String::new() };
+        if floor < shape.floor_min() {
+            let (streams, least) = (shape.placement.collections(), shape.floor_min());
             let message = format!(
-                "`ssd.geometry.reserved` leaves {reserved} superblocks in reserve{and_parity}, but {} are needed: `ssd.superblock.target` ({target}) and four that are open",
-                target + 4
+                "`ssd.superblock.floor` is {floor}, but must be at least {least}: `ssd.placement_handles` has collection open superblocks of {streams} handles, and one is left for what overtakes"
+            );
+            self.problem("ssd.superblock.floor", message, Some("raise floor and target, lower handles, or take isolation = \"initially\""));
+            return;
+        }
+        let open = shape.open_max();
+        if target + open > left {
+            let and_parity = if superblock.rain { format!(", of which parity leaves {left}") } else { String::new() };
+            let that_are_open = match open {
+                4 => "four that are open".to_owned(),
+                _ => format!("{open} that are open for `ssd.placement_handles`"),
+            };
+            let message = format!(
+                "`ssd.geometry.reserved` leaves {reserved} superblocks in reserve{and_parity}, but {} are needed: `ssd.superblock.target` ({target}) and {that_are_open}",
+                target + open
             );
             self.problem("ssd.geometry.reserved", message, Some("raise it, or ssd.geometry.blocks, or lower ssd.superblock.target"));
         } else if !shape.never_stops(floor) {

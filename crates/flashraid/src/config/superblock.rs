@@ -1,5 +1,5 @@
-//! What users write about drives that write superpages out of a buffer: `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.firmware]`,
-//! `[ssd.suspension]`.
+//! What users write about drives that write superpages out of a buffer: `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`,
+//! `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ pub enum PlaneReads {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BufferConfig {
-    /// What it holds; without it two superpages per die.
+    /// What it holds; without it two superpages per die, and no less than it needs: a superpage for each placement handle, and one more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
     /// From the entry of a command's last unit until it is done.
@@ -104,6 +104,34 @@ impl Default for BufferConfig {
     fn default() -> Self {
         Self { size: None, ack: Duration { ns: 0 }, protected: true, linger: None }
     }
+}
+
+/// What the host writes with different handles goes to different superblocks, as with Flexible Data Placement; needs `ssd.superblock`. A write
+/// carries the number of its stream in a mix, modulo `handles`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlacementHandlesConfig {
+    /// Placement handles; the superblocks of each are its reclaim units.
+    #[schemars(range(min = 1, max = 16))]
+    pub handles: u32,
+    /// What collection moves apart.
+    pub isolation: Isolation,
+}
+
+impl Default for PlacementHandlesConfig {
+    fn default() -> Self {
+        Self { handles: 2, isolation: Isolation::Initially }
+    }
+}
+
+/// How long what was written with different handles lies apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Until collection moves it: what is moved lies together, whatever its handle.
+    Initially,
+    /// For ever: what is moved stays with its handle. `ssd.superblock.floor` is to be at least `handles` + 1.
+    Persistently,
 }
 
 /// How reads interrupt programs and erases of a drive; needs `ssd.superblock`, and `gc.preemption = "suspend"`.
@@ -135,6 +163,28 @@ pub struct OperationSuspension {
 impl Default for OperationSuspension {
     fn default() -> Self {
         Self { suspend: None, resume: Duration { ns: 0 }, suspensions_max: 10, progress: None }
+    }
+}
+
+/// The submission queues of a drive, which it fetches round robin; needs `ssd.superblock`. Each stream of a mix sends to a queue of its
+/// own, as far as there are enough.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct QueuesConfig {
+    /// Queues; the stream with number s of a mix, counted from 0, sends to queue s modulo this. All else goes to queue 0.
+    #[schemars(range(min = 1, max = 65_535))]
+    pub queues: u32,
+    /// Commands that are fetched of a queue before the next one has its turn.
+    #[schemars(range(min = 1, max = 65_536))]
+    pub burst: u32,
+    /// Commands that the drive works on at the same time: while there are so many, the others wait in their queues.
+    #[schemars(range(min = 1, max = 1_048_576))]
+    pub commands: u32,
+}
+
+impl Default for QueuesConfig {
+    fn default() -> Self {
+        Self { queues: 64, burst: 1, commands: 256 }
     }
 }
 

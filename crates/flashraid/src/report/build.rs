@@ -9,7 +9,7 @@ use flashraid_model::array::{FailureProgress, Health, HostCounters, HostPortCoun
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{CompletedRequest, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums};
-use flashraid_model::ssd::{DriveCounters, MemberCounters, UsagePoint};
+use flashraid_model::ssd::{DriveCounters, MemberCounters, PlacementHandles, UsagePoint};
 use flashraid_workload::OpKind;
 
 const NS_PER_DAY: f64 = 86_400e9;
@@ -100,6 +100,7 @@ impl Report {
                 flush: inputs.host.flushes,
             },
             response_us: response_times(&measured.response),
+            streams: measured.response_by_stream.iter().map(|times| stream(measured, times)).collect(),
             bandwidth_mb_s: bandwidth(measured),
             flash: flash(&inputs),
             gc: gc(&inputs),
@@ -112,7 +113,7 @@ impl Report {
             drive: inputs.drive.as_ref().map(|drive| drive_report(&inputs, drive)),
             perf: inputs.perf,
             verdict: Verdict::of(&measured.course, inputs.is_closed, &measured.response.all),
-            iops: iops(measured),
+            iops: iops(measured, &measured.response),
             time_us: time(&measured.time),
             over_time: over_time(&inputs),
             measured_from_ns: measured.from_ns,
@@ -141,6 +142,12 @@ pub struct DriveInputs {
     pub dies: u32,
     /// They write parity.
     pub rain: bool,
+    /// Their placement handles, if there are any.
+    pub placement: Option<PlacementHandles>,
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// Commands wait in queues until they are fetched.
+    pub has_queues: bool,
     /// So many times smaller than the drives they stand for.
     pub scale: u32,
     /// In what.
@@ -148,7 +155,7 @@ pub struct DriveInputs {
 }
 
 fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
-    let DriveInputs { counters: c, unit_pages, dies, rain, scale, scale_by } = *drive;
+    let DriveInputs { counters: c, unit_pages, dies, rain, has_queues, scale, scale_by, .. } = *drive;
     let measured = inputs.measured;
     let dies_ns = (measured.end_ns - measured.from_ns) as f64 * f64::from(dies) * inputs.counters.len() as f64;
     let share = |ns: u64| (dies_ns > 0.0).then(|| ns as f64 / dies_ns);
@@ -159,6 +166,8 @@ fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
         write_amplification: c.write_amplification(unit_pages),
         write_amplification_of_parity: c.write_amplification_of_parity(unit_pages).filter(|_| rain),
         commands: c.commands,
+        fetch_waits: has_queues.then_some(c.fetch_waits),
+        fetch_wait_mean_us: mean_us(c.fetch_wait_ns, c.fetch_waits),
         units_programmed: c.units_programmed,
         units_moved: c.units_moved,
         units_dropped: c.units_dropped,
@@ -186,13 +195,35 @@ fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
             collection_reads: share(c.collection_read_ns),
             erases: share(c.erase_ns),
         },
+        placement: drive.placement.map(|placement| placement_report(drive, placement)),
     }
 }
 
-fn iops(measured: &Measured) -> Iops {
+fn placement_report(drive: &DriveInputs, placement: PlacementHandles) -> PlacementReport {
+    let DriveInputs { counters, unit_pages, page_bytes, .. } = *drive;
+    let pages = |pages: u64| pages * u64::from(page_bytes);
+    let units = |units: u64| pages(units * u64::from(unit_pages));
+    let of = counters.by_handle;
+    let handle = |at: usize| HandleReport {
+        host_bytes: pages(of.pages_received[at]),
+        media_bytes: units(of.host_units[at] + if placement.is_persistent { of.collection_units[at] } else { 0 }),
+    };
+    PlacementReport {
+        host_bytes: pages(counters.pages_received),
+        media_bytes: units(counters.programmed_units()),
+        shared_media_bytes: (!placement.is_persistent).then(|| units(of.collection_units[0])),
+        handles: (0..placement.handles as usize).map(handle).collect(),
+    }
+}
+
+fn iops(measured: &Measured, times: &ResponseTimes) -> Iops {
     let seconds = (measured.end_ns - measured.from_ns) as f64 / 1e9;
     let rate = |latency: &Latency| (seconds > 0.0).then(|| latency.moments().count() as f64 / seconds);
-    Iops { all: rate(&measured.response.all), read: rate(&measured.response.read), write: rate(&measured.response.write) }
+    Iops { all: rate(&times.all), read: rate(&times.read), write: rate(&times.write) }
+}
+
+fn stream(measured: &Measured, times: &ResponseTimes) -> StreamReport {
+    StreamReport { iops: iops(measured, times), response_us: response_times(times) }
 }
 
 fn time(sums: &TimeSums) -> TimeByShare {

@@ -58,6 +58,9 @@ pub fn format_figure(figure: Option<f64>) -> String {
     group_thousands(&format!("{value:.decimals$}"))
 }
 
+/// Streams of a mix in a table.
+const STREAMS_MAX: usize = 8;
+
 fn count(count: u64) -> String {
     group_thousands(&count.to_string())
 }
@@ -80,6 +83,7 @@ impl Report {
     #[must_use]
     pub fn table(&self) -> Vec<Section> {
         let mut sections = vec![self.run_section(), self.response_section()];
+        sections.extend(self.streams_section());
         sections.extend(self.time_section());
         sections.extend([self.bandwidth_section(), self.flash_section(), self.gc_section()]);
         if self.lost != Lost::default() {
@@ -152,6 +156,22 @@ impl Report {
         });
         let columns = ["all", "reads", "writes"].map(str::to_owned).to_vec();
         Section { title: "Response time", columns, rows: std::iter::once(requests).chain(figures).collect() }
+    }
+
+    /// A column for each stream of a mix.
+    fn streams_section(&self) -> Option<Section> {
+        type Figure = (&'static str, fn(&ResponseTime) -> Option<f64>);
+        const FIGURES: [Figure; 4] =
+            [("mean", |times| times.mean), ("median", |times| times.p50), ("99 %", |times| times.p99), ("max", |times| times.max)];
+        // A table has room for a few.
+        let streams = self.streams.get(..self.streams.len().min(STREAMS_MAX)).filter(|streams| !streams.is_empty())?;
+        let requests = Row::new("requests", streams.iter().map(|stream| count(stream.response_us.all.count)), "");
+        let per_second = Row::new("requests per second", streams.iter().map(|stream| format_figure(stream.iops.all)), "");
+        let figures = FIGURES
+            .iter()
+            .map(|(name, figure)| Row::new(*name, streams.iter().map(|stream| format_figure(figure(&stream.response_us.all))), "µs"));
+        let columns = (0..streams.len()).map(|number| format!("stream {number}")).collect();
+        Some(Section { title: "Streams of the mix", columns, rows: [requests, per_second].into_iter().chain(figures).collect() })
     }
 
     /// Where the time went; parts that are nowhere are left out.
@@ -334,9 +354,24 @@ fn drive_section(drive: &DriveReport) -> Section {
         Row::new("pages read that waited for collection", [count(drive.reads_behind_collection)], ""),
         Row::new("mean of these waits", [format_figure(drive.reads_behind_collection_mean_us)], "us"),
     ];
+    if let Some(waits) = drive.fetch_waits {
+        rows.push(Row::new("commands that waited to be fetched", [count(waits)], ""));
+        rows.push(Row::new("mean of these waits", [format_figure(drive.fetch_wait_mean_us)], "us"));
+    }
     if let Some(parity) = time.parity_programs {
         rows.insert(4, Row::new("dies in programs of parity", [share(Some(parity))], "%"));
         rows.insert(1, Row::new("of which parity", [format_figure(drive.write_amplification_of_parity)], ""));
+    }
+    if let Some(placement) = &drive.placement {
+        rows.push(Row::new("bytes of the host", [count(placement.host_bytes)], "B"));
+        rows.push(Row::new("bytes programmed", [count(placement.media_bytes)], "B"));
+        for (at, handle) in placement.handles.iter().enumerate() {
+            rows.push(Row::new(format!("handle {at}: bytes of the host"), [count(handle.host_bytes)], "B"));
+            rows.push(Row::new(format!("handle {at}: bytes programmed"), [count(handle.media_bytes)], "B"));
+        }
+        if let Some(shared) = placement.shared_media_bytes {
+            rows.push(Row::new("moved, of all handles: bytes programmed", [count(shared)], "B"));
+        }
     }
     if drive.scale > 1 {
         let by = if drive.scale_by == Some(ScaleBy::Width) { " by width" } else { "" };

@@ -3,7 +3,7 @@
 use super::command::units_of;
 use super::die::Reader;
 use super::media::{BUFFERED, NONE, Stream};
-use super::{Drive, DriveWake, SuperblockCollection, Table};
+use super::{Drive, DriveWake, PlacementHandles, SuperblockCollection, Table};
 use crate::events::TimeNs;
 use crate::request::OpKind;
 use std::collections::{BTreeSet, VecDeque};
@@ -23,7 +23,7 @@ pub(super) enum Stage {
 /// A superpage in the buffer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Superpage {
-    pub of_host: bool,
+    pub stream: Stream,
     /// It holds no units, but parity of the others of its row.
     pub is_parity: bool,
     pub stage: Stage,
@@ -45,10 +45,10 @@ pub(super) struct Buffer {
     pub superpages: Table<Superpage>,
     /// Units of the host in it.
     pub used: u32,
-    /// The superpage that takes units of the host.
-    filling: Option<u32>,
-    /// The superpage that takes units of collection.
-    filling_moved: Option<u32>,
+    /// By placement handle: the superpage that takes units of the host.
+    filling: Vec<Option<u32>>,
+    /// The superpage that takes units of collection; by placement handle if what is moved stays with it.
+    filling_moved: Vec<Option<u32>>,
     numbers: u64,
     /// Write commands that have units to bring in, in order.
     entering: VecDeque<u32>,
@@ -79,6 +79,20 @@ struct Forced {
 }
 
 impl Buffer {
+    pub fn new(placement: PlacementHandles) -> Self {
+        Self {
+            filling: vec![None; placement.handles as usize],
+            filling_moved: vec![None; placement.collections() as usize],
+            ..Self::default()
+        }
+    }
+
+    /// The handle whose units the superpage with that number takes, if it does.
+    fn filled_by(&self, number: u64) -> Option<u8> {
+        let takes = |id: &Option<u32>| id.is_some_and(|id| self.superpages[id].number == number);
+        self.filling.iter().position(takes).map(|handle| handle as u8)
+    }
+
     /// The map entry of a unit in a superpage.
     fn slot(superpage: u32, at: usize, per_superpage: u32) -> u32 {
         BUFFERED | (superpage * per_superpage + at as u32)
@@ -97,10 +111,10 @@ impl Drive {
     pub(super) fn bring_in(&mut self, now: TimeNs) {
         while let Some(&id) = self.buffer.entering.front() {
             let ops = std::mem::take(&mut self.commands[id].ops);
-            let mut at = self.commands[id].next as usize;
+            let (mut at, handle) = (self.commands[id].next as usize, self.commands[id].handle);
             let unit_pages = self.params.unit_pages;
             while let Some((unit, pages)) = units_of(&ops[at..], unit_pages).next() {
-                if !self.enter(now, unit, pages.len() < unit_pages as usize) {
+                if !self.enter(now, unit, handle, pages.len() < unit_pages as usize) {
                     break;
                 }
                 at += pages.len();
@@ -140,11 +154,12 @@ impl Drive {
             return self.command_ends(id, not_before);
         }
         self.drive_counters.forced_waits += 1;
-        let closes = self.buffer.filling.is_some_and(|filling| superpages.contains(&self.buffer.superpages[filling].number));
+        // They lie in the superpages of several handles if they replace units of others.
+        let mut closes: Vec<u8> = superpages.iter().filter_map(|&number| self.buffer.filled_by(number)).collect();
+        closes.sort_unstable();
+        closes.dedup();
         self.buffer.forced.push(Forced { command: id, superpages, not_before });
-        if closes {
-            self.close_filling(now);
-        }
+        closes.into_iter().for_each(|handle| self.close_filling(now, handle));
     }
 
     /// A superpage of the host has been programmed: writes that waited only for it are done, in order of arrival.
@@ -159,7 +174,7 @@ impl Drive {
     }
 
     /// A unit enters, if there is room or it replaces one.
-    fn enter(&mut self, now: TimeNs, unit: u32, is_partial: bool) -> bool {
+    fn enter(&mut self, now: TimeNs, unit: u32, handle: u8, is_partial: bool) -> bool {
         let per_superpage = self.shape.superpage_units();
         let place = self.media.map[unit as usize];
         let is_buffered = place != NONE && place & BUFFERED != 0;
@@ -175,9 +190,9 @@ impl Drive {
         if on_flash {
             self.media.invalidate(place);
         }
-        let id = match self.buffer.filling {
+        let id = match self.buffer.filling[usize::from(handle)] {
             Some(id) => id,
-            None => self.open_superpage(now),
+            None => self.open_superpage(now, handle),
         };
         let superpage = &mut self.buffer.superpages[id];
         self.media.map[unit as usize] = Buffer::slot(id, superpage.units.len(), per_superpage);
@@ -186,7 +201,7 @@ impl Drive {
         let reads = is_partial && on_flash;
         superpage.missing += u32::from(reads);
         if is_full {
-            self.close_filling(now);
+            self.close_filling(now, handle);
         }
         if reads {
             self.drive_counters.rmw_reads += 1;
@@ -196,21 +211,21 @@ impl Drive {
         true
     }
 
-    fn begin_superpage(&mut self, of_host: bool) -> u32 {
+    fn begin_superpage(&mut self, stream: Stream) -> u32 {
         let id = self.buffer.superpages.take();
         let superpage = &mut self.buffer.superpages[id];
         superpage.units.clear();
         superpage.sources.clear();
-        (superpage.of_host, superpage.is_parity, superpage.stage, superpage.missing) = (of_host, false, Stage::Filling, 0);
+        (superpage.stream, superpage.is_parity, superpage.stage, superpage.missing) = (stream, false, Stage::Filling, 0);
         superpage.number = self.buffer.numbers;
         self.buffer.numbers += 1;
         id
     }
 
-    fn open_superpage(&mut self, now: TimeNs) -> u32 {
-        let id = self.begin_superpage(true);
+    fn open_superpage(&mut self, now: TimeNs, handle: u8) -> u32 {
+        let id = self.begin_superpage(Stream::Host(handle));
         let number = self.buffer.superpages[id].number;
-        self.buffer.filling = Some(id);
+        self.buffer.filling[usize::from(handle)] = Some(id);
         self.buffer.pending.insert(number);
         if let Some(linger_ns) = self.params.buffer.linger_ns {
             self.schedule(now + linger_ns, DriveWake::Linger(number as u32));
@@ -219,14 +234,15 @@ impl Drive {
     }
 
     pub(super) fn lingered(&mut self, now: TimeNs, number: u32) {
-        if self.buffer.filling.is_some_and(|id| self.buffer.superpages[id].number as u32 == number) {
-            self.close_filling(now);
+        let takes = |id: &Option<u32>| id.is_some_and(|id| self.buffer.superpages[id].number as u32 == number);
+        if let Some(handle) = self.buffer.filling.iter().position(takes) {
+            self.close_filling(now, handle as u8);
         }
     }
 
-    /// The superpage that takes units of the host takes no more.
-    fn close_filling(&mut self, now: TimeNs) {
-        let Some(id) = self.buffer.filling.take() else { return };
+    /// The superpage that takes units of the host with that handle takes no more.
+    fn close_filling(&mut self, now: TimeNs, handle: u8) {
+        let Some(id) = self.buffer.filling[usize::from(handle)].take() else { return };
         self.buffer.superpages[id].stage = Stage::Closed;
         if self.buffer.superpages[id].missing == 0 {
             self.buffer.to_place.push_back(id);
@@ -272,7 +288,7 @@ impl Drive {
                 }
                 return;
             }
-            let Some(die) = self.earliest_die(now, Stream::Host) else { return };
+            let Some(die) = self.earliest_die(now, self.buffer.superpages[id].stream) else { return };
             self.buffer.waits_for_debt = false;
             self.buffer.to_place.pop_front();
             self.give_to_die(now, id, die);
@@ -289,9 +305,8 @@ impl Drive {
 
     /// The superpage has its place.
     fn give_to_die(&mut self, now: TimeNs, id: u32, die: u32) {
-        let of_host = self.buffer.superpages[id].of_host;
         let free = self.media.free();
-        self.buffer.superpages[id].first = self.media.take_place(if of_host { Stream::Host } else { Stream::Collection }, die);
+        self.buffer.superpages[id].first = self.media.take_place(self.buffer.superpages[id].stream, die);
         self.await_program(id, die);
         if self.media.free() < free {
             self.superblock_opened(now);
@@ -301,19 +316,19 @@ impl Drive {
     /// A superpage joins the queue of its class.
     fn await_program(&mut self, id: u32, die: u32) {
         let state = &mut self.dies[die as usize];
-        let queue = if self.buffer.superpages[id].of_host { &mut state.programs } else { &mut state.moved_programs };
+        let queue = if self.buffer.superpages[id].stream.is_host() { &mut state.programs } else { &mut state.moved_programs };
         queue.push_back(id);
         state.waiting_ns += self.superpage_transfer_ns + self.program_ns;
     }
 
     /// The program of a superpage has begun: if it is the last of its row with data, the parity of that goes to its die (rule 218).
     pub(super) fn parity_follows(&mut self, now: TimeNs, id: u32) {
-        let Superpage { of_host, is_parity, first, .. } = self.buffer.superpages[id];
+        let Superpage { stream, is_parity, first, .. } = self.buffer.superpages[id];
         if is_parity {
             return;
         }
         let Some(place) = self.media.row_is_full(first) else { return };
-        let id = self.begin_superpage(of_host);
+        let id = self.begin_superpage(stream);
         let parity = &mut self.buffer.superpages[id];
         (parity.is_parity, parity.stage, parity.first) = (true, Stage::Closed, place);
         let die = self.shape.place(place).die;
@@ -323,7 +338,9 @@ impl Drive {
 
     /// The program of parity has ended.
     fn parity_programmed(&mut self, now: TimeNs, id: u32) {
-        self.drive_counters.units_parity += u64::from(self.shape.superpage_units());
+        let units = u64::from(self.shape.superpage_units());
+        self.drive_counters.units_parity += units;
+        self.drive_counters.by_handle.programmed(self.buffer.superpages[id].stream, units);
         let is_sealed = self.media.superpage_programmed(self.buffer.superpages[id].first);
         self.buffer.superpages.give_back(id);
         if is_sealed {
@@ -355,11 +372,12 @@ impl Drive {
 
     /// A unit that collection has read, if it is still valid.
     pub(super) fn put_moved(&mut self, now: TimeNs, source: u32) {
-        let id = match self.buffer.filling_moved {
+        let stream = self.media.collection_of(self.media.superblock_of(source));
+        let id = match self.buffer.filling_moved[usize::from(stream.handle())] {
             Some(id) => id,
             None => {
-                let id = self.begin_superpage(false);
-                self.buffer.filling_moved = Some(id);
+                let id = self.begin_superpage(stream);
+                self.buffer.filling_moved[usize::from(stream.handle())] = Some(id);
                 id
             }
         };
@@ -368,23 +386,27 @@ impl Drive {
         superpage.units.push(unit);
         superpage.sources.push(source);
         if superpage.units.len() == self.shape.superpage_units() as usize {
-            self.close_moved(now);
+            self.close_moved(now, stream.handle());
         }
     }
 
-    /// The superpage that takes units of collection takes no more.
-    pub(super) fn close_moved(&mut self, now: TimeNs) {
-        let Some(id) = self.buffer.filling_moved.take() else { return };
+    /// The superpage that takes units of collection takes no more: of a handle, or of all as 0.
+    pub(super) fn close_moved(&mut self, now: TimeNs, handle: u8) {
+        let Some(id) = self.buffer.filling_moved[usize::from(handle)].take() else { return };
         self.buffer.superpages[id].stage = Stage::Closed;
         self.buffer.moved_to_place.push_back(id);
         self.place_moved(now);
     }
 
-    /// Superpages of collection go to dies, in order.
+    /// Superpages of collection go to dies, in order; those whose stream has no place let others pass.
     pub(super) fn place_moved(&mut self, now: TimeNs) {
-        while let Some(&id) = self.buffer.moved_to_place.front() {
-            let Some(die) = self.earliest_die(now, Stream::Collection) else { return };
-            self.buffer.moved_to_place.pop_front();
+        let mut at = 0;
+        while let Some(&id) = self.buffer.moved_to_place.get(at) {
+            let Some(die) = self.earliest_die(now, self.buffer.superpages[id].stream) else {
+                at += 1;
+                continue;
+            };
+            self.buffer.moved_to_place.remove(at);
             self.give_to_die(now, id, die);
             self.dispatch(now, die);
         }
@@ -396,9 +418,11 @@ impl Drive {
             return self.parity_programmed(now, id);
         }
         let per_superpage = self.shape.superpage_units();
-        let Superpage { of_host, number, units, sources, first, .. } = std::mem::take(&mut self.buffer.superpages[id]);
+        let Superpage { stream, number, units, sources, first, .. } = std::mem::take(&mut self.buffer.superpages[id]);
+        let of_host = stream.is_host();
         let padded = per_superpage - units.len() as u32;
         self.drive_counters.units_padded += u64::from(padded);
+        self.drive_counters.by_handle.programmed(stream, u64::from(per_superpage));
         if of_host {
             self.drive_counters.units_programmed += units.len() as u64;
             for (at, &unit) in units.iter().enumerate() {
@@ -443,7 +467,7 @@ impl Drive {
         }
         let last = self.buffer.numbers;
         self.buffer.flushes.push((last, id));
-        self.close_filling(now);
+        (0..self.shape.placement.handles).for_each(|handle| self.close_filling(now, handle as u8));
     }
 
     /// Flushes end that have nothing left to wait for, in order of arrival.

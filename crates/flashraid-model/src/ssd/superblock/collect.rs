@@ -147,9 +147,23 @@ impl Drive {
             return;
         }
         self.begin_allowed_parts(now);
-        let collection = &self.collection;
-        if collection.victim.is_none() && self.is_urgent() && collection.moving.iter().all(|moving| moving.parts == 0) {
-            self.close_moved(now);
+        for handle in 0..self.shape.placement.collections() as u8 {
+            if self.comes_no_more(handle) {
+                self.close_moved(now, handle);
+            }
+        }
+    }
+
+    /// The open superpage of collection of a handle, or of all, is not worth waiting for: the need is great and there is nothing else to
+    /// move, or what is moved now is another handle's.
+    fn comes_no_more(&self, handle: u8) -> bool {
+        let handle_of = |block: u32| self.media.superblocks[block as usize].handle;
+        let Collection { victim, moving, .. } = &self.collection;
+        match victim {
+            None => self.is_urgent() && moving.iter().all(|moving| moving.parts == 0),
+            Some(victim) => {
+                handle_of(victim.block) != handle && moving.iter().all(|moving| moving.parts == 0 || handle_of(moving.block) != handle)
+            }
         }
     }
 
@@ -331,18 +345,21 @@ impl Drive {
     /// Collection in no time, before a superpage of the host (rule 216).
     pub(super) fn collect_at_once(&mut self) {
         let planes = u64::from(self.shape.dies) * u64::from(self.shape.planes);
-        let parity_before = self.untimed.parity_superpages_moved();
+        let per_superpage = u64::from(self.shape.superpage_units());
         while self.media.free() <= self.params.collection.target
             && let Some(victim) = self.media.victim()
         {
+            let stream = self.media.collection_of(victim);
+            let parity_before = self.untimed.parity_superpages_moved(stream);
             let moved = self.untimed.collect_one(&mut self.media, victim);
+            let parity = (self.untimed.parity_superpages_moved(stream) - parity_before) * per_superpage;
+            self.drive_counters.units_parity += parity;
+            self.drive_counters.by_handle.programmed(stream, u64::from(moved) + parity);
             self.drive_counters.victims += 1;
             self.drive_counters.units_moved += u64::from(moved);
             self.counters.gc_pages_moved += u64::from(moved) * u64::from(self.params.unit_pages);
             self.counters.erases += planes;
         }
-        let parity = self.untimed.parity_superpages_moved() - parity_before;
-        self.drive_counters.units_parity += parity * u64::from(self.shape.superpage_units());
     }
 
     /// Whether the drive counts as collecting may have changed: forced, idle, at its floor, or at twice its usual pace.

@@ -14,6 +14,8 @@ pub(super) struct Command {
     pub kind: OpKind,
     /// A write that is to survive a loss of power.
     pub fua: bool,
+    /// The placement handle of what it writes.
+    pub handle: u8,
     pub ops: Vec<PageOp>,
     pub arrived: TimeNs,
     /// It has its core.
@@ -26,18 +28,37 @@ pub(super) struct Command {
     pub next: u32,
     /// It found no room, since then.
     pub waits_since: Option<TimeNs>,
+    /// Its number among what is in flight, if there are queues.
+    pub flight: u32,
 }
 
 impl Default for Command {
     fn default() -> Self {
-        Self { kind: OpKind::Read, fua: false, ops: Vec::new(), arrived: 0, started: 0, begun: 0, crossed: 0, next: 0, waits_since: None }
+        Self {
+            kind: OpKind::Read,
+            fua: false,
+            handle: 0,
+            ops: Vec::new(),
+            arrived: 0,
+            started: 0,
+            begun: 0,
+            crossed: 0,
+            next: 0,
+            waits_since: None,
+            flight: 0,
+        }
     }
 }
 
 impl Command {
-    pub fn begin(&mut self, now: TimeNs, first: &PageOp) {
+    pub fn begin(&mut self, now: TimeNs, first: &PageOp, handle: u8) {
         self.ops.clear();
-        (self.kind, self.fua, self.arrived, self.next, self.waits_since) = (first.kind, first.fua, now, 0, None);
+        (self.kind, self.fua, self.handle, self.arrived, self.next, self.waits_since) = (first.kind, first.fua, handle, now, 0, None);
+    }
+
+    /// The source of its request.
+    pub fn source(&self) -> u8 {
+        self.ops.first().map_or(0, |op| op.source)
     }
 
     /// Whether an operation that comes at the same moment belongs to it.
@@ -74,6 +95,11 @@ impl Drive {
         }
         self.drive_counters.commands += 1;
         self.command_came(now);
+        self.command_joins(now, id);
+    }
+
+    /// A command waits for nothing but a core.
+    pub(super) fn wants_core(&mut self, now: TimeNs, id: u32) {
         self.cores.commands.push_back(id);
         self.use_cores(now);
     }
@@ -126,6 +152,7 @@ impl Drive {
             OpKind::Write => {
                 let pages = self.commands[id].ops.len() as u64;
                 self.drive_counters.pages_received += pages;
+                self.drive_counters.by_handle.received(self.commands[id].handle, pages);
                 self.counters.host_pages_written += pages;
                 let at = self.cross(now, false, pages);
                 self.schedule(at, DriveWake::Crossed(id));
@@ -140,8 +167,13 @@ impl Drive {
         let command = std::mem::take(&mut self.commands[id]);
         self.counters.host_pages_read += command.ops.len() as u64;
         for op in &command.ops {
-            let waiter =
-                Waiter { completion: op.completion, arrived: command.arrived, other_ns: now - command.started, collected_before_ns: 0 };
+            let waiter = Waiter {
+                completion: op.completion,
+                flight: command.flight,
+                arrived: command.arrived,
+                other_ns: now - command.started,
+                collected_before_ns: 0,
+            };
             let place = self.media.map[(op.page / self.params.unit_pages) as usize];
             if place & BUFFERED == 0 {
                 self.enqueue_read(now, place, Reader::Host(waiter));
@@ -165,6 +197,7 @@ impl Drive {
             self.drive_counters.reads_behind_collection_ns += time.collection_ns;
         }
         self.out.ends.push(OpEnd { completion: waiter.completion, member: self.member, at, met_gc, time });
+        self.pages_end(waiter.flight, 1, at);
     }
 
     /// A command that is no read ends, with all its operations.
@@ -179,6 +212,7 @@ impl Drive {
         for op in &command.ops {
             self.out.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc: false, time });
         }
+        self.pages_end(command.flight, command.ops.len() as u32, at);
         self.release_command(id, command);
     }
 

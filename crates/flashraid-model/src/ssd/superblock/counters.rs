@@ -1,24 +1,62 @@
 //! What a drive counts beside what every member does.
 
+use super::media::Stream;
+use super::params::HANDLES_MAX;
+
+/// Counts of a drive by placement handle (rule 221).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ByHandle {
+    /// Pages that write commands brought.
+    pub pages_received: [u64; HANDLES_MAX as usize],
+    /// Places of units that were programmed into superblocks of the host, those without data and of parity included.
+    pub host_units: [u64; HANDLES_MAX as usize],
+    /// The same of collection; what it moves of all handles counts as handle 0.
+    pub collection_units: [u64; HANDLES_MAX as usize],
+}
+
+impl ByHandle {
+    pub(super) fn received(&mut self, handle: u8, pages: u64) {
+        self.pages_received[usize::from(handle)] += pages;
+    }
+
+    pub(super) fn programmed(&mut self, stream: Stream, units: u64) {
+        match stream {
+            Stream::Host(handle) => self.host_units[usize::from(handle)] += units,
+            Stream::Collection(handle) => self.collection_units[usize::from(handle)] += units,
+        }
+    }
+
+    fn with(&self, other: &Self, each: fn(u64, u64) -> u64) -> Self {
+        let both = |a: &[u64; HANDLES_MAX as usize], b: &[u64; HANDLES_MAX as usize]| std::array::from_fn(|at| each(a[at], b[at]));
+        Self {
+            pages_received: both(&self.pages_received, &other.pages_received),
+            host_units: both(&self.host_units, &other.host_units),
+            collection_units: both(&self.collection_units, &other.collection_units),
+        }
+    }
+}
+
 macro_rules! counters {
     ($($(#[$doc:meta])* $field:ident,)*) => {
         /// Counts of a drive with superblocks since the end of its warm-up.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub struct DriveCounters {
             $($(#[$doc])* pub $field: u64,)*
+            /// By placement handle.
+            pub by_handle: ByHandle,
         }
 
         impl DriveCounters {
             /// The counts since the moment at which `earlier` was copied from this member.
             #[must_use]
             pub fn since(self, earlier: &Self) -> Self {
-                Self { $($field: self.$field - earlier.$field,)* }
+                Self { $($field: self.$field - earlier.$field,)* by_handle: self.by_handle.with(&earlier.by_handle, |now, earlier| now - earlier) }
             }
         }
 
         impl std::iter::Sum for DriveCounters {
             fn sum<I: Iterator<Item = Self>>(members: I) -> Self {
-                members.fold(Self::default(), |sum, member| Self { $($field: sum.$field + member.$field,)* })
+                members.fold(Self::default(), |sum, member| Self { $($field: sum.$field + member.$field,)* by_handle: sum.by_handle.with(&member.by_handle, |sum, member| sum + member) })
             }
         }
     };
@@ -27,6 +65,10 @@ macro_rules! counters {
 counters! {
     /// Commands: what one operation of the array brings to the drive at a time.
     commands,
+    /// Commands that waited in a queue until they were fetched.
+    fetch_waits,
+    /// Sum of these waits, in nanoseconds.
+    fetch_wait_ns,
     /// Pages that write commands brought.
     pages_received,
     /// Units of write commands that replaced one in the buffer.

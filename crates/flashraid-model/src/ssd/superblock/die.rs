@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiter {
     pub completion: u32,
+    /// See [`super::command::Command::flight`].
+    pub flight: u32,
     pub arrived: TimeNs,
     /// Its command's core and latency.
     pub other_ns: u64,

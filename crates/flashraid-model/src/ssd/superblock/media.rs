@@ -2,7 +2,7 @@
 //!
 //! Four bytes for each exported unit, four and a bit for each unit of the medium.
 
-use super::params::{Shape, SuperblockCollection};
+use super::params::{PlacementHandles, Shape, SuperblockCollection};
 use crate::rng;
 use std::collections::BTreeMap;
 
@@ -11,11 +11,32 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Set in a map entry whose unit is in the write buffer.
 pub(super) const BUFFERED: u32 = 1 << 31;
 
-/// Where units come from.
+/// Where units come from, and what they lie apart from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stream {
-    Host,
-    Collection,
+    /// The host, with this placement handle.
+    Host(u8),
+    /// Collection: of this handle if what it moves stays with it, else of all, as 0.
+    Collection(u8),
+}
+
+impl Default for Stream {
+    fn default() -> Self {
+        Self::Host(0)
+    }
+}
+
+impl Stream {
+    pub fn is_host(self) -> bool {
+        matches!(self, Self::Host(_))
+    }
+
+    /// The handle, or 0 for what collection moves of all.
+    pub fn handle(self) -> u8 {
+        match self {
+            Self::Host(handle) | Self::Collection(handle) => handle,
+        }
+    }
 }
 
 /// What becomes of a superblock.
@@ -32,6 +53,8 @@ pub(super) enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Superblock {
     pub state: State,
+    /// The placement handle of its units, if what is moved stays with its handle; else 0.
+    pub handle: u8,
     pub valid: u32,
     /// Superpages whose programs have ended.
     pub programmed: u32,
@@ -61,8 +84,8 @@ pub struct Media {
     pub(super) superblocks: Vec<Superblock>,
     /// In the order in which they became free.
     pub(super) free: std::collections::VecDeque<u32>,
-    /// At most two for each stream, the older one first.
-    pub(super) open: [Vec<Open>; 2],
+    /// At most two for each stream, the older one first; those of the host come before those of collection.
+    pub(super) open: Vec<Vec<Open>>,
     /// With parity: of rows that have begun, counted over all superblocks, how many superpages of data have; rows that are full are not there.
     pub(super) rows_begun: BTreeMap<u32, u32>,
 }
@@ -79,7 +102,7 @@ impl Media {
     /// A drive all of whose exported units are mapped in order, or with `fresh` none.
     pub(super) fn new(shape: Shape, die_order: &[u32], fresh: bool) -> Self {
         let places = shape.units() as usize;
-        let empty = Superblock { state: State::Free, valid: 0, programmed: 0, erases: 0 };
+        let empty = Superblock { state: State::Free, handle: 0, valid: 0, programmed: 0, erases: 0 };
         let mut media = Self {
             shape,
             die_order: die_order.to_vec(),
@@ -88,11 +111,11 @@ impl Media {
             valid: vec![0; places.div_ceil(64)],
             superblocks: vec![empty; shape.superblocks as usize],
             free: (0..shape.superblocks).collect(),
-            open: [Vec::new(), Vec::new()],
+            open: vec![Vec::new(); shape.placement.streams() as usize],
             rows_begun: BTreeMap::new(),
         };
         if !fresh {
-            let mut writer = UntimedWriter::new(Stream::Host);
+            let mut writer = UntimedWriter::new(Stream::Host(0));
             (0..shape.exported_units).for_each(|unit| writer.put(&mut media, unit));
             writer.close(&mut media);
         }
@@ -171,9 +194,22 @@ impl Media {
         is_sealed
     }
 
+    /// The number of a stream in `open`.
+    fn number_of(&self, stream: Stream) -> usize {
+        match stream {
+            Stream::Host(handle) => usize::from(handle),
+            Stream::Collection(handle) => self.shape.placement.handles as usize + usize::from(handle),
+        }
+    }
+
+    /// The stream of what collection moves out of a superblock.
+    pub(super) fn collection_of(&self, block: u32) -> Stream {
+        Stream::Collection(self.superblocks[block as usize].handle)
+    }
+
     /// Whether a superpage of the stream may go to that die.
     pub(super) fn has_room(&self, stream: Stream, die: u32) -> bool {
-        let open = &self.open[stream as usize];
+        let open = &self.open[self.number_of(stream)];
         let rows = self.shape.rows;
         let has_row = |&block: &u32| self.shape.data_row(block, die, 0) < rows;
         (open.len() < 2 && self.free.front().is_some_and(has_row)) || open.iter().any(|open| open.next_row[die as usize] < rows)
@@ -181,16 +217,19 @@ impl Media {
 
     /// Rows that the die has left in the superblocks that are open for the stream.
     pub(super) fn rows_left(&self, stream: Stream, die: u32) -> u32 {
-        self.open[stream as usize].iter().map(|open| self.shape.data_rows(open.block, die, open.next_row[die as usize])).sum()
+        self.open[self.number_of(stream)].iter().map(|open| self.shape.data_rows(open.block, die, open.next_row[die as usize])).sum()
     }
 
     /// The place of a superpage of the stream on that die, which has room.
     pub(super) fn take_place(&mut self, stream: Stream, die: u32) -> u32 {
         let Shape { dies, rows, .. } = self.shape;
-        let list = &mut self.open[stream as usize];
+        let handle = if self.shape.placement.is_persistent { stream.handle() } else { 0 };
+        let number = self.number_of(stream);
+        let list = &mut self.open[number];
         let at = list.iter().position(|open| open.next_row[die as usize] < rows).unwrap_or_else(|| {
             let block = self.free.pop_front().expect("the die has room");
-            self.superblocks[block as usize].state = State::Open;
+            let superblock = &mut self.superblocks[block as usize];
+            (superblock.state, superblock.handle) = (State::Open, handle);
             list.push(Open::new(&self.shape, block));
             list.len() - 1
         });
@@ -220,7 +259,7 @@ impl Media {
     pub(super) fn erased(&mut self, block: u32) {
         let superblock = &mut self.superblocks[block as usize];
         debug_assert_eq!(superblock.valid, 0, "all that was valid has been moved");
-        *superblock = Superblock { state: State::Free, valid: 0, programmed: 0, erases: superblock.erases + 1 };
+        *superblock = Superblock { state: State::Free, handle: 0, valid: 0, programmed: 0, erases: superblock.erases + 1 };
         self.free.push_back(block);
     }
 
@@ -252,22 +291,22 @@ impl Media {
     ) -> bool {
         let exported = u64::from(self.shape.exported_units);
         let writes = (overwrites * exported as f64) as u64;
-        let mut writers = Warming::new();
+        let mut writers = Warming::new(self.shape.placement);
         for done in 0..writes {
             if done % (1 << 14) == 0 && !go_on(done as f64 / writes as f64) {
                 return false;
             }
-            writers.write(self, rng::below(stream, exported) as u32, collection);
+            writers.write(self, rng::below(stream, exported) as u32, 0, collection);
         }
         writers.close(self);
         go_on(1.0)
     }
 
     /// The steady state of uniform random writes in one pass: superblocks of all ages, each with as many valid units as its age leaves of it
-    /// (rule 215). With `target` + 2 superblocks free; ended when `go_on` says no.
+    /// (rule 215). With `target` superblocks free, and one more for each stream; ended when `go_on` says no.
     pub(super) fn settle_down(&mut self, stream: &mut rng::Stream, target: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let Shape { superblocks, exported_units, .. } = self.shape;
-        let (sealed, per_block) = (superblocks - target - 2, self.shape.superblock_units());
+        let (sealed, per_block) = (superblocks - target - self.shape.placement.streams(), self.shape.superblock_units());
         self.refill(true);
         let mut order: Vec<u32> = (0..exported_units).collect();
         let mut drawn = 0;
@@ -277,7 +316,7 @@ impl Media {
             }
             let block = self.free.pop_front().expect("all are free");
             self.superblocks[block as usize] =
-                Superblock { state: State::Sealed, valid: 0, programmed: self.shape.superpages(), erases: 0 };
+                Superblock { state: State::Sealed, handle: 0, valid: 0, programmed: self.shape.superpages(), erases: 0 };
             let (mut left, mut places_left) = (valid, self.shape.data_units());
             for at in 0..per_block {
                 let place = block * per_block + at;
@@ -336,6 +375,13 @@ impl Media {
         for (block, (superblock, counted)) in self.superblocks.iter().zip(counted).enumerate() {
             if superblock.valid != counted {
                 return Err(format!("superblock {block} counts {} valid units, but holds {counted}", superblock.valid));
+            }
+            let is_open_for = |stream: Stream| self.open[self.number_of(stream)].iter().any(|open| open.block as usize == block);
+            let handles = 0..self.shape.placement.handles as u8;
+            let collections = 0..self.shape.placement.collections() as u8;
+            let of = handles.map(Stream::Host).chain(collections.map(Stream::Collection)).find(|&stream| is_open_for(stream));
+            if self.shape.placement.is_persistent && of.is_some_and(|stream| stream.handle() != superblock.handle) {
+                return Err(format!("superblock {block} is open for another placement handle than its own"));
             }
             if superblock.state == State::Free && superblock.valid > 0 {
                 return Err(format!("superblock {block} is free and holds {} units", superblock.valid));
@@ -415,37 +461,41 @@ impl UntimedWriter {
     }
 }
 
-/// Both streams without time.
+/// All streams without time.
 #[derive(Debug, Clone)]
 pub(super) struct Warming {
-    host: UntimedWriter,
-    collection: UntimedWriter,
+    /// By handle.
+    host: Vec<UntimedWriter>,
+    /// By handle, or one of all.
+    collection: Vec<UntimedWriter>,
 }
 
 impl Warming {
-    pub fn new() -> Self {
-        Self { host: UntimedWriter::new(Stream::Host), collection: UntimedWriter::new(Stream::Collection) }
+    pub fn new(placement: PlacementHandles) -> Self {
+        let writers = |count: u32, stream: fn(u8) -> Stream| (0..count).map(|of| UntimedWriter::new(stream(of as u8))).collect();
+        Self { host: writers(placement.handles, Stream::Host), collection: writers(placement.collections(), Stream::Collection) }
     }
 
     /// One write of the host.
-    pub fn write(&mut self, media: &mut Media, unit: u32, collection: &SuperblockCollection) {
-        if self.host.filled == 0 {
+    pub fn write(&mut self, media: &mut Media, unit: u32, handle: u8, collection: &SuperblockCollection) {
+        if self.host[usize::from(handle)].filled == 0 {
             self.collect(media, collection.target);
         }
         if let Some(place) = media.location(unit) {
             media.invalidate(place);
         }
-        self.host.put(media, unit);
+        self.host[usize::from(handle)].put(media, unit);
     }
 
     /// Collects a victim as a whole; says how many units were moved. The next one's follow in the superpage of its last units.
     pub fn collect_one(&mut self, media: &mut Media, victim: u32) -> u32 {
-        media.collect_untimed(victim, &mut self.collection)
+        let stream = media.collection_of(victim);
+        media.collect_untimed(victim, &mut self.collection[usize::from(stream.handle())])
     }
 
-    /// Superpages of parity that collection has written.
-    pub fn parity_superpages_moved(&self) -> u64 {
-        self.collection.parity_superpages
+    /// Superpages of parity that collection has written for that stream.
+    pub fn parity_superpages_moved(&self, stream: Stream) -> u64 {
+        self.collection[usize::from(stream.handle())].parity_superpages
     }
 
     /// Collects until more than `target` superblocks are free, or none is worth it.
@@ -458,7 +508,6 @@ impl Warming {
     }
 
     pub fn close(&mut self, media: &mut Media) {
-        self.host.close(media);
-        self.collection.close(media);
+        self.host.iter_mut().chain(&mut self.collection).for_each(|writer| writer.close(media));
     }
 }

@@ -6,8 +6,8 @@
 //!                                    collection: part ─▶ core ─▶ die ─▶ superpage ─▶ die
 //! ```
 //!
-//! [`command`] follows the operations of the host, [`buffer`] fills superpages, [`die`] says what a die does next, [`collect`] keeps
-//! superblocks free, [`agent`] speaks with the array's controller, [`media`] knows what lies where.
+//! [`queues`] says which command is fetched, [`command`] follows the operations of the host, [`buffer`] fills superpages, [`die`] says what a
+//! die does next, [`collect`] keeps superblocks free, [`agent`] speaks with the array's controller, [`media`] knows what lies where.
 
 mod agent;
 mod buffer;
@@ -17,6 +17,7 @@ mod counters;
 mod die;
 mod media;
 mod params;
+mod queues;
 mod state;
 mod suspend;
 #[cfg(test)]
@@ -33,11 +34,12 @@ use agent::Agent;
 use buffer::Buffer;
 use collect::Collection;
 use command::{Command, Cores};
-pub use counters::DriveCounters;
+pub use counters::{ByHandle, DriveCounters};
 use die::{Channel, Die, FlashRead};
 pub use media::Media;
 use media::Warming;
 pub use params::*;
+use queues::Queues;
 
 /// A moment at which a drive goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,8 @@ pub enum DriveWake {
     Ready(u32),
     /// A core is done.
     Core(u32),
+    /// A command that was fetched is done.
+    Done,
     /// The latency of a command is over.
     Delayed(u32),
     /// The data of a write command have crossed the link.
@@ -140,6 +144,8 @@ pub(super) struct Drive {
     commands: Table<Command>,
     /// The command to which operations of this moment may belong.
     gathering: Option<(TimeNs, u32)>,
+    /// Where commands wait to be fetched, if they do.
+    queues: Option<Queues>,
     cores: Cores,
     buffer: Buffer,
     reads: Table<FlashRead>,
@@ -185,8 +191,9 @@ impl Drive {
             media: Media::new(shape, &die_order, superblock.fresh),
             commands: Table::default(),
             gathering: None,
+            queues: superblock.queues.map(Queues::new),
             cores: Cores::new(superblock.firmware.cores),
-            buffer: Buffer::default(),
+            buffer: Buffer::new(shape.placement),
             reads: Table::default(),
             touched_dies: Vec::new(),
             dies: (0..shape.dies).map(|die| Die::new(shape.planes, die / dies_per_channel)).collect(),
@@ -197,7 +204,7 @@ impl Drive {
             waits_for_power: Default::default(),
             collection: Collection::new(&shape),
             agent: None,
-            untimed: Warming::new(),
+            untimed: Warming::new(shape.placement),
             counters: MemberCounters::default(),
             drive_counters: DriveCounters::default(),
             out: Outbox::default(),
@@ -213,7 +220,8 @@ impl Drive {
             Some((at, id)) if at == now && self.commands[id].is_of(&op) => id,
             _ => {
                 let id = self.commands.take();
-                self.commands[id].begin(now, &op);
+                let handle = self.handle_of(op.source);
+                self.commands[id].begin(now, &op, handle);
                 self.gathering = Some((now, id));
                 self.schedule(now, DriveWake::Ready(id));
                 id
@@ -225,6 +233,7 @@ impl Drive {
     pub fn wake(&mut self, now: TimeNs, wake: DriveWake) {
         match wake {
             DriveWake::Ready(id) => self.command_ready(now, id),
+            DriveWake::Done => self.command_done(now),
             DriveWake::Core(core) => self.core_done(now, core),
             DriveWake::Delayed(id) => self.command_delayed(now, id),
             DriveWake::Crossed(id) => self.data_crossed(now, id),
@@ -255,6 +264,11 @@ impl Drive {
         self.out.notices.push(Notice { at, member: self.member.0, news });
     }
 
+    /// The placement handle of what a part of a mix writes (rule 221).
+    fn handle_of(&self, source: u8) -> u8 {
+        (u32::from(source) % self.shape.placement.handles) as u8
+    }
+
     /// When a page that asks now has crossed the link (rule 202).
     fn cross(&mut self, now: TimeNs, to_host: bool, pages: u64) -> TimeNs {
         let Some(link) = self.link else { return now };
@@ -283,15 +297,16 @@ impl Drive {
         self.media.settle_down(&mut stream, self.params.collection.target, go_on)
     }
 
-    /// As [`super::Ssd::overwrite_page_untimed`].
-    pub fn overwrite_untimed(&mut self, page: u32) {
-        self.untimed.write(&mut self.media, page / self.params.unit_pages, &self.params.collection);
+    /// As [`super::Ssd::overwrite_untimed`], of one page.
+    pub fn overwrite_untimed(&mut self, page: u32, source: u8) {
+        let handle = self.handle_of(source);
+        self.untimed.write(&mut self.media, page / self.params.unit_pages, handle, &self.params.collection);
     }
 
     /// What a warm-up has left open is closed: it is over. What follows begins as after a state that was loaded.
     pub fn warm_up_is_over(&mut self) {
         self.untimed.close(&mut self.media);
-        self.untimed = Warming::new();
+        self.untimed = Warming::new(self.shape.placement);
     }
 
     pub fn wear(&self) -> Wear {

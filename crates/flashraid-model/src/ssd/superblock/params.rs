@@ -25,8 +25,12 @@ pub struct SuperblockParams {
     pub programs_at_once: u32,
     /// One superpage of each row is parity (rule 218); needs two dies.
     pub rain: bool,
+    /// Placement handles, whose units lie apart (rule 221).
+    pub placement: PlacementHandles,
     /// The write buffer.
     pub buffer: BufferParams,
+    /// Where commands wait until the drive fetches them; `None`: it takes them as they come.
+    pub queues: Option<QueueParams>,
     /// The processor cores of the controller.
     pub firmware: FirmwareParams,
     /// When superblocks are collected.
@@ -35,6 +39,30 @@ pub struct SuperblockParams {
     pub suspension: Option<SuperblockSuspension>,
     /// Nothing is mapped at the start: no fill.
     pub fresh: bool,
+}
+
+/// Placement handles: what is written with different ones goes to different superblocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PlacementHandles {
+    /// Handles; 1: all that the host writes lies together.
+    pub handles: u32,
+    /// What collection moves stays with its handle; else it lies together.
+    pub is_persistent: bool,
+}
+
+impl PlacementHandles {
+    /// All that the host writes lies together, and so does what collection moves.
+    pub const ONE: Self = Self { handles: 1, is_persistent: false };
+
+    /// Streams of collection: sorts of units that it keeps apart.
+    pub fn collections(self) -> u32 {
+        if self.is_persistent { self.handles } else { 1 }
+    }
+
+    /// Streams of the host and of collection.
+    pub fn streams(self) -> u32 {
+        self.handles + self.collections()
+    }
 }
 
 /// What reads at the same time in a die.
@@ -57,6 +85,17 @@ pub struct BufferParams {
     pub is_protected: bool,
     /// An open superpage that has waited for so long is closed, though not full.
     pub linger_ns: Option<u64>,
+}
+
+/// The submission queues of a drive (rule 219); all at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueParams {
+    /// Queues.
+    pub queues: u32,
+    /// Commands that are fetched of a queue in one turn.
+    pub burst: u32,
+    /// Commands in flight at most.
+    pub commands: u32,
 }
 
 /// The processor cores of a drive's controller.
@@ -132,7 +171,12 @@ pub struct Shape {
     pub exported_units: u32,
     /// One superpage of each row is parity.
     pub rain: bool,
+    /// What lies apart.
+    pub placement: PlacementHandles,
 }
+
+/// Placement handles of a drive at most.
+pub const HANDLES_MAX: u32 = 16;
 
 /// Units of a superpage at most.
 pub const SUPERPAGE_UNITS_MAX: u32 = 128;
@@ -151,6 +195,7 @@ impl Shape {
             superblocks: geometry.blocks_per_plane,
             exported_units: (exported_pages / u64::from(params.unit_pages)) as u32,
             rain: params.rain,
+            placement: params.placement,
         }
     }
 
@@ -195,11 +240,30 @@ impl Shape {
     }
 
     /// Whether some superblock is worth collecting whenever no more than `floor` are free, so that nothing ever waits for good (rule 213):
-    /// besides the free ones at most four are open, and two more may be on their way.
+    /// besides the free ones at most two are open for each stream, and two more may be on their way. Every stream of collection finds a free
+    /// one, and one is left for what overtakes.
     pub fn never_stops(&self, floor: u32) -> bool {
-        let sealed = u64::from(self.superblocks.saturating_sub(floor + 6));
+        if floor < self.floor_min() {
+            return false;
+        }
+        let sealed = u64::from(self.superblocks.saturating_sub(floor + self.open_max() + 2));
         let useless = u64::from(self.data_units() - self.superpage_units());
         sealed * useless > u64::from(self.exported_units)
+    }
+
+    /// Superblocks that are open at most: two for each stream.
+    pub fn open_max(&self) -> u32 {
+        2 * self.placement.streams()
+    }
+
+    /// What `floor` is at least (rule 213).
+    pub fn floor_min(&self) -> u32 {
+        self.placement.collections() + 1
+    }
+
+    /// Units that the write buffer holds at least: a superpage of each handle that is not full, and one more (rule 221).
+    pub fn buffer_units_min(&self) -> u32 {
+        (self.placement.handles + 1) * self.superpage_units()
     }
 
     /// The row of a place, counted over all superblocks.

@@ -4,7 +4,8 @@
 //! open ones are. [`Media::load`] takes any bytes; what it accepts is consistent.
 //!
 //! ```text
-//!  map: a place per unit │ erases per superblock │ free: how many, which │ for host and collection: how many open, then block and rows by die
+//!  map: a place per unit │ erases per superblock │ free: how many, which │ by stream: how many open, then block and rows by die │
+//!  if what is moved stays with its placement handle: a handle per superblock
 //! ```
 //!
 //! Words of 32 bits, little-endian; the caller adds what identifies the state, and a checksum.
@@ -27,13 +28,18 @@ impl Media {
                 open.next_row.iter().for_each(|&row| put(row));
             }
         }
+        if self.shape.placement.is_persistent {
+            self.superblocks.iter().for_each(|superblock| put(u32::from(superblock.handle)));
+        }
         out
     }
 
     /// Bytes that [`Media::save`] makes at most.
     pub fn state_bytes(&self) -> u64 {
-        let open = 2 * (1 + 2 * (1 + u64::from(self.shape.dies)));
-        4 * (u64::from(self.shape.exported_units) + 2 * u64::from(self.shape.superblocks) + 1 + open)
+        let placement = self.shape.placement;
+        let open = u64::from(placement.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
+        let by_superblock = 2 + u64::from(placement.is_persistent);
+        4 * (u64::from(self.shape.exported_units) + by_superblock * u64::from(self.shape.superblocks) + 1 + open)
     }
 
     /// Replaces the state by one that [`Media::save`] made for the same shape.
@@ -51,7 +57,7 @@ impl Media {
             *place = next()?;
         }
         for superblock in &mut self.superblocks {
-            *superblock = Superblock { state: State::Sealed, valid: 0, programmed: self.shape.superpages(), erases: next()? };
+            *superblock = Superblock { state: State::Sealed, handle: 0, valid: 0, programmed: self.shape.superpages(), erases: next()? };
         }
         let blocks = self.shape.superblocks;
         let claim = |superblocks: &mut [Superblock], block: u32, state: State, programmed: u32| match superblocks.get_mut(block as usize) {
@@ -95,6 +101,21 @@ impl Media {
                 open.push(Open { block, next_row, superpages_left: left });
             }
         }
+        if self.shape.placement.is_persistent {
+            for superblock in &mut self.superblocks {
+                let handle = next()?;
+                if handle >= self.shape.placement.handles || (superblock.state == State::Free && handle > 0) {
+                    return Err("a superblock belongs to a placement handle that it can't have".to_owned());
+                }
+                superblock.handle = handle as u8;
+            }
+            for (stream, open) in self.open.iter().enumerate() {
+                let handle = stream as u32 % self.shape.placement.handles;
+                if open.iter().any(|open| u32::from(self.superblocks[open.block as usize].handle) != handle) {
+                    return Err("a superblock is open for a placement handle that it does not belong to".to_owned());
+                }
+            }
+        }
         if words.next().is_some() {
             return Err("there is more than the state".to_owned());
         }
@@ -133,27 +154,49 @@ impl Media {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Shape, SuperblockCollection};
+    use super::super::media::Warming;
+    use super::super::{PlacementHandles, Shape, SuperblockCollection};
     use super::*;
     use crate::rng;
 
-    fn warm(overwrites: f64, fresh: bool, rain: bool) -> Media {
-        let shape =
-            Shape { dies: 3, planes: 2, flash_page_units: 2, pages_per_cell: 2, rows: 4, superblocks: 30, exported_units: 1500, rain };
+    const PLACEMENTS: [PlacementHandles; 3] = [
+        PlacementHandles::ONE,
+        PlacementHandles { handles: 3, is_persistent: false },
+        PlacementHandles { handles: 3, is_persistent: true },
+    ];
+
+    fn warm(overwrites: f64, fresh: bool, rain: bool, placement: PlacementHandles) -> Media {
+        let shape = Shape {
+            dies: 3,
+            planes: 2,
+            flash_page_units: 2,
+            pages_per_cell: 2,
+            rows: 4,
+            superblocks: 30,
+            exported_units: 1500,
+            rain,
+            placement,
+        };
         let collection = SuperblockCollection { target: 5, span: 2, floor: 2, debt_units: 0 };
         let mut media = Media::new(shape, &[0, 1, 2], fresh);
         assert!(media.warm_up(overwrites, &mut rng::stream(3, "state", 0), &collection, &mut |_| true));
+        // Writes of all handles, some of which leave superblocks open.
+        let mut writers = Warming::new(placement);
+        for unit in 0..if overwrites > 0.0 { 150 } else { 0 } {
+            writers.write(&mut media, unit, (unit / 5 % placement.handles) as u8, &collection);
+        }
+        writers.close(&mut media);
         media
     }
 
     #[test]
     fn what_is_saved_is_what_is_loaded() {
         let states = [(0.0, true), (0.0, false), (0.3, true), (2.7, false)].into_iter().flat_map(|state| [(state, false), (state, true)]);
-        for ((overwrites, fresh), rain) in states {
-            let media = warm(overwrites, fresh, rain);
+        for (((overwrites, fresh), rain), placement) in states.flat_map(|state| PLACEMENTS.map(|placement| (state, placement))) {
+            let media = warm(overwrites, fresh, rain, placement);
             let bytes = media.save();
             assert!(bytes.len() as u64 <= media.state_bytes());
-            let mut loaded = warm(0.9, false, rain);
+            let mut loaded = warm(0.9, false, rain, placement);
             loaded.load(&bytes).unwrap();
             loaded.verify().unwrap();
             assert_eq!(loaded.save(), bytes);
@@ -170,12 +213,12 @@ mod tests {
     #[test]
     fn a_forged_state_is_refused_or_consistent() {
         for rain in [false, true] {
-            forged_states(rain);
+            PLACEMENTS.into_iter().for_each(|placement| forged_states(rain, placement));
         }
     }
 
-    fn forged_states(rain: bool) {
-        let media = warm(1.3, false, rain);
+    fn forged_states(rain: bool, placement: PlacementHandles) {
+        let media = warm(1.3, false, rain, placement);
         let whole = media.save();
         let mut random = rng::stream(1, "forged", 0);
         let mut refused = 0;
@@ -186,7 +229,7 @@ mod tests {
             if rng::below(&mut random, 20) == 0 {
                 bytes.truncate(at);
             }
-            let mut loaded = warm(0.1, false, rain);
+            let mut loaded = warm(0.1, false, rain, placement);
             match loaded.load(&bytes) {
                 Err(_) => refused += 1,
                 Ok(()) => loaded.verify().unwrap(),

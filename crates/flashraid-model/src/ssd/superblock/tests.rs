@@ -25,7 +25,9 @@ fn params() -> SsdParams {
         reads_ahead: 2,
         programs_at_once: 1,
         rain: false,
+        placement: PlacementHandles::ONE,
         buffer: BufferParams { units: 4, ack_ns: 3, is_protected: true, linger_ns: None },
+        queues: None,
         firmware: FirmwareParams { cores: 1, read_ns: 5, write_ns: 7, move_ns: 0, trim_ns: 6, trim_unit_ns: 1, latency_ns: 20 },
         collection: SuperblockCollection { target: 4, span: 2, floor: 2, debt_units: 8 },
         suspension: None,
@@ -47,6 +49,18 @@ fn with_parity(change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
         change(superblock);
     });
     (params.geometry.dies, params.geometry.blocks_per_plane, params.geometry.reserved_blocks_per_plane) = (2, 30, 22);
+    params
+}
+
+/// Two placement handles, and nothing mapped.
+fn with_handles(is_persistent: bool, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+    let mut params = changed(|superblock| {
+        (superblock.placement, superblock.fresh) = (PlacementHandles { handles: 2, is_persistent }, true);
+        superblock.buffer.units = 6;
+        (superblock.collection.target, superblock.collection.floor) = (5, 3);
+        change(superblock);
+    });
+    (params.geometry.blocks_per_plane, params.geometry.reserved_blocks_per_plane) = (28, 20);
     params
 }
 
@@ -80,18 +94,37 @@ impl Bench {
     /// A command for `pages`; what comes before it happens first.
     fn command(&mut self, at: TimeNs, completion: u32, kind: OpKind, pages: std::ops::Range<u32>) {
         self.run_before(at);
-        self.submit(at, completion, kind, pages, false);
+        self.submit(at, completion, 0, kind, pages, false);
+    }
+
+    /// A write of that part of a mix.
+    fn write_of(&mut self, source: u8, at: TimeNs, completion: u32, pages: std::ops::Range<u32>) {
+        self.run_before(at);
+        self.submit(at, completion, source, OpKind::Write, pages, false);
     }
 
     /// A write that is to survive a loss of power.
     fn forced_write(&mut self, at: TimeNs, completion: u32, pages: std::ops::Range<u32>) {
-        self.run_before(at);
-        self.submit(at, completion, OpKind::Write, pages, true);
+        self.forced_write_of(0, at, completion, pages);
     }
 
-    fn submit(&mut self, at: TimeNs, completion: u32, kind: OpKind, pages: std::ops::Range<u32>, fua: bool) {
+    fn forced_write_of(&mut self, source: u8, at: TimeNs, completion: u32, pages: std::ops::Range<u32>) {
+        self.run_before(at);
+        self.submit(at, completion, source, OpKind::Write, pages, true);
+    }
+
+    fn submit(&mut self, at: TimeNs, completion: u32, source: u8, kind: OpKind, pages: std::ops::Range<u32>, fua: bool) {
         for page in pages {
-            self.drive.submit(at, PageOp { page, kind, fua, high_priority: false, completion });
+            self.drive.submit(at, PageOp { page, kind, fua, high_priority: false, source, completion });
+        }
+        self.gather();
+    }
+
+    /// A command of another source than the first.
+    fn command_of(&mut self, source: u8, at: TimeNs, completion: u32, kind: OpKind, pages: std::ops::Range<u32>) {
+        self.run_before(at);
+        for page in pages {
+            self.drive.submit(at, PageOp { page, kind, fua: false, high_priority: false, source, completion });
         }
         self.gather();
     }
@@ -451,8 +484,17 @@ fn a_flush_waits_for_data_and_not_for_parity() {
 #[test]
 fn parity_goes_round_over_all_superblocks() {
     for (dies, rows) in [(2, 1), (3, 2), (4, 4), (5, 3), (4, 9)] {
-        let shape =
-            Shape { dies, planes: 1, flash_page_units: 2, pages_per_cell: 1, rows, superblocks: 2 * dies, exported_units: 1, rain: true };
+        let shape = Shape {
+            dies,
+            planes: 1,
+            flash_page_units: 2,
+            pages_per_cell: 1,
+            rows,
+            superblocks: 2 * dies,
+            exported_units: 1,
+            rain: true,
+            placement: PlacementHandles::ONE,
+        };
         for die in 0..dies {
             let by_row = |block: u32, from: u32| (from..rows).filter(|row| shape.parity_die(block * rows + row) != Some(die)).collect();
             let mut all = 0;
@@ -490,4 +532,189 @@ fn collection_pays_for_what_superblocks_take_beside_parity() {
         assert!(counters.units_parity.abs_diff(of_data) <= 4, "{counters:?}");
         assert!(counters.victims > 300, "{counters:?}");
     }
+}
+
+#[test]
+fn what_is_written_with_different_handles_lies_apart() {
+    let mut bench = Bench::new(&with_handles(false, |_| {}));
+    // Part 2 of a mix has the handle of part 0.
+    for (at, source, page) in [(0, 0, 0), (100, 1, 8), (200, 2, 1), (300, 1, 9)] {
+        bench.write_of(source, at, page, page..page + 1);
+    }
+    // The superpage of handle 0 is full when its second unit comes, that of handle 1 has to wait for the die.
+    let first_ends = 200 + 7 + 20 + 4 + 1020;
+    let second_ends = first_ends + 1020;
+    for (end, programmed) in [(first_ends, 0), (first_ends + 1, 2), (second_ends, 2), (second_ends + 1, 4)] {
+        bench.run_before(end);
+        assert_eq!(bench.drive.drive_counters.units_programmed, programmed, "before {end}");
+    }
+    let (_, drive) = bench.run();
+    // Superblocks of eight units: the second is handle 1's.
+    assert_eq!([0, 1, 8, 9].map(|unit| drive.media.location(unit)), [Some(0), Some(1), Some(8), Some(9)]);
+    let of = drive.drive_counters.by_handle;
+    assert_eq!((&of.pages_received[..3], &of.host_units[..3]), (&[2, 2, 0][..], &[2, 2, 0][..]));
+
+    // With one handle they share superpages in the order in which they come.
+    let mut bench = Bench::new(&with_handles(false, |superblock| superblock.placement = PlacementHandles::ONE));
+    for (at, source, page) in [(0, 0, 0), (100, 1, 8)] {
+        bench.write_of(source, at, page, page..page + 1);
+    }
+    let (_, drive) = bench.run();
+    assert_eq!([0, 8].map(|unit| drive.media.location(unit)), [Some(0), Some(1)]);
+}
+
+#[test]
+fn a_flush_closes_the_superpages_of_all_handles_and_a_forced_write_its_own() {
+    let forgets = with_handles(false, |superblock| superblock.buffer.is_protected = false);
+    let mut bench = Bench::new(&forgets);
+    bench.write_of(1, 0, 0, 8..9);
+    bench.write_of(0, 100, 1, 0..1);
+    bench.command(200, 2, OpKind::Flush, 0..1);
+    let (done, drive) = bench.run();
+    // One after the other, handle 0 first.
+    assert_eq!(done[&2], 200 + 27 + 2 * 1020);
+    assert_eq!((drive.media.location(0), drive.media.location(8), drive.drive_counters.units_padded), (Some(0), Some(8), 2));
+
+    let mut bench = Bench::new(&forgets);
+    bench.write_of(0, 0, 0, 0..1);
+    bench.forced_write_of(1, 100, 1, 8..9);
+    let (done, drive) = bench.run();
+    assert_eq!(done[&1], 100 + 31 + 1020);
+    assert_eq!((drive.drive_counters.units_programmed, drive.drive_counters.units_padded, drive.media.location(0)), (1, 1, None));
+
+    // A unit that replaces one of another handle stays where that was, which is closed.
+    let mut bench = Bench::new(&forgets);
+    bench.write_of(0, 0, 0, 0..1);
+    bench.forced_write_of(1, 100, 1, 0..1);
+    let (done, drive) = bench.run();
+    assert_eq!((done[&1], drive.drive_counters.overwritten), (100 + 31 + 1020, 1));
+    let of = drive.drive_counters.by_handle;
+    assert_eq!((&of.pages_received[..2], &of.host_units[..2]), (&[1, 1][..], &[2, 0][..]));
+}
+
+#[test]
+fn a_superpage_of_each_handle_lingers() {
+    let mut bench = Bench::new(&with_handles(false, |superblock| superblock.buffer.linger_ns = Some(50)));
+    bench.write_of(0, 0, 0, 0..1);
+    bench.write_of(1, 10, 1, 8..9);
+    // Closed 50 after 31 and 41; the second waits for the die.
+    let first_ends = 31 + 50 + 1020;
+    for (end, programmed) in [(first_ends, 0), (first_ends + 1, 1), (first_ends + 1020, 1), (first_ends + 1020 + 1, 2)] {
+        bench.run_before(end);
+        assert_eq!(bench.drive.drive_counters.units_programmed, programmed, "before {end}");
+    }
+}
+
+/// Two tenants, each with its half of the addresses and its handle: whether superblocks hold units of both.
+#[test]
+fn what_is_moved_stays_apart_only_with_persistent_isolation() {
+    let mut padded = Vec::new();
+    for is_persistent in [false, true] {
+        for (dies, instantaneous, rain) in [(1, false, false), (2, false, false), (2, false, true), (2, true, false), (2, true, true)] {
+            let mut params = with_handles(is_persistent, |superblock| superblock.rain = rain);
+            params.geometry.dies = dies;
+            params.gc.instantaneous = instantaneous;
+            // With parity half of each row of two takes units.
+            params.geometry.blocks_per_plane = 60;
+            params.geometry.reserved_blocks_per_plane = if rain { 44 } else { 25 };
+            assert!(Shape::new(&params.geometry, params.superblock.as_ref().unwrap()).never_stops(3));
+            let mut bench = Bench::new(&params);
+            let half = bench.drive.shape.exported_units / 2;
+            let mut stream = rng::stream(7, "tenants", u64::from(dies));
+            for write in 0..6000 {
+                let source = rng::below(&mut stream, 2) as u32;
+                let page = source * half + rng::below(&mut stream, u64::from(half)) as u32;
+                bench.write_of(source as u8, u64::from(write) * 4000, write, page..page + 1);
+            }
+            let (done, drive) = bench.run();
+            assert_eq!(done.len(), 6000);
+            let media = &drive.media;
+            let per_block = drive.shape.superblock_units();
+            let mixed = (0..drive.shape.superblocks).filter(|block| {
+                let valid = (block * per_block..(block + 1) * per_block).filter(|&place| media.is_valid(place));
+                let of_second: Vec<bool> = valid.map(|place| media.unit_at(place) >= half).collect();
+                of_second.contains(&true) && of_second.contains(&false)
+            });
+            let case = format!("persistent {is_persistent}, {dies} dies, ideal {instantaneous}, parity {rain}");
+            assert_eq!(mixed.count() > 0, !is_persistent, "{case}");
+            let counters = &drive.drive_counters;
+            let of = &counters.by_handle;
+            assert!(counters.victims > 200 && counters.units_moved > 200, "{case}: {counters:?}");
+            assert_eq!(of.host_units.iter().chain(&of.collection_units).sum::<u64>(), counters.programmed_units(), "{case}");
+            assert_eq!(of.pages_received.iter().sum::<u64>(), 6000, "{case}");
+            assert_eq!(of.collection_units[1] > 0, is_persistent, "{case}");
+            if (dies, instantaneous, rain) == (2, false, false) {
+                padded.push(counters.units_padded);
+            }
+        }
+    }
+    // The last units of a victim don't wait when the next one is another handle's.
+    assert!(padded[0] == 0 && padded[1] > 50, "{padded:?}");
+}
+
+fn with_queues(queues: u32, burst: u32, commands: u32) -> SsdParams {
+    changed(|superblock| superblock.queues = Some(QueueParams { queues, burst, commands }))
+}
+
+/// Six reads of different flash pages come while a seventh is in flight: three of source 0, then three of `other`.
+fn two_sources(params: &SsdParams, other: u8) -> (BTreeMap<u32, TimeNs>, DriveCounters) {
+    let mut bench = Bench::new(params);
+    bench.command(0, 0, OpKind::Read, 0..1);
+    for number in 1..=6 {
+        let page = 2 * number;
+        bench.command_of(if number <= 3 { 0 } else { other }, 1, number, OpKind::Read, page..page + 1);
+    }
+    let (done, drive) = bench.run();
+    (done, drive.drive_counters)
+}
+
+#[test]
+fn queues_have_their_turns_in_bursts() {
+    // One at a time, each takes 5 + 20 + 100 + 10 + 4; the first one has emptied its queue, so that the other queue has its turn.
+    for (burst, other, order) in [
+        (1, 1, [0, 4, 1, 5, 2, 6, 3]),
+        (2, 1, [0, 4, 5, 1, 2, 6, 3]),
+        (3, 1, [0, 4, 5, 6, 1, 2, 3]),
+        (9, 1, [0, 4, 5, 6, 1, 2, 3]),
+        // Sources 0 and 2 share a queue of two, in order of arrival.
+        (1, 2, [0, 1, 2, 3, 4, 5, 6]),
+        (1, 3, [0, 4, 1, 5, 2, 6, 3]),
+    ] {
+        let (done, counters) = two_sources(&with_queues(2, burst, 1), other);
+        let expected: BTreeMap<u32, TimeNs> = order.into_iter().zip((1..).map(|nth| 139 * nth)).collect();
+        assert_eq!(done, expected, "bursts of {burst}, sources 0 and {other}");
+        // Each but the first, from 1 on.
+        assert_eq!((counters.commands, counters.fetch_waits, counters.fetch_wait_ns), (7, 6, 139 * 21 - 6));
+    }
+}
+
+#[test]
+fn queues_change_nothing_while_all_may_be_in_flight() {
+    let without = two_sources(&params(), 1);
+    let with = two_sources(&with_queues(2, 1, 7), 1);
+    assert_eq!(with, without);
+    // Two in flight: the second is fetched when it comes, as nothing waits in the other queue yet; then that has its turn.
+    let (done, counters) = two_sources(&with_queues(2, 1, 2), 1);
+    assert_eq!(counters.fetch_waits, 5);
+    assert!(done[&1] < done[&4] && done[&4] < done[&2], "{done:?}");
+}
+
+#[test]
+fn a_command_is_in_flight_until_its_last_page_is_with_the_host() {
+    let mut bench = Bench::new(&with_queues(1, 1, 1));
+    // Acknowledged at 34, though all is in the buffer at 31.
+    bench.command(0, 0, OpKind::Write, 0..1);
+    bench.command(0, 1, OpKind::Read, 0..1);
+    bench.command(0, 2, OpKind::Trim, 0..1);
+    bench.command(0, 3, OpKind::Flush, 0..1);
+    // Two flash pages of one plane, one after the other, two units each.
+    bench.command(0, 4, OpKind::Read, 4..8);
+    bench.command(0, 5, OpKind::Read, 10..11);
+    let (done, drive) = bench.run();
+    let mut at = 0;
+    for (completion, takes) in [(0, 7 + 20 + 4 + 3), (1, 5 + 20 + 4), (2, 6 + 1 + 20), (3, 7 + 20), (4, 5 + 20 + 2 * 120 + 8), (5, 139)] {
+        at += takes;
+        assert_eq!(done[&completion], at, "{completion}");
+    }
+    assert_eq!(drive.drive_counters.fetch_waits, 5);
 }

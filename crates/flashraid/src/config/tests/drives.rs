@@ -1,7 +1,7 @@
 //! Drives with superblocks.
 
 use super::*;
-use flashraid_model::ssd::{Shape, SuperblockSuspension};
+use flashraid_model::ssd::{PlacementHandles, QueueParams, Shape, SuperblockSuspension};
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
 
@@ -101,6 +101,63 @@ fn suspension_is_that_of_its_keys() {
 }
 
 #[test]
+fn placement_handles_need_superblocks_and_room() {
+    let of = |text: &str| good(&format!("{GEN5}ssd.scale = 64\n{text}"));
+    let placement = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().placement;
+    let persistent = "[ssd.superblock]\nfloor = 5\ntarget = 9\n[ssd.placement_handles]\nhandles = 4\nisolation = \"persistently\"\n";
+    assert_eq!(placement(&of("")), PlacementHandles::ONE);
+    assert_eq!(placement(&of("[ssd.placement_handles]\n")), PlacementHandles { handles: 2, is_persistent: false });
+    assert_eq!(placement(&of(persistent)), PlacementHandles { handles: 4, is_persistent: true });
+    // One handle stays with itself.
+    assert_eq!(placement(&of("[ssd.placement_handles]\nhandles = 1\nisolation = \"persistently\"\n")), PlacementHandles::ONE);
+    // A buffer of its own size holds what the handles need.
+    let small = of(
+        "[ssd.geometry]\ndies = 1\n[ssd.channel]\ndies_per_channel = 1\n[ssd.superblock]\nprograms_at_once = 1\n[ssd.placement_handles]\nhandles = 7\n",
+    );
+    assert_eq!(small.array.ssd.superblock.unwrap().buffer.units, 8 * 72);
+
+    let check = |text: &str| crate::check::check(&of(text));
+    let drive = check(persistent).drive.unwrap();
+    let found = drive.placement.unwrap();
+    assert_eq!((found.handles, found.handles_used, found.open_superblocks_max), (4, 1, 16));
+    assert!(check("").drive.unwrap().placement.is_none());
+    let text = check(persistent).to_string();
+    assert!(text.contains("4, of which the workload uses 1; what collection moves stays with its handle; up to 16 superblocks"), "{text}");
+    let mix = "[workload]\nkind = \"mix\"\nrequests = 1000\n[[workload.streams]]\nsize = \"4KiB\"\nread_fraction = 0\narrivals = { process = \"fixed\", gap = \"1ms\" }\n";
+    let mix = format!("{persistent}{mix}{}", &mix[mix.find("[[").unwrap()..]);
+    let mixed = check(&mix);
+    assert_eq!(mixed.drive.as_ref().unwrap().placement.as_ref().unwrap().handles_used, 2);
+    let no_effect =
+        |report: &crate::check::CheckReport| report.warnings.iter().any(|warning| warning.contains("ssd.placement_handles has no effect"));
+    assert!(!no_effect(&mixed) && no_effect(&check(persistent)), "{:?}", mixed.warnings);
+    let raid5 = "ssd.preset = \"nvme-gen5\"\nssd.scale = 64\narray.level = \"raid5\"\narray.members = 4\n";
+    let cached = crate::check::check(&good(&format!("{raid5}{mix}[cache]\npolicy = \"wow\"\nsize = \"64MiB\"\n")));
+    assert!(no_effect(&cached), "{:?}", cached.warnings);
+}
+
+#[test]
+fn queues_are_those_of_their_keys() {
+    let of = |text: &str| good(&format!("{GEN5}{text}")).array.ssd.superblock.unwrap().queues;
+    assert_eq!(of(""), None);
+    assert_eq!(of("[ssd.queues]\n"), Some(QueueParams { queues: 64, burst: 1, commands: 256 }));
+    let text = "[ssd.queues]\nqueues = 3\nburst = 4\ncommands = 32\n";
+    assert_eq!(of(text), Some(QueueParams { queues: 3, burst: 4, commands: 32 }));
+    // What check says of them: streams of a mix have queues of their own, as far as there are enough.
+    let stream = "[[workload.streams]]\narrivals = { process = \"poisson\", mean_gap = \"1ms\" }\n";
+    for (streams, used) in [(0, 1), (1, 1), (2, 2), (5, 3)] {
+        let check = crate::check::check(&good(&format!("{GEN5}workload.duration = \"1s\"\n{text}{}", stream.repeat(streams))));
+        let queues = check.drive.as_ref().unwrap().queues.as_ref().unwrap();
+        assert_eq!((queues.queues, queues.used, queues.burst, queues.commands), (3, used, 4, 32), "{streams} streams");
+        let said = format!("3, of which this workload uses {used}; 4 of each in turn while fewer than 32 commands are in flight");
+        assert!(check.to_string().contains(&said), "{check}");
+    }
+    assert!(crate::check::check(&good(GEN5)).drive.unwrap().queues.is_none());
+    // A drive of half the width works on half as much; who sends stays.
+    let half = of(&format!("ssd.scale_by = \"width\"\nssd.scale = 2\n{text}"));
+    assert_eq!(half, Some(QueueParams { queues: 3, burst: 4, commands: 16 }));
+}
+
+#[test]
 fn parity_takes_its_share_of_the_spare_area() {
     let of = |text: &str| good(&format!("{GEN5}ssd.scale = 64\n{text}"));
     let (without, with) = (of(""), of("ssd.superblock.rain = true\n"));
@@ -137,12 +194,25 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ("[ssd.geometry]\nreserved = \"1%\"\n", "leaves 9 superblocks in reserve, but 10 are needed"),
         ("[ssd.geometry]\nreserved = 1.0\n", "leaves nothing to export"),
         ("[ssd.superblock]\nrain = true\n[ssd.geometry]\ndies = 1\n", "but `ssd.geometry.dies` is 1"),
+        ("[ssd.placement_handles]\nisolation = \"persistently\"\n", "`ssd.superblock.floor` is 2, but must be at least 3"),
+        (
+            "[ssd.placement_handles]\nhandles = 4\n[ssd.buffer]\nsize = \"1MiB\"\n",
+            "must hold 5 superpages, one for each of `ssd.placement_handles` and one more (1440KiB)",
+        ),
+        (
+            "[ssd.placement_handles]\nhandles = 8\n[ssd.geometry]\nreserved = \"2%\"\n",
+            "24 are needed: `ssd.superblock.target` (6) and 18 that are open for `ssd.placement_handles`",
+        ),
         ("[ssd.superblock]\nrain = true\n[ssd.geometry]\ndies = 4\n", "so few are in reserve (26)"),
         ("[ssd.superblock]\nrain = true\n[ssd.geometry]\ndies = 3\n", "of which parity leaves 0, but 10 are needed"),
         (
             "ssd.scale_by = \"width\"\nssd.scale = 3\n",
             "`ssd.geometry.dies` is 32, but `ssd.scale_by = \"width\"` divides it by `ssd.scale` (3)",
         ),
+        ("[ssd.queues]\nqueues = 0\n", "`ssd.queues.queues` is 0"),
+        ("[ssd.queues]\nburst = 0\n", "`ssd.queues.burst` is 0"),
+        ("[ssd.queues]\ncommands = 0\n", "`ssd.queues.commands` is 0"),
+        ("ssd.scale_by = \"width\"\nssd.scale = 2\n[ssd.queues]\ncommands = 33\n", "`ssd.queues.commands` is 33, but"),
         ("ssd.scale_by = \"width\"\nssd.scale = 16\n", "`ssd.firmware.cores` is 8, but"),
         (
             "ssd.scale_by = \"width\"\nssd.scale = 4\n[ssd.superblock]\nprograms_at_once = 30\n",
@@ -165,7 +235,9 @@ fn what_cannot_be_is_refused_with_the_reason() {
         "ssd.warm_up.pattern = \"steady\"\n",
         "[ssd.buffer]\n",
         "[ssd.firmware]\n",
+        "[ssd.queues]\n",
         "[ssd.suspension]\n",
+        "[ssd.placement_handles]\n",
         "ssd.scale = 2\n",
         "ssd.scale_by = \"width\"\n",
         "ssd.warm_up.start = \"fresh\"\n",

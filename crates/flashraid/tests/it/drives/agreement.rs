@@ -9,8 +9,9 @@ use flashraid_model::events::TimeParts;
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, OperationSuspension, PlaneChoice, PlaneReads,
-    Pool, Preemption, Procedure, Shape, SsdParams, SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger, VictimPolicy,
+    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, OperationSuspension, PlacementHandles,
+    PlaneChoice, PlaneReads, Pool, Preemption, Procedure, QueueParams, Shape, SsdParams, SuperblockCollection, SuperblockParams,
+    SuperblockSuspension, Trigger, VictimPolicy,
 };
 use flashraid_workload::OpKind;
 
@@ -47,20 +48,45 @@ impl Draw {
         self.between(1, 100) <= percent
     }
 
-    fn case(seed: u64) -> Case {
+    /// Handles are drawn apart, so that a case without is what it was before there were any.
+    fn case(seed: u64, handles: bool) -> Case {
         let mut draw = Self(rng::stream(seed, "drives", 0));
+        let mut apart = Self(rng::stream(seed, "handles", 0));
+        let handles = handles && apart.chance(60);
         loop {
-            let ssd = draw.ssd();
+            let mut ssd = draw.ssd();
+            if handles {
+                apart.handles(&mut ssd);
+            }
             let superblock = ssd.superblock.as_ref().unwrap();
             let shape = Shape::new(&ssd.geometry, superblock);
             if shape.exported_units >= 4 && shape.units() <= 3000 && shape.never_stops(superblock.collection.floor) {
                 let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
                 let overwrites = (ssd.superblock.as_ref().is_some_and(|own| own.fresh) || draw.chance(80)).then_some(overwrites);
-                let asked = draw.requests(&ssd);
+                let mut asked = draw.requests(&ssd);
+                if handles {
+                    asked.iter_mut().for_each(|asked| asked.5 = apart.small(0, 6) as u8);
+                }
                 let coordination = (!ssd.gc.instantaneous && draw.chance(30)).then(|| draw.coordination(&ssd));
+                let (ssd, asked) = draw.queues(ssd, asked);
                 return Case { ssd, coordination, overwrites, asked };
             }
         }
+    }
+
+    /// Gives the drive placement handles, and as many more superblocks as these need.
+    fn handles(&mut self, ssd: &mut SsdParams) {
+        let own = ssd.superblock.as_mut().unwrap();
+        own.placement = PlacementHandles { handles: self.small(2, 4), is_persistent: self.chance(60) };
+        let shape = Shape::new(&ssd.geometry, own);
+        let before = own.collection;
+        own.collection.floor = before.floor.max(shape.floor_min());
+        own.collection.target += own.collection.floor - before.floor;
+        let more = shape.open_max() - 4 + own.collection.floor - before.floor;
+        ssd.geometry.blocks_per_plane += more;
+        ssd.geometry.reserved_blocks_per_plane += more;
+        (ssd.gc.start_free_blocks, ssd.gc.stop_free_blocks) = (own.collection.target, own.collection.target + 1);
+        own.buffer.units = own.buffer.units.max(shape.buffer_units_min() + self.small(0, 3));
     }
 
     fn ssd(&mut self) -> SsdParams {
@@ -99,12 +125,14 @@ impl Draw {
             reads_ahead: self.small(1, 5),
             programs_at_once: self.small(1, u64::from(dies)),
             rain: dies > 1 && self.chance(40),
+            placement: PlacementHandles::ONE,
             buffer: BufferParams {
                 units: superpage_units * self.small(2, 6) + self.small(0, 3),
                 ack_ns: self.between(0, 50),
                 is_protected: self.chance(50),
                 linger_ns: self.chance(40).then(|| self.between(1, 20_000)),
             },
+            queues: None,
             firmware: FirmwareParams {
                 cores: self.small(1, 3),
                 read_ns: self.between(0, 60),
@@ -177,6 +205,18 @@ impl Draw {
         }
     }
 
+    /// Some drives have queues. It is drawn last, so that the other cases stay what they were.
+    fn queues(&mut self, mut ssd: SsdParams, mut asked: Vec<Asked>) -> (SsdParams, Vec<Asked>) {
+        if self.chance(40) {
+            let most = if self.chance(70) { 6 } else { 100 };
+            let queues = QueueParams { queues: self.small(1, 5), burst: self.small(1, 4), commands: self.small(1, most) };
+            ssd.superblock.as_mut().unwrap().queues = Some(queues);
+            let sources = self.between(1, 6);
+            asked.iter_mut().for_each(|asked| asked.5 = self.between(0, sources - 1) as u8);
+        }
+        (ssd, asked)
+    }
+
     fn suspension(&mut self) -> OperationSuspension {
         OperationSuspension {
             suspend_ns: if self.chance(20) { 0 } else { self.between(0, 800) },
@@ -207,13 +247,13 @@ impl Draw {
                 } else if drawn <= reads + trims {
                     OpKind::Trim
                 } else if drawn <= reads + trims + flushes {
-                    return (now, OpKind::Flush, 0, 0, false);
+                    return (now, OpKind::Flush, 0, 0, false, 0);
                 } else {
                     OpKind::Write
                 };
                 let first = self.between(0, pages - 1);
                 let length = self.between(1, longest).min(pages - first);
-                (now, kind, first as u32, length as u32, kind == OpKind::Write && self.chance(forced))
+                (now, kind, first as u32, length as u32, kind == OpKind::Write && self.chance(forced), 0)
             })
             .collect()
     }
@@ -239,7 +279,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
     }
     array.verify().unwrap();
     let mut events = Vec::new();
-    for (tag, &(at, kind, first_page, pages, fua)) in case.asked.iter().enumerate() {
+    for (tag, &(at, kind, first_page, pages, fua, stream)) in case.asked.iter().enumerate() {
         if at > 0 {
             array.advance(at - 1, &mut events);
         }
@@ -250,7 +290,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
             kind,
             fua,
             high_priority: false,
-            stream: 0,
+            stream,
             one_member: false,
         };
         array.submit(at, &request).unwrap();
@@ -273,6 +313,8 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
     let units = case.ssd.exported_pages() / u64::from(case.ssd.superblock.as_ref().unwrap().unit_pages);
     let counts = [
         ("commands", counters.commands),
+        ("fetch_waits", counters.fetch_waits),
+        ("fetch_wait_ns", counters.fetch_wait_ns),
         ("pages_received", counters.pages_received),
         ("overwritten", counters.overwritten),
         ("buffer_hits", counters.buffer_hits),
@@ -296,12 +338,18 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         parts,
         places: (0..units as u32).map(|unit| media.location(unit)).collect(),
         erases: media.erase_counts().collect(),
+        handles: (0..case.ssd.superblock.as_ref().unwrap().placement.handles as usize)
+            .map(|at| {
+                let of = counters.by_handle;
+                [of.pages_received[at], of.host_units[at], of.collection_units[at]]
+            })
+            .collect(),
         counts: counts.into_iter().filter(|&(_, count)| count > 0).collect(),
     }
 }
 
 fn compare(seed: u64) -> (Case, Outcome) {
-    let case = Draw::case(seed);
+    let case = Draw::case(seed, seed < CASES || !ONCE_STUCK.contains(&seed));
     let expected = Drive::new(&case.ssd, case.coordination.as_ref(), case.overwrites, seed).run(&case.asked);
     let found = by_model(&case, seed);
     let end = |outcome: &Outcome, at: usize| (outcome.done_ns[at], outcome.parts[at]);
@@ -321,11 +369,16 @@ fn the_model_does_what_the_rules_say() {
     for seed in (0..CASES).chain(ONCE_STUCK) {
         let (case, outcome) = compare(seed);
         assert!(outcome.done_ns.iter().zip(&case.asked).all(|(&done, asked)| done >= asked.0), "seed {seed}: all are done");
-        for (what, count) in outcome.counts {
+        let placement = case.ssd.superblock.as_ref().unwrap().placement;
+        let moves_of = outcome.handles.iter().filter(|[.., moved]| *moved > 0).count();
+        let shared = placement.handles > 1 && !placement.is_persistent && moves_of > 0;
+        let of_handles = [("moved together", u64::from(shared)), ("moved apart", u64::from(moves_of > 1))];
+        for (what, count) in outcome.counts.into_iter().chain(of_handles) {
             *reached.entry(what).or_insert(0) += u64::from(count > 0);
         }
     }
     for what in [
+        "fetch_waits",
         "overwritten",
         "buffer_hits",
         "units_moved",
@@ -339,7 +392,20 @@ fn the_model_does_what_the_rules_say() {
         "victims",
         "suspensions",
         "forced",
+        "moved together",
+        "moved apart",
     ] {
         assert!(reached.get(what).is_some_and(|&cases| cases >= 20), "{what} is reached by {:?} cases of {CASES}", reached.get(what));
+    }
+}
+
+/// As many cases as `FLASHRAID_CASES` says, from `FLASHRAID_SEED` on; for a longer look than a test has time for.
+#[test]
+#[ignore = "as long as wanted"]
+fn the_model_does_what_the_rules_say_for_long() {
+    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let from = number("FLASHRAID_SEED", 100_000);
+    for seed in from..from + number("FLASHRAID_CASES", 5000) {
+        compare(seed);
     }
 }

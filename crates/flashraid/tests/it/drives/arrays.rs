@@ -71,6 +71,149 @@ fn remedies_run_on_drives_with_parity_in_each_row() {
     }
 }
 
+/// A tenant that writes in order, over and over, and one that writes at random into the last tenth of the space.
+const TENANTS: &str = r#"
+[array]
+level = "single"
+members = 1
+[ssd]
+preset = "nvme-gen5"
+scale = 1
+[ssd.channel]
+dies_per_channel = 2
+[ssd.geometry]
+dies = 2
+planes = 2
+blocks = 240
+pages = 144
+reserved = 0.2
+[ssd.superblock]
+target = 8
+floor = 3
+[ssd.placement_handles]
+handles = 2
+[ssd.warm_up]
+pattern = "workload"
+overwrites = 3
+[report]
+skip_requests = 50000
+[workload]
+kind = "mix"
+requests = 100000
+[[workload.streams]]
+kind = "synthetic"
+read_fraction = 0
+size = "4KiB"
+address = { pattern = "hot-cold", request_share = 0.0, space_share = 0.9, scatter = false }
+arrivals = { process = "poisson", mean_gap = "300us" }
+[[workload.streams]]
+kind = "synthetic"
+read_fraction = 0
+size = "32KiB"
+sequential_fraction = 1
+address = { pattern = "uniform", footprint = 0.9 }
+arrivals = { process = "poisson", mean_gap = "1200us" }
+"#;
+
+fn tenants(settings: &[(&str, &str)]) -> Report {
+    let simulation = Simulation::from_toml(TENANTS).unwrap();
+    settings.iter().fold(simulation, |simulation, (key, value)| simulation.set(key, value).unwrap()).verify().run().unwrap()
+}
+
+/// What dies together lies together: superblocks of the tenant in order empty themselves, and the other one has all of the spare area.
+#[test]
+fn write_amplification_falls_when_tenants_have_handles_of_their_own() {
+    let of = |handles: &str, isolation: &str| {
+        let report = tenants(&[("ssd.placement_handles.handles", handles), ("ssd.placement_handles.isolation", isolation)]);
+        let drive = report.drive.unwrap();
+        let placement = drive.placement.unwrap();
+        let sum = |of: fn(&flashraid::report::HandleReport) -> u64| placement.handles.iter().map(of).sum::<u64>();
+        assert_eq!(sum(|handle| handle.host_bytes), placement.host_bytes);
+        assert_eq!(sum(|handle| handle.media_bytes) + placement.shared_media_bytes.unwrap_or(0), placement.media_bytes);
+        let amplification = drive.write_amplification.unwrap();
+        assert!((placement.media_bytes as f64 / placement.host_bytes as f64 / amplification - 1.0).abs() < 1e-9);
+        (amplification, placement)
+    };
+    let (together, _) = of("1", "initially");
+    assert!(together > 2.0, "{together}");
+    for isolation in ["initially", "persistently"] {
+        let (apart, placement) = of("2", isolation);
+        assert!(apart < 1.1, "{isolation}: {apart} instead of {together}");
+        let sequential = &placement.handles[1];
+        assert!(sequential.host_bytes > placement.handles[0].host_bytes);
+        assert!((sequential.media_bytes as f64 / sequential.host_bytes as f64 - 1.0).abs() < 0.01, "{isolation}: {sequential:?}");
+        assert_eq!(placement.shared_media_bytes.is_some(), isolation == "initially");
+    }
+}
+
+/// Parity is written with the handle of the request that it is for; what a cache writes, and rebuilding, with handle 0.
+#[test]
+fn a_write_has_the_handle_of_its_request() {
+    let host_bytes = |settings: &[(&str, &str)]| {
+        let all = [&[("array.members", "4"), ("workload.requests", "3000"), ("report.skip_requests", "0")], settings].concat();
+        let handles = tenants(&all).drive.unwrap().placement.unwrap().handles;
+        [handles[0].host_bytes, handles[1].host_bytes]
+    };
+    let alone = host_bytes(&[("array.level", "raid0")]);
+    assert!(alone[0] > 0 && alone[1] > alone[0]);
+    let mirrored = host_bytes(&[("array.level", "raid10")]);
+    assert_eq!(mirrored, alone.map(|bytes| 2 * bytes));
+    // A page of parity for each small write at least, and for each stripe of a large one.
+    let parity = host_bytes(&[("array.level", "raid5")]);
+    assert!(parity[0] >= 2 * alone[0] && parity[1] > alone[1] && parity[1] < 2 * alone[1] + 1, "{parity:?}, {alone:?}");
+    let cached = host_bytes(&[("array.level", "raid5"), ("cache.policy", "wow"), ("cache.size", "96KiB")]);
+    assert!(cached[0] > 0 && cached[1] == 0, "{cached:?}");
+}
+
+#[test]
+fn remedies_run_on_drives_with_placement_handles() {
+    for isolation in ["initially", "persistently"] {
+        for scheme in SCHEMES {
+            for (preemption, idle, rain) in [("none", "300us", "false"), ("suspend", "off", "true")] {
+                let settings = [
+                    ("array.members", "4"),
+                    ("array.level", "raid5"),
+                    ("coordination.scheme", scheme),
+                    ("coordination.check_interval", "200us"),
+                    ("coordination.idle_threshold", "100us"),
+                    ("ssd.gc.preemption", preemption),
+                    ("ssd.gc.idle", idle),
+                    ("ssd.superblock.rain", rain),
+                    ("ssd.geometry.reserved", if rain == "true" { "0.65" } else { "0.2" }),
+                    ("ssd.geometry.pages", "72"),
+                    ("ssd.placement_handles.isolation", isolation),
+                    ("ssd.warm_up.overwrites", "1"),
+                    ("workload.requests", "6000"),
+                    ("report.skip_requests", "0"),
+                ];
+                let report = tenants(&settings);
+                assert_eq!(report.requests.all, 6000, "{settings:?}");
+                let placement = report.drive.unwrap().placement.unwrap();
+                assert!(placement.handles.iter().all(|handle| handle.media_bytes > 0), "{settings:?}: {placement:?}");
+                assert!(report.flash.erases > 0, "{settings:?}: nothing is collected");
+            }
+        }
+    }
+}
+
+/// A state with handles goes on as it does without being saved, and is not taken for one without.
+#[test]
+fn a_state_with_placement_handles_is_loaded_as_it_was_saved() {
+    for isolation in ["initially", "persistently"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let path = path.to_str().unwrap();
+        let settings = [("ssd.placement_handles.isolation", isolation), ("ssd.warm_up.overwrites", "1.3"), ("workload.requests", "60000")];
+        let figures = |report: Report| (report.flash.erases, report.drive, report.response_us);
+        let report = |with: &[(&str, &str)]| figures(tenants(&[&settings, with].concat()));
+        let saved = report(&[("ssd.warm_up.save", path)]);
+        assert!(saved == report(&[("ssd.warm_up.load", path)]) && saved == report(&[]), "{isolation}");
+        let other = Simulation::from_toml(TENANTS).unwrap().set("ssd.placement_handles.handles", "1").unwrap();
+        let error = other.set("ssd.warm_up.load", path).unwrap().run().unwrap_err().to_string();
+        assert!(error.contains("belongs to another array") && error.contains("2 placement handles"), "{error}");
+    }
+}
+
 /// A state with parity goes on as it does without being saved, and is not taken for one without.
 #[test]
 fn a_state_with_parity_is_loaded_as_it_was_saved() {
@@ -211,6 +354,68 @@ fn scaled_by_width_times_and_write_amplification_stay() {
             ("time of a read at depth 1", times(&alone, &whole.3), 0.02),
         ] {
             assert!(near(found.0, found.1, within), "{scale}: {what}: {found:?}");
+        }
+    }
+}
+
+/// A stream that sends 300 reads at once, and one that sends a read now and then: with queues the drive fetches of both in turn.
+#[test]
+fn queues_protect_a_light_stream_from_a_noisy_one() {
+    const STREAMS: &str = "
+        [array]
+        level = \"single\"
+        members = 1
+        [ssd]
+        preset = \"nvme-gen5\"
+        scale = 1
+        channel = { dies_per_channel = 2 }
+        geometry = { dies = 2, planes = 2, blocks = 40, pages = 72, reserved = 0.5 }
+        [workload]
+        duration = \"2s\"
+        [[workload.streams]]
+        read_fraction = 1.0
+        size = \"4KiB\"
+        arrivals = { process = \"bursts\", mean_gap = \"66us\", factor = 1000, burst_requests = 300 }
+        [[workload.streams]]
+        read_fraction = 1.0
+        size = \"4KiB\"
+        arrivals = { process = \"poisson\", mean_gap = \"1ms\" }
+    ";
+    let of = |queues: &str| Simulation::from_toml(&format!("{STREAMS}{queues}")).unwrap().verify().run().unwrap();
+    let [without, one, two] = ["", "[ssd.queues]\nqueues = 1\ncommands = 8\n", "[ssd.queues]\nqueues = 2\ncommands = 8\n"].map(of);
+    let p99 = |report: &Report, stream: usize| report.streams[stream].response_us.all.p99.unwrap();
+    for report in [&without, &one, &two] {
+        assert_eq!(report.streams.len(), 2);
+        let counts: Vec<u64> = report.streams.iter().map(|stream| stream.response_us.all.count).collect();
+        assert_eq!(counts.iter().sum::<u64>(), report.requests.all);
+        assert!(counts[0] > 29_000 && counts[1] > 1800, "{counts:?}");
+    }
+    // A limit alone keeps the order of arrival, in which a burst comes first.
+    assert!(p99(&one, 1) > 0.8 * p99(&without, 1), "{} against {} us", p99(&one, 1), p99(&without, 1));
+    assert!(p99(&two, 1) < 0.15 * p99(&without, 1), "{} against {} us", p99(&two, 1), p99(&without, 1));
+    // The noisy stream pays next to nothing for it.
+    assert!(p99(&two, 0) < 1.1 * p99(&one, 0), "{} against {} us", p99(&two, 0), p99(&one, 0));
+    let waits = |report: &Report| report.drive.as_ref().unwrap().fetch_waits;
+    assert_eq!(waits(&without), None);
+    assert!(waits(&two).is_some_and(|waits| waits > 20_000), "{:?}", waits(&two));
+}
+
+/// Queues come with all that arrays do, and what follows from a request goes to its queue.
+#[test]
+fn remedies_run_on_drives_with_queues() {
+    for scheme in SCHEMES {
+        for (preemption, idle, cache) in [("none", "300us", "wow"), ("suspend", "off", "none"), ("semi", "off", "lawc")] {
+            let settings = [
+                ("coordination.scheme", scheme),
+                ("ssd.gc.preemption", preemption),
+                ("ssd.gc.idle", idle),
+                ("cache.policy", cache),
+                ("array.level", "raid5"),
+                ("ssd.queues.commands", "2"),
+            ];
+            let report = run(&settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
+            assert_eq!(report.requests.all, 1500, "{settings:?}");
+            assert!(report.drive.unwrap().fetch_waits.unwrap() > 0, "{settings:?}");
         }
     }
 }

@@ -9,8 +9,8 @@ use flashraid_model::rng;
 use flashraid_model::ssd::{OperationSuspension, PlaneReads, SsdParams, SuperblockParams};
 use flashraid_workload::OpKind;
 
-/// What a host asks: when, what, first page, pages, whether a write is to survive a loss of power.
-pub type Asked = (u64, OpKind, u32, u32, bool);
+/// What a host asks: when, what, first page, pages, whether a write is to survive a loss of power, and the source: its stream in a mix.
+pub type Asked = (u64, OpKind, u32, u32, bool, u8);
 
 /// What the two implementations must agree on.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,6 +23,8 @@ pub struct Outcome {
     pub places: Vec<Option<u32>>,
     /// By superblock.
     pub erases: Vec<u32>,
+    /// By placement handle: pages received, units programmed by its streams of host and collection.
+    pub handles: Vec<[u64; 3]>,
     /// By name.
     pub counts: BTreeMap<&'static str, u64>,
 }
@@ -45,6 +47,7 @@ enum Block {
 
 #[derive(Debug, Clone)]
 struct Superpage {
+    stream: usize,
     of_host: bool,
     is_parity: bool,
     units: Vec<u32>,
@@ -122,6 +125,8 @@ enum Halt {
 #[derive(Debug, Clone)]
 enum Event {
     Begin(usize),
+    /// A command that was fetched is done.
+    IsDone,
     CoreDone(usize),
     Work(usize),
     Crossed(usize),
@@ -188,6 +193,13 @@ pub struct Drive {
     lanes: [u64; 2],
     channels: Vec<u64>,
     cores: Vec<Option<OnCore>>,
+    /// Commands that have come and have not been fetched, in order of arrival; those that are fetched and not done.
+    unfetched: Vec<usize>,
+    in_flight: usize,
+    /// The queue that was fetched from last, and how often in a row since its turn began; whether that is over.
+    fetched: (usize, u32, bool),
+    /// By request: pages that are not done.
+    pages_left: Vec<u32>,
     waiting_requests: VecDeque<usize>,
     waiting_parts: VecDeque<usize>,
     units: Vec<Where>,
@@ -195,23 +207,27 @@ pub struct Drive {
     blocks: Vec<Block>,
     erases: Vec<u32>,
     programmed: Vec<u32>,
+    /// By superblock: the placement handle of what it holds, if that stays apart for ever.
+    handle_of: Vec<usize>,
     free: VecDeque<u32>,
     /// First places of superpages with data whose programs have begun since their superblock was free.
     begun: BTreeSet<u32>,
     /// Superpages of parity that were written in no time.
     parity_in_no_time: u64,
-    /// Of host and collection: superblock, rows left by die.
-    open: [Vec<(u32, Vec<Vec<u32>>)>; 2],
+    /// By stream, those of the host first, by handle: superblock, rows left by die.
+    open: Vec<Vec<(u32, Vec<Vec<u32>>)>>,
     dies: Vec<Die>,
     turn: usize,
-    /// The die at which collection in no time goes on.
-    turn_in_no_time: usize,
-    /// The superpage of collection in no time that is not full, and how many units it has.
-    left_off: Option<(u32, u32)>,
+    /// By stream: the die at which what is written in no time goes on.
+    turns_in_no_time: Vec<usize>,
+    /// By stream: the superpage of collection in no time that is not full, and how many units it has.
+    left_off: Vec<Option<(u32, u32)>>,
     asks: VecDeque<usize>,
     superpages: BTreeMap<u64, Superpage>,
     superpages_begun: u64,
-    filling: [Option<u64>; 2],
+    /// By stream.
+    filling: Vec<Option<u64>>,
+    /// Of the host, and of collection.
     to_place: [VecDeque<u64>; 2],
     entering: VecDeque<usize>,
     entered: Vec<u32>,
@@ -231,6 +247,7 @@ pub struct Drive {
     is_idle: bool,
     in_foreground: bool,
     protocol: Option<Protocol>,
+    handles: Vec<[u64; 3]>,
     counts: BTreeMap<&'static str, u64>,
 }
 
@@ -250,6 +267,10 @@ impl Drive {
             lanes: [0; 2],
             channels: vec![0; g.dies.div_ceil(per_channel) as usize],
             cores: vec![None; own.firmware.cores as usize],
+            unfetched: Vec::new(),
+            in_flight: 0,
+            fetched: (0, 0, false),
+            pages_left: Vec::new(),
             waiting_requests: VecDeque::new(),
             waiting_parts: VecDeque::new(),
             units: vec![Where::Nowhere; exported],
@@ -260,15 +281,16 @@ impl Drive {
             free: (0..g.blocks_per_plane).collect(),
             begun: BTreeSet::new(),
             parity_in_no_time: 0,
-            open: [Vec::new(), Vec::new()],
+            handle_of: vec![0; g.blocks_per_plane as usize],
+            open: vec![Vec::new(); 2 * own.placement.handles as usize],
             dies: vec![die; g.dies as usize],
             turn: 0,
-            turn_in_no_time: 0,
-            left_off: None,
+            turns_in_no_time: vec![0; 2 * own.placement.handles as usize],
+            left_off: vec![None; 2 * own.placement.handles as usize],
             asks: VecDeque::new(),
             superpages: BTreeMap::new(),
             superpages_begun: 0,
-            filling: [None; 2],
+            filling: vec![None; 2 * own.placement.handles as usize],
             to_place: Default::default(),
             entering: VecDeque::new(),
             entered: Vec::new(),
@@ -292,6 +314,7 @@ impl Drive {
                 mail: BTreeMap::new(),
                 sent: 0,
             }),
+            handles: vec![[0; 3]; own.placement.handles as usize],
             counts: BTreeMap::new(),
             ssd: ssd.clone(),
             own,
@@ -312,7 +335,8 @@ impl Drive {
     fn is_steady(&mut self, seed: u64) {
         let mut stream = rng::stream(seed, "warm-up", 0);
         let (per_block, exported) = (self.per_block(), self.units.len() as u32);
-        let sealed = self.blocks.len() as u32 - self.own.collection.target - 2;
+        let streams = self.own.placement.handles + if self.own.placement.is_persistent { self.own.placement.handles } else { 1 };
+        let sealed = self.blocks.len() as u32 - self.own.collection.target - streams;
         let left = |lambda: f64| -> Vec<f64> {
             (0..sealed).map(|age| f64::from(self.data_per_block()) * (-lambda * (f64::from(age) + 0.5) / f64::from(sealed)).exp()).collect()
         };
@@ -354,62 +378,65 @@ impl Drive {
         let exported = self.units.len() as u64;
         let writes = (overwrites * exported as f64) as u64;
         let drawn: Vec<u32> = (0..writes).map(|_| rng::below(&mut stream, exported) as u32).collect();
-        // A die of its own turn for each of the two, from die 0 on.
-        let mut turns = [0, 0];
+        // Each stream goes over the dies by itself, from die 0 on.
+        self.turns_in_no_time.fill(0);
         for units in drawn.chunks(self.per_superpage() as usize) {
-            self.collect_whole(&mut turns[1]);
-            self.superpage_untimed(0, &mut turns[0], units);
+            self.collect_whole();
+            self.superpage_untimed(0, units);
         }
-        if let Some((first, _)) = self.left_off.take() {
-            self.is_programmed_in_no_time(first);
+        for stream in 0..self.left_off.len() {
+            if let Some((first, _)) = self.left_off[stream].take() {
+                self.is_programmed_in_no_time(first);
+            }
         }
+        self.turns_in_no_time.fill(0);
     }
 
     fn write_untimed(&mut self, stream: usize, units: &[u32]) {
-        let mut turn = 0;
         for units in units.chunks(self.per_superpage() as usize) {
-            self.superpage_untimed(stream, &mut turn, units);
+            self.superpage_untimed(stream, units);
         }
     }
 
     /// Before a superpage: whole superblocks while no more than the target are free.
-    fn collect_whole(&mut self, turn: &mut usize) {
+    fn collect_whole(&mut self) {
         while self.free.len() as u32 <= self.own.collection.target
             && let Some(block) = self.useful()
         {
             self.blocks[block as usize] = Block::Victim;
             let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
-            self.moves_untimed(turn, &valid);
+            self.moves_untimed(self.moves_to(block), &valid);
             self.free_block(block);
         }
     }
 
     /// Units of collection go on where the last one has left off.
-    fn moves_untimed(&mut self, turn: &mut usize, units: &[u32]) {
+    fn moves_untimed(&mut self, stream: usize, units: &[u32]) {
         for &unit in units {
-            let (first, filled) = match self.left_off.take() {
+            let (first, filled) = match self.left_off[stream].take() {
                 Some(left_off) => left_off,
-                None => (self.row_untimed(1, turn), 0),
+                None => (self.row_untimed(stream), 0),
             };
             self.units[unit as usize] = Where::Flash(first + filled);
             self.written[(first + filled) as usize] = Some(unit);
             if filled + 1 == self.per_superpage() {
                 self.is_programmed_in_no_time(first);
             } else {
-                self.left_off = Some((first, filled + 1));
+                self.left_off[stream] = Some((first, filled + 1));
             }
         }
     }
 
-    fn row_untimed(&mut self, stream: usize, turn: &mut usize) -> u32 {
+    fn row_untimed(&mut self, stream: usize) -> u32 {
         let (dies, order) = (self.dies.len(), self.channels_first());
-        let at = (0..dies).map(|step| (*turn + step) % dies).find(|&at| self.has_row(stream, order[at])).expect("room");
-        *turn = (at + 1) % dies;
+        let turn = self.turns_in_no_time[stream];
+        let at = (0..dies).map(|step| (turn + step) % dies).find(|&at| self.has_row(stream, order[at])).expect("room");
+        self.turns_in_no_time[stream] = (at + 1) % dies;
         self.take_row(stream, order[at])
     }
 
-    fn superpage_untimed(&mut self, stream: usize, turn: &mut usize, units: &[u32]) {
-        let first = self.row_untimed(stream, turn);
+    fn superpage_untimed(&mut self, stream: usize, units: &[u32]) {
+        let first = self.row_untimed(stream);
         for (at, &unit) in units.iter().enumerate() {
             self.units[unit as usize] = Where::Flash(first + at as u32);
             self.written[first as usize + at] = Some(unit);
@@ -422,6 +449,42 @@ impl Drive {
         if let Some(parity) = self.begins_to_be_written(first) {
             self.superpage_is_programmed(parity);
             self.parity_in_no_time += 1;
+        }
+    }
+
+    // Placement handles (rule 221).
+
+    fn handle_count(&self) -> usize {
+        self.own.placement.handles as usize
+    }
+
+    fn handle_of_request(&self, request: usize) -> usize {
+        usize::from(self.asked[request].5) % self.handle_count()
+    }
+
+    /// The stream of what is moved out of a superblock: behind those of the host one for each handle, or one.
+    fn moves_to(&self, block: u32) -> usize {
+        self.handle_count() + if self.own.placement.is_persistent { self.handle_of[block as usize] } else { 0 }
+    }
+
+    /// What a stream has programmed.
+    fn count_of_stream(&mut self, stream: usize, units: u64) {
+        let handles = self.handle_count();
+        self.handles[stream % handles][if stream < handles { 1 } else { 2 }] += units;
+    }
+
+    /// Superpages of collection that nothing is worth waiting for are closed.
+    fn close_those_without_more(&mut self) {
+        for stream in self.handle_count()..self.filling.len() {
+            let parts_of = |drive: &Self, block: u32, way: &Way| drive.moves_to(block) == stream && way.parts > 0;
+            let closes = match &self.victim {
+                // The last units wait for others, unless none will come and they are needed.
+                None => self.is_urgent() && self.ways.values().all(|way| way.parts == 0),
+                Some(victim) => self.moves_to(victim.block) != stream && !self.ways.iter().any(|(&block, way)| parts_of(self, block, way)),
+            };
+            if closes {
+                self.close(stream);
+            }
         }
     }
 
@@ -518,6 +581,7 @@ impl Drive {
         if !self.open[stream].iter().any(|(_, left)| !left[die].is_empty()) {
             let block = self.free.pop_front().expect("a free superblock");
             self.blocks[block as usize] = Block::Open;
+            self.handle_of[block as usize] = stream % self.handle_count();
             let left = (0..self.dies.len()).map(|die| self.data_rows(block, die)).collect();
             self.open[stream].push((block, left));
         }
@@ -552,6 +616,8 @@ impl Drive {
         self.done = vec![(0, TimeParts::default()); asked.len()];
         self.spent = vec![TimeParts::default(); asked.len()];
         self.entered = vec![0; asked.len()];
+        let pages = |&(_, kind, _, pages, ..): &Asked| if kind == OpKind::Read { pages } else { 1 };
+        self.pages_left = asked.iter().map(pages).collect();
         if let Some(idle_ns) = self.idle_ns() {
             self.schedule(idle_ns, Event::Idle(0));
         }
@@ -581,7 +647,14 @@ impl Drive {
         assert!(self.entering.is_empty() && self.superpages.values().all(|superpage| !superpage.is_full), "nothing waits for good");
         let place = |unit: &Where| if let Where::Flash(place) = *unit { Some(place) } else { None };
         let (done_ns, parts) = self.done.iter().copied().unzip();
-        Outcome { done_ns, parts, places: self.units.iter().map(place).collect(), erases: self.erases, counts: self.counts }
+        Outcome {
+            done_ns,
+            parts,
+            places: self.units.iter().map(place).collect(),
+            erases: self.erases,
+            handles: self.handles,
+            counts: self.counts,
+        }
     }
 
     /// Nothing happens until then; a read that waits for its die waits for collection or for something else (rule 214).
@@ -627,8 +700,12 @@ impl Drive {
                 if let Some(idle_ns) = self.idle_ns() {
                     self.schedule(self.now + idle_ns, Event::Idle(self.commands));
                 }
-                self.waiting_requests.push_back(request);
-                self.cores_look();
+                self.unfetched.push(request);
+                self.fetch();
+            }
+            Event::IsDone => {
+                self.in_flight -= 1;
+                self.fetch();
             }
             Event::CoreDone(core) => {
                 match self.cores[core].take().unwrap() {
@@ -687,8 +764,8 @@ impl Drive {
             Event::Halt(die) => self.halt_goes_on(die),
             Event::MayHalt(die) => self.halts(die),
             Event::Linger(superpage) => {
-                if self.filling[0] == Some(superpage) {
-                    self.close(0);
+                if let Some(handle) = self.filling.iter().position(|&filling| filling == Some(superpage)) {
+                    self.close(handle);
                 }
             }
             Event::Idle(commands) => {
@@ -702,11 +779,41 @@ impl Drive {
         }
     }
 
+    /// Rule 219; without queues a command goes to the cores when it comes.
+    fn fetch(&mut self) {
+        let Some(own) = self.own.queues else {
+            self.waiting_requests.extend(self.unfetched.drain(..));
+            return self.cores_look();
+        };
+        while self.in_flight < own.commands as usize && !self.unfetched.is_empty() {
+            let of = |request: usize| usize::from(self.asked[request].5) % own.queues as usize;
+            let (last, in_a_row, is_over) = self.fetched;
+            // A turn ends with its burst, or when nothing is left; the next one is that of the queue after it.
+            let first = if is_over { last + 1 } else { last };
+            let (at, &request) = self
+                .unfetched
+                .iter()
+                .enumerate()
+                .min_by_key(|&(at, &request)| ((of(request) + 2 * own.queues as usize - first) % own.queues as usize, at))
+                .unwrap();
+            let queue = of(request);
+            let in_a_row = if queue == last && !is_over { in_a_row + 1 } else { 1 };
+            let is_left = self.unfetched.iter().any(|&other| other != request && of(other) == queue);
+            self.fetched = (queue, in_a_row, in_a_row == own.burst || !is_left);
+            self.unfetched.remove(at);
+            self.in_flight += 1;
+            self.count("fetch_waits", u64::from(self.now > self.asked[request].0));
+            self.count("fetch_wait_ns", self.now - self.asked[request].0);
+            self.waiting_requests.push_back(request);
+            self.cores_look();
+        }
+    }
+
     fn cores_look(&mut self) {
         while let Some(core) = self.cores.iter().position(Option::is_none) {
             let firmware = self.own.firmware;
             let (job, ns) = if let Some(request) = self.waiting_requests.pop_front() {
-                let (arrived, kind, _, pages, _) = self.asked[request];
+                let (arrived, kind, _, pages, ..) = self.asked[request];
                 self.spent[request].queue_ns = self.now - arrived;
                 let ns = match kind {
                     OpKind::Read => firmware.read_ns,
@@ -742,6 +849,10 @@ impl Drive {
     fn page_done(&mut self, request: usize, at: u64, parts: TimeParts) {
         assert_eq!(parts.total_ns(), at - self.asked[request].0, "{parts:?} of {:?}", self.asked[request]);
         self.done[request] = self.done[request].max((at, parts));
+        self.pages_left[request] -= 1;
+        if self.own.queues.is_some() && self.pages_left[request] == 0 {
+            self.schedule(self.done[request].0, Event::IsDone);
+        }
     }
 
     /// A write is done: what has passed since its data crossed is the buffer's.
@@ -753,7 +864,7 @@ impl Drive {
 
     /// Units of a request, each with its pages.
     fn units_of(&self, request: usize) -> Vec<(u32, u32)> {
-        let (_, _, first, pages, _) = self.asked[request];
+        let (_, _, first, pages, ..) = self.asked[request];
         let mut units: Vec<(u32, u32)> = Vec::new();
         for page in first..first + pages {
             match units.last_mut() {
@@ -765,7 +876,7 @@ impl Drive {
     }
 
     fn work(&mut self, request: usize) {
-        let (_, kind, first, pages, _) = self.asked[request];
+        let (_, kind, first, pages, ..) = self.asked[request];
         match kind {
             OpKind::Read => {
                 let mut touched = Vec::new();
@@ -790,6 +901,8 @@ impl Drive {
             }
             OpKind::Write => {
                 self.count("pages_received", u64::from(pages));
+                let handle = self.handle_of_request(request);
+                self.handles[handle][0] += u64::from(pages);
                 let at = self.over_link(false, u64::from(pages));
                 self.spent[request].transfer_ns = at - self.now;
                 self.schedule(at, Event::Crossed(request));
@@ -815,7 +928,7 @@ impl Drive {
                     self.page_done(request, self.now, self.spent[request]);
                 } else {
                     self.flushes.push((request, waits_for));
-                    self.close(0);
+                    (0..self.handle_count()).for_each(|handle| self.close(handle));
                 }
             }
         }
@@ -849,7 +962,8 @@ impl Drive {
         while let Some(&request) = self.entering.front() {
             let units = self.units_of(request);
             while let Some(&(unit, pages)) = units.get(self.entered[request] as usize) {
-                if !self.enters(unit, pages < self.own.unit_pages) {
+                let handle = self.handle_of_request(request);
+                if !self.enters(unit, handle, pages < self.own.unit_pages) {
                     return;
                 }
                 self.entered[request] += 1;
@@ -870,18 +984,17 @@ impl Drive {
             _ => None,
         };
         let waits_for: BTreeSet<u64> = self.units_of(request).into_iter().filter_map(holds).collect();
-        let closes = self.filling[0].is_some_and(|filling| waits_for.contains(&filling));
+        let in_it = |handle: &usize| self.filling[*handle].is_some_and(|filling| waits_for.contains(&filling));
+        let closes: Vec<usize> = (0..self.handle_count()).filter(in_it).collect();
         if waits_for.is_empty() {
             return self.write_done(request, acknowledged);
         }
         self.count("forced_waits", 1);
         self.forced.push((request, waits_for, acknowledged));
-        if closes {
-            self.close(0);
-        }
+        closes.into_iter().for_each(|handle| self.close(handle));
     }
 
-    fn enters(&mut self, unit: u32, is_partial: bool) -> bool {
+    fn enters(&mut self, unit: u32, handle: usize, is_partial: bool) -> bool {
         let before = self.units[unit as usize];
         if let Where::Buffer(superpage, _) = before
             && !self.superpages[&superpage].begun
@@ -892,7 +1005,7 @@ impl Drive {
         if self.buffered() == self.own.buffer.units {
             return false;
         }
-        let number = self.opened(0);
+        let number = self.opened(handle);
         if self.superpages[&number].units.is_empty()
             && let Some(linger_ns) = self.own.buffer.linger_ns
         {
@@ -909,7 +1022,7 @@ impl Drive {
         };
         superpage.missing += u32::from(reads.is_some());
         if is_full {
-            self.close(0);
+            self.close(handle);
         }
         if let Some(place) = reads {
             self.count("rmw_reads", 1);
@@ -927,7 +1040,8 @@ impl Drive {
         self.superpages_begun += 1;
         let (units, sources) = (Vec::new(), Vec::new());
         let (is_parity, is_full, begun) = (false, false, false);
-        let superpage = Superpage { of_host: stream == 0, is_parity, units, sources, missing: 0, is_full, begun, first: 0 };
+        let of_host = stream < self.handle_count();
+        let superpage = Superpage { stream, of_host, is_parity, units, sources, missing: 0, is_full, begun, first: 0 };
         self.superpages.insert(number, superpage);
         self.filling[stream] = Some(number);
         number
@@ -983,7 +1097,7 @@ impl Drive {
             if self.owed() > debt {
                 return;
             }
-            let Some(die) = self.best_die(0) else { return };
+            let Some(die) = self.best_die(self.superpages[&number].stream) else { return };
             self.to_place[0].pop_front();
             self.gets_place(number, die);
             let units = self.superpages[&number].units.len() as i128;
@@ -1000,19 +1114,20 @@ impl Drive {
     }
 
     fn place_moved(&mut self) {
-        while let Some(&number) = self.to_place[1].front() {
-            let Some(die) = self.best_die(1) else { return };
-            self.to_place[1].pop_front();
-            self.gets_place(number, die);
-            self.die_looks(die);
+        for number in self.to_place[1].clone() {
+            if let Some(die) = self.best_die(self.superpages[&number].stream) {
+                self.to_place[1].retain(|&other| other != number);
+                self.gets_place(number, die);
+                self.die_looks(die);
+            }
         }
     }
 
     fn gets_place(&mut self, number: u64, die: usize) {
-        let stream = usize::from(!self.superpages[&number].of_host);
+        let Superpage { stream, of_host, .. } = self.superpages[&number];
         let free = self.free.len();
         self.superpages.get_mut(&number).unwrap().first = self.take_row(stream, die);
-        if stream == 0 {
+        if of_host {
             self.dies[die].programs.push_back(number)
         } else {
             self.dies[die].moved.push_back(number)
@@ -1303,8 +1418,9 @@ impl Drive {
 
     fn is_programmed(&mut self, number: u64) {
         if self.superpages[&number].is_parity {
-            let first = self.superpages.remove(&number).unwrap().first;
+            let Superpage { first, stream, .. } = self.superpages.remove(&number).unwrap();
             self.count("units_parity", u64::from(self.per_superpage()));
+            self.count_of_stream(stream, u64::from(self.per_superpage()));
             self.superpage_is_programmed(first);
             if self.is_sealed(first) {
                 self.begin_parts();
@@ -1312,7 +1428,8 @@ impl Drive {
             }
             return;
         }
-        let Superpage { of_host, units, sources, first, .. } = self.superpages.remove(&number).unwrap();
+        let Superpage { stream, of_host, units, sources, first, .. } = self.superpages.remove(&number).unwrap();
+        self.count_of_stream(stream, u64::from(self.per_superpage()));
         self.count("units_padded", u64::from(self.per_superpage()) - units.len() as u64);
         self.count(if of_host { "units_programmed" } else { "units_moved" }, units.len() as u64);
         for (at, &unit) in units.iter().enumerate() {
@@ -1395,10 +1512,7 @@ impl Drive {
             return;
         }
         self.begin_those_that_may();
-        // The last units wait for others, unless none will come and they are needed.
-        if self.is_urgent() && self.victim.is_none() && self.ways.values().all(|way| way.parts == 0) {
-            self.close(1);
-        }
+        self.close_those_without_more();
     }
 
     fn is_urgent(&self) -> bool {
@@ -1453,13 +1567,14 @@ impl Drive {
                 continue;
             }
             self.ways.get_mut(&block).unwrap().units += 1;
-            let number = self.opened(1);
+            let stream = self.moves_to(block);
+            let number = self.opened(stream);
             let (unit, all) = (self.written[place as usize].unwrap(), self.per_superpage() as usize);
             let superpage = self.superpages.get_mut(&number).unwrap();
             superpage.units.push(unit);
             superpage.sources.push(place);
             if superpage.units.len() == all {
-                self.close(1);
+                self.close(stream);
             }
         }
         self.victim_goes_on(block);
@@ -1532,20 +1647,20 @@ impl Drive {
 
     /// The scheme "ideal".
     fn collect_in_no_time(&mut self) {
-        let parity_before = self.parity_in_no_time;
         while self.free.len() as u32 <= self.own.collection.target
             && let Some(block) = self.useful()
         {
-            let moved = self.valid_places(block).len() as u32;
+            let (moved, stream) = (self.valid_places(block).len() as u64, self.moves_to(block));
             self.count("victims", 1);
-            self.count("units_moved", u64::from(moved));
+            self.count("units_moved", moved);
             self.blocks[block as usize] = Block::Victim;
             let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
-            let mut turn = self.turn_in_no_time;
-            self.moves_untimed(&mut turn, &valid);
-            self.turn_in_no_time = turn;
+            let parity_before = self.parity_in_no_time;
+            self.moves_untimed(stream, &valid);
+            let parity = (self.parity_in_no_time - parity_before) * u64::from(self.per_superpage());
+            self.count("units_parity", parity);
+            self.count_of_stream(stream, moved + parity);
             self.free_block(block);
         }
-        self.count("units_parity", (self.parity_in_no_time - parity_before) * u64::from(self.per_superpage()));
     }
 }
