@@ -43,6 +43,9 @@ pub struct Request {
     pub kind: OpKind,
     /// A write that is done only when its data survive a loss of power ("force unit access").
     pub fua: bool,
+    /// A write of zeroes that the host asks for and does not send: what deallocates it comes before the array (rule 220), for which it is
+    /// a write like any other.
+    pub zeroes: bool,
     /// A write that must not wait for garbage collection (PGC III.D, state 3).
     pub high_priority: bool,
     /// Which stream of a mix it belongs to; 0 without a mix.
@@ -55,6 +58,6 @@ pub struct Request {
 impl Request {
     /// A request of normal priority that spreads over the members like any range of the array.
     pub const fn new(kind: OpKind, arrival_ns: u64, offset_bytes: u64, length_bytes: u64) -> Self {
-        Self { arrival_ns, offset_bytes, length_bytes, kind, fua: false, high_priority: false, stream: 0, one_member: false }
+        Self { arrival_ns, offset_bytes, length_bytes, kind, fua: false, zeroes: false, high_priority: false, stream: 0, one_member: false }
     }
 }

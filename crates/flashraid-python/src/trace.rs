@@ -109,6 +109,7 @@ pub fn write_trace(py: Python<'_>, requests: Bound<'_, Requests>, path: PathBuf,
             length_bytes: request.length_bytes,
             kind: request.kind,
             fua: request.fua,
+            zeroes: request.zeroes,
         }))
     };
     let written = py.detach(|| write_records(&path, format, &devices, next)).map_err(|error| of_trace(py, &error))?;

@@ -175,6 +175,7 @@ mod tests {
             length_bytes: 4096,
             kind: direction,
             fua: false,
+            zeroes: false,
             high_priority: index == 7,
             stream: (index % 2) as u8,
             one_member: false,

@@ -69,6 +69,7 @@ mod tests {
                 length_bytes: 1,
                 kind: OpKind::Read,
                 fua: false,
+                zeroes: false,
                 high_priority: false,
                 stream: 0,
                 one_member: false,

@@ -27,6 +27,10 @@ pub struct TransformSpec {
     pub address_fit: AddressFit,
     /// Share of the writes that become high-priority (PGC section III.D); 0 leaves priorities as they are.
     pub high_priority_fraction: f64,
+    /// What of a write of zeroes the array can forget as a whole, in bytes: whole pieces become trims, the rest is written. Without it all
+    /// of it is a write (rule 220).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deallocate_bytes: Option<u64>,
 }
 
 /// What is done with addresses beyond the array.
@@ -56,6 +60,7 @@ impl Default for TransformSpec {
             size_scale: 1.0,
             address_fit: AddressFit::Error,
             high_priority_fraction: 0.0,
+            deallocate_bytes: None,
         }
     }
 }
@@ -80,6 +85,9 @@ impl TransformSpec {
         }
         if matches!(self.address_fit, AddressFit::Scale { extent_bytes: Some(0) }) {
             problems.push(SpecProblem::new("address_fit.extent_bytes", "is 0; at least 1 is needed, or leave it out".into()));
+        }
+        if self.deallocate_bytes == Some(0) {
+            problems.push(SpecProblem::new("deallocate_bytes", "is 0; at least 1 is needed, or leave it out".into()));
         }
         let timed = [("start_ns", self.start_ns != 0), ("limit_ns", self.limit_ns.is_some()), ("rate_scale", self.rate_scale != 1.0)];
         for (key, _) in timed.into_iter().filter(|&(_, is_set)| is_set && closed_loop) {
@@ -107,6 +115,11 @@ pub struct Transform {
     zero_ns: Option<u64>,
     /// Chooses the high-priority writes.
     priorities: Stream,
+    /// What is left of a write of zeroes that became several requests, the next one last.
+    rest: Vec<Request>,
+    /// Writes of zeroes of which something was deallocated, and which were written in part or wholly.
+    zeroes_deallocated: u64,
+    zeroes_written: u64,
     /// Asked while requests are passed over.
     stop: Stop,
 }
@@ -144,6 +157,9 @@ impl Transform {
             given: 0,
             zero_ns: None,
             priorities,
+            rest: Vec::new(),
+            zeroes_deallocated: 0,
+            zeroes_written: 0,
             stop: stop.clone(),
         })
     }
@@ -169,8 +185,8 @@ impl Transform {
 
     fn fit(&self, request: &mut Request) -> Result<(), SourceError> {
         let capacity = self.space.capacity_bytes;
-        if request.kind == OpKind::Trim && self.spec.address_fit != AddressFit::Error {
-            // A discard may be as long as the device.
+        if (request.kind == OpKind::Trim || request.zeroes) && self.spec.address_fit != AddressFit::Error {
+            // A discard or write of zeroes may be as long as the device.
             request.length_bytes = request.length_bytes.min(capacity);
         }
         if request.length_bytes > capacity {
@@ -198,6 +214,30 @@ impl Transform {
         Ok(())
     }
 
+    /// A write of zeroes: what comes before the first whole piece is written, whole pieces are trimmed, what comes behind is written.
+    fn deallocate(&mut self, request: Request, piece_bytes: u64) -> Request {
+        let Request { offset_bytes: begin, length_bytes, .. } = request;
+        let end = begin + length_bytes;
+        let (first, last) = (begin.next_multiple_of(piece_bytes), end / piece_bytes * piece_bytes);
+        if first >= last {
+            self.zeroes_written += 1;
+            return request;
+        }
+        self.zeroes_deallocated += 1;
+        self.zeroes_written += u64::from(begin < first || last < end);
+        let part = |kind: OpKind, from: u64, to: u64| Request {
+            offset_bytes: from,
+            length_bytes: to - from,
+            kind,
+            fua: request.fua && kind == OpKind::Write,
+            high_priority: request.high_priority && kind == OpKind::Write,
+            ..request
+        };
+        let parts = [(OpKind::Write, last, end), (OpKind::Trim, first, last), (OpKind::Write, begin, first)];
+        self.rest.extend(parts.into_iter().filter(|(_, from, to)| from < to).map(|(kind, from, to)| part(kind, from, to)));
+        self.rest.pop().unwrap_or(request)
+    }
+
     fn place_of_last(&self) -> String {
         self.source.place().unwrap_or_else(|| format!("request {}", self.read))
     }
@@ -212,6 +252,9 @@ impl Transform {
 
 impl Source for Transform {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+        if let Some(request) = self.rest.pop() {
+            return Ok(Some(request));
+        }
         if self.spec.limit_requests.is_some_and(|limit| self.given >= limit) {
             return Ok(None);
         }
@@ -241,7 +284,10 @@ impl Source for Transform {
             request.high_priority |= rng::happens(&mut self.priorities, share);
         }
         self.given += 1;
-        Ok(Some(request))
+        Ok(Some(match self.spec.deallocate_bytes {
+            Some(piece_bytes) if request.zeroes => self.deallocate(request, piece_bytes),
+            _ => request,
+        }))
     }
 
     fn host_loop(&self) -> HostLoop {
@@ -253,7 +299,14 @@ impl Source for Transform {
     }
 
     fn notes(&self) -> Vec<String> {
-        self.source.notes()
+        let mut notes = self.source.notes();
+        if self.zeroes_deallocated + self.zeroes_written > 0 {
+            let Self { zeroes_deallocated, zeroes_written, .. } = self;
+            notes.push(format!(
+                "write zeroes: {zeroes_deallocated} deallocated what they cover as a whole, {zeroes_written} wrote all or a rest"
+            ));
+        }
+        notes
     }
 
     fn place(&self) -> Option<String> {
@@ -306,6 +359,7 @@ mod tests {
                 length_bytes: 4096,
                 kind: OpKind::Write,
                 fua: false,
+                zeroes: false,
                 high_priority: false,
                 stream: 0,
                 one_member: false,
@@ -328,6 +382,50 @@ mod tests {
     fn error_names_request_place_and_capacity() {
         let message = all(TransformSpec::default()).unwrap_err().to_string();
         assert!(message.starts_with("request 5: 4096 bytes at byte 1049088 reach beyond the 1048576 bytes"), "{message}");
+    }
+
+    /// One write of zeroes at each of these places.
+    struct OfZeroes(Vec<(u64, u64)>);
+
+    impl Source for OfZeroes {
+        fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
+            let next = if self.0.is_empty() { None } else { Some(self.0.remove(0)) };
+            Ok(next.map(|(offset, length)| Request { zeroes: true, fua: true, ..Request::new(OpKind::Write, 7, offset, length) }))
+        }
+    }
+
+    #[test]
+    fn zeroes_are_deallocated_piece_by_piece_and_the_rest_is_written() {
+        let places = vec![(0, 8192), (4096, 4096), (512, 20_000), (4096, 8704), (8191, 4097), (512, 4096), (0, 1 << 20)];
+        let of = |deallocate_bytes: Option<u64>| {
+            let spec = TransformSpec { deallocate_bytes, ..wrapped() };
+            let mut transform = Transform::open(&spec, 1, &SPACE, &Stop::default(), || Ok(Box::new(OfZeroes(places.clone())))).unwrap();
+            let mut out = Vec::new();
+            transform.fill(&mut out, 100).unwrap();
+            assert!(out.iter().all(|r| r.arrival_ns == 7 && r.fua == (r.kind == OpKind::Write)));
+            (out.iter().map(|r| (r.kind, r.offset_bytes, r.length_bytes)).collect::<Vec<_>>(), transform.notes())
+        };
+        let (writes, notes) = of(None);
+        assert_eq!(writes, places.iter().map(|&(offset, length)| (OpKind::Write, offset, length)).collect::<Vec<_>>());
+        assert!(notes.is_empty());
+        let (parts, notes) = of(Some(4096));
+        let expected = [
+            (OpKind::Trim, 0, 8192),
+            (OpKind::Trim, 4096, 4096),
+            (OpKind::Write, 512, 3584),
+            (OpKind::Trim, 4096, 16_384),
+            (OpKind::Write, 20_480, 32),
+            (OpKind::Trim, 4096, 8192),
+            (OpKind::Write, 12_288, 512),
+            (OpKind::Write, 8191, 1),
+            (OpKind::Trim, 8192, 4096),
+            (OpKind::Write, 512, 4096),
+            (OpKind::Trim, 0, 1 << 20),
+        ];
+        assert_eq!(parts, expected);
+        assert_eq!(notes, ["write zeroes: 6 deallocated what they cover as a whole, 4 wrote all or a rest"]);
+        let problems = TransformSpec { deallocate_bytes: Some(0), ..wrapped() }.problems(false);
+        assert_eq!(problems[0].key, "deallocate_bytes");
     }
 
     #[test]

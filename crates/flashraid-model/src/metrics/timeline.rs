@@ -73,6 +73,7 @@ mod tests {
             length_bytes: 4096,
             kind: OpKind::Write,
             fua: false,
+            zeroes: false,
             high_priority: false,
             stream: 0,
             one_member: false,

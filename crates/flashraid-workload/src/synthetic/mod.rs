@@ -152,6 +152,7 @@ const BLANK: Request = Request {
     length_bytes: 0,
     kind: OpKind::Write,
     fua: false,
+    zeroes: false,
     high_priority: false,
     stream: 0,
     one_member: false,

@@ -14,5 +14,5 @@ pub(crate) fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
     let time_ns = fields.time_ns(units.time_ns, "the time in microseconds")?;
     fields.end("the end of the line after five fields")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false })
+    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
 }

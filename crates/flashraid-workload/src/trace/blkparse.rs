@@ -1,7 +1,7 @@
 //! blkparse text as printed by default: `maj,min cpu seq seconds pid action RWBS sector + sectors [process]`.
 //!
 //! Source: blkparse(1) of blktrace. Each request passes several actions, so only one kind is taken: Q (queued), or D (issued) in a trace
-//! without Q. `WF` is a write with "force unit access". Flushes without data and commands are passed over; what follows the first line of the summary at the end, too.
+//! without Q. `WF` is a write with "force unit access", `WZ` one of zeroes. Flushes without data and commands are passed over; what follows the first line of the summary at the end, too.
 //! The device is `major × 2^20 + minor`, as in the kernel.
 
 use super::fields::{FieldResult, Fields, integer};
@@ -68,7 +68,10 @@ impl Blkparse {
             Some(word) if word.starts_with(b"[") || word.starts_with(b"(") => return Ok(None),
             _ => return Err(fields.bad("\"+\" between start and length")),
         }
-        let length_bytes = fields.length_bytes_of(direction, units.sector_bytes, "the length in sectors (a whole number)")?;
+        let zeroes = writes_zeroes(kind);
+        // They may be as long as discards.
+        let length_like = if zeroes { OpKind::Trim } else { direction };
+        let length_bytes = fields.length_bytes_of(length_like, units.sector_bytes, "the length in sectors (a whole number)")?;
         Ok(Some(TraceRecord {
             time_ns,
             device: device(major, minor),
@@ -76,6 +79,7 @@ impl Blkparse {
             length_bytes,
             kind: direction,
             fua: direction == OpKind::Write && is_fua(kind),
+            zeroes,
         }))
     }
 }
@@ -94,9 +98,16 @@ fn is_fua(kind: &[u8]) -> bool {
     kind.iter().skip_while(|letter| **letter != b'W').any(|letter| *letter == b'F')
 }
 
-/// `None` for flushes without data.
+/// Linux marks them so from version 6.18 on; before, they are writes, or in traces of ftrace `N`.
+fn writes_zeroes(kind: &[u8]) -> bool {
+    kind.windows(2).any(|letters| letters == b"WZ")
+}
+
+/// `None` for flushes without data and what concerns zones (`ZR` and so on).
 fn direction(kind: &[u8]) -> Option<OpKind> {
-    if kind.contains(&b'D') {
+    if kind.contains(&b'Z') && !writes_zeroes(kind) {
+        None
+    } else if kind.contains(&b'D') {
         Some(OpKind::Trim)
     } else if kind.contains(&b'R') {
         Some(OpKind::Read)

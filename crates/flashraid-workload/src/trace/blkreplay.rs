@@ -78,7 +78,7 @@ impl Blkreplay {
         }
         let time_ns = self.base_ns.checked_add(own_ns).ok_or_else(|| fields.bad("times of less than 2^64 ns in all"))?;
         self.last_ns = time_ns;
-        Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, kind: direction, fua: false }))
+        Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false }))
     }
 }
 

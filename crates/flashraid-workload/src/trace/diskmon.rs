@@ -15,5 +15,5 @@ pub(crate) fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     let direction = fields.read_or_write("the operation: Read or Write")?;
     let offset_bytes = fields.offset_bytes(units.sector_bytes, "the start sector (a whole number)")?;
     let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false })
+    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
 }

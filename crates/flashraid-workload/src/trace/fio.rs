@@ -74,7 +74,7 @@ impl Fio {
                 number
             }
         };
-        Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false })
+        Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
     }
 
     /// The name of the file.

@@ -34,7 +34,7 @@ fn parse_after_words(line: &[u8], units: Units, words: usize) -> FieldResult<Tra
     let major = small(&fields, major, 1 << 12)?;
     let minor = fields.integer("the minor number of the device")?;
     let minor = small(&fields, minor, 1 << 20)?;
-    Ok(TraceRecord { time_ns, device: device(major, minor), offset_bytes, length_bytes, kind: direction, fua: false })
+    Ok(TraceRecord { time_ns, device: device(major, minor), offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
 }
 
 /// Number of the device `major,minor`.

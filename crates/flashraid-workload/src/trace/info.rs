@@ -421,7 +421,7 @@ mod tests {
     fn pages_are_counted_once_however_they_are_cut() {
         let mut pages = Pages::default();
         let mut touch = |offset_bytes, length_bytes, direction| {
-            pages.touch(&TraceRecord { time_ns: 0, device: 0, offset_bytes, length_bytes, kind: direction, fua: false });
+            pages.touch(&TraceRecord { time_ns: 0, device: 0, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false });
         };
         touch(4095, 2, OpKind::Write);
         touch(0, 1, OpKind::Read);
@@ -438,7 +438,7 @@ mod tests {
             let (mut touched, mut written) = (BTreeSet::new(), BTreeSet::new());
             for (offset_bytes, length_bytes, is_write) in requests {
                 let direction = if is_write { OpKind::Write } else { OpKind::Read };
-                pages.touch(&TraceRecord { time_ns: 0, device: 3, offset_bytes, length_bytes, kind: direction, fua: false });
+                pages.touch(&TraceRecord { time_ns: 0, device: 3, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false });
                 for page in offset_bytes / 4096..=(offset_bytes + length_bytes - 1) / 4096 {
                     touched.insert(page);
                     if is_write {

@@ -82,7 +82,8 @@ impl Libcachesim {
         if std::mem::take(&mut self.header_ahead) {
             return Ok(None);
         }
-        let mut record = TraceRecord { time_ns: 0, device: 0, offset_bytes: 0, length_bytes: 0, kind: self.kind, fua: false };
+        let mut record =
+            TraceRecord { time_ns: 0, device: 0, offset_bytes: 0, length_bytes: 0, kind: self.kind, fua: false, zeroes: false };
         let mut fields = Fields::separated_by(b',', line);
         for column in 0..self.columns {
             if column == self.time {
@@ -93,7 +94,9 @@ impl Libcachesim {
                 record.length_bytes = fields.length_bytes(1, "the size in bytes (a whole number)")?;
             } else if Some(column) == self.op {
                 let expected = "the operation: read, write, get, set, r, w, a SCSI opcode such as 2a, …";
-                match operation(fields.text(expected)?) {
+                let text = fields.text(expected)?;
+                record.zeroes = ZEROES.iter().any(|name| text.eq_ignore_ascii_case(name));
+                match operation(text) {
                     Some(Some(direction)) => record.kind = direction,
                     Some(None) => return Ok(None),
                     None => return Err(fields.bad(expected)),
@@ -113,6 +116,8 @@ const WRITES: [&[u8]; 14] =
     [b"write", b"w", b"set", b"put", b"add", b"replace", b"append", b"prepend", b"cas", b"update", b"2a", b"8a", b"0a", b"aa"];
 /// Operations that discard.
 const DISCARDS: [&[u8]; 3] = [b"trim", b"discard", b"unmap"];
+/// Operations that write zeroes without sending them.
+const ZEROES: [&[u8]; 2] = [b"write_zeroes", b"write-zeroes"];
 /// Operations that move no data; so do the other opcodes.
 const OTHERS: [&[u8]; 4] = [b"nop", b"delete", b"incr", b"decr"];
 
@@ -121,7 +126,7 @@ fn operation(text: &[u8]) -> Option<Option<OpKind>> {
     let is_in = |names: &[&[u8]]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
     if is_in(&READS) {
         Some(Some(OpKind::Read))
-    } else if is_in(&WRITES) {
+    } else if is_in(&WRITES) || is_in(&ZEROES) {
         Some(Some(OpKind::Write))
     } else if is_in(&DISCARDS) {
         Some(Some(OpKind::Trim))

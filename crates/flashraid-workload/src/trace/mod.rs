@@ -173,6 +173,7 @@ impl Source for TraceReader {
             length_bytes: record.length_bytes,
             kind: record.kind,
             fua: record.fua,
+            zeroes: record.zeroes,
             high_priority: false,
             stream: 0,
             one_member: false,

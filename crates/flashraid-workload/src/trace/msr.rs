@@ -36,7 +36,15 @@ impl Msr {
         let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
         // Only whole lines may add a host. The response time that follows does not matter.
         let host = self.host(host).ok_or_else(|| Bad { column: host_column, found: quote(host), expected: "fewer than 65536 hosts" })?;
-        Ok(TraceRecord { time_ns, device: host * DISKS_PER_HOST + disk, offset_bytes, length_bytes, kind: direction, fua: false })
+        Ok(TraceRecord {
+            time_ns,
+            device: host * DISKS_PER_HOST + disk,
+            offset_bytes,
+            length_bytes,
+            kind: direction,
+            fua: false,
+            zeroes: false,
+        })
     }
 
     fn host(&mut self, name: &[u8]) -> Option<u32> {

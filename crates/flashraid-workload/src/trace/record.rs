@@ -21,10 +21,12 @@ pub struct TraceRecord {
     pub device: u32,
     /// First byte on that device, at most [`MAX_OFFSET_BYTES`].
     pub offset_bytes: u64,
-    /// Bytes, at most [`MAX_REQUEST_BYTES`], of a discard [`MAX_OFFSET_BYTES`]; never 0 once it leaves the reader.
+    /// Bytes, at most [`MAX_REQUEST_BYTES`], of a discard or write of zeroes [`MAX_OFFSET_BYTES`]; never 0 once it leaves the reader.
     pub length_bytes: u64,
     /// Read, write or, of a discard, trim.
     pub kind: OpKind,
     /// A write with "force unit access"; few formats tell.
     pub fua: bool,
+    /// A write of zeroes that the host asked for and did not send; few formats tell.
+    pub zeroes: bool,
 }

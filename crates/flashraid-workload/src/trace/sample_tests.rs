@@ -13,7 +13,7 @@ fn spec() -> TraceSpec {
 }
 
 fn record(time_ns: u64, device: u32, offset_bytes: u64, length_bytes: u64, direction: OpKind) -> TraceRecord {
-    TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false }
+    TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false }
 }
 
 fn records(bytes: &[u8], spec: &TraceSpec) -> Result<Vec<TraceRecord>, SourceError> {
@@ -130,6 +130,19 @@ fn blkparse_takes_what_is_queued_or_else_issued() {
     assert_eq!(info_bytes(BLKPARSE.as_bytes(), &ignoring).unwrap().skipped.discards, 1);
     let issued: String = BLKPARSE.lines().filter(|line| !line.contains(" Q ")).map(|line| format!("{line}\n")).collect();
     check(issued, Format::Blkparse, &[record(2000, device, 1 << 20, 4096, Writes)]);
+}
+
+#[test]
+fn writes_of_zeroes_are_told() {
+    let lines = ["W", "WZ", "WZS", "FWZFS", "ZR", "ZRA", "ZF"]
+        .map(|kind| format!("  8,16   1        1     0.000000000   697  Q {kind:>5} 2048 + 8 [writer]\n"));
+    let found = records(lines.concat().as_bytes(), &TraceSpec { format: Some(Format::Blkparse), ..spec() }).unwrap();
+    let marks: Vec<_> = found.iter().map(|record| (record.kind, record.zeroes, record.fua)).collect();
+    assert_eq!(marks, [(Writes, false, false), (Writes, true, false), (Writes, true, false), (Writes, true, true)]);
+
+    let csv = "time,obj_id,size,op\n1,8,4096,write\n2,16,4096,write_zeroes\n3,24,4096,read\n";
+    let found = records(csv.as_bytes(), &TraceSpec { format: Some(Format::Libcachesim), ..spec() }).unwrap();
+    assert_eq!(found.iter().map(|record| record.zeroes).collect::<Vec<_>>(), [false, true, false]);
 }
 
 #[test]

@@ -20,5 +20,5 @@ pub(crate) fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
     };
     let device = fields.device("the number of the volume")?;
     fields.end("the end of the line after five fields")?;
-    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false })
+    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
 }

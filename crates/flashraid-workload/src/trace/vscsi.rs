@@ -67,6 +67,6 @@ impl Vscsi {
         let time = u64_at(time_at);
         let time_ns = time.checked_mul(units.time_ns).filter(|time_ns| *time_ns < TIME_STAMP_END_NS);
         let time_ns = time_ns.ok_or_else(|| bad(time_at, time, "a time below 2^64 - 2^60 ns (547 years)"))?;
-        Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, kind: direction, fua: false }))
+        Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false }))
     }
 }

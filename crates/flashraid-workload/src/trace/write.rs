@@ -318,6 +318,7 @@ mod tests {
                         length_bytes: length * size_step,
                         kind: direction,
                         fua: false,
+                        zeroes: false,
                     }
                 })
                 .collect()
@@ -417,7 +418,15 @@ mod tests {
             let second = std::iter::from_fn(|| reader.next_record().unwrap()).nth(1).unwrap();
             assert_eq!(
                 second,
-                TraceRecord { time_ns: 1_000_000_000, device: 1, offset_bytes: 8192, length_bytes: 512, kind: OpKind::Read, fua: false }
+                TraceRecord {
+                    time_ns: 1_000_000_000,
+                    device: 1,
+                    offset_bytes: 8192,
+                    length_bytes: 512,
+                    kind: OpKind::Read,
+                    fua: false,
+                    zeroes: false
+                }
             );
         }
         std::fs::write(&input, "0,8,4096,w,5.0\n1,16,512,r,broken\n").unwrap();

@@ -75,6 +75,9 @@ pub struct SsdConfig {
     /// What `scale` divides.
     #[serde(default, skip_serializing_if = "ScaleBy::is_default")]
     pub scale_by: ScaleBy,
+    /// What becomes of a write of zeroes that the host asks for without sending them (NVMe's Write Zeroes; `WZ` of blkparse).
+    #[serde(default, skip_serializing_if = "WriteZeroes::is_default")]
+    pub write_zeroes: WriteZeroes,
     /// Garbage collection.
     #[serde(default)]
     pub gc: GcConfig,
@@ -102,6 +105,23 @@ pub enum ScaleBy {
 impl ScaleBy {
     fn is_default(&self) -> bool {
         *self == Self::Space
+    }
+}
+
+/// What becomes of a write of zeroes that the host asks for without sending them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteZeroes {
+    /// It is a write.
+    #[default]
+    Write,
+    /// What it covers as a whole (units of the map, in arrays with parity stripes) is a trim, the rest a write.
+    Deallocate,
+}
+
+impl WriteZeroes {
+    fn is_default(&self) -> bool {
+        *self == Self::Write
     }
 }
 

@@ -54,7 +54,7 @@ pub use cache::{CacheConfig, CacheMemory};
 pub use coordination::{Answer, CoordinationConfig, ForceUntil, LatencyConfig, NotifyConfig, ProtocolConfig};
 pub use device::{
     Allocation, ChannelConfig, Duplex, GeometryConfig, Link, LinkRate, LinkTable, NamedSummaryPage, PlaneChoice, ScaleBy, SsdConfig, Start,
-    SummaryPage, TimingConfig, Transfer, WarmUpConfig, WarmUpPattern,
+    SummaryPage, TimingConfig, Transfer, WarmUpConfig, WarmUpPattern, WriteZeroes,
 };
 pub use flashraid_model::coordination::SchemePolicy;
 pub use flashraid_model::ssd::VictimPolicy;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::array::Level;
-use super::device::{Allocation, Duplex, Link, LinkRate, PlaneChoice, Transfer, WarmUpPattern};
+use super::device::{Allocation, Duplex, Link, LinkRate, PlaneChoice, Transfer, WarmUpPattern, WriteZeroes};
 use super::gc::{Blocking, Idle, Pool, Preemption, Procedure, REFERENCE_NO_COPY_BACK, Trigger};
 use super::problems::{Place, Problem};
 use super::tree::Tree;
@@ -59,12 +59,16 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
         },
     };
     let path = |path: &Option<String>| path.as_ref().map(PathBuf::from);
+    let mut workload = workload_spec::to_spec(&config.workload);
+    if config.ssd.write_zeroes == WriteZeroes::Deallocate {
+        workload.transform.deallocate_bytes = deallocated_bytes(&array);
+    }
     Some(Scenario {
         hash: super::hash_of(&config),
         seed: config.seed,
         warm_up,
         warm_state: WarmState { save: path(&config.ssd.warm_up.save), load: path(&config.ssd.warm_up.load) },
-        workload: workload_spec::to_spec(&config.workload),
+        workload,
         limit: Limit { requests: config.workload.requests, duration_ns: config.workload.duration.map(|time| time.ns) },
         metrics,
         endurance_erases: config.ssd.endurance,
@@ -72,6 +76,21 @@ pub(super) fn resolve(mut config: Config, tree: &Tree, written: &Tree, problems:
         array,
         config,
     })
+}
+
+/// Consecutive bytes of the array that are forgotten as a whole: units of the map, with parity whole stripes; `None` if nothing is (rule 220).
+fn deallocated_bytes(array: &ArrayParams) -> Option<u64> {
+    let space = address_space(array);
+    let unit_bytes = array.ssd.superblock.as_ref().map_or(1, |superblock| u64::from(superblock.unit_pages)) * space.page_bytes;
+    if space.stripe_unit_bytes.is_multiple_of(unit_bytes) {
+        return Some(if space.shape.parity > 0 { space.stripe_bytes() } else { unit_bytes });
+    }
+    // Units that reach over strips need several stripes, and with parity these are trimmed one by one.
+    let mut stripes = 1;
+    while !(stripes * space.stripe_unit_bytes).is_multiple_of(unit_bytes) {
+        stripes += 1;
+    }
+    (space.shape.parity == 0).then(|| stripes * space.stripe_bytes())
 }
 
 /// What a workload has to know of an array.

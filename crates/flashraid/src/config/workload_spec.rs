@@ -179,6 +179,8 @@ fn transform_spec(config: &WorkloadConfig) -> TransformSpec {
             Some(AddressFit::Wrap) => workload::AddressFit::Wrap,
             Some(AddressFit::Scale) => workload::AddressFit::Scale { extent_bytes: config.address_extent.map(|extent| extent.bytes) },
         },
+        // Of the device, which is known elsewhere.
+        deallocate_bytes: None,
     }
 }
 

@@ -584,6 +584,7 @@ pub(super) mod tests {
             length_bytes: 1_000_000,
             kind: direction,
             fua: false,
+            zeroes: false,
             high_priority: false,
             stream: 0,
             one_member: false,

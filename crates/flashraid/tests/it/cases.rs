@@ -100,6 +100,7 @@ impl Case {
             length_bytes,
             kind: direction,
             fua: false,
+            zeroes: false,
             high_priority: false,
             stream: 0,
             one_member: false,

@@ -579,6 +579,7 @@ impl Draw {
                 length_bytes: length,
                 kind: if self.chance(write_percent) { OpKind::Write } else { OpKind::Read },
                 fua: false,
+                zeroes: false,
                 high_priority: false,
                 stream: 0,
                 one_member: false,

@@ -71,6 +71,7 @@ fn draw(seed: u64) -> Case {
                 length_bytes: PAGE_BYTES,
                 kind: direction,
                 fua: false,
+                zeroes: false,
                 high_priority: false,
                 stream: 0,
                 one_member: false,

@@ -181,6 +181,7 @@ fn page_request(arrival_ns: u64, page: u64, direction: OpKind) -> Request {
         length_bytes: PAGE_BYTES,
         kind: direction,
         fua: false,
+        zeroes: false,
         high_priority: false,
         stream: 0,
         one_member: false,

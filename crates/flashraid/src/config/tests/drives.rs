@@ -157,6 +157,28 @@ fn queues_are_those_of_their_keys() {
     assert_eq!(half, Some(QueueParams { queues: 3, burst: 4, commands: 16 }));
 }
 
+/// Zeroes deallocate units of the map, with parity whole stripes.
+#[test]
+fn what_zeroes_deallocate_is_whole() {
+    let of = |text: &str| good(text).workload.transform.deallocate_bytes;
+    let array = |level: &str, strip: &str, unit: &str| {
+        of(&format!(
+            "[array]\nlevel = \"{level}\"\nmembers = 4\nstripe_unit = \"{strip}\"\n\
+             [ssd]\npreset = \"nvme-gen5\"\nwrite_zeroes = \"deallocate\"\n[ssd.superblock]\nunit = \"{unit}\"\n"
+        ))
+    };
+    assert_eq!(array("raid0", "64KiB", "4KiB"), Some(4096));
+    assert_eq!(array("raid0", "64KiB", "16KiB"), Some(16_384));
+    assert_eq!(array("raid10", "64KiB", "16KiB"), Some(16_384));
+    assert_eq!(array("raid5", "64KiB", "16KiB"), Some(3 * 65_536));
+    // A unit of four strips of a member takes four stripes, which an array with parity trims one by one.
+    assert_eq!(array("raid0", "4KiB", "16KiB"), Some(4 * 4 * 4096));
+    assert_eq!(array("raid5", "4KiB", "16KiB"), None);
+    // Devices with pools map pages.
+    assert_eq!(of("ssd.write_zeroes = \"deallocate\"\n"), Some(4096));
+    assert_eq!(good(GEN5).workload.transform.deallocate_bytes, None);
+}
+
 #[test]
 fn parity_takes_its_share_of_the_spare_area() {
     let of = |text: &str| good(&format!("{GEN5}ssd.scale = 64\n{text}"));
