@@ -98,7 +98,7 @@ fn is_fua(kind: &[u8]) -> bool {
     kind.iter().skip_while(|letter| **letter != b'W').any(|letter| *letter == b'F')
 }
 
-/// Linux marks them so from version 6.18 on; before, they are writes, or in traces of ftrace `N`.
+/// Newer kernels of Linux mark them so; with older ones they are writes, or in traces of ftrace `N`.
 fn writes_zeroes(kind: &[u8]) -> bool {
     kind.windows(2).any(|letters| letters == b"WZ")
 }

@@ -441,14 +441,17 @@ fn lifetime(inputs: &ReportInputs, member: usize) -> Option<Lifetime> {
     if erases == 0 || measured_ns == 0 || wear.max == 0 {
         return None;
     }
-    let erases_endured = f64::from(endurance_cycles) * inputs.blocks_per_member as f64;
-    let days_levelled = erases_endured / erases as f64 * (measured_ns as f64 / NS_PER_DAY);
+    // The life is that of the drive that is meant: it has so many times the capacity, and, where the load is divided like the drive, the load.
+    let scale = inputs.drive.map_or(1.0, |drive| f64::from(drive.scale));
+    let load = inputs.drive.map_or(1.0, |drive| if drive.scale_by == ScaleBy::Width { scale } else { 1.0 });
+    let erases_endured = f64::from(endurance_cycles) * inputs.blocks_per_member as f64 * scale;
+    let days_levelled = erases_endured / (erases as f64 * load) * (measured_ns as f64 / NS_PER_DAY);
     let days_worst_block = days_levelled * wear.mean / f64::from(wear.max);
     // What reaches the member, parity and copies included: that is what its data sheet counts.
     let bytes_per_day =
-        inputs.counters[member].host_pages_written as f64 * f64::from(inputs.page_bytes) / (measured_ns as f64 / NS_PER_DAY);
+        inputs.counters[member].host_pages_written as f64 * f64::from(inputs.page_bytes) * load / (measured_ns as f64 / NS_PER_DAY);
     let tbw = bytes_per_day * days_worst_block / 1e12;
-    let capacity = (inputs.member_capacity_bytes > 0).then_some(inputs.member_capacity_bytes as f64);
+    let capacity = (inputs.member_capacity_bytes > 0).then_some(inputs.member_capacity_bytes as f64 * scale);
     Some(Lifetime {
         endurance_cycles,
         days_levelled,
@@ -631,6 +634,10 @@ pub(super) mod tests {
 
     /// Two members over 4 s: two reads, a write, one collection.
     pub(crate) fn example() -> Report {
+        example_of(None)
+    }
+
+    fn example_of(drive: Option<DriveInputs>) -> Report {
         const SECOND: u64 = 1_000_000_000;
         let params = MetricsParams { timeline: Some((0, 2 * SECOND)), ..MetricsParams::default() };
         let mut metrics = Metrics::new(&params, 2, 4);
@@ -664,7 +671,7 @@ pub(super) mod tests {
             ..MemberCounters::default()
         };
         let wear = Wear { min: 1, mean: 2.0, max: 4, stddev: 0.5 };
-        Report::build(inputs(&measured, &[MemberCounters::default(), collected], &[wear, wear]))
+        Report::build(ReportInputs { drive, ..inputs(&measured, &[MemberCounters::default(), collected], &[wear, wear]) })
     }
 
     #[test]
@@ -750,6 +757,38 @@ pub(super) mod tests {
         near(lifetime.dwpd, written / 4.0 * 86_400.0 / 4e6);
         // The same capacity is written over the whole life, be it in days of this load or in five years.
         near(lifetime.dwpd_five_years, lifetime.dwpd.unwrap() * lifetime.years.unwrap() / 5.0);
+    }
+
+    /// A drive that was divided by four lives as long as the whole one: four times the capacity bears the same load for four times as long, and four times
+    /// the load for as long.
+    #[test]
+    fn a_scaled_drive_has_the_life_of_the_drive_that_is_meant() {
+        let drive = DriveInputs {
+            counters: DriveCounters::default(),
+            unit_pages: 1,
+            dies: 4,
+            rain: false,
+            placement: None,
+            page_bytes: 4096,
+            has_queues: false,
+            scale: 4,
+            scale_by: ScaleBy::Space,
+        };
+        let life = |drive| example_of(drive).flash.lifetime.unwrap();
+        let ratios = |drive| {
+            let (own, whole) = (life(Some(drive)), life(None));
+            let of = |figure: fn(&Lifetime) -> f64| figure(&own) / figure(&whole);
+            [
+                of(|life| life.days_levelled),
+                of(|life| life.years.unwrap()),
+                of(|life| life.tbw.unwrap()),
+                of(|life| life.dwpd.unwrap()),
+                of(|life| life.dwpd_five_years.unwrap()),
+            ]
+            .map(|ratio| (ratio * 1e6).round() / 1e6)
+        };
+        assert_eq!(ratios(drive), [4.0, 4.0, 4.0, 0.25, 1.0]);
+        assert_eq!(ratios(DriveInputs { scale_by: ScaleBy::Width, ..drive }), [1.0, 1.0, 4.0, 1.0, 1.0]);
     }
 
     #[test]
