@@ -8,7 +8,8 @@
 //! - *Reads* find the filled drive: 400,000 commands at depth, after 20,000; 20,000 alone.
 //! - *Single writes* find the drive in the state of the random writes: 50,000.
 //!
-//! Between 100,000 and 2,000,000 requests are measured in the first two cases, so that a card takes minutes and tails are supported.
+//! Between 100,000 and 8,000,000 requests are measured in the first two cases: enough for tails, and few enough that a card takes minutes. Of the largest drives
+//! here fewer would be some thirty superblocks, a few percent of the drive, and write amplification would tell how many free ones it began with.
 
 use flashraid::config::Scenario;
 
@@ -69,7 +70,7 @@ struct Load {
 
 const KIB: u64 = 1024;
 /// Requests that are measured where the drive decides how many.
-const MEASURED: std::ops::RangeInclusive<u64> = 100_000..=2_000_000;
+const MEASURED: std::ops::RangeInclusive<u64> = 100_000..=8_000_000;
 /// Overwrites of the whole drive before random writes.
 const OVERWRITES: &str = "2";
 
