@@ -169,6 +169,7 @@ kept_cards!(
     "nvme-gen5-12800",
     "nvme-gen5-25600",
     "nvme-tlc-gen3",
+    "nvme-tlc-16k",
     "nvme-qlc-gen3",
 );
 

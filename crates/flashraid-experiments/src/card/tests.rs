@@ -134,7 +134,7 @@ fn drives_of_a_family_differ_in_little() {
     };
     assert_eq!(differing("nvme-tlc-read", "nvme-tlc-mixed"), ["reserved"]);
     for larger in ["nvme-gen5-6400", "nvme-gen5-12800", "nvme-gen5-25600"] {
-        assert_eq!(differing("nvme-gen5", larger), ["scale", "dies", "dies_per_channel"]);
+        assert_eq!(differing("nvme-gen5", larger), ["dies", "dies_per_channel"]);
     }
 }
 
