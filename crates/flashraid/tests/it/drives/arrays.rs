@@ -9,6 +9,17 @@ const PARITY: [(&str, &str); 2] = [("ssd.superblock.rain", "true"), ("ssd.geomet
 
 const SCHEMES: [&str; 6] = ["local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "ideal"];
 
+/// The remedies of an array, as settings.
+fn remedies<'a>(scheme: &'a str, preemption: &'a str, idle: &'a str, cache: &'a str, level: &'a str) -> [(&'static str, &'a str); 5] {
+    [
+        ("coordination.scheme", scheme),
+        ("ssd.gc.preemption", preemption),
+        ("ssd.gc.idle", idle),
+        ("cache.policy", cache),
+        ("array.level", level),
+    ]
+}
+
 fn run(settings: &[(&str, &str)]) -> Result<Report, Error> {
     let simulation = Simulation::from_toml(DRIVES)?;
     settings.iter().try_fold(simulation, |simulation, (key, value)| simulation.set(key, value))?.verify().run()
@@ -22,13 +33,7 @@ fn every_remedy_runs_on_drives_with_superblocks() {
             for idle in ["off", "300us"] {
                 for cache in ["none", "wow", "lawc"] {
                     for level in ["raid5", "raid10"] {
-                        let settings = [
-                            ("coordination.scheme", scheme),
-                            ("ssd.gc.preemption", preemption),
-                            ("ssd.gc.idle", idle),
-                            ("cache.policy", cache),
-                            ("array.level", level),
-                        ];
+                        let settings = remedies(scheme, preemption, idle, cache, level);
                         let report = run(&settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
                         assert_eq!(report.requests.all, 1500, "{settings:?}");
                         assert!(report.flash.erases > 0, "{settings:?}: nothing is collected");
@@ -51,14 +56,7 @@ fn every_remedy_runs_on_drives_with_superblocks() {
 fn remedies_run_on_drives_with_parity_in_each_row() {
     for scheme in SCHEMES {
         for (preemption, idle, cache) in [("none", "300us", "wow"), ("suspend", "off", "none")] {
-            let settings = [
-                ("coordination.scheme", scheme),
-                ("ssd.gc.preemption", preemption),
-                ("ssd.gc.idle", idle),
-                ("cache.policy", cache),
-                ("array.level", "raid5"),
-            ];
-            let settings = [&PARITY[..], &settings].concat();
+            let settings = [&PARITY[..], &remedies(scheme, preemption, idle, cache, "raid5")].concat();
             let report = run(&settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
             assert_eq!(report.requests.all, 1500, "{settings:?}");
             let drive = report.drive.unwrap();
@@ -405,14 +403,7 @@ fn queues_protect_a_light_stream_from_a_noisy_one() {
 fn remedies_run_on_drives_with_queues() {
     for scheme in SCHEMES {
         for (preemption, idle, cache) in [("none", "300us", "wow"), ("suspend", "off", "none"), ("semi", "off", "lawc")] {
-            let settings = [
-                ("coordination.scheme", scheme),
-                ("ssd.gc.preemption", preemption),
-                ("ssd.gc.idle", idle),
-                ("cache.policy", cache),
-                ("array.level", "raid5"),
-                ("ssd.queues.commands", "2"),
-            ];
+            let settings = [&remedies(scheme, preemption, idle, cache, "raid5")[..], &[("ssd.queues.commands", "2")]].concat();
             let report = run(&settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
             assert_eq!(report.requests.all, 1500, "{settings:?}");
             assert!(report.drive.unwrap().fetch_waits.unwrap() > 0, "{settings:?}");
