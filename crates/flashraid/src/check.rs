@@ -10,7 +10,7 @@ mod text;
 
 use serde::Serialize;
 
-pub use drive::{DriveCheck, PlacementCheck, QueuesCheck};
+pub use drive::{DriveCheck, PlacementCheck, QueuesCheck, SlcCheck};
 pub use sample::WorkloadSample;
 
 use std::fs::File;

@@ -410,6 +410,30 @@ pub struct DriveReport {
     /// What was written with each placement handle; left out without `ssd.placement_handles`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementReport>,
+    /// What went to superblocks with one bit per cell; left out without `ssd.slc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc: Option<SlcReport>,
+    /// What was moved for its own sake; left out without `ssd.superblock.refresh_reads` and `wear_difference`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upkeep: Option<UpkeepReport>,
+}
+
+/// What drives have moved for its own sake (rule 223), in superblocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UpkeepReport {
+    /// Those that had been read often.
+    pub refreshed: u64,
+    /// Those that had been erased seldom.
+    pub levelled: u64,
+}
+
+/// What drives have written with one bit per cell (rule 222).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SlcReport {
+    /// Of the units programmed for the host, those with one bit per cell.
+    pub units_programmed: u64,
+    /// Of the units that collection programmed, those moved out of superblocks with one bit per cell.
+    pub units_folded: u64,
 }
 
 /// What drives with placement handles were sent and have programmed (rule 221).

@@ -8,7 +8,7 @@ use crate::warm_up::{self, SharedWarmUps};
 use flashraid_driver::{DriverError, Outcome, Watch};
 use flashraid_model::events::GcInterval;
 use flashraid_model::metrics::{CompletedRequest, OverTime};
-use flashraid_model::ssd::{DriveCounters, MemberCounters, Ssd};
+use flashraid_model::ssd::{DriveCounters, MemberCounters, Ssd, UpkeepParams};
 use flashraid_workload::units::counted;
 use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
 use std::time::Instant;
@@ -173,6 +173,8 @@ fn drive_inputs(scenario: &Scenario, counters: DriveCounters) -> DriveInputs {
     let superblock = ssd.superblock.as_ref();
     let (unit_pages, rain) = superblock.map_or((1, false), |superblock| (superblock.unit_pages, superblock.rain));
     let has_queues = superblock.is_some_and(|superblock| superblock.queues.is_some());
+    let has_upkeep = superblock.is_some_and(|superblock| superblock.upkeep != UpkeepParams::default());
+    let has_slc = superblock.is_some_and(|superblock| superblock.slc.is_some());
     let written = &scenario.config.ssd;
     let placement = superblock.filter(|_| written.placement_handles.is_some()).map(|superblock| superblock.placement);
     // Rows are whole, and a few are left in any case.
@@ -181,7 +183,19 @@ fn drive_inputs(scenario: &Scenario, counters: DriveCounters) -> DriveInputs {
         ScaleBy::Width => written.scale,
     };
     let (dies, page_bytes) = (ssd.geometry.dies, ssd.geometry.page_bytes);
-    DriveInputs { counters, unit_pages, dies, rain, placement, page_bytes, has_queues, scale, scale_by: written.scale_by }
+    DriveInputs {
+        counters,
+        unit_pages,
+        dies,
+        rain,
+        placement,
+        has_slc,
+        has_upkeep,
+        page_bytes,
+        has_queues,
+        scale,
+        scale_by: written.scale_by,
+    }
 }
 
 /// Why there are no figures, if there are none.

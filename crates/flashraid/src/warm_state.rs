@@ -5,7 +5,7 @@ use crate::files::{NewFile, is_wrong_path};
 use crate::run::RunError;
 use flashraid_model::array::{Array, ArrayParams};
 use flashraid_model::ftl::checksum;
-use flashraid_model::ssd::{PlacementHandles, Ssd, SuperblockParams};
+use flashraid_model::ssd::{PlacementHandles, SlcParams, SlcRoom, Ssd, SuperblockParams};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -23,6 +23,15 @@ pub(crate) fn words_of_handles(placement: PlacementHandles) -> String {
     }
 }
 
+/// Superblocks with one bit per cell, if there are any, as states are told apart.
+pub(crate) fn words_of_slc(slc: Option<SlcParams>) -> String {
+    match slc.map(|slc| slc.room) {
+        None => String::new(),
+        Some(SlcRoom::Superblocks(superblocks)) => format!(", {superblocks} superblocks of SLC"),
+        Some(SlcRoom::ShareOfFree { millionths }) => format!(", {millionths} millionths of SLC"),
+    }
+}
+
 /// What a state must fit: everything that decides the shape of the tables and the meaning of what they hold.
 fn fingerprint(params: &ArrayParams) -> String {
     let ssd = &params.ssd;
@@ -33,11 +42,11 @@ fn fingerprint(params: &ArrayParams) -> String {
         _ => params.members.to_string(),
     };
     if let Some(superblock) = &ssd.superblock {
-        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, rain, placement, .. } = superblock;
+        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, rain, placement, slc, .. } = superblock;
         let parity = if *rain { ", parity in each row" } else { "" };
-        let handles = words_of_handles(*placement);
+        let (handles, slc) = (words_of_handles(*placement), words_of_slc(*slc));
         return format!(
-            "{members} members of {:?} with superblocks, units of {unit_pages} pages, {flash_page_units} in a flash page, {pages_per_cell} pages of a cell{parity}{handles}",
+            "{members} members of {:?} with superblocks, units of {unit_pages} pages, {flash_page_units} in a flash page, {pages_per_cell} pages of a cell{parity}{handles}{slc}",
             ssd.geometry
         );
     }

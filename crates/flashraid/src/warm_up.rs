@@ -186,11 +186,11 @@ fn key_of_members(scenario: &Scenario) -> String {
     };
     // Of a drive with superblocks no more than its state depends on.
     let superblock = ssd.superblock.as_ref().map(|superblock| {
-        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, fresh, collection, rain, placement, .. } = superblock;
+        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, fresh, collection, rain, placement, slc, .. } = superblock;
         let parity = if *rain { ", parity in each row" } else { "" };
-        let handles = warm_state::words_of_handles(*placement);
+        let (handles, slc) = (warm_state::words_of_handles(*placement), warm_state::words_of_slc(*slc));
         format!(
-            ", superblocks {:?}{parity}{handles}",
+            ", superblocks {:?}{parity}{handles}{slc}",
             (unit_pages, flash_page_units, pages_per_cell, fresh, collection.target, ssd.channel)
         )
     });

@@ -2,7 +2,7 @@
 
 pub use super::superblock::{
     BufferParams, FirmwareParams, HANDLES_MAX, OperationSuspension, PlacementHandles, PlaneReads, QueueParams, SUPERPAGE_UNITS_MAX, Shape,
-    SuperblockCollection, SuperblockParams, SuperblockSuspension,
+    SlcParams, SlcRoom, SuperblockCollection, SuperblockParams, SuperblockSuspension, UpkeepParams,
 };
 use crate::coordination::Pools;
 use crate::flash::{Geometry, Timing};

@@ -3,10 +3,14 @@
 use serde::Serialize;
 
 use super::{GcCheck, theory};
-use crate::config::{Isolation, ScaleBy, Scenario};
+use crate::config::{Isolation, ScaleBy, Scenario, SlcMode};
 use flashraid_model::array::ArrayParams;
-use flashraid_model::ssd::{PlaneReads, QueueParams, Shape, SsdParams, SuperblockParams};
+use flashraid_model::ssd::{PlaneReads, QueueParams, Shape, SlcRoom, SsdParams, SuperblockParams};
 use flashraid_workload::SourceSpec;
+
+/// With fewer superpages of a die in a superblock throughput depends on how they fit the number of dies that may program at a time: with four of them
+/// and 113, 114, 115 dies that may, 103, 114, 98 did.
+const ROWS_ENOUGH: u32 = 8;
 
 /// A drive with superblocks, as it is simulated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,6 +30,8 @@ pub struct DriveCheck {
     /// Placement handles; left out if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<PlacementCheck>,
+    /// Superpages of a die in a superblock.
+    pub rows: u32,
     /// Bytes of a superpage, which one program of a die takes.
     pub superpage_bytes: u64,
     /// Bytes of the write buffer.
@@ -33,6 +39,9 @@ pub struct DriveCheck {
     /// Where commands wait until they are fetched; left out without `ssd.queues`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<QueuesCheck>,
+    /// Superblocks with one bit per cell; left out without `ssd.slc`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slc: Option<SlcCheck>,
     /// Bytes that the host can write at a time before free superblocks fall from target + span to the floor: what a burst may be.
     pub burst_bytes: u64,
     /// The same for the drive that is meant.
@@ -81,6 +90,19 @@ pub struct QueuesCheck {
     pub commands: u32,
 }
 
+/// Superblocks of a drive with one bit per cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SlcCheck {
+    /// What their number depends on.
+    pub mode: SlcMode,
+    /// So many there may be; with a dynamic share once idle collection has reached its goal.
+    pub superblocks: u32,
+    /// Bytes that they take.
+    pub bytes: u64,
+    /// The same for the drive that is meant.
+    pub bytes_unscaled: u64,
+}
+
 pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref()?;
@@ -89,13 +111,22 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let superblock_bytes = u64::from(shape.superblock_units()) * unit_bytes;
     let burst_superblocks = superblock.collection.target + superblock.collection.span - superblock.collection.floor;
     let data_bytes = u64::from(shape.data_units()) * unit_bytes;
-    let burst_bytes = u64::from(burst_superblocks) * data_bytes;
     // Rows are whole, so that the drive may be scaled by a little more or less.
     let written = &scenario.config.ssd;
     let (pages, unscaled) = match written.scale_by {
         ScaleBy::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.pages)),
         ScaleBy::Width => (1, u64::from(written.scale)),
     };
+    let slc = written.slc.as_ref().zip(superblock.slc).map(|(written, slc)| {
+        let superblocks =
+            slc.room.superblocks_max(superblock.collection.target + superblock.collection.span, 0, superblock.collection.target);
+        let bytes = u64::from(superblocks) * data_bytes / u64::from(superblock.pages_per_cell);
+        SlcCheck { mode: written.mode, superblocks, bytes, bytes_unscaled: bytes * unscaled / pages }
+    });
+    // What one bit per cell takes is room, too.
+    let in_slc = slc.as_ref().map_or(0, |slc| slc.superblocks.min(burst_superblocks));
+    let burst_bytes =
+        u64::from(burst_superblocks - in_slc) * data_bytes + u64::from(in_slc) * data_bytes / u64::from(superblock.pages_per_cell);
     Some(DriveCheck {
         scale: (unscaled / pages) as u32,
         scale_by: (written.scale_by == ScaleBy::Width && written.scale > 1).then_some(written.scale_by),
@@ -103,12 +134,14 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
         superblock_bytes,
         parity_bytes: shape.rain.then(|| u64::from(shape.superblocks) * (superblock_bytes - data_bytes)),
         placement: placement_check(scenario, &shape),
+        rows: shape.rows,
         superpage_bytes: u64::from(shape.superpage_units()) * unit_bytes,
         buffer_bytes: u64::from(superblock.buffer.units) * unit_bytes,
         queues: superblock.queues.map(|QueueParams { queues, burst, commands }| {
             let used = scenario.metrics.streams.clamp(1, queues);
             QueuesCheck { queues, used, burst, commands }
         }),
+        slc,
         burst_bytes,
         burst_bytes_unscaled: burst_bytes * unscaled / pages,
         memory_bytes_unscaled: memory_bytes(&shape) * unscaled / pages,
@@ -133,6 +166,22 @@ pub(super) fn warnings(drive: &DriveCheck, array: &ArrayParams) -> Vec<String> {
             }
         });
     }
+    if drive.scale_by.is_none() && drive.scale > 1 && drive.rows < ROWS_ENOUGH {
+        let rows = drive.rows;
+        warnings.push(format!(
+            "scaling leaves {rows} superpages of each die in a superblock: with fewer than {ROWS_ENOUGH} dies wait for each other where superblocks end; lower ssd.scale"
+        ));
+    }
+    if drive.slc.is_some() && array.ssd.gc.idle_ns.is_none() && !array.ssd.gc.instantaneous {
+        warnings
+            .push("ssd.slc without ssd.gc.idle: what lies there is folded only when few superblocks are free, not in idle time".to_owned());
+    }
+    if drive.slc.as_ref().is_some_and(|slc| slc.superblocks == 0) {
+        warnings.push(
+            "ssd.slc.share is less than one superblock while ssd.superblock.span are free beyond the target, so that a full drive has none"
+                .to_owned(),
+        );
+    }
     if drive.buffer_bytes * 100 > exported_bytes {
         let percent = drive.buffer_bytes as f64 * 100.0 / exported_bytes as f64;
         warnings.push(format!(
@@ -148,9 +197,12 @@ pub(super) fn memory_bytes(shape: &Shape) -> u64 {
 }
 
 /// Units of the superblocks that hold data / exported units: the free ones, and half of those that are open, one for each stream, hold none.
+/// Those that are set aside to hold one bit per cell hold what has just come.
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
     let shape = Shape::new(&ssd.geometry, superblock);
-    let holding = f64::from(shape.superblocks) - f64::from(superblock.collection.target) - f64::from(shape.placement.streams()) / 2.0;
+    let set_aside = if let Some(SlcRoom::Superblocks(superblocks)) = shape.slc { superblocks } else { 0 };
+    let holding =
+        f64::from(shape.superblocks) - f64::from(superblock.collection.target) - f64::from(shape.streams()) / 2.0 - f64::from(set_aside);
     holding * f64::from(shape.data_units()) / f64::from(shape.exported_units)
 }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::{CheckReport, FirstCollection, PlacementCheck, QueuesCheck};
-use crate::config::Isolation;
+use super::{CheckReport, FirstCollection, PlacementCheck, QueuesCheck, SlcCheck};
+use crate::config::{Isolation, SlcMode};
 use flashraid_workload::units::{Size, counted};
 
 impl fmt::Display for CheckReport {
@@ -58,6 +58,17 @@ impl fmt::Display for CheckReport {
                     "{queues}, of which this workload uses {used}; {burst} of each in turn while fewer than {commands} commands are in flight"
                 );
                 line(f, "queues", &text)?;
+            }
+            if let Some(slc) = &drive.slc {
+                let SlcCheck { superblocks, bytes, bytes_unscaled, mode } = *slc;
+                let when = if mode == SlcMode::Dynamic { " after idle time" } else { "" };
+                let superblocks = counted(u64::from(superblocks), "superblock");
+                let mut text = format!("up to {superblocks} with one bit per cell{when}, which hold {}", size(bytes));
+                if drive.scale > 1 {
+                    text += &format!(" ({} in the drive)", size(bytes_unscaled));
+                }
+                text += "; what is folded is programmed once more, which the expected write amplification leaves out";
+                line(f, "SLC", &text)?;
             }
             let mut text = format!("{} before the free superblocks are used up", size(drive.burst_bytes));
             if drive.scale > 1 {

@@ -4,7 +4,9 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
 use super::gc::GcConfig;
-use super::superblock::{BufferConfig, FirmwareConfig, PlacementHandlesConfig, QueuesConfig, SuperblockConfig, SuspensionConfig};
+use super::superblock::{
+    BufferConfig, FirmwareConfig, PlacementHandlesConfig, QueuesConfig, SlcConfig, SuperblockConfig, SuspensionConfig,
+};
 use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, Rate, Size, TimePerByte, UnitError};
 
 /// The preset that a configuration which names none builds on.
@@ -66,6 +68,9 @@ pub struct SsdConfig {
     /// Placement handles of such a drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement_handles: Option<PlacementHandlesConfig>,
+    /// Superblocks of such a drive that hold one bit per cell for a while; without this table there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc: Option<SlcConfig>,
     /// The drive is simulated with so many times fewer rows in each superblock, and erases that much shorter: a drive that does not fit the
     /// memory. Superblocks, dies, buffer and spare area stay as they are; what free space absorbs shrinks. Needs `ssd.superblock`.
     /// With `scale_by = "width"` it is a narrower drive instead.

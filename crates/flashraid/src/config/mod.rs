@@ -66,7 +66,7 @@ pub use read::ReadConfig;
 pub use renamed::{Migrated, Renaming, migrate, renamed_preset};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::address_space;
-pub use superblock::{BufferConfig, FirmwareConfig, Isolation, PlacementHandlesConfig, PlaneReads, SuperblockConfig};
+pub use superblock::{BufferConfig, FirmwareConfig, Isolation, PlacementHandlesConfig, PlaneReads, SlcConfig, SlcMode, SuperblockConfig};
 pub use workload::*;
 pub(crate) use workload_spec::changed_workload_keys;
 

@@ -1,15 +1,15 @@
-//! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`, `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
+//! `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`, `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]`, `[ssd.slc]` and `ssd.scale`, made into what the model knows (section 24 of the rules).
 
 use super::Config;
 use super::device::{Link, LinkRate, ScaleBy, Start, Transfer, WarmUpPattern};
 use super::gc::{GcConfig, Idle, Preemption};
 use super::resolve::{LONGEST_OPERATION_NS, Resolver, SECTOR_BYTES, link};
-use super::superblock::{self as written, FirmwareConfig, Isolation, PlaneReads, SuperblockConfig};
+use super::superblock::{self as written, FirmwareConfig, Isolation, PlaneReads, SlcMode, SuperblockConfig};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
     self, Allocation, Blocking, BufferParams, FirmwareParams, GcParams, OperationSuspension, PlacementHandles, PlaneChoice, Pool,
-    Procedure, QueueParams, SUPERPAGE_UNITS_MAX, Shape, SsdParams, SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger,
-    VictimPolicy,
+    Procedure, QueueParams, SUPERPAGE_UNITS_MAX, Shape, SlcParams, SlcRoom, SsdParams, SuperblockCollection, SuperblockParams,
+    SuperblockSuspension, Trigger, UpkeepParams, VictimPolicy,
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
@@ -48,6 +48,7 @@ impl Resolver<'_> {
             ("ssd.firmware", ssd.firmware.is_some()),
             ("ssd.suspension", ssd.suspension.is_some()),
             ("ssd.placement_handles", ssd.placement_handles.is_some()),
+            ("ssd.slc", ssd.slc.is_some()),
             ("ssd.scale", ssd.scale != 1),
             ("ssd.scale_by", ssd.scale_by != ScaleBy::Space),
             ("ssd.warm_up.start", ssd.warm_up.start == Start::Fresh),
@@ -328,6 +329,7 @@ impl Resolver<'_> {
             programs_at_once: written.programs_at_once.unwrap_or(geometry.dies),
             rain: written.rain,
             placement,
+            slc: self.slc(config, geometry, written),
             buffer: BufferParams {
                 units: units.min(u64::from(u32::MAX >> 1)) as u32,
                 ack_ns: self.time("ssd.buffer.ack", buffer.ack, 0),
@@ -345,6 +347,14 @@ impl Resolver<'_> {
                 span: written.span,
                 floor: written.floor,
                 debt_units: u64::from(written.debt) * u64::from(geometry.dies) * u64::from(superpage_units),
+            },
+            upkeep: UpkeepParams {
+                // A block with fewer pages is read less.
+                refresh_reads: written.refresh_reads.map(|reads| {
+                    let all = u64::from(reads) * u64::from(geometry.dies) * u64::from(geometry.planes);
+                    scaled(all, config, geometry).max(1)
+                }),
+                wear_difference: written.wear_difference,
             },
             suspension: (config.ssd.gc.preemption == Preemption::Suspend).then(|| {
                 let written = config.ssd.suspension.clone().unwrap_or_default();
@@ -375,6 +385,34 @@ impl Resolver<'_> {
             times_max: written.suspensions_max,
             progress_ns: written.progress.map_or(suspend_ns, |time| self.time(&key("progress"), time, 0)),
         }
+    }
+
+    /// Superblocks with one bit per cell (rule 222).
+    fn slc(&mut self, config: &Config, geometry: &Geometry, superblock: &SuperblockConfig) -> Option<SlcParams> {
+        let written = config.ssd.slc.as_ref()?;
+        if superblock.pages_per_cell == 1 {
+            let message = "`ssd.slc` is there, but `ssd.superblock.pages_per_cell` is 1: all superblocks hold one bit per cell";
+            self.problem("ssd.slc", message, Some("remove it"));
+        }
+        if config.ssd.placement_handles.as_ref().is_some_and(|placement| placement.handles > 1) {
+            let message =
+                "`ssd.slc` is there, but with `ssd.placement_handles` what lies apart would lie together with one bit per cell at first";
+            self.problem("ssd.slc", message, Some("remove one of the two"));
+        }
+        let share = written.share.0;
+        if share <= 0.0 {
+            let message = format!("`ssd.slc.share` is {}, but must be above 0", written.share);
+            self.problem("ssd.slc.share", message, Some("leave out [ssd.slc] to have none"));
+        }
+        let room = match written.mode {
+            SlcMode::Static => SlcRoom::Superblocks((share * f64::from(geometry.blocks_per_plane)).ceil() as u32),
+            SlcMode::Dynamic => SlcRoom::ShareOfFree { millionths: (share * 1e6).round() as u32 },
+        };
+        Some(SlcParams {
+            room,
+            program_ns: self.time("ssd.slc.program", written.program, 1),
+            read_ns: self.time("ssd.slc.read", written.read, 1),
+        })
     }
 
     fn firmware(&mut self, written: &FirmwareConfig) -> FirmwareParams {
@@ -413,15 +451,20 @@ impl Resolver<'_> {
             return;
         }
         let open = shape.open_max();
-        if target + open > left {
+        let (slc, and_slc) = match shape.slc {
+            Some(SlcRoom::Superblocks(slc)) => (slc, format!(", and {slc} of `ssd.slc`")),
+            _ => (0, String::new()),
+        };
+        if target + open + slc > left {
             let and_parity = if superblock.rain { format!(", of which parity leaves {left}") } else { String::new() };
             let that_are_open = match open {
                 4 => "four that are open".to_owned(),
+                _ if shape.slc.is_some() => format!("{open} that are open"),
                 _ => format!("{open} that are open for `ssd.placement_handles`"),
             };
             let message = format!(
-                "`ssd.geometry.reserved` leaves {reserved} superblocks in reserve{and_parity}, but {} are needed: `ssd.superblock.target` ({target}) and {that_are_open}",
-                target + open
+                "`ssd.geometry.reserved` leaves {reserved} superblocks in reserve{and_parity}, but {} are needed: `ssd.superblock.target` ({target}) and {that_are_open}{and_slc}",
+                target + open + slc
             );
             self.problem("ssd.geometry.reserved", message, Some("raise it, or ssd.geometry.blocks, or lower ssd.superblock.target"));
         } else if !shape.never_stops(floor) {

@@ -1,10 +1,10 @@
 //! What users write about drives that write superpages out of a buffer: `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`,
-//! `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]`.
+//! `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]`, `[ssd.slc]`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use flashraid_workload::units::{Duration, Size};
+use flashraid_workload::units::{Duration, Fraction, Size};
 
 /// The drive maps units, programs superpages and collects superblocks little by little; without this table it has pools of blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +47,16 @@ pub struct SuperblockConfig {
     /// Moves owed beyond which no superpage of the host begins, in superpages per die.
     #[schemars(range(min = 0, max = 65_536))]
     pub debt: u32,
+    /// Array reads of a block for the host, on average over those of its superblock, after which the superblock is moved (read disturb);
+    /// without it never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub refresh_reads: Option<u32>,
+    /// Erases that the most erased superblock may be ahead; when it is as many, the least erased one is moved (static wear levelling).
+    /// Without it never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2, max = 1_000_000))]
+    pub wear_difference: Option<u32>,
 }
 
 impl Default for SuperblockConfig {
@@ -65,6 +75,8 @@ impl Default for SuperblockConfig {
             span: 3,
             floor: 2,
             debt: 4,
+            refresh_reads: None,
+            wear_difference: None,
         }
     }
 }
@@ -132,6 +144,31 @@ pub enum Isolation {
     Initially,
     /// For ever: what is moved stays with its handle. `ssd.superblock.floor` is to be at least `handles` + 1.
     Persistently,
+}
+
+/// What the host writes goes to superblocks with one bit per cell (SLC) while there is room, and is folded into others by collection; needs
+/// `ssd.superblock`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SlcConfig {
+    /// What `share` is a share of.
+    pub mode: SlcMode,
+    /// Superblocks that may hold one bit per cell at a time, as a share; a superblock holds `superblock.pages_per_cell` times less in this way.
+    pub share: Fraction,
+    /// Time in which all planes of a die program a flash page each.
+    pub program: Duration,
+    /// Time of an array read.
+    pub read: Duration,
+}
+
+/// What the room for one bit per cell depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SlcMode {
+    /// A share of all superblocks, taken from those in reserve.
+    Static,
+    /// A share of the superblocks that are free beyond `superblock.target`: a full drive has little.
+    Dynamic,
 }
 
 /// How reads interrupt programs and erases of a drive; needs `ssd.superblock`, and `gc.preemption = "suspend"`.

@@ -144,6 +144,10 @@ pub struct DriveInputs {
     pub rain: bool,
     /// Their placement handles, if there are any.
     pub placement: Option<PlacementHandles>,
+    /// Superblocks of theirs hold one bit per cell.
+    pub has_slc: bool,
+    /// They move superblocks for their own sake.
+    pub has_upkeep: bool,
     /// Bytes of a page.
     pub page_bytes: u32,
     /// Commands wait in queues until they are fetched.
@@ -196,6 +200,8 @@ fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
             erases: share(c.erase_ns),
         },
         placement: drive.placement.map(|placement| placement_report(drive, placement)),
+        slc: drive.has_slc.then_some(SlcReport { units_programmed: c.units_slc, units_folded: c.units_folded }),
+        upkeep: drive.has_upkeep.then_some(UpkeepReport { refreshed: c.refreshed, levelled: c.levelled }),
     }
 }
 
@@ -769,6 +775,8 @@ pub(super) mod tests {
             dies: 4,
             rain: false,
             placement: None,
+            has_slc: false,
+            has_upkeep: false,
             page_bytes: 4096,
             has_queues: false,
             scale: 4,

@@ -373,6 +373,14 @@ fn drive_section(drive: &DriveReport) -> Section {
             rows.push(Row::new("moved, of all handles: bytes programmed", [count(shared)], "B"));
         }
     }
+    if let Some(upkeep) = &drive.upkeep {
+        rows.push(Row::new("of which had been read often", [count(upkeep.refreshed)], ""));
+        rows.push(Row::new("of which had been erased seldom", [count(upkeep.levelled)], ""));
+    }
+    if let Some(slc) = &drive.slc {
+        rows.push(Row::new("units programmed with one bit per cell", [count(slc.units_programmed)], ""));
+        rows.push(Row::new("units folded", [count(slc.units_folded)], ""));
+    }
     if drive.scale > 1 {
         let by = if drive.scale_by == Some(ScaleBy::Width) { " by width" } else { "" };
         rows.insert(0, Row::new("scale", [format!("1 : {}{by}", drive.scale)], ""));

@@ -62,6 +62,8 @@ pub(super) struct Buffer {
     flushes: Vec<(u64, u32)>,
     /// Writes that are to survive a loss of power and are in the buffer.
     forced: Vec<Forced>,
+    /// Superpages with one bit per cell that have no place yet.
+    slc_promised: u32,
     /// Since when the first superpage of `to_place` has waited for a superblock.
     foreground_since: Option<TimeNs>,
     /// The first superpage of `to_place` has waited because moves were owed.
@@ -197,7 +199,7 @@ impl Drive {
         let superpage = &mut self.buffer.superpages[id];
         self.media.map[unit as usize] = Buffer::slot(id, superpage.units.len(), per_superpage);
         superpage.units.push(unit);
-        let is_full = superpage.units.len() == per_superpage as usize;
+        let is_full = superpage.units.len() == self.media.superpage_units(superpage.stream) as usize;
         let reads = is_partial && on_flash;
         superpage.missing += u32::from(reads);
         if is_full {
@@ -223,7 +225,9 @@ impl Drive {
     }
 
     fn open_superpage(&mut self, now: TimeNs, handle: u8) -> u32 {
-        let id = self.begin_superpage(Stream::Host(handle));
+        let stream = self.media.stream_of_host(handle, self.buffer.slc_promised, self.params.collection.target);
+        self.buffer.slc_promised += u32::from(stream == Stream::Slc);
+        let id = self.begin_superpage(stream);
         let number = self.buffer.superpages[id].number;
         self.buffer.filling[usize::from(handle)] = Some(id);
         self.buffer.pending.insert(number);
@@ -292,7 +296,7 @@ impl Drive {
             self.buffer.waits_for_debt = false;
             self.buffer.to_place.pop_front();
             self.give_to_die(now, id, die);
-            self.earn(self.buffer.superpages[id].units.len() as u32);
+            self.earn(id);
             self.dispatch(now, die);
             self.begin_parts(now);
         }
@@ -306,7 +310,9 @@ impl Drive {
     /// The superpage has its place.
     fn give_to_die(&mut self, now: TimeNs, id: u32, die: u32) {
         let free = self.media.free();
-        self.buffer.superpages[id].first = self.media.take_place(self.buffer.superpages[id].stream, die);
+        let stream = self.buffer.superpages[id].stream;
+        self.buffer.slc_promised -= u32::from(stream == Stream::Slc);
+        self.buffer.superpages[id].first = self.media.take_place(stream, die);
         self.await_program(id, die);
         if self.media.free() < free {
             self.superblock_opened(now);
@@ -318,7 +324,16 @@ impl Drive {
         let state = &mut self.dies[die as usize];
         let queue = if self.buffer.superpages[id].stream.is_host() { &mut state.programs } else { &mut state.moved_programs };
         queue.push_back(id);
-        state.waiting_ns += self.superpage_transfer_ns + self.program_ns;
+        let (transfer_ns, program_ns) = self.program_times(id);
+        self.dies[die as usize].waiting_ns += transfer_ns + program_ns;
+    }
+
+    /// Times of the transfer and of the program of a superpage.
+    pub(super) fn program_times(&self, id: u32) -> (u64, u64) {
+        let stream = self.buffer.superpages[id].stream;
+        let transfer_ns = u64::from(self.media.superpage_units(stream)) * self.params.unit_transfer_ns;
+        let slc = self.params.slc.filter(|_| stream == Stream::Slc);
+        (transfer_ns, slc.map_or(self.program_ns, |slc| slc.program_ns))
     }
 
     /// The program of a superpage has begun: if it is the last of its row with data, the parity of that goes to its die (rule 218).
@@ -338,9 +353,10 @@ impl Drive {
 
     /// The program of parity has ended.
     fn parity_programmed(&mut self, now: TimeNs, id: u32) {
-        let units = u64::from(self.shape.superpage_units());
+        let stream = self.buffer.superpages[id].stream;
+        let units = u64::from(self.media.superpage_units(stream));
         self.drive_counters.units_parity += units;
-        self.drive_counters.by_handle.programmed(self.buffer.superpages[id].stream, units);
+        self.drive_counters.by_handle.programmed(stream, units);
         let is_sealed = self.media.superpage_programmed(self.buffer.superpages[id].first);
         self.buffer.superpages.give_back(id);
         if is_sealed {
@@ -420,11 +436,12 @@ impl Drive {
         let per_superpage = self.shape.superpage_units();
         let Superpage { stream, number, units, sources, first, .. } = std::mem::take(&mut self.buffer.superpages[id]);
         let of_host = stream.is_host();
-        let padded = per_superpage - units.len() as u32;
-        self.drive_counters.units_padded += u64::from(padded);
-        self.drive_counters.by_handle.programmed(stream, u64::from(per_superpage));
+        let all = self.media.superpage_units(stream);
+        self.drive_counters.units_padded += u64::from(all - units.len() as u32);
+        self.drive_counters.by_handle.programmed(stream, u64::from(all));
         if of_host {
             self.drive_counters.units_programmed += units.len() as u64;
+            self.drive_counters.units_slc += if stream == Stream::Slc { units.len() as u64 } else { 0 };
             for (at, &unit) in units.iter().enumerate() {
                 if self.media.map[unit as usize] == Buffer::slot(id, at, per_superpage) {
                     self.media.settle(unit, first + at as u32);
@@ -434,6 +451,7 @@ impl Drive {
             self.buffer.pending.remove(&number);
         } else {
             self.drive_counters.units_moved += units.len() as u64;
+            self.drive_counters.units_folded += sources.iter().filter(|&&source| self.media.is_slc(source)).count() as u64;
             self.counters.gc_pages_moved += units.len() as u64 * u64::from(self.params.unit_pages);
             for (at, (&unit, &source)) in units.iter().zip(&sources).enumerate() {
                 if self.media.map[unit as usize] == source {

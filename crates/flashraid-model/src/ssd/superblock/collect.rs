@@ -1,6 +1,6 @@
 //! Collection of superblocks, little by little, as the host writes (rules 209, 210 and 213).
 
-use super::{Drive, DriveWake, Shape, SuperblockCollection, Table};
+use super::{Drive, DriveWake, Shape, SuperblockCollection, Table, Upkeep};
 use crate::events::{GcInterval, TimeNs};
 
 /// The valid units of a superpage of a victim, on their way.
@@ -26,6 +26,8 @@ struct Victim {
     valid: u32,
     /// The next superpage.
     next: u32,
+    /// It is moved for its own sake.
+    for_upkeep: bool,
 }
 
 /// A victim that is not erased.
@@ -47,6 +49,8 @@ pub(super) struct Collection {
     /// What host writes have earned and moves have not spent.
     credits: i128,
     victim: Option<Victim>,
+    /// The last victim was moved since it had been erased seldom.
+    has_levelled: bool,
     moving: Vec<Moving>,
     pub parts: Table<Part>,
     /// Units for which there is room between read and program.
@@ -64,6 +68,7 @@ impl Collection {
         Self {
             credits: 0,
             victim: None,
+            has_levelled: false,
             moving: Vec::new(),
             parts: Table::default(),
             room: 2 * u64::from(shape.dies) * u64::from(shape.superpage_units()),
@@ -82,7 +87,7 @@ impl Collection {
     /// Units that are to be moved for what the host has written.
     pub fn owed_units(&self, shape: &Shape, params: &SuperblockCollection) -> u64 {
         match self.victim {
-            Some(_) if self.credits > 0 => (self.credits / self.cost(shape, params)) as u64,
+            Some(victim) if self.credits > 0 && !victim.for_upkeep => (self.credits / self.cost(shape, params)) as u64,
             _ => 0,
         }
     }
@@ -116,8 +121,8 @@ impl Drive {
         is_forced || self.collection.is_idle || self.media.free() <= self.params.collection.floor
     }
 
-    /// A superpage of the host with so many units has its die. What collection does by itself the host owes nothing for.
-    pub(super) fn earn(&mut self, units: u32) {
+    /// A superpage of the host has its die. What collection does by itself the host owes nothing for.
+    pub(super) fn earn(&mut self, id: u32) {
         let pace = self.pace();
         if pace == 0 || self.is_urgent() {
             return;
@@ -125,19 +130,44 @@ impl Drive {
         if self.collection.victim.is_none() {
             self.choose_victim();
         }
-        if let Some(victim) = self.collection.victim {
+        if let Some(victim) = self.collection.victim.filter(|victim| !victim.for_upkeep) {
+            let superpage = &self.buffer.superpages[id];
+            // What counts is the room that it takes, which with one bit per cell is that of so many more units.
+            let times = self.shape.superpage_units() / self.media.superpage_units(superpage.stream);
+            let units = superpage.units.len() as u32 * times;
             self.collection.credits += i128::from(units) * i128::from(victim.valid) * i128::from(pace);
         }
     }
 
     fn choose_victim(&mut self) -> bool {
         let Some(block) = self.media.victim() else { return false };
+        self.begin_victim(block, None);
+        true
+    }
+
+    /// Something is moved for its own sake, if that is due and there is room; after one for wear another victim has its turn (rule 223).
+    fn choose_overdue(&mut self) -> bool {
+        if self.media.free() <= self.params.collection.floor {
+            return false;
+        }
+        let Some((block, upkeep)) = self.media.overdue(&self.params.upkeep, !self.collection.has_levelled) else { return false };
+        self.begin_victim(block, Some(upkeep));
+        true
+    }
+
+    fn count_victim(&mut self, upkeep: Option<Upkeep>) {
+        self.drive_counters.victims += 1;
+        self.drive_counters.refreshed += u64::from(upkeep == Some(Upkeep::Refresh));
+        self.drive_counters.levelled += u64::from(upkeep == Some(Upkeep::Wear));
+        self.collection.has_levelled = upkeep == Some(Upkeep::Wear);
+    }
+
+    fn begin_victim(&mut self, block: u32, upkeep: Option<Upkeep>) {
         let valid = self.media.superblocks[block as usize].valid;
         self.media.begin_victim(block);
-        self.drive_counters.victims += 1;
-        self.collection.victim = Some(Victim { block, valid, next: 0 });
+        self.count_victim(upkeep);
+        self.collection.victim = Some(Victim { block, valid, next: 0, for_upkeep: upkeep.is_some() });
         self.collection.moving.push(Moving { block, parts: 0, units: 0, all_begun: false, erases: 0 });
-        true
     }
 
     /// Begins parts of victims as far as credits, or need, and room allow. The last units of a victim wait for the next one's, unless their
@@ -173,8 +203,18 @@ impl Drive {
         loop {
             let is_urgent = self.is_urgent();
             let Some(mut victim) = self.collection.victim else {
+                if self.choose_overdue() {
+                    continue;
+                }
                 let on_their_way = self.media.free() as usize + self.collection.moving.len();
-                if is_urgent && on_their_way < (target + span) as usize && self.choose_victim() {
+                let set_aside = if self.collection.is_idle { self.media.set_aside() } else { 0 };
+                if is_urgent && on_their_way < (target + span + set_aside) as usize && self.choose_victim() {
+                    continue;
+                }
+                if self.collection.is_idle
+                    && let Some(block) = self.media.folding_victim()
+                {
+                    self.begin_victim(block, None);
                     continue;
                 }
                 return;
@@ -191,13 +231,14 @@ impl Drive {
             victim.next = superpage;
             self.collection.victim = Some(victim);
             let units = part.units();
-            let cost = self.collection.cost(&self.shape, &self.params.collection);
-            if (!is_urgent && self.collection.credits < cost) || u64::from(units) > self.collection.room {
+            let cost = if victim.for_upkeep { 0 } else { self.collection.cost(&self.shape, &self.params.collection) };
+            let needs_no_credit = is_urgent || victim.for_upkeep;
+            if (!needs_no_credit && self.collection.credits < cost) || u64::from(units) > self.collection.room {
                 return;
             }
             let after = self.collection.credits - i128::from(units) * cost;
             // Moves that need no credit pay off what is owed, and no more: they bring the host nothing for later.
-            self.collection.credits = if is_urgent { after.max(self.collection.credits.min(0)) } else { after };
+            self.collection.credits = if needs_no_credit { after.max(self.collection.credits.min(0)) } else { after };
             victim.next += 1;
             self.collection.victim = Some(victim);
             self.collection.room -= u64::from(units);
@@ -243,9 +284,8 @@ impl Drive {
     }
 
     fn step_of(&self, part: &Part, page_type: u32) -> (u64, u32) {
-        let types = &self.params.page_read_ns;
         let page = self.shape.place(part.first).page_of_block + page_type;
-        (types[page as usize % types.len()], self.units_of_type(part, page_type))
+        (self.array_read_ns(part.first, page), self.units_of_type(part, page_type))
     }
 
     /// What is left of a part if it waits for no channel.
@@ -346,17 +386,21 @@ impl Drive {
     pub(super) fn collect_at_once(&mut self) {
         let planes = u64::from(self.shape.dies) * u64::from(self.shape.planes);
         let per_superpage = u64::from(self.shape.superpage_units());
-        while self.media.free() <= self.params.collection.target
-            && let Some(victim) = self.media.victim()
-        {
+        let target = self.params.collection.target;
+        loop {
+            let overdue = self.media.overdue(&self.params.upkeep, !self.collection.has_levelled).filter(|_| self.media.free() > target);
+            let others = || self.media.folding_victim().or_else(|| self.media.victim().filter(|_| self.media.free() <= target));
+            let Some(victim) = overdue.map(|(block, _)| block).or_else(others) else { return };
+            self.count_victim(overdue.map(|(_, upkeep)| upkeep));
+            let of_slc = self.media.superblocks[victim as usize].is_slc;
             let stream = self.media.collection_of(victim);
             let parity_before = self.untimed.parity_superpages_moved(stream);
             let moved = self.untimed.collect_one(&mut self.media, victim);
             let parity = (self.untimed.parity_superpages_moved(stream) - parity_before) * per_superpage;
             self.drive_counters.units_parity += parity;
             self.drive_counters.by_handle.programmed(stream, u64::from(moved) + parity);
-            self.drive_counters.victims += 1;
             self.drive_counters.units_moved += u64::from(moved);
+            self.drive_counters.units_folded += u64::from(if of_slc { moved } else { 0 });
             self.counters.gc_pages_moved += u64::from(moved) * u64::from(self.params.unit_pages);
             self.counters.erases += planes;
         }
@@ -418,8 +462,7 @@ impl Drive {
 
     pub(super) fn idle_since(&mut self, now: TimeNs, commands: u32) {
         let denied = self.agent.as_ref().is_some_and(|agent| agent.is_denied);
-        let SuperblockCollection { target, span, .. } = self.params.collection;
-        if commands == self.collection.commands && self.idle_ns.is_some() && !denied && self.media.free() < target + span {
+        if commands == self.collection.commands && self.idle_ns.is_some() && !denied && !self.is_idle_goal_reached() {
             self.collection.is_idle = true;
             self.note_pace(now);
             self.begin_parts(now);
@@ -438,11 +481,15 @@ impl Drive {
 
     /// Idle collection has reached its goal.
     pub(super) fn idle_sees_free(&mut self, now: TimeNs) {
-        let SuperblockCollection { target, span, .. } = self.params.collection;
-        if self.collection.is_idle && self.media.free() >= target + span {
+        if self.collection.is_idle && self.is_idle_goal_reached() {
             self.collection.is_idle = false;
             self.note_pace(now);
         }
+    }
+
+    fn is_idle_goal_reached(&self) -> bool {
+        let SuperblockCollection { target, span, .. } = self.params.collection;
+        self.media.free() >= target + span + self.media.set_aside() && !self.media.holds_slc()
     }
 
     /// Nothing of collection is on its way, and nothing can begin.

@@ -21,7 +21,7 @@ impl ByHandle {
 
     pub(super) fn programmed(&mut self, stream: Stream, units: u64) {
         match stream {
-            Stream::Host(handle) => self.host_units[usize::from(handle)] += units,
+            Stream::Host(_) | Stream::Slc => self.host_units[usize::from(stream.handle())] += units,
             Stream::Collection(handle) => self.collection_units[usize::from(handle)] += units,
         }
     }
@@ -77,8 +77,12 @@ counters! {
     buffer_hits,
     /// Units programmed for the host.
     units_programmed,
+    /// Of these, units programmed with one bit per cell.
+    units_slc,
     /// Units moved by collection and programmed.
     units_moved,
+    /// Of these, units moved out of superblocks with one bit per cell.
+    units_folded,
     /// Units that collection had begun to move when the host replaced them, and that were not programmed again.
     units_dropped,
     /// Places of units that were programmed without data, since a superpage was closed early.
@@ -121,6 +125,10 @@ counters! {
     erase_ns,
     /// Superblocks collected.
     victims,
+    /// Of these, superblocks that were moved since they had been read often.
+    refreshed,
+    /// Of these, superblocks that were moved since they had been erased seldom.
+    levelled,
 }
 
 impl DriveCounters {

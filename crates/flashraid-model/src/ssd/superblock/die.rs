@@ -192,14 +192,21 @@ impl Drive {
             return;
         }
         let id = reads.take();
-        let types = &self.params.page_read_ns;
-        let read = &mut reads[id];
-        read.array_ns = types[place.page_of_block as usize % types.len()];
+        let array_ns = self.array_read_ns(ppn, place.page_of_block);
+        let (die, read) = (&mut self.dies[place.die as usize], &mut self.reads[id]);
+        read.array_ns = array_ns;
         (read.flash_page, read.die, read.plane) = (place.flash_page, place.die, place.plane);
         read.units = 1 << place.unit_of_page;
         read.readers.push(reader);
         die.waiting_ns += read.array_ns + self.params.unit_transfer_ns;
         die.reads.push_back(id);
+    }
+
+    /// Time of an array read of the page with that number in its block, `ppn` being in that block.
+    pub(super) fn array_read_ns(&self, ppn: u32, page_of_block: u32) -> u64 {
+        let types = &self.params.page_read_ns;
+        let slc = self.params.slc.filter(|_| self.media.is_slc(ppn));
+        slc.map_or(types[page_of_block as usize % types.len()], |slc| slc.read_ns)
     }
 
     /// The dies that have got reads look at what waits for them, in the order in which they got the first.
@@ -275,6 +282,8 @@ impl Drive {
         state.current_work_ends = state.current_work_ends.max(ends);
         read.collected_before_ns = state.collected_ns(now);
         let over = now + read.array_ns;
+        let block = self.media.superblock_of(read.flash_page * self.shape.flash_page_units);
+        self.media.superblocks[block as usize].reads += 1;
         self.drive_counters.array_reads += 1;
         self.schedule(over, DriveWake::ArrayRead(id));
         true
@@ -318,10 +327,16 @@ impl Drive {
                 Reader::Rest(superpage) => self.rest_is_there(now, superpage),
             }
         }
-        let die = read.die;
+        let (die, flash_page) = (read.die, read.flash_page);
         self.reads[id] = read;
         self.reads.give_back(id);
         self.dispatch(now, die);
+        if let Some(reads) = self.params.upkeep.refresh_reads {
+            let block = self.media.superblock_of(flash_page * self.shape.flash_page_units);
+            if self.media.superblocks[block as usize].reads >= reads {
+                self.begin_parts(now);
+            }
+        }
     }
 
     /// The first of what waits for all planes, in the order of its class (rule 211).
@@ -351,7 +366,8 @@ impl Drive {
                 queue.pop_front();
                 self.programs_running += 1;
                 self.buffer.superpages[id].stage = Stage::Programming;
-                self.superpage_transfer_ns + self.program_ns
+                let (transfer_ns, program_ns) = self.program_times(id);
+                transfer_ns + program_ns
             }
             Job::Erase(_) => {
                 state.erases.pop_front();
@@ -369,7 +385,7 @@ impl Drive {
         state.exclusive = Some(Exclusive { job, step, began: now, suspensions: 0, suspended_from: 0, reads_came: false });
         match job {
             Job::Program(id) | Job::MovedProgram(id) => {
-                let at = self.transfer(now, die, self.superpage_transfer_ns);
+                let at = self.transfer(now, die, self.program_times(id).0);
                 self.schedule(at, DriveWake::Exclusive(die));
                 self.parity_follows(now, id);
             }
@@ -396,7 +412,7 @@ impl Drive {
             _ => return,
         };
         match exclusive.job {
-            Job::Program(_) | Job::MovedProgram(_) if !in_array => return self.array_works(now, die, self.program_ns),
+            Job::Program(id) | Job::MovedProgram(id) if !in_array => return self.array_works(now, die, self.program_times(id).1),
             Job::Move(part) if in_array => {
                 let ns = u64::from(self.part_step(part).1) * self.params.unit_transfer_ns;
                 let at = self.transfer(now, die, ns);

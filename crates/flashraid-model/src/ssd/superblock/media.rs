@@ -2,7 +2,7 @@
 //!
 //! Four bytes for each exported unit, four and a bit for each unit of the medium.
 
-use super::params::{PlacementHandles, Shape, SuperblockCollection};
+use super::params::{PlacementHandles, Shape, SlcRoom, SuperblockCollection, Upkeep, UpkeepParams};
 use crate::rng;
 use std::collections::BTreeMap;
 
@@ -16,6 +16,8 @@ pub(super) const BUFFERED: u32 = 1 << 31;
 pub(super) enum Stream {
     /// The host, with this placement handle.
     Host(u8),
+    /// The host, into superblocks with one bit per cell.
+    Slc,
     /// Collection: of this handle if what it moves stays with it, else of all, as 0.
     Collection(u8),
 }
@@ -28,13 +30,14 @@ impl Default for Stream {
 
 impl Stream {
     pub fn is_host(self) -> bool {
-        matches!(self, Self::Host(_))
+        matches!(self, Self::Host(_) | Self::Slc)
     }
 
     /// The handle, or 0 for what collection moves of all.
     pub fn handle(self) -> u8 {
         match self {
             Self::Host(handle) | Self::Collection(handle) => handle,
+            Self::Slc => 0,
         }
     }
 }
@@ -55,10 +58,14 @@ pub(super) struct Superblock {
     pub state: State,
     /// The placement handle of its units, if what is moved stays with its handle; else 0.
     pub handle: u8,
+    /// It holds one bit per cell (rule 222).
+    pub is_slc: bool,
     pub valid: u32,
     /// Superpages whose programs have ended.
     pub programmed: u32,
     pub erases: u32,
+    /// Array reads for the host since it was erased.
+    pub reads: u64,
 }
 
 /// A superblock that a stream writes to.
@@ -84,8 +91,10 @@ pub struct Media {
     pub(super) superblocks: Vec<Superblock>,
     /// In the order in which they became free.
     pub(super) free: std::collections::VecDeque<u32>,
-    /// At most two for each stream, the older one first; those of the host come before those of collection.
+    /// At most two for each stream, the older one first: of the host, of collection, of the host with one bit per cell.
     pub(super) open: Vec<Vec<Open>>,
+    /// Superblocks with one bit per cell, until they are erased.
+    pub(super) slc_in_use: u32,
     /// With parity: of rows that have begun, counted over all superblocks, how many superpages of data have; rows that are full are not there.
     pub(super) rows_begun: BTreeMap<u32, u32>,
 }
@@ -102,7 +111,7 @@ impl Media {
     /// A drive all of whose exported units are mapped in order, or with `fresh` none.
     pub(super) fn new(shape: Shape, die_order: &[u32], fresh: bool) -> Self {
         let places = shape.units() as usize;
-        let empty = Superblock { state: State::Free, handle: 0, valid: 0, programmed: 0, erases: 0 };
+        let empty = Superblock { state: State::Free, handle: 0, is_slc: false, valid: 0, programmed: 0, erases: 0, reads: 0 };
         let mut media = Self {
             shape,
             die_order: die_order.to_vec(),
@@ -111,7 +120,8 @@ impl Media {
             valid: vec![0; places.div_ceil(64)],
             superblocks: vec![empty; shape.superblocks as usize],
             free: (0..shape.superblocks).collect(),
-            open: vec![Vec::new(); shape.placement.streams() as usize],
+            open: vec![Vec::new(); shape.streams() as usize],
+            slc_in_use: 0,
             rows_begun: BTreeMap::new(),
         };
         if !fresh {
@@ -199,7 +209,27 @@ impl Media {
         match stream {
             Stream::Host(handle) => usize::from(handle),
             Stream::Collection(handle) => self.shape.placement.handles as usize + usize::from(handle),
+            Stream::Slc => self.shape.placement.streams() as usize,
         }
+    }
+
+    /// Units that a superpage of the stream takes.
+    pub(super) fn superpage_units(&self, stream: Stream) -> u32 {
+        if stream == Stream::Slc { self.shape.slc_superpage_units() } else { self.shape.superpage_units() }
+    }
+
+    /// The stream of the host's next superpage with that handle, `promised` superpages with one bit per cell having no place yet (rule 222).
+    pub(super) fn stream_of_host(&self, handle: u8, promised: u32, target: u32) -> Stream {
+        let Some(room) = self.shape.slc else { return Stream::Host(handle) };
+        let left: u32 = self.open[self.number_of(Stream::Slc)].iter().map(|open| open.superpages_left).sum();
+        let more = room.superblocks_max(self.free(), self.slc_in_use, target).saturating_sub(self.slc_in_use);
+        let has_room = u64::from(promised) < u64::from(left) + u64::from(more) * u64::from(self.shape.data_superpages());
+        if has_room { Stream::Slc } else { Stream::Host(handle) }
+    }
+
+    /// Whether the unit at a place is one of one bit per cell.
+    pub(super) fn is_slc(&self, ppn: u32) -> bool {
+        self.superblocks[self.superblock_of(ppn) as usize].is_slc
     }
 
     /// The stream of what collection moves out of a superblock.
@@ -229,7 +259,8 @@ impl Media {
         let at = list.iter().position(|open| open.next_row[die as usize] < rows).unwrap_or_else(|| {
             let block = self.free.pop_front().expect("the die has room");
             let superblock = &mut self.superblocks[block as usize];
-            (superblock.state, superblock.handle) = (State::Open, handle);
+            (superblock.state, superblock.handle, superblock.is_slc) = (State::Open, handle, stream == Stream::Slc);
+            self.slc_in_use += u32::from(superblock.is_slc);
             list.push(Open::new(&self.shape, block));
             list.len() - 1
         });
@@ -251,6 +282,46 @@ impl Media {
         self.shape.is_useful(chosen.valid).then_some(block as u32)
     }
 
+    /// The sealed superblock with one bit per cell that has fewest valid units, chosen in the same way: it is to be folded.
+    pub(super) fn folding_victim(&self) -> Option<u32> {
+        let sealed = self.superblocks.iter().enumerate().filter(|(_, block)| block.state == State::Sealed && block.is_slc);
+        sealed.min_by_key(|&(number, block)| (block.valid, std::cmp::Reverse(number))).map(|(block, _)| block as u32)
+    }
+
+    /// The sealed superblock that is moved for its own sake, if one is: the most read one, or with `may_level` the least erased one, among equals
+    /// the one with the highest number (rule 223).
+    pub(super) fn overdue(&self, upkeep: &UpkeepParams, may_level: bool) -> Option<(u32, Upkeep)> {
+        let sealed = || self.superblocks.iter().enumerate().filter(|(_, block)| block.state == State::Sealed);
+        if let Some(reads) = upkeep.refresh_reads
+            && let Some((block, most)) = sealed().max_by_key(|&(number, block)| (block.reads, number))
+            && most.reads >= reads
+        {
+            return Some((block as u32, Upkeep::Refresh));
+        }
+        let difference = upkeep.wear_difference.filter(|_| may_level)?;
+        let (block, least) = sealed().min_by_key(|&(number, block)| (block.erases, std::cmp::Reverse(number)))?;
+        let most = self.superblocks.iter().map(|block| block.erases).max()?;
+        (most - least.erases >= difference).then_some((block as u32, Upkeep::Wear))
+    }
+
+    /// Superblocks with one bit per cell that take units.
+    fn slc_open(&self) -> u32 {
+        self.shape.slc.map_or(0, |_| self.open[self.number_of(Stream::Slc)].len() as u32)
+    }
+
+    /// Whether there are others, which take no more.
+    pub(super) fn holds_slc(&self) -> bool {
+        self.slc_in_use > self.slc_open()
+    }
+
+    /// Superblocks that are set aside to hold one bit per cell and that are to be free when the drive has been idle.
+    pub(super) fn set_aside(&self) -> u32 {
+        match self.shape.slc {
+            Some(SlcRoom::Superblocks(superblocks)) => superblocks.saturating_sub(self.slc_open()),
+            _ => 0,
+        }
+    }
+
     pub(super) fn begin_victim(&mut self, block: u32) {
         self.superblocks[block as usize].state = State::Victim;
     }
@@ -259,7 +330,9 @@ impl Media {
     pub(super) fn erased(&mut self, block: u32) {
         let superblock = &mut self.superblocks[block as usize];
         debug_assert_eq!(superblock.valid, 0, "all that was valid has been moved");
-        *superblock = Superblock { state: State::Free, handle: 0, valid: 0, programmed: 0, erases: superblock.erases + 1 };
+        self.slc_in_use -= u32::from(superblock.is_slc);
+        let erases = superblock.erases + 1;
+        *superblock = Superblock { state: State::Free, handle: 0, is_slc: false, valid: 0, programmed: 0, erases, reads: 0 };
         self.free.push_back(block);
     }
 
@@ -306,7 +379,7 @@ impl Media {
     /// (rule 215). With `target` superblocks free, and one more for each stream; ended when `go_on` says no.
     pub(super) fn settle_down(&mut self, stream: &mut rng::Stream, target: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let Shape { superblocks, exported_units, .. } = self.shape;
-        let (sealed, per_block) = (superblocks - target - self.shape.placement.streams(), self.shape.superblock_units());
+        let (sealed, per_block) = (superblocks - target - self.shape.streams(), self.shape.superblock_units());
         self.refill(true);
         let mut order: Vec<u32> = (0..exported_units).collect();
         let mut drawn = 0;
@@ -315,8 +388,9 @@ impl Media {
                 return false;
             }
             let block = self.free.pop_front().expect("all are free");
+            let programmed = self.shape.superpages();
             self.superblocks[block as usize] =
-                Superblock { state: State::Sealed, handle: 0, valid: 0, programmed: self.shape.superpages(), erases: 0 };
+                Superblock { state: State::Sealed, handle: 0, is_slc: false, valid: 0, programmed, erases: 0, reads: 0 };
             let (mut left, mut places_left) = (valid, self.shape.data_units());
             for at in 0..per_block {
                 let place = block * per_block + at;
@@ -366,6 +440,9 @@ impl Media {
             if self.shape.is_parity(place) {
                 return Err(format!("unit {unit} lies where parity is"));
             }
+            if self.is_slc(place) && place % self.shape.superpage_units() >= self.shape.slc_superpage_units() {
+                return Err(format!("unit {unit} lies beyond the first bit of a cell that holds one"));
+            }
             counted[(place / per_block) as usize] += 1;
         }
         let valid: u32 = self.valid.iter().map(|word| word.count_ones()).sum();
@@ -379,13 +456,20 @@ impl Media {
             let is_open_for = |stream: Stream| self.open[self.number_of(stream)].iter().any(|open| open.block as usize == block);
             let handles = 0..self.shape.placement.handles as u8;
             let collections = 0..self.shape.placement.collections() as u8;
-            let of = handles.map(Stream::Host).chain(collections.map(Stream::Collection)).find(|&stream| is_open_for(stream));
+            let slc = self.shape.slc.map(|_| Stream::Slc);
+            let of = handles.map(Stream::Host).chain(collections.map(Stream::Collection)).chain(slc).find(|&stream| is_open_for(stream));
             if self.shape.placement.is_persistent && of.is_some_and(|stream| stream.handle() != superblock.handle) {
                 return Err(format!("superblock {block} is open for another placement handle than its own"));
             }
-            if superblock.state == State::Free && superblock.valid > 0 {
+            if superblock.state == State::Free && (superblock.valid > 0 || superblock.is_slc) {
                 return Err(format!("superblock {block} is free and holds {} units", superblock.valid));
             }
+            if superblock.state == State::Open && of.is_some_and(|stream| (stream == Stream::Slc) != superblock.is_slc) {
+                return Err(format!("superblock {block} is open for other bits per cell than its own"));
+            }
+        }
+        if self.slc_in_use != self.superblocks.iter().map(|superblock| u32::from(superblock.is_slc)).sum::<u32>() {
+            return Err("superblocks with one bit per cell are counted wrongly".to_owned());
         }
         Ok(())
     }
@@ -433,7 +517,7 @@ impl UntimedWriter {
         }
         media.settle(unit, self.first + self.filled);
         self.filled += 1;
-        if self.filled == media.shape.superpage_units() {
+        if self.filled == media.superpage_units(self.stream) {
             self.close(media);
         }
     }
@@ -480,6 +564,7 @@ impl Warming {
     pub fn write(&mut self, media: &mut Media, unit: u32, handle: u8, collection: &SuperblockCollection) {
         if self.host[usize::from(handle)].filled == 0 {
             self.collect(media, collection.target);
+            self.host[usize::from(handle)].stream = media.stream_of_host(handle, 0, collection.target);
         }
         if let Some(place) = media.location(unit) {
             media.invalidate(place);

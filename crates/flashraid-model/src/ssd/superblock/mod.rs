@@ -132,7 +132,6 @@ pub(super) struct Drive {
     /// Half-duplex links have one lane, full-duplex links two: to the drive and to the host.
     link: Option<super::LinkParams>,
     lane_free: [TimeNs; 2],
-    superpage_transfer_ns: u64,
     program_ns: u64,
     erase_ns: u64,
     /// Host operations may go in between the steps of a read of collection.
@@ -182,7 +181,6 @@ impl Drive {
             params: superblock.clone(),
             link: params.link,
             lane_free: [0; 2],
-            superpage_transfer_ns: u64::from(shape.superpage_units()) * superblock.unit_transfer_ns,
             program_ns: params.timing.page_program_ns,
             erase_ns: params.timing.block_erase_ns,
             semi: gc.preemption.is_some(),

@@ -27,6 +27,8 @@ pub struct SuperblockParams {
     pub rain: bool,
     /// Placement handles, whose units lie apart (rule 221).
     pub placement: PlacementHandles,
+    /// What the host writes goes to superblocks with one bit per cell first (rule 222); needs one placement handle.
+    pub slc: Option<SlcParams>,
     /// The write buffer.
     pub buffer: BufferParams,
     /// Where commands wait until the drive fetches them; `None`: it takes them as they come.
@@ -35,6 +37,8 @@ pub struct SuperblockParams {
     pub firmware: FirmwareParams,
     /// When superblocks are collected.
     pub collection: SuperblockCollection,
+    /// What is moved for its own sake.
+    pub upkeep: UpkeepParams,
     /// How reads interrupt programs and erases in flight; `None`: they don't.
     pub suspension: Option<SuperblockSuspension>,
     /// Nothing is mapped at the start: no fill.
@@ -62,6 +66,42 @@ impl PlacementHandles {
     /// Streams of the host and of collection.
     pub fn streams(self) -> u32 {
         self.handles + self.collections()
+    }
+}
+
+/// Superblocks with one bit per cell (rule 222).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlcParams {
+    /// How many there may be.
+    pub room: SlcRoom,
+    /// Time in which all planes of a die program a page each.
+    pub program_ns: u64,
+    /// Time of an array read.
+    pub read_ns: u64,
+}
+
+/// How many superblocks may hold one bit per cell at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SlcRoom {
+    /// So many; at least 1.
+    Superblocks(u32),
+    /// A share of those that are free beyond the target of collection or hold one bit per cell.
+    ShareOfFree {
+        /// In millionths; 1 to 1,000,000.
+        millionths: u32,
+    },
+}
+
+impl SlcRoom {
+    /// Superblocks with one bit per cell at most, while `free` are free and `in_use` hold one bit per cell.
+    pub fn superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
+        match self {
+            Self::Superblocks(all) => all,
+            Self::ShareOfFree { millionths } => {
+                let beyond = u64::from(free.saturating_sub(target) + in_use);
+                (beyond * u64::from(millionths) / 1_000_000) as u32
+            }
+        }
     }
 }
 
@@ -130,6 +170,26 @@ pub struct SuperblockCollection {
     pub debt_units: u64,
 }
 
+/// What a drive moves for its own sake, not for room (rule 223).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UpkeepParams {
+    /// Array reads of a superblock for the host, since it was erased, after which it is moved, as reads disturb what lies next to what they read;
+    /// at least 1.
+    pub refresh_reads: Option<u64>,
+    /// Erases that the most erased superblock may be ahead of the least erased one that is sealed; when it is as many, that one is moved. At
+    /// least 1.
+    pub wear_difference: Option<u32>,
+}
+
+/// Why a superblock is moved for its own sake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Upkeep {
+    /// It has been read often.
+    Refresh,
+    /// It has been erased seldom.
+    Wear,
+}
+
 /// How reads interrupt what a die does with all its planes (rule 217).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperblockSuspension {
@@ -173,6 +233,8 @@ pub struct Shape {
     pub rain: bool,
     /// What lies apart.
     pub placement: PlacementHandles,
+    /// How many superblocks may hold one bit per cell.
+    pub slc: Option<SlcRoom>,
 }
 
 /// Placement handles of a drive at most.
@@ -196,12 +258,23 @@ impl Shape {
             exported_units: (exported_pages / u64::from(params.unit_pages)) as u32,
             rain: params.rain,
             placement: params.placement,
+            slc: params.slc.map(|slc| slc.room),
         }
     }
 
     /// Units of a superpage.
     pub fn superpage_units(&self) -> u32 {
         self.planes * self.pages_per_cell * self.flash_page_units
+    }
+
+    /// Units of a superpage with one bit per cell: they take the first places of a superpage, and the others stay empty.
+    pub fn slc_superpage_units(&self) -> u32 {
+        self.planes * self.flash_page_units
+    }
+
+    /// Streams of the host and of collection, each with superblocks of its own.
+    pub fn streams(&self) -> u32 {
+        self.placement.streams() + u32::from(self.slc.is_some())
     }
 
     /// Superpages of a superblock, those of parity included.
@@ -241,7 +314,7 @@ impl Shape {
 
     /// Whether some superblock is worth collecting whenever no more than `floor` are free, so that nothing ever waits for good (rule 213):
     /// besides the free ones at most two are open for each stream, and two more may be on their way. Every stream of collection finds a free
-    /// one, and one is left for what overtakes.
+    /// one, and one is left for what overtakes. A sealed one with one bit per cell is always useful.
     pub fn never_stops(&self, floor: u32) -> bool {
         if floor < self.floor_min() {
             return false;
@@ -253,7 +326,7 @@ impl Shape {
 
     /// Superblocks that are open at most: two for each stream.
     pub fn open_max(&self) -> u32 {
-        2 * self.placement.streams()
+        2 * self.streams()
     }
 
     /// What `floor` is at least (rule 213).

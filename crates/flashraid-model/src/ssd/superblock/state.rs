@@ -1,11 +1,11 @@
 //! The state of a drive's map as bytes and back, so that a warm-up is paid for once.
 //!
-//! Only what nothing else follows from is kept: the map, the erases of each superblock, which of them are free, in their order, and how far the
+//! Only what nothing else follows from is kept (reads are counted from the start of the run): the map, the erases of each superblock, which of them are free, in their order, and how far the
 //! open ones are. [`Media::load`] takes any bytes; what it accepts is consistent.
 //!
 //! ```text
 //!  map: a place per unit │ erases per superblock │ free: how many, which │ by stream: how many open, then block and rows by die │
-//!  if what is moved stays with its placement handle: a handle per superblock
+//!  if what is moved stays with its placement handle: a handle per superblock │ with SLC: per superblock, whether it holds one bit per cell
 //! ```
 //!
 //! Words of 32 bits, little-endian; the caller adds what identifies the state, and a checksum.
@@ -31,14 +31,17 @@ impl Media {
         if self.shape.placement.is_persistent {
             self.superblocks.iter().for_each(|superblock| put(u32::from(superblock.handle)));
         }
+        if self.shape.slc.is_some() {
+            self.superblocks.iter().for_each(|superblock| put(u32::from(superblock.is_slc)));
+        }
         out
     }
 
     /// Bytes that [`Media::save`] makes at most.
     pub fn state_bytes(&self) -> u64 {
         let placement = self.shape.placement;
-        let open = u64::from(placement.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
-        let by_superblock = 2 + u64::from(placement.is_persistent);
+        let open = u64::from(self.shape.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
+        let by_superblock = 2 + u64::from(placement.is_persistent) + u64::from(self.shape.slc.is_some());
         4 * (u64::from(self.shape.exported_units) + by_superblock * u64::from(self.shape.superblocks) + 1 + open)
     }
 
@@ -57,7 +60,8 @@ impl Media {
             *place = next()?;
         }
         for superblock in &mut self.superblocks {
-            *superblock = Superblock { state: State::Sealed, handle: 0, valid: 0, programmed: self.shape.superpages(), erases: next()? };
+            let (programmed, erases) = (self.shape.superpages(), next()?);
+            *superblock = Superblock { state: State::Sealed, handle: 0, is_slc: false, valid: 0, programmed, erases, reads: 0 };
         }
         let blocks = self.shape.superblocks;
         let claim = |superblocks: &mut [Superblock], block: u32, state: State, programmed: u32| match superblocks.get_mut(block as usize) {
@@ -116,6 +120,21 @@ impl Media {
                 }
             }
         }
+        self.slc_in_use = 0;
+        if self.shape.slc.is_some() {
+            let all = self.open.len() - 1;
+            for block in 0..blocks {
+                let is_open_for = |open: &[Open]| open.iter().any(|open| open.block == block);
+                let superblock = &mut self.superblocks[block as usize];
+                superblock.is_slc = match (superblock.state, next()?) {
+                    (_, 0) if !is_open_for(&self.open[all]) => false,
+                    (State::Sealed, 1) => true,
+                    (State::Open, 1) if is_open_for(&self.open[all]) => true,
+                    _ => return Err(format!("superblock {block} holds bits per cell that it can't")),
+                };
+                self.slc_in_use += u32::from(superblock.is_slc);
+            }
+        }
         if words.next().is_some() {
             return Err("there is more than the state".to_owned());
         }
@@ -137,7 +156,8 @@ impl Media {
     /// Whether the superpage of a place has been programmed, nothing being on its way.
     fn is_programmed(&self, place: u32) -> bool {
         let block = self.superblock_of(place);
-        if self.shape.is_parity(place) {
+        let is_beyond = self.is_slc(place) && place % self.shape.superpage_units() >= self.shape.slc_superpage_units();
+        if self.shape.is_parity(place) || is_beyond {
             return false;
         }
         match self.superblocks[block as usize].state {
@@ -155,17 +175,21 @@ impl Media {
 #[cfg(test)]
 mod tests {
     use super::super::media::Warming;
-    use super::super::{PlacementHandles, Shape, SuperblockCollection};
+    use super::super::{PlacementHandles, Shape, SlcRoom, SuperblockCollection};
     use super::*;
     use crate::rng;
 
-    const PLACEMENTS: [PlacementHandles; 3] = [
-        PlacementHandles::ONE,
-        PlacementHandles { handles: 3, is_persistent: false },
-        PlacementHandles { handles: 3, is_persistent: true },
+    /// What lies apart: by placement handle, by bits per cell.
+    type Apart = (PlacementHandles, Option<SlcRoom>);
+
+    const APART: [Apart; 4] = [
+        (PlacementHandles::ONE, None),
+        (PlacementHandles { handles: 3, is_persistent: false }, None),
+        (PlacementHandles { handles: 3, is_persistent: true }, None),
+        (PlacementHandles::ONE, Some(SlcRoom::Superblocks(4))),
     ];
 
-    fn warm(overwrites: f64, fresh: bool, rain: bool, placement: PlacementHandles) -> Media {
+    fn warm(overwrites: f64, fresh: bool, rain: bool, (placement, slc): Apart) -> Media {
         let shape = Shape {
             dies: 3,
             planes: 2,
@@ -176,6 +200,7 @@ mod tests {
             exported_units: 1500,
             rain,
             placement,
+            slc,
         };
         let collection = SuperblockCollection { target: 5, span: 2, floor: 2, debt_units: 0 };
         let mut media = Media::new(shape, &[0, 1, 2], fresh);
@@ -192,11 +217,12 @@ mod tests {
     #[test]
     fn what_is_saved_is_what_is_loaded() {
         let states = [(0.0, true), (0.0, false), (0.3, true), (2.7, false)].into_iter().flat_map(|state| [(state, false), (state, true)]);
-        for (((overwrites, fresh), rain), placement) in states.flat_map(|state| PLACEMENTS.map(|placement| (state, placement))) {
-            let media = warm(overwrites, fresh, rain, placement);
+        for (((overwrites, fresh), rain), apart) in states.flat_map(|state| APART.map(|apart| (state, apart))) {
+            let media = warm(overwrites, fresh, rain, apart);
+            assert_eq!(media.slc_in_use > 0, apart.1.is_some() && overwrites > 0.0);
             let bytes = media.save();
             assert!(bytes.len() as u64 <= media.state_bytes());
-            let mut loaded = warm(0.9, false, rain, placement);
+            let mut loaded = warm(0.9, false, rain, apart);
             loaded.load(&bytes).unwrap();
             loaded.verify().unwrap();
             assert_eq!(loaded.save(), bytes);
@@ -205,7 +231,7 @@ mod tests {
                 (&loaded.map, &loaded.valid, &loaded.superblocks, &loaded.free),
                 (&media.map, &media.valid, &media.superblocks, &media.free)
             );
-            assert_eq!((loaded.open, loaded.rows_begun), (media.open, media.rows_begun));
+            assert_eq!((loaded.open, loaded.rows_begun, loaded.slc_in_use), (media.open, media.rows_begun, media.slc_in_use));
         }
     }
 
@@ -213,12 +239,12 @@ mod tests {
     #[test]
     fn a_forged_state_is_refused_or_consistent() {
         for rain in [false, true] {
-            PLACEMENTS.into_iter().for_each(|placement| forged_states(rain, placement));
+            APART.into_iter().for_each(|apart| forged_states(rain, apart));
         }
     }
 
-    fn forged_states(rain: bool, placement: PlacementHandles) {
-        let media = warm(1.3, false, rain, placement);
+    fn forged_states(rain: bool, apart: Apart) {
+        let media = warm(1.3, false, rain, apart);
         let whole = media.save();
         let mut random = rng::stream(1, "forged", 0);
         let mut refused = 0;
@@ -229,7 +255,7 @@ mod tests {
             if rng::below(&mut random, 20) == 0 {
                 bytes.truncate(at);
             }
-            let mut loaded = warm(0.1, false, rain, placement);
+            let mut loaded = warm(0.1, false, rain, apart);
             match loaded.load(&bytes) {
                 Err(_) => refused += 1,
                 Ok(()) => loaded.verify().unwrap(),

@@ -26,10 +26,12 @@ fn params() -> SsdParams {
         programs_at_once: 1,
         rain: false,
         placement: PlacementHandles::ONE,
+        slc: None,
         buffer: BufferParams { units: 4, ack_ns: 3, is_protected: true, linger_ns: None },
         queues: None,
         firmware: FirmwareParams { cores: 1, read_ns: 5, write_ns: 7, move_ns: 0, trim_ns: 6, trim_unit_ns: 1, latency_ns: 20 },
         collection: SuperblockCollection { target: 4, span: 2, floor: 2, debt_units: 8 },
+        upkeep: UpkeepParams::default(),
         suspension: None,
         fresh: false,
     });
@@ -123,10 +125,7 @@ impl Bench {
     /// A command of another source than the first.
     fn command_of(&mut self, source: u8, at: TimeNs, completion: u32, kind: OpKind, pages: std::ops::Range<u32>) {
         self.run_before(at);
-        for page in pages {
-            self.drive.submit(at, PageOp { page, kind, fua: false, high_priority: false, source, completion });
-        }
-        self.gather();
+        self.submit(at, completion, source, kind, pages, false);
     }
 
     fn run_before(&mut self, end: TimeNs) {
@@ -494,6 +493,7 @@ fn parity_goes_round_over_all_superblocks() {
             exported_units: 1,
             rain: true,
             placement: PlacementHandles::ONE,
+            slc: None,
         };
         for die in 0..dies {
             let by_row = |block: u32, from: u32| (from..rows).filter(|row| shape.parity_die(block * rows + row) != Some(die)).collect();
@@ -650,6 +650,121 @@ fn what_is_moved_stays_apart_only_with_persistent_isolation() {
     }
     // The last units of a victim don't wait when the next one is another handle's.
     assert!(padded[0] == 0 && padded[1] > 50, "{padded:?}");
+}
+
+/// Two bits per cell, so that a superpage has four units on four rows; with one bit per cell a program takes 300 and a read 40.
+fn with_slc(room: SlcRoom, change: impl FnOnce(&mut SuperblockParams)) -> SsdParams {
+    let mut params = changed(|superblock| {
+        (superblock.pages_per_cell, superblock.fresh) = (2, true);
+        superblock.buffer = BufferParams { units: 16, ack_ns: 3, is_protected: false, linger_ns: None };
+        superblock.slc = Some(SlcParams { room, program_ns: 300, read_ns: 40 });
+        change(superblock);
+    });
+    params.geometry.pages_per_block = 16;
+    params
+}
+
+#[test]
+fn one_bit_per_cell_holds_less_and_takes_its_own_times() {
+    let mut bench = Bench::new(&with_slc(SlcRoom::Superblocks(1), |_| {}));
+    // Four superpages of two units fill the superblock; each takes 7 + 20 + 8, then 20 on the channel and the program.
+    for number in 0..4 {
+        let page = 2 * number;
+        bench.forced_write(u64::from(number) * 10_000, number, page..page + 2);
+    }
+    bench.command(50_000, 10, OpKind::Read, 3..4);
+    // There is no room any more: four units in a superpage, of which this fills two.
+    bench.forced_write(60_000, 4, 20..22);
+    bench.command(70_000, 11, OpKind::Read, 21..22);
+    let (done, drive) = bench.run();
+    for number in 0..4 {
+        assert_eq!(done[&number], u64::from(number) * 10_000 + 35 + 20 + 300);
+    }
+    assert_eq!(done[&10], 50_000 + 25 + 40 + 10 + 4);
+    assert_eq!(done[&4], 60_000 + 35 + 40 + 1000);
+    assert_eq!(done[&11], 70_000 + 25 + 100 + 10 + 4);
+    let counters = &drive.drive_counters;
+    assert_eq!((counters.units_programmed, counters.units_slc, counters.units_padded), (10, 8, 2));
+    assert_eq!((drive.media.slc_in_use, drive.media.superblocks[0].state), (1, media::State::Sealed));
+    drive.verify().unwrap();
+}
+
+#[test]
+fn idle_time_folds_what_one_bit_per_cell_holds() {
+    let mut params = with_slc(SlcRoom::Superblocks(1), |_| {});
+    params.gc.idle_ns = Some(50_000);
+    let mut bench = Bench::new(&params);
+    for number in 0..4 {
+        let page = 2 * number;
+        bench.command(u64::from(number) * 1000, number, OpKind::Write, page..page + 2);
+    }
+    // One of the eight is written again before it is folded, which takes a superpage that is not full.
+    bench.forced_write(10_000, 4, 7..8);
+    bench.run_before(10_000 + 50_000);
+    assert_eq!((bench.drive.media.slc_in_use, bench.drive.drive_counters.units_folded), (1, 0));
+    bench.run_before(1_000_000);
+    let counters = &bench.drive.drive_counters;
+    assert_eq!((counters.units_folded, counters.units_moved, bench.drive.media.slc_in_use), (7, 7, 0));
+    // There is room again; and what was folded takes an array read of the second kind.
+    bench.command(1_000_000, 5, OpKind::Read, 0..1);
+    bench.forced_write(1_010_000, 6, 30..32);
+    let (done, drive) = bench.run();
+    assert_eq!((done[&5], done[&6]), (1_000_000 + 139, 1_010_000 + 35 + 320));
+    drive.verify().unwrap();
+}
+
+/// A share of what is free beyond the target: two bits per cell take over where that ends.
+#[test]
+fn a_full_drive_has_little_room_for_one_bit_per_cell() {
+    let in_use = |millionths: u32, written: u32| {
+        let mut bench = Bench::new(&with_slc(SlcRoom::ShareOfFree { millionths }, |_| {}));
+        for number in 0..written {
+            let page = 2 * number;
+            bench.forced_write(u64::from(number) * 10_000, number, page..page + 2);
+        }
+        bench.run().1.media.slc_in_use
+    };
+    // Twenty are free, four of these the target; four superpages fill one.
+    assert_eq!([1, 4, 5, 32, 33, 40].map(|written| in_use(500_000, written)), [1, 1, 2, 8, 8, 8]);
+    assert_eq!([40, 44].map(|written| in_use(125_000, written)), [2, 2]);
+    assert_eq!(in_use(60_000, 40), 0);
+}
+
+#[test]
+fn what_is_read_often_is_moved() {
+    let mut bench = Bench::new(&changed(|superblock| superblock.upkeep.refresh_reads = Some(4)));
+    // Four flash pages of the first superblock; the third is read for two at a time.
+    for (number, page) in [0, 2, 4, 4].into_iter().enumerate() {
+        bench.command(if number == 3 { 20_001 } else { 10_000 * number as u64 }, number as u32, OpKind::Read, page..page + 1);
+    }
+    bench.run_before(100_000);
+    assert_eq!((bench.drive.drive_counters.array_reads, bench.drive.drive_counters.joined), (4, 0));
+    let counters = &bench.drive.drive_counters;
+    assert_eq!((counters.refreshed, counters.victims, counters.units_moved), (1, 1, 8));
+    assert_eq!((bench.drive.media.superblocks[0].erases, bench.drive.media.superblocks[0].reads), (1, 0));
+    // Reads of others are their own; three are not enough.
+    for (number, page) in [8, 10, 12].into_iter().enumerate() {
+        bench.command(200_000 + 10_000 * number as u64, 10 + number as u32, OpKind::Read, page..page + 1);
+    }
+    let (_, drive) = bench.run();
+    assert_eq!((drive.drive_counters.refreshed, drive.media.superblocks[1].reads), (1, 3));
+}
+
+#[test]
+fn what_is_erased_seldom_is_moved_in_turn_with_others() {
+    let mut bench = Bench::new(&changed(|superblock| superblock.upkeep.wear_difference = Some(2)));
+    bench.drive.media.superblocks[15].erases = 1;
+    bench.forced_write(0, 0, 0..2);
+    bench.run_before(100_000);
+    assert_eq!(bench.drive.drive_counters.levelled, 0, "one erase is no difference of two");
+    bench.drive.media.superblocks[15].erases = 2;
+    bench.command(100_000, 1, OpKind::Write, 2..4);
+    bench.command(200_000, 2, OpKind::Write, 4..6);
+    let (_, drive) = bench.run();
+    // The one with the highest number of those that are full; then it would be another one's turn, but nothing needs collecting.
+    let counters = &drive.drive_counters;
+    assert_eq!((counters.levelled, counters.victims, counters.units_moved), (1, 1, 8));
+    assert_eq!((drive.media.superblocks[7].erases, drive.media.superblocks[6].erases), (1, 0));
 }
 
 fn with_queues(queues: u32, burst: u32, commands: u32) -> SsdParams {

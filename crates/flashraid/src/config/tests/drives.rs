@@ -1,7 +1,7 @@
 //! Drives with superblocks.
 
 use super::*;
-use flashraid_model::ssd::{PlacementHandles, QueueParams, Shape, SuperblockSuspension};
+use flashraid_model::ssd::{PlacementHandles, QueueParams, Shape, SlcParams, SlcRoom, SuperblockSuspension, UpkeepParams};
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
 
@@ -136,6 +136,51 @@ fn placement_handles_need_superblocks_and_room() {
 }
 
 #[test]
+fn one_bit_per_cell_takes_its_share_of_superblocks() {
+    const SLC: &str = "[ssd.slc]\nshare = 0.05\nprogram = \"160us\"\nread = \"20us\"\nmode = ";
+    let of = |mode: &str| good(&format!("{GEN5}ssd.scale = 64\n{SLC}\"{mode}\"\n"));
+    let slc = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().slc;
+    // Of 910, and with parts rounded up.
+    let times = |room: SlcRoom| Some(SlcParams { room, program_ns: 160_000, read_ns: 20_000 });
+    assert_eq!(slc(&of("static")), times(SlcRoom::Superblocks(46)));
+    assert_eq!(slc(&of("dynamic")), times(SlcRoom::ShareOfFree { millionths: 50_000 }));
+    assert_eq!(slc(&good(GEN5)), None);
+
+    let check = |scenario: &Scenario| crate::check::check(scenario);
+    let report = check(&of("static"));
+    let (drive, without) = (report.drive.as_ref().unwrap(), check(&good(&format!("{GEN5}ssd.scale = 64\n"))));
+    let found = drive.slc.as_ref().unwrap();
+    assert_eq!((found.superblocks, found.bytes), (46, 46 * drive.superblock_bytes / 3));
+    assert_eq!(found.bytes_unscaled, 64 * found.bytes);
+    // What is set aside is spare area no more, and takes room three times as fast.
+    assert!(report.gc.write_amplification > without.gc.write_amplification);
+    assert!(drive.burst_bytes < without.drive.unwrap().burst_bytes);
+    assert!(report.to_string().contains("up to 46 superblocks with one bit per cell, which hold"), "{report}");
+    let says = |scenario: &Scenario, what: &str| check(scenario).warnings.iter().any(|warning| warning.contains(what));
+    let idle = good(&format!("{GEN5}ssd.scale = 64\nssd.gc.idle = \"1ms\"\n{SLC}\"static\"\n"));
+    assert!(says(&of("static"), "ssd.slc without ssd.gc.idle") && !says(&idle, "ssd.slc without ssd.gc.idle"));
+    assert!(says(&of("dynamic"), "less than one superblock") && !says(&idle, "less than one superblock"));
+}
+
+#[test]
+fn upkeep_is_that_of_its_keys() {
+    let of = |text: &str| good(&format!("{GEN5}ssd.scale = 64\n{text}")).array.ssd.superblock.unwrap().upkeep;
+    assert_eq!(of(""), UpkeepParams::default());
+    // Of a superblock of 32 dies of six planes; one row in 64 is read that much less.
+    let text = "[ssd.superblock]\nrefresh_reads = 100000\nwear_difference = 20\n";
+    assert_eq!(of(text), UpkeepParams { refresh_reads: Some(100_000 * 32 * 6 / 64), wear_difference: Some(20) });
+}
+
+#[test]
+fn few_rows_are_warned_of() {
+    let warns = |scale: u32| {
+        let check = crate::check::check(&good(&format!("{GEN5}ssd.scale = {scale}\n")));
+        check.warnings.iter().any(|warning| warning.contains("superpages of each die in a superblock"))
+    };
+    assert_eq!([1, 64, 65, 128].map(warns), [false, false, true, true]);
+}
+
+#[test]
 fn queues_are_those_of_their_keys() {
     let of = |text: &str| good(&format!("{GEN5}{text}")).array.ssd.superblock.unwrap().queues;
     assert_eq!(of(""), None);
@@ -231,6 +276,23 @@ fn what_cannot_be_is_refused_with_the_reason() {
             "ssd.scale_by = \"width\"\nssd.scale = 3\n",
             "`ssd.geometry.dies` is 32, but `ssd.scale_by = \"width\"` divides it by `ssd.scale` (3)",
         ),
+        ("[ssd.slc]\nmode = \"static\"\nshare = 0.1\nprogram = \"1us\"\n", "`ssd.slc` needs `read`"),
+        ("[ssd.slc]\nmode = \"static\"\nshare = 0\nprogram = \"1us\"\nread = \"1us\"\n", "`ssd.slc.share` is 0%, but must be above 0"),
+        ("[ssd.slc]\nmode = \"static\"\nshare = 0.1\nprogram = \"0us\"\nread = \"1us\"\n", "`ssd.slc.program` is 0"),
+        (
+            "[ssd.slc]\nmode = \"static\"\nshare = 0.4\nprogram = \"1us\"\nread = \"1us\"\n",
+            "376 are needed: `ssd.superblock.target` (6) and 6 that are open, and 364 of `ssd.slc`",
+        ),
+        (
+            "[ssd.slc]\nmode = \"static\"\nshare = 0.1\nprogram = \"1us\"\nread = \"1us\"\n[ssd.superblock]\npages_per_cell = 1\n",
+            "all superblocks hold one bit per cell",
+        ),
+        (
+            "[ssd.slc]\nmode = \"static\"\nshare = 0.1\nprogram = \"1us\"\nread = \"1us\"\n[ssd.placement_handles]\n",
+            "what lies apart would lie together",
+        ),
+        ("[ssd.superblock]\nrefresh_reads = 0\n", "`ssd.superblock.refresh_reads` is 0"),
+        ("[ssd.superblock]\nwear_difference = 1\n", "`ssd.superblock.wear_difference` is 1"),
         ("[ssd.queues]\nqueues = 0\n", "`ssd.queues.queues` is 0"),
         ("[ssd.queues]\nburst = 0\n", "`ssd.queues.burst` is 0"),
         ("[ssd.queues]\ncommands = 0\n", "`ssd.queues.commands` is 0"),
@@ -260,6 +322,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         "[ssd.queues]\n",
         "[ssd.suspension]\n",
         "[ssd.placement_handles]\n",
+        "[ssd.slc]\nmode = \"static\"\nshare = 0.1\nprogram = \"1us\"\nread = \"1us\"\n",
         "ssd.scale = 2\n",
         "ssd.scale_by = \"width\"\n",
         "ssd.warm_up.start = \"fresh\"\n",

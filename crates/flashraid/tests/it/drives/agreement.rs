@@ -10,8 +10,8 @@ use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
     Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, OperationSuspension, PlacementHandles,
-    PlaneChoice, PlaneReads, Pool, Preemption, Procedure, QueueParams, Shape, SsdParams, SuperblockCollection, SuperblockParams,
-    SuperblockSuspension, Trigger, VictimPolicy,
+    PlaneChoice, PlaneReads, Pool, Preemption, Procedure, QueueParams, Shape, SlcParams, SlcRoom, SsdParams, SuperblockCollection,
+    SuperblockParams, SuperblockSuspension, Trigger, UpkeepParams, VictimPolicy,
 };
 use flashraid_workload::OpKind;
 
@@ -48,15 +48,23 @@ impl Draw {
         self.between(1, 100) <= percent
     }
 
-    /// Handles are drawn apart, so that a case without is what it was before there were any.
-    fn case(seed: u64, handles: bool) -> Case {
+    /// Handles, one bit per cell and upkeep are drawn apart, so that a case without is what it was before there were any.
+    fn case(seed: u64, extras: bool) -> Case {
         let mut draw = Self(rng::stream(seed, "drives", 0));
         let mut apart = Self(rng::stream(seed, "handles", 0));
-        let handles = handles && apart.chance(60);
+        let handles = extras && apart.chance(60);
+        let mut one_bit = Self(rng::stream(seed, "slc", 0));
+        let slc = extras && one_bit.chance(60);
+        let mut of_upkeep = Self(rng::stream(seed, "upkeep", 0));
         loop {
             let mut ssd = draw.ssd();
             if handles {
                 apart.handles(&mut ssd);
+            } else if slc {
+                one_bit.slc(&mut ssd);
+            }
+            if extras {
+                of_upkeep.upkeep(&mut ssd);
             }
             let superblock = ssd.superblock.as_ref().unwrap();
             let shape = Shape::new(&ssd.geometry, superblock);
@@ -87,6 +95,36 @@ impl Draw {
         ssd.geometry.reserved_blocks_per_plane += more;
         (ssd.gc.start_free_blocks, ssd.gc.stop_free_blocks) = (own.collection.target, own.collection.target + 1);
         own.buffer.units = own.buffer.units.max(shape.buffer_units_min() + self.small(0, 3));
+    }
+
+    /// Some drives move what has been read often or erased seldom.
+    fn upkeep(&mut self, ssd: &mut SsdParams) {
+        let own = ssd.superblock.as_mut().unwrap();
+        own.upkeep = UpkeepParams {
+            refresh_reads: self.chance(40).then(|| self.between(1, 60)),
+            wear_difference: self.chance(40).then(|| self.small(1, 6)),
+        };
+    }
+
+    /// Lets superblocks of the drive hold one bit per cell, and gives it as many more as these need.
+    fn slc(&mut self, ssd: &mut SsdParams) {
+        let own = ssd.superblock.as_mut().unwrap();
+        if own.pages_per_cell == 1 {
+            return;
+        }
+        let room = if self.chance(50) {
+            SlcRoom::Superblocks(self.small(1, 6))
+        } else {
+            SlcRoom::ShareOfFree { millionths: self.small(1, 1_000_000) }
+        };
+        own.slc = Some(SlcParams { room, program_ns: self.between(1, 3_000), read_ns: self.between(1, 300) });
+        let more = 2 + if let SlcRoom::Superblocks(superblocks) = room { superblocks } else { 0 };
+        ssd.geometry.blocks_per_plane += more;
+        ssd.geometry.reserved_blocks_per_plane += more;
+        // There is more idle time to fold in.
+        if self.chance(40) {
+            ssd.gc.idle_ns = Some(self.between(1, 2_000));
+        }
     }
 
     fn ssd(&mut self) -> SsdParams {
@@ -126,6 +164,7 @@ impl Draw {
             programs_at_once: self.small(1, u64::from(dies)),
             rain: dies > 1 && self.chance(40),
             placement: PlacementHandles::ONE,
+            slc: None,
             buffer: BufferParams {
                 units: superpage_units * self.small(2, 6) + self.small(0, 3),
                 ack_ns: self.between(0, 50),
@@ -148,6 +187,7 @@ impl Draw {
                 floor,
                 debt_units: u64::from(superpage_units) * self.between(0, 2 * u64::from(dies)),
             },
+            upkeep: UpkeepParams::default(),
             suspension: self.chance(50).then(|| SuperblockSuspension { program: self.suspension(), erase: self.suspension() }),
             fresh: self.chance(20),
         };
@@ -319,7 +359,9 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         ("overwritten", counters.overwritten),
         ("buffer_hits", counters.buffer_hits),
         ("units_programmed", counters.units_programmed),
+        ("units_slc", counters.units_slc),
         ("units_moved", counters.units_moved),
+        ("units_folded", counters.units_folded),
         ("units_dropped", counters.units_dropped),
         ("units_padded", counters.units_padded),
         ("units_parity", counters.units_parity),
@@ -329,6 +371,8 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         ("foreground", counters.foreground),
         ("forced_waits", counters.forced_waits),
         ("victims", counters.victims),
+        ("refreshed", counters.refreshed),
+        ("levelled", counters.levelled),
         ("trimmed_in_part", counters.trimmed_in_part),
         ("suspensions", ssd.counters().suspensions),
         ("forced", array.messages().map_or(0, |sent| sent[Kind::ForceGc as usize])),
@@ -381,7 +425,9 @@ fn the_model_does_what_the_rules_say() {
         "fetch_waits",
         "overwritten",
         "buffer_hits",
+        "units_slc",
         "units_moved",
+        "units_folded",
         "units_dropped",
         "units_padded",
         "units_parity",
@@ -390,6 +436,8 @@ fn the_model_does_what_the_rules_say() {
         "foreground",
         "forced_waits",
         "victims",
+        "refreshed",
+        "levelled",
         "suspensions",
         "forced",
         "moved together",

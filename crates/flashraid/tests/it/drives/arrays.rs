@@ -410,3 +410,93 @@ fn remedies_run_on_drives_with_queues() {
         }
     }
 }
+
+/// An eighth of all superblocks may hold one bit per cell, which programs five times as fast.
+const SLC: [(&str, &str); 4] =
+    [("ssd.slc.mode", "static"), ("ssd.slc.share", "0.125"), ("ssd.slc.program", "150us"), ("ssd.slc.read", "25us")];
+
+/// One bit per cell comes with all that arrays do.
+#[test]
+fn remedies_run_on_drives_with_one_bit_per_cell() {
+    for scheme in SCHEMES {
+        for (preemption, idle, cache) in [("none", "300us", "wow"), ("suspend", "off", "none"), ("semi", "off", "lawc")] {
+            for mode in ["static", "dynamic"] {
+                let settings = [&remedies(scheme, preemption, idle, cache, "raid5")[..], &SLC, &[("ssd.slc.mode", mode)]].concat();
+                let report = run(&settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
+                assert_eq!(report.requests.all, 1500, "{settings:?}");
+                let drive = report.drive.unwrap();
+                let slc = drive.slc.unwrap();
+                assert!(mode == "dynamic" || slc.units_programmed > 0, "{settings:?}");
+                assert!(slc.units_programmed <= drive.units_programmed && slc.units_folded <= drive.units_moved, "{settings:?}");
+            }
+        }
+    }
+    assert!(run(&remedies("local", "none", "off", "none", "raid5")).unwrap().drive.unwrap().slc.is_none());
+}
+
+/// What a drive with one bit per cell is for: bursts between which there is time to fold.
+#[test]
+fn one_bit_per_cell_takes_bursts_faster_and_is_folded_in_between() {
+    // Bursts of 1.6 MB, faster than dies program three bits; the buffer holds less, one bit per cell a little more.
+    const BURSTS: [(&str, &str); 8] = [
+        ("array.level", "single"),
+        ("array.members", "1"),
+        ("workload.requests", "3000"),
+        ("workload.read_fraction", "0"),
+        ("workload.size", "16KiB"),
+        ("workload.arrivals", "{ process = \"bursts\", mean_gap = \"2ms\", factor = 500, burst_requests = 100 }"),
+        ("ssd.gc.idle", "2ms"),
+        ("ssd.buffer.size", "600KiB"),
+    ];
+    let of = |slc: &[(&str, &str)]| run(&[&BURSTS[..], slc].concat()).unwrap();
+    let (without, with) = (of(&[]), of(&SLC));
+    let mean = |report: &Report| report.response_us.write.mean.unwrap();
+    assert!(mean(&with) < 0.75 * mean(&without), "{} us with one bit per cell, {} without", mean(&with), mean(&without));
+    let drive = with.drive.as_ref().unwrap();
+    let slc = drive.slc.as_ref().unwrap();
+    // All went there; most of it was folded, what was overwritten before was not.
+    assert_eq!(slc.units_programmed, drive.units_programmed);
+    assert!(slc.units_folded > slc.units_programmed / 2 && slc.units_folded <= slc.units_programmed, "{slc:?}");
+    let write_amplification = |report: &Report| report.drive.as_ref().unwrap().write_amplification.unwrap();
+    assert!(write_amplification(&with) > write_amplification(&without) + 0.5);
+}
+
+/// Upkeep comes with all that arrays do.
+#[test]
+fn remedies_run_on_drives_with_upkeep() {
+    const UPKEEP: [(&str, &str); 2] = [("ssd.superblock.refresh_reads", "2"), ("ssd.superblock.wear_difference", "2")];
+    for scheme in SCHEMES {
+        for (preemption, idle, cache) in [("none", "300us", "wow"), ("suspend", "off", "none"), ("semi", "off", "lawc")] {
+            let settings = [&remedies(scheme, preemption, idle, cache, "raid5")[..], &UPKEEP].concat();
+            let report = run(&settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
+            assert_eq!(report.requests.all, 1500, "{settings:?}");
+            let upkeep = report.drive.unwrap().upkeep.unwrap();
+            assert!(upkeep.refreshed + upkeep.levelled > 0, "{settings:?}");
+        }
+    }
+}
+
+/// Half of the addresses are never written again: what lies there wears nothing, unless it is moved.
+#[test]
+fn wear_levelling_keeps_superblocks_together() {
+    const COLD: [(&str, &str); 7] = [
+        ("array.level", "single"),
+        ("array.members", "1"),
+        ("workload.requests", "12000"),
+        ("workload.read_fraction", "0"),
+        ("workload.address.footprint", "50%"),
+        ("ssd.warm_up.overwrites", "0"),
+        ("workload.arrivals", "{ process = \"poisson\", mean_gap = \"2ms\" }"),
+    ];
+    let of = |settings: &[(&str, &str)]| run(&[&COLD[..], settings].concat()).unwrap();
+    let spread = |report: &Report| report.flash.wear.stddev;
+    let without = of(&[]);
+    let [coarse, fine] = ["8", "3"].map(|difference| of(&[("ssd.superblock.wear_difference", difference)]));
+    let upkeep = |report: &Report| report.drive.as_ref().unwrap().upkeep.clone().unwrap();
+    assert!(upkeep(&fine).levelled > upkeep(&coarse).levelled && upkeep(&coarse).levelled > 0);
+    let (fine_spread, coarse_spread, most) = (spread(&fine), spread(&coarse), spread(&without));
+    assert!(fine_spread < 0.5 * coarse_spread && coarse_spread < 0.7 * most, "{fine_spread} {coarse_spread} {most}");
+    // It costs: what is cold is programmed again.
+    let amplification = |report: &Report| report.drive.as_ref().unwrap().write_amplification.unwrap();
+    assert!(amplification(&fine) > amplification(&without));
+}

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use flashraid_model::coordination::{CoordinationParams, Kind};
 use flashraid_model::events::TimeParts;
 use flashraid_model::rng;
-use flashraid_model::ssd::{OperationSuspension, PlaneReads, SsdParams, SuperblockParams};
+use flashraid_model::ssd::{OperationSuspension, PlaneReads, SlcRoom, SsdParams, SuperblockParams};
 use flashraid_workload::OpKind;
 
 /// What a host asks: when, what, first page, pages, whether a write is to survive a loss of power, and the source: its stream in a mix.
@@ -54,6 +54,7 @@ struct Superpage {
     sources: Vec<u32>,
     missing: u32,
     is_full: bool,
+    has_place: bool,
     begun: bool,
     first: u32,
 }
@@ -173,6 +174,7 @@ struct Victim {
     block: u32,
     valid: u32,
     next: u32,
+    for_upkeep: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -206,15 +208,20 @@ pub struct Drive {
     written: Vec<Option<u32>>,
     blocks: Vec<Block>,
     erases: Vec<u32>,
+    /// By superblock: array reads for the host since it was erased.
+    reads: Vec<u64>,
     programmed: Vec<u32>,
     /// By superblock: the placement handle of what it holds, if that stays apart for ever.
     handle_of: Vec<usize>,
+    /// By superblock: it holds one bit per cell.
+    slc: Vec<bool>,
     free: VecDeque<u32>,
     /// First places of superpages with data whose programs have begun since their superblock was free.
     begun: BTreeSet<u32>,
     /// Superpages of parity that were written in no time.
     parity_in_no_time: u64,
-    /// By stream, those of the host first, by handle: superblock, rows left by die.
+    /// By stream, those of the host first, by handle, then those of collection, then that of the host with one bit per cell: superblock, rows
+    /// left by die.
     open: Vec<Vec<(u32, Vec<Vec<u32>>)>>,
     dies: Vec<Die>,
     turn: usize,
@@ -240,6 +247,7 @@ pub struct Drive {
     forced: Vec<(usize, BTreeSet<u64>, u64)>,
     credits: i128,
     victim: Option<Victim>,
+    has_levelled: bool,
     ways: BTreeMap<u32, Way>,
     parts: Vec<Part>,
     room: u64,
@@ -277,12 +285,14 @@ impl Drive {
             written: Vec::new(),
             blocks: vec![Block::Free; g.blocks_per_plane as usize],
             erases: vec![0; g.blocks_per_plane as usize],
+            reads: vec![0; g.blocks_per_plane as usize],
             programmed: vec![0; g.blocks_per_plane as usize],
+            slc: vec![false; g.blocks_per_plane as usize],
             free: (0..g.blocks_per_plane).collect(),
             begun: BTreeSet::new(),
             parity_in_no_time: 0,
             handle_of: vec![0; g.blocks_per_plane as usize],
-            open: vec![Vec::new(); 2 * own.placement.handles as usize],
+            open: vec![Vec::new(); 2 * own.placement.handles as usize + 1],
             dies: vec![die; g.dies as usize],
             turn: 0,
             turns_in_no_time: vec![0; 2 * own.placement.handles as usize],
@@ -300,6 +310,7 @@ impl Drive {
             forced: Vec::new(),
             credits: 0,
             victim: None,
+            has_levelled: false,
             ways: BTreeMap::new(),
             parts: Vec::new(),
             room: 0,
@@ -336,6 +347,7 @@ impl Drive {
         let mut stream = rng::stream(seed, "warm-up", 0);
         let (per_block, exported) = (self.per_block(), self.units.len() as u32);
         let streams = self.own.placement.handles + if self.own.placement.is_persistent { self.own.placement.handles } else { 1 };
+        let streams = streams + u32::from(self.own.slc.is_some());
         let sealed = self.blocks.len() as u32 - self.own.collection.target - streams;
         let left = |lambda: f64| -> Vec<f64> {
             (0..sealed).map(|age| f64::from(self.data_per_block()) * (-lambda * (f64::from(age) + 0.5) / f64::from(sealed)).exp()).collect()
@@ -380,9 +392,13 @@ impl Drive {
         let drawn: Vec<u32> = (0..writes).map(|_| rng::below(&mut stream, exported) as u32).collect();
         // Each stream goes over the dies by itself, from die 0 on.
         self.turns_in_no_time.fill(0);
-        for units in drawn.chunks(self.per_superpage() as usize) {
+        let mut left = drawn.as_slice();
+        while !left.is_empty() {
             self.collect_whole();
-            self.superpage_untimed(0, units);
+            let stream = self.stream_of_host(0);
+            let (units, others) = left.split_at(left.len().min(self.units_of_stream(stream) as usize));
+            self.superpage_untimed(stream, units);
+            left = others;
         }
         for stream in 0..self.left_off.len() {
             if let Some((first, _)) = self.left_off[stream].take() {
@@ -429,9 +445,11 @@ impl Drive {
 
     fn row_untimed(&mut self, stream: usize) -> u32 {
         let (dies, order) = (self.dies.len(), self.channels_first());
-        let turn = self.turns_in_no_time[stream];
+        // What the host writes has one turn, with whatever bits per cell.
+        let of_host = if stream == self.slc_stream() { 0 } else { stream };
+        let turn = self.turns_in_no_time[of_host];
         let at = (0..dies).map(|step| (turn + step) % dies).find(|&at| self.has_row(stream, order[at])).expect("room");
-        self.turns_in_no_time[stream] = (at + 1) % dies;
+        self.turns_in_no_time[of_host] = (at + 1) % dies;
         self.take_row(stream, order[at])
     }
 
@@ -470,7 +488,59 @@ impl Drive {
     /// What a stream has programmed.
     fn count_of_stream(&mut self, stream: usize, units: u64) {
         let handles = self.handle_count();
-        self.handles[stream % handles][if stream < handles { 1 } else { 2 }] += units;
+        let of_host = stream < handles || stream == self.slc_stream();
+        self.handles[stream % handles][if of_host { 1 } else { 2 }] += units;
+    }
+
+    // One bit per cell (rule 222).
+
+    fn slc_stream(&self) -> usize {
+        2 * self.handle_count()
+    }
+
+    fn units_of_stream(&self, stream: usize) -> u32 {
+        if stream == self.slc_stream() { self.per_superpage() / self.own.pages_per_cell } else { self.per_superpage() }
+    }
+
+    /// Where the next superpage of the host goes.
+    fn stream_of_host(&self, handle: usize) -> usize {
+        let stream = self.slc_stream();
+        let Some(slc) = self.own.slc else { return handle };
+        let in_use = self.slc.iter().filter(|&&slc| slc).count();
+        let most = match slc.room {
+            SlcRoom::Superblocks(superblocks) => superblocks as usize,
+            SlcRoom::ShareOfFree { millionths } => {
+                let beyond = self.free.len().saturating_sub(self.own.collection.target as usize);
+                (beyond + in_use) * millionths as usize / 1_000_000
+            }
+        };
+        let left: usize = self.open[stream].iter().flat_map(|(_, left)| left).map(Vec::len).sum();
+        let more = most.saturating_sub(in_use) * (self.data_per_block() / self.per_superpage()) as usize;
+        let waits = |superpage: &&Superpage| superpage.stream == stream && !superpage.is_parity && !superpage.has_place;
+        if self.superpages.values().filter(waits).count() < left + more { stream } else { handle }
+    }
+
+    /// The sealed superblock with one bit per cell that is folded next.
+    fn to_fold(&self) -> Option<u32> {
+        let sealed =
+            (0..self.blocks.len() as u32).filter(|&block| self.blocks[block as usize] == Block::Sealed && self.slc[block as usize]);
+        sealed.min_by_key(|&block| (self.valid_places(block).len(), u32::MAX - block))
+    }
+
+    /// What idle collection aims at; what is set aside for one bit per cell is to be free, if it takes no units.
+    fn idle_goal(&self) -> u32 {
+        let set_aside = match self.own.slc.map(|slc| slc.room) {
+            Some(SlcRoom::Superblocks(superblocks)) => superblocks.saturating_sub(self.open[self.slc_stream()].len() as u32),
+            _ => 0,
+        };
+        self.own.collection.target + self.own.collection.span + set_aside
+    }
+
+    /// Enough is free, and nothing but what takes units holds one bit per cell.
+    fn idle_has_nothing_to_do(&self) -> bool {
+        let goal = self.idle_goal();
+        let takes_units = |block: u32| self.open[self.slc_stream()].iter().any(|&(open, _)| open == block);
+        self.free.len() as u32 >= goal && (0..self.blocks.len() as u32).all(|block| !self.slc[block as usize] || takes_units(block))
     }
 
     /// Superpages of collection that nothing is worth waiting for are closed.
@@ -546,12 +616,20 @@ impl Drive {
     }
 
     fn array_read_ns(&self, place: u32) -> u64 {
+        if let Some(slc) = self.own.slc.filter(|_| self.slc[(place / self.per_block()) as usize]) {
+            return slc.read_ns;
+        }
         let page = self.row_of(place) * self.own.pages_per_cell + self.type_of(place);
         self.own.page_read_ns[page as usize % self.own.page_read_ns.len()]
     }
 
-    fn superpage_transfer_ns(&self) -> u64 {
-        u64::from(self.per_superpage()) * self.own.unit_transfer_ns
+    fn superpage_transfer_ns(&self, number: u64) -> u64 {
+        u64::from(self.units_of_stream(self.superpages[&number].stream)) * self.own.unit_transfer_ns
+    }
+
+    fn program_ns(&self, number: u64) -> u64 {
+        let slc = self.own.slc.filter(|_| self.superpages[&number].stream == self.slc_stream());
+        slc.map_or(self.ssd.timing.page_program_ns, |slc| slc.program_ns)
     }
 
     // Superblocks.
@@ -582,6 +660,7 @@ impl Drive {
             let block = self.free.pop_front().expect("a free superblock");
             self.blocks[block as usize] = Block::Open;
             self.handle_of[block as usize] = stream % self.handle_count();
+            self.slc[block as usize] = stream == self.slc_stream();
             let left = (0..self.dies.len()).map(|die| self.data_rows(block, die)).collect();
             self.open[stream].push((block, left));
         }
@@ -603,6 +682,8 @@ impl Drive {
         assert!(self.valid_places(block).is_empty() || self.blocks[block as usize] == Block::Victim);
         self.blocks[block as usize] = Block::Free;
         self.programmed[block as usize] = 0;
+        self.slc[block as usize] = false;
+        self.reads[block as usize] = 0;
         self.erases[block as usize] += 1;
         let per_block = self.per_block();
         self.begun.retain(|&first| first / per_block != block);
@@ -754,6 +835,10 @@ impl Drive {
                     }
                 }
                 self.die_looks(read.die);
+                let block = read.flash_page * self.own.flash_page_units / self.per_block();
+                if self.own.upkeep.refresh_reads.is_some_and(|reads| self.reads[block as usize] >= reads) {
+                    self.begin_parts();
+                }
             }
             Event::JobStep(die) => self.job_goes_on(die),
             Event::ArrayEnds(die) => {
@@ -769,8 +854,7 @@ impl Drive {
                 }
             }
             Event::Idle(commands) => {
-                let goal = self.own.collection.target + self.own.collection.span;
-                if commands == self.commands && (self.free.len() as u32) < goal {
+                if commands == self.commands && !self.idle_has_nothing_to_do() {
                     self.is_idle = true;
                     self.begin_parts();
                     self.place_host();
@@ -1011,11 +1095,11 @@ impl Drive {
         {
             self.schedule(self.now + linger_ns, Event::Linger(number));
         }
-        let per_superpage = self.per_superpage() as usize;
+        let all = self.units_of_stream(self.superpages[&number].stream) as usize;
         let superpage = self.superpages.get_mut(&number).unwrap();
         self.units[unit as usize] = Where::Buffer(number, superpage.units.len());
         superpage.units.push(unit);
-        let is_full = superpage.units.len() == per_superpage;
+        let is_full = superpage.units.len() == all;
         let reads = match before {
             Where::Flash(place) if is_partial => Some(place),
             _ => None,
@@ -1039,11 +1123,12 @@ impl Drive {
         let number = self.superpages_begun;
         self.superpages_begun += 1;
         let (units, sources) = (Vec::new(), Vec::new());
-        let (is_parity, is_full, begun) = (false, false, false);
+        let (is_parity, is_full, has_place, begun) = (false, false, false, false);
         let of_host = stream < self.handle_count();
-        let superpage = Superpage { stream, of_host, is_parity, units, sources, missing: 0, is_full, begun, first: 0 };
-        self.superpages.insert(number, superpage);
         self.filling[stream] = Some(number);
+        let stream = if of_host { self.stream_of_host(stream) } else { stream };
+        let superpage = Superpage { stream, of_host, is_parity, units, sources, missing: 0, is_full, has_place, begun, first: 0 };
+        self.superpages.insert(number, superpage);
         number
     }
 
@@ -1069,7 +1154,7 @@ impl Drive {
 
     fn owed(&self) -> i128 {
         match &self.victim {
-            Some(victim) if self.credits > 0 => self.credits / self.cost(victim.valid),
+            Some(victim) if self.credits > 0 && !victim.for_upkeep => self.credits / self.cost(victim.valid),
             _ => 0,
         }
     }
@@ -1100,12 +1185,14 @@ impl Drive {
             let Some(die) = self.best_die(self.superpages[&number].stream) else { return };
             self.to_place[0].pop_front();
             self.gets_place(number, die);
-            let units = self.superpages[&number].units.len() as i128;
+            let of = &self.superpages[&number];
+            let times = if of.stream == self.slc_stream() { self.own.pages_per_cell } else { 1 };
+            let units = of.units.len() as i128 * i128::from(times);
             let pace = if self.is_urgent() { 0 } else { i128::from(self.pace()) };
             if pace > 0 && self.victim.is_none() {
                 self.choose();
             }
-            if let Some(victim) = &self.victim {
+            if let Some(victim) = self.victim.as_ref().filter(|victim| !victim.for_upkeep) {
                 self.credits += units * i128::from(victim.valid) * pace;
             }
             self.die_looks(die);
@@ -1126,7 +1213,9 @@ impl Drive {
     fn gets_place(&mut self, number: u64, die: usize) {
         let Superpage { stream, of_host, .. } = self.superpages[&number];
         let free = self.free.len();
-        self.superpages.get_mut(&number).unwrap().first = self.take_row(stream, die);
+        let first = self.take_row(stream, die);
+        let superpage = self.superpages.get_mut(&number).unwrap();
+        (superpage.first, superpage.has_place) = (first, true);
         if of_host {
             self.dies[die].programs.push_back(number)
         } else {
@@ -1163,15 +1252,15 @@ impl Drive {
             Some(Halt::Coming(rest) | Halt::There(rest)) => rest + self.of_suspension(die).unwrap().resume_ns,
             _ => 0,
         };
-        let programs = (state.programs.len() + state.moved.len()) as u64 * self.program_plain_ns();
+        let programs: u64 = state.programs.iter().chain(&state.moved).map(|&number| self.program_plain_ns(number)).sum();
         let reads: u64 = state.reads.iter().map(|read| read.ns + self.own.unit_transfer_ns).sum();
         let erases = state.erases.len() as u64 * self.ssd.timing.block_erase_ns;
         let parts: u64 = state.parts.iter().map(|&part| self.part_plain_ns(part)).sum();
         self.now.max(state.ends) + halted + programs + reads + erases + parts
     }
 
-    fn program_plain_ns(&self) -> u64 {
-        self.superpage_transfer_ns() + self.ssd.timing.page_program_ns
+    fn program_plain_ns(&self, number: u64) -> u64 {
+        self.superpage_transfer_ns(number) + self.program_ns(number)
     }
 
     fn part_plain_ns(&self, part: usize) -> u64 {
@@ -1224,6 +1313,8 @@ impl Drive {
                 let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, ..)| unit).collect();
                 state.ends = state.ends.max(self.now + read.ns + units.len() as u64 * self.own.unit_transfer_ns);
                 self.count("array_reads", 1);
+                let block = read.flash_page * self.own.flash_page_units / self.per_block();
+                self.reads[block as usize] += 1;
                 self.schedule(self.now + read.ns, Event::ArrayRead(read));
             } else if is_halted && !busy {
                 let Some(Halt::There(rest)) = state.halt else { unreachable!() };
@@ -1250,7 +1341,7 @@ impl Drive {
                     self.dies[die].moved.pop_front()
                 };
                 self.superpages.get_mut(&number).unwrap().begun = true;
-                self.program_plain_ns()
+                self.program_plain_ns(number)
             }
             Job::Erase(_) => {
                 self.dies[die].erases.pop_front();
@@ -1267,7 +1358,7 @@ impl Drive {
         (state.times_suspended, state.works_until, state.read_came) = (0, 0, false);
         match job {
             Job::Program(number) => {
-                let at = self.over_channel(die, self.superpage_transfer_ns());
+                let at = self.over_channel(die, self.superpage_transfer_ns(number));
                 self.schedule(at, Event::JobStep(die));
                 self.parity_follows(number);
             }
@@ -1340,7 +1431,7 @@ impl Drive {
         match self.dies[die].job.unwrap() {
             (Job::Program(number), false) => {
                 self.dies[die].job = Some((Job::Program(number), true));
-                return self.array_works(die, self.ssd.timing.page_program_ns);
+                return self.array_works(die, self.program_ns(number));
             }
             (Job::Part(part), true) => {
                 let (_, units) = self.step(&self.parts[part], self.parts[part].types[0]);
@@ -1380,8 +1471,7 @@ impl Drive {
                     self.ways.remove(&block);
                     assert!(self.valid_places(block).is_empty());
                     self.free_block(block);
-                    let goal = self.own.collection.target + self.own.collection.span;
-                    self.is_idle &= (self.free.len() as u32) < goal;
+                    self.is_idle &= !self.idle_has_nothing_to_do();
                     self.may_be_done();
                     self.place_moved();
                     self.begin_parts();
@@ -1419,8 +1509,8 @@ impl Drive {
     fn is_programmed(&mut self, number: u64) {
         if self.superpages[&number].is_parity {
             let Superpage { first, stream, .. } = self.superpages.remove(&number).unwrap();
-            self.count("units_parity", u64::from(self.per_superpage()));
-            self.count_of_stream(stream, u64::from(self.per_superpage()));
+            self.count("units_parity", u64::from(self.units_of_stream(stream)));
+            self.count_of_stream(stream, u64::from(self.units_of_stream(stream)));
             self.superpage_is_programmed(first);
             if self.is_sealed(first) {
                 self.begin_parts();
@@ -1429,8 +1519,11 @@ impl Drive {
             return;
         }
         let Superpage { stream, of_host, units, sources, first, .. } = self.superpages.remove(&number).unwrap();
-        self.count_of_stream(stream, u64::from(self.per_superpage()));
-        self.count("units_padded", u64::from(self.per_superpage()) - units.len() as u64);
+        let all = u64::from(self.units_of_stream(stream));
+        self.count_of_stream(stream, all);
+        self.count("units_padded", all - units.len() as u64);
+        self.count("units_slc", if stream == self.slc_stream() { units.len() as u64 } else { 0 });
+        self.count("units_folded", sources.iter().filter(|&source| self.slc[(source / self.per_block()) as usize]).count() as u64);
         self.count(if of_host { "units_programmed" } else { "units_moved" }, units.len() as u64);
         for (at, &unit) in units.iter().enumerate() {
             let before = if of_host { Where::Buffer(number, at) } else { Where::Flash(sources[at]) };
@@ -1500,11 +1593,42 @@ impl Drive {
 
     fn choose(&mut self) -> bool {
         let Some(block) = self.useful() else { return false };
-        self.victim = Some(Victim { block, valid: self.valid_places(block).len() as u32, next: 0 });
+        self.begin_victim(block, None);
+        true
+    }
+
+    // Upkeep (rule 223).
+
+    /// What is moved for its own sake, and under what name that counts.
+    fn overdue(&self) -> Option<(u32, &'static str)> {
+        let upkeep = self.own.upkeep;
+        let sealed: Vec<u32> = (0..self.blocks.len() as u32).filter(|&block| self.blocks[block as usize] == Block::Sealed).collect();
+        let reads = |block: u32| self.reads[block as usize];
+        let most_read = sealed.iter().copied().max_by_key(|&block| (reads(block), block));
+        if let Some(block) = most_read.filter(|&block| upkeep.refresh_reads.is_some_and(|most| reads(block) >= most)) {
+            return Some((block, "refreshed"));
+        }
+        let erases = |block: u32| self.erases[block as usize];
+        let least = sealed.into_iter().min_by_key(|&block| (erases(block), u32::MAX - block))?;
+        let most = *self.erases.iter().max().unwrap();
+        let is_due = upkeep.wear_difference.is_some_and(|difference| !self.has_levelled && most - erases(least) >= difference);
+        is_due.then_some((least, "levelled"))
+    }
+
+    fn begin_victim(&mut self, block: u32, upkeep: Option<&'static str>) {
+        let for_upkeep = upkeep.is_some();
+        self.victim = Some(Victim { block, valid: self.valid_places(block).len() as u32, next: 0, for_upkeep });
         self.blocks[block as usize] = Block::Victim;
         self.ways.insert(block, Way::default());
+        self.is_chosen(upkeep);
+    }
+
+    fn is_chosen(&mut self, upkeep: Option<&'static str>) {
         self.count("victims", 1);
-        true
+        if let Some(upkeep) = upkeep {
+            self.count(upkeep, 1);
+        }
+        self.has_levelled = upkeep == Some("levelled");
     }
 
     fn begin_parts(&mut self) {
@@ -1524,8 +1648,17 @@ impl Drive {
         loop {
             let is_urgent = self.is_urgent();
             let Some(victim) = self.victim.clone() else {
+                if let Some((block, upkeep)) = self.overdue().filter(|_| self.free.len() as u32 > collection.floor) {
+                    self.begin_victim(block, Some(upkeep));
+                    continue;
+                }
                 let coming = (self.free.len() + self.ways.len()) as u32;
-                if is_urgent && coming < collection.target + collection.span && self.choose() {
+                let goal = if self.is_idle { self.idle_goal() } else { collection.target + collection.span };
+                if is_urgent && coming < goal && self.choose() {
+                    continue;
+                }
+                if let Some(block) = self.to_fold().filter(|_| self.is_idle) {
+                    self.begin_victim(block, None);
                     continue;
                 }
                 return;
@@ -1540,7 +1673,8 @@ impl Drive {
                 continue;
             };
             let units: Vec<u32> = valid.into_iter().filter(|&place| number(place) == next).collect();
-            let cost = self.cost(victim.valid);
+            let cost = if victim.for_upkeep { 0 } else { self.cost(victim.valid) };
+            let is_urgent = is_urgent || victim.for_upkeep;
             if units.len() as u64 > self.room || (!is_urgent && self.credits < cost) {
                 return;
             }
@@ -1647,11 +1781,14 @@ impl Drive {
 
     /// The scheme "ideal".
     fn collect_in_no_time(&mut self) {
-        while self.free.len() as u32 <= self.own.collection.target
-            && let Some(block) = self.useful()
-        {
+        let may_collect = |drive: &Self| drive.free.len() as u32 <= drive.own.collection.target;
+        loop {
+            let overdue = self.overdue().filter(|_| !may_collect(self));
+            let others = || self.to_fold().or_else(|| self.useful().filter(|_| may_collect(self)));
+            let Some(block) = overdue.map(|(block, _)| block).or_else(others) else { return };
+            self.is_chosen(overdue.map(|(_, upkeep)| upkeep));
+            self.count("units_folded", if self.slc[block as usize] { self.valid_places(block).len() as u64 } else { 0 });
             let (moved, stream) = (self.valid_places(block).len() as u64, self.moves_to(block));
-            self.count("victims", 1);
             self.count("units_moved", moved);
             self.blocks[block as usize] = Block::Victim;
             let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
