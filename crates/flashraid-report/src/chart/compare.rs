@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{Axis, BarSeries, Bars, Chart, Content, Line, Lines, SERIES_MAX, extent, facets, free_blocks, response, run, unit_of};
-use crate::grid::{AxisUnit, Estimate, Grid, Point, Setting, estimate};
+use crate::grid::{AxisUnit, Estimate, Grid, Point, Setting};
 
 const PERCENTILES: [(&str, &str); 6] =
     [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99.9", "p99_9"), ("p99.99", "p99_99"), ("max", "max")];
@@ -71,7 +71,7 @@ fn figure(grid: &Grid, id: &str, title: &str, pointer: &str, duration: Option<&s
 
 /// A figure's means over the seeds, in the unit that fits the longest.
 fn means(grid: &Grid, title: &str, pointer: &str, duration: Option<&str>) -> Option<(Vec<Option<Estimate>>, String)> {
-    let mut estimates: Vec<Option<Estimate>> = grid.points.iter().map(|point| estimate(&point.figure(pointer)?)).collect();
+    let mut estimates: Vec<Option<Estimate>> = grid.points.iter().map(|point| Estimate::of(&point.figure(pointer)?)).collect();
     let longest = estimates.iter().flatten().map(|estimate| estimate.mean).fold(0.0, f64::max);
     if longest == 0.0 {
         return None;
@@ -81,7 +81,7 @@ fn means(grid: &Grid, title: &str, pointer: &str, duration: Option<&str>) -> Opt
         (None, _) => (title.to_lowercase(), 1.0),
     };
     for estimate in estimates.iter_mut().flatten() {
-        *estimate = Estimate { mean: estimate.mean / scale, half_width: estimate.half_width.map(|width| width / scale) };
+        *estimate = Estimate { mean: estimate.mean / scale, half_width: estimate.half_width.map(|width| width / scale), ..*estimate };
     }
     Some((estimates, label))
 }
@@ -173,7 +173,7 @@ fn percentiles(grid: &Grid) -> Option<Chart> {
         let pointer = format!("/response_us/all/{key}");
         // What a handful of requests decide would be a bar like any other.
         let values = point.figure(&pointer).filter(|_| !point.is_guess(&pointer))?;
-        estimate(&values).map(|estimate| estimate.mean).filter(|mean| *mean > 0.0)
+        Estimate::of(&values).map(|estimate| estimate.mean).filter(|mean| *mean > 0.0)
     };
     let longest = grid.points.iter().filter_map(|point| value(point, "max")).fold(0.0, f64::max);
     let (unit, scale) = unit_of(longest);

@@ -5,7 +5,7 @@ mod tables;
 
 use flashraid::report::PERCENTILES;
 use flashraid::study::StudyResult;
-pub use flashraid::study::{Axis, Estimate, Setting, estimate, ratio};
+pub use flashraid::study::{Axis, Estimate, Setting};
 pub use numeric::{Unit as AxisUnit, numbers};
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ impl Grid {
             let sign = if figure.better == Better::More { -1.0 } else { 1.0 };
             let rank = |index: usize| {
                 let values = self.points[index].figure(figure.pointer);
-                values.as_deref().and_then(estimate).map_or(f64::INFINITY, |estimate| sign * estimate.mean)
+                values.as_deref().and_then(Estimate::of).map_or(f64::INFINITY, |estimate| sign * estimate.mean)
             };
             order.sort_by(|a, b| rank(*a).total_cmp(&rank(*b)));
         }

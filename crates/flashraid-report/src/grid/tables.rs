@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{AxisUnit, Estimate, Grid, Point, estimate, ratio};
+use super::{AxisUnit, Estimate, Grid, Point};
 use crate::data::Table;
 use crate::figures::{self, Better, Figure, Unit};
 use crate::number;
@@ -29,15 +29,17 @@ impl Grid {
         }
         for figure in figures {
             let values: Vec<Option<Vec<f64>>> = self.points.iter().map(|point| point.figure(figure.pointer)).collect();
-            let means: Vec<Option<Estimate>> = values.iter().map(|values| estimate(values.as_deref()?)).collect();
+            let means: Vec<Option<Estimate>> = values.iter().map(|values| Estimate::of(values.as_deref()?)).collect();
             let scale = Scale::of(figure.unit, means.iter().flatten());
             header.push(heading(figure.name, scale.unit()));
             header.push("×".to_owned());
             for (index, row) in rows.iter_mut().enumerate() {
                 let guess = if self.points[index].is_guess(figure.pointer) { GUESS } else { "" };
                 row.push(means[index].map_or("–".to_owned(), |mean| scale.text(mean) + guess).into());
-                let own_ratio =
-                    values[index].as_deref().zip(values[self.baselines[index]].as_deref()).and_then(|(own, base)| ratio(own, base));
+                let own_ratio = values[index]
+                    .as_deref()
+                    .zip(values[self.baselines[index]].as_deref())
+                    .and_then(|(own, base)| Estimate::of_ratios(own, base));
                 row.push(ratio_cell(own_ratio, figure.better));
             }
         }
@@ -67,8 +69,8 @@ impl Grid {
         let figures = figures::all().map(|figure| {
             let own = point.figure(figure.pointer).unwrap_or_default();
             let base = baseline.figure(figure.pointer).unwrap_or_default();
-            let mean = estimate(&own);
-            let ratio = (own.len() == base.len()).then(|| ratio(&own, &base)).flatten();
+            let mean = Estimate::of(&own);
+            let ratio = Estimate::of_ratios(&own, &base);
             let value = json!({
                 "mean": mean.map(|estimate| estimate.mean),
                 "ci95": mean.and_then(|estimate| estimate.half_width),
@@ -146,21 +148,21 @@ impl Grid {
             .points
             .iter()
             .enumerate()
-            .filter_map(|(index, point)| Some((index, estimate(&point.figure("/response_us/all/mean")?)?.mean)));
+            .filter_map(|(index, point)| Some((index, Estimate::of(&point.figure("/response_us/all/mean")?)?.mean)));
         means.min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// The comparison in a sentence: the point with the least mean response time against its baseline, or against the next best.
     pub fn conclusion(&self) -> Option<String> {
         const MEAN: &str = "/response_us/all/mean";
-        let means: Vec<Option<f64>> = self.points.iter().map(|point| Some(estimate(&point.figure(MEAN)?)?.mean)).collect();
+        let means: Vec<Option<f64>> = self.points.iter().map(|point| Some(Estimate::of(&point.figure(MEAN)?)?.mean)).collect();
         let best_of = |skip: Option<usize>| {
             let others = (0..self.points.len()).filter(|index| Some(*index) != skip && means[*index].is_some());
             others.min_by(|a, b| means[*a].partial_cmp(&means[*b]).expect("numbers"))
         };
         let best = best_of(None)?;
         let other = if self.baselines[best] == best { best_of(Some(best))? } else { self.baselines[best] };
-        let ratio_of = |pointer: &str| ratio(&self.points[other].figure(pointer)?, &self.points[best].figure(pointer)?);
+        let ratio_of = |pointer: &str| Estimate::of_ratios(&self.points[other].figure(pointer)?, &self.points[best].figure(pointer)?);
         let (mean, name) = (ratio_of(MEAN)?, |index: usize| self.points[index].label());
         let supported = |(key, _): &&(&str, &str)| {
             let pointer = format!("/response_us/all/{key}");
@@ -170,7 +172,7 @@ impl Grid {
             let ratio = ratio_of(&format!("/response_us/all/{key}"))?;
             let text = match ratio.mean {
                 _ if is_one(ratio) => "the same".to_owned(),
-                mean if mean < 1.0 => format!("{} times as long", times(Estimate { mean: 1.0 / mean, half_width: None })),
+                mean if mean < 1.0 => format!("{} times as long", times(Estimate { mean: 1.0 / mean, half_width: None, ..ratio })),
                 _ => format!("{} times as short", times(ratio)),
             };
             Some(match (is_one(mean), is_one(ratio)) {
@@ -316,7 +318,7 @@ impl Scale {
 }
 
 fn ratio_cell(ratio: Option<Estimate>, better: Better) -> Cell {
-    let Some(Estimate { mean, half_width }) = ratio else { return "–".into() };
+    let Some(Estimate { mean, half_width, .. }) = ratio else { return "–".into() };
     let text = match half_width {
         None => number::rounded(mean),
         Some(half_width) => format!("{} ±{}", number::rounded(mean), number::rounded(half_width)),

@@ -2,7 +2,6 @@
 
 mod axis;
 mod baseline;
-mod estimate;
 mod means;
 mod plan;
 mod problem;
@@ -30,7 +29,7 @@ use crate::warm_cache::WarmCache;
 #[doc(hidden)]
 pub use axis::combinations;
 pub use axis::{Axis, Setting};
-pub use estimate::{Estimate, estimate, ratio};
+pub use flashraid_model::metrics::Estimate;
 #[doc(hidden)]
 pub use means::Means;
 pub use means::default_workers;
@@ -287,13 +286,13 @@ impl StudyResult {
 
     /// A figure's mean over the seeds of a point, with its 95 % confidence interval; `None` where a report lacks it.
     pub fn estimate(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
-        estimate(&self.reports(point).map(figure).collect::<Option<Vec<f64>>>()?)
+        Estimate::of(&self.reports(point).map(figure).collect::<Option<Vec<f64>>>()?)
     }
 
     /// A figure's ratio to that of the point's baseline, paired by seed; `None` where a report lacks it or the baseline is zero.
     pub fn ratio(&self, point: usize, figure: impl Fn(&Report) -> Option<f64>) -> Option<Estimate> {
         let values = |point: usize| self.reports(point).map(&figure).collect::<Option<Vec<f64>>>();
         let (own, baseline) = (values(point)?, values(self.baselines[point])?);
-        if own.len() == baseline.len() { ratio(&own, &baseline) } else { None }
+        Estimate::of_ratios(&own, &baseline)
     }
 }
