@@ -170,6 +170,7 @@ kept_cards!(
     "nvme-gen5-25600",
     "nvme-tlc-gen3",
     "nvme-tlc-16k",
+    "nvme-qlc",
     "nvme-qlc-gen3",
 );
 
