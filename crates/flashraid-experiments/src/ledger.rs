@@ -43,7 +43,7 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin) -> String {
          *direction*: only the sign, the side of 1 or the order of the values is the paper's; of a statement only its core holds, which stands first. \
          *differs*: not even that.\n\
          *unstable*: in one of the claim's runs more than 1 % of the requests were outstanding when the last one arrived, and the second half's mean response \
-         time was more than 1.5 times the first half's, and so was the median of its tenths. Nothing is concluded then.\n\
+         time was more than 1.5 times the first half's, and so was that of each of the last three tenths of time. Nothing is concluded then.\n\
          The reason for a verdict other than *agrees* is *established* if a value that does not hold does with one of the settings beside it, where no run is \
          unstable; else it is not, and says so.\n\
          ± is half the 95 % confidence interval over the seeds. Other settings (columns *with* …) are measured with the first seed{sensitivity}.\n",
