@@ -30,6 +30,7 @@ use go::Go;
 pub(crate) use moves::Moved;
 pub use params::{FtlParams, PlaneChoice, Pool, Procedure};
 pub use state::checksum;
+pub(crate) use tables::prefetch;
 use tables::zeroed_table;
 pub use victim::VictimPolicy;
 pub use wear::Wear;

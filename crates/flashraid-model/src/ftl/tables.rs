@@ -21,7 +21,7 @@ pub(super) fn zeroed_table<T: Copy + Default>(len: usize) -> Vec<T> {
 
 /// Starts to load `table[index]`; a hint, harmless for any index.
 #[inline(always)]
-pub(super) fn prefetch<T>(table: &[T], index: usize) {
+pub(crate) fn prefetch<T>(table: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch never faults, whatever the address.
     unsafe {

@@ -3,11 +3,14 @@
 //! Four bytes for each exported unit, four and a bit for each unit of the medium.
 
 use super::params::{PlacementHandles, Shape, SlcRoom, SuperblockCollection, Upkeep, UpkeepParams};
+use crate::ftl::prefetch;
 use crate::rng;
 use std::collections::BTreeMap;
 
 /// No unit, no place.
 pub(super) const NONE: u32 = u32::MAX;
+/// How far ahead entries are brought near.
+const AHEAD: usize = 16;
 /// Set in a map entry whose unit is in the write buffer.
 pub(super) const BUFFERED: u32 = 1 << 31;
 
@@ -382,7 +385,7 @@ impl Media {
         let (sealed, per_block) = (superblocks - target - self.shape.streams(), self.shape.superblock_units());
         self.refill(true);
         let mut order: Vec<u32> = (0..exported_units).collect();
-        let mut drawn = 0;
+        let (mut drawn, mut taken) = (0, Vec::new());
         for (block, valid) in valid_by_age(sealed, self.shape.data_units(), exported_units).into_iter().enumerate() {
             if !go_on(block as f64 / f64::from(sealed)) {
                 return false;
@@ -391,21 +394,34 @@ impl Media {
             let programmed = self.shape.superpages();
             self.superblocks[block as usize] =
                 Superblock { state: State::Sealed, handle: 0, is_slc: false, valid: 0, programmed, erases: 0, reads: 0 };
+            // The numbers are drawn first: then what they lead to can be brought near before it is used.
+            taken.clear();
             let (mut left, mut places_left) = (valid, self.shape.data_units());
-            for at in 0..per_block {
-                let place = block * per_block + at;
+            for place in block * per_block..(block + 1) * per_block {
                 if self.shape.is_parity(place) {
                     continue;
                 }
                 places_left -= 1;
                 if rng::below(stream, u64::from(places_left + 1)) < u64::from(left) {
-                    let other = drawn + rng::below(stream, u64::from(exported_units - drawn)) as u32;
-                    order.swap(drawn as usize, other as usize);
-                    self.settle(order[drawn as usize], place);
-                    drawn += 1;
+                    let at = drawn + valid - left;
+                    taken.push((place, at + rng::below(stream, u64::from(exported_units - at)) as u32));
                     left -= 1;
                 }
             }
+            for (at, &(_, other)) in taken.iter().enumerate() {
+                if let Some(&(_, later)) = taken.get(at + AHEAD) {
+                    prefetch(&order, later as usize);
+                }
+                order.swap(drawn as usize + at, other as usize);
+            }
+            let units = &order[drawn as usize..][..taken.len()];
+            for (at, (&unit, &(place, _))) in units.iter().zip(&taken).enumerate() {
+                if let Some(&later) = units.get(at + AHEAD) {
+                    prefetch(&self.map, later as usize);
+                }
+                self.settle(unit, place);
+            }
+            drawn += taken.len() as u32;
         }
         debug_assert_eq!(drawn, exported_units);
         go_on(1.0)
