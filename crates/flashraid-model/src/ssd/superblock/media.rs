@@ -287,6 +287,7 @@ impl Media {
 
     /// The sealed superblock with one bit per cell that has fewest valid units, chosen in the same way: it is to be folded.
     pub(super) fn folding_victim(&self) -> Option<u32> {
+        self.shape.slc?;
         let sealed = self.superblocks.iter().enumerate().filter(|(_, block)| block.state == State::Sealed && block.is_slc);
         sealed.min_by_key(|&(number, block)| (block.valid, std::cmp::Reverse(number))).map(|(block, _)| block as u32)
     }
