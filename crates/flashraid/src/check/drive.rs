@@ -117,16 +117,16 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
         ScaleBy::Space => (u64::from(ssd.geometry.pages_per_block), u64::from(written.geometry.pages)),
         ScaleBy::Width => (1, u64::from(written.scale)),
     };
+    let slc_bytes = |superblocks: u32| u64::from(superblocks) * data_bytes / u64::from(superblock.pages_per_cell);
     let slc = written.slc.as_ref().zip(superblock.slc).map(|(written, slc)| {
         let superblocks =
             slc.room.superblocks_max(superblock.collection.target + superblock.collection.span, 0, superblock.collection.target);
-        let bytes = u64::from(superblocks) * data_bytes / u64::from(superblock.pages_per_cell);
+        let bytes = slc_bytes(superblocks);
         SlcCheck { mode: written.mode, superblocks, bytes, bytes_unscaled: bytes * unscaled / pages }
     });
     // What one bit per cell takes is room, too.
     let in_slc = slc.as_ref().map_or(0, |slc| slc.superblocks.min(burst_superblocks));
-    let burst_bytes =
-        u64::from(burst_superblocks - in_slc) * data_bytes + u64::from(in_slc) * data_bytes / u64::from(superblock.pages_per_cell);
+    let burst_bytes = u64::from(burst_superblocks - in_slc) * data_bytes + slc_bytes(in_slc);
     Some(DriveCheck {
         scale: (unscaled / pages) as u32,
         scale_by: (written.scale_by == ScaleBy::Width && written.scale > 1).then_some(written.scale_by),

@@ -406,7 +406,7 @@ impl Resolver<'_> {
         }
         let room = match written.mode {
             SlcMode::Static => SlcRoom::Superblocks((share * f64::from(geometry.blocks_per_plane)).ceil() as u32),
-            SlcMode::Dynamic => SlcRoom::ShareOfFree { millionths: (share * 1e6).round() as u32 },
+            SlcMode::Dynamic => SlcRoom::ShareOfFree { millionths: ((share * 1e6).round() as u32).max(1) },
         };
         Some(SlcParams {
             room,

@@ -374,8 +374,8 @@ fn drive_section(drive: &DriveReport) -> Section {
         }
     }
     if let Some(upkeep) = &drive.upkeep {
-        rows.push(Row::new("of which had been read often", [count(upkeep.refreshed)], ""));
-        rows.push(Row::new("of which had been erased seldom", [count(upkeep.levelled)], ""));
+        rows.push(Row::new("superblocks moved as they had been read often", [count(upkeep.refreshed)], ""));
+        rows.push(Row::new("superblocks moved as they had been erased seldom", [count(upkeep.levelled)], ""));
     }
     if let Some(slc) = &drive.slc {
         rows.push(Row::new("units programmed with one bit per cell", [count(slc.units_programmed)], ""));

@@ -208,7 +208,7 @@ impl Media {
     }
 
     /// The number of a stream in `open`.
-    fn number_of(&self, stream: Stream) -> usize {
+    pub(super) fn number_of(&self, stream: Stream) -> usize {
         match stream {
             Stream::Host(handle) => usize::from(handle),
             Stream::Collection(handle) => self.shape.placement.handles as usize + usize::from(handle),
@@ -228,6 +228,11 @@ impl Media {
         let more = room.superblocks_max(self.free(), self.slc_in_use, target).saturating_sub(self.slc_in_use);
         let has_room = u64::from(promised) < u64::from(left) + u64::from(more) * u64::from(self.shape.data_superpages());
         if has_room { Stream::Slc } else { Stream::Host(handle) }
+    }
+
+    /// Whether a place is one that a superpage with one bit per cell has no unit for.
+    pub(super) fn stays_empty(&self, ppn: u32) -> bool {
+        self.is_slc(ppn) && ppn % self.shape.superpage_units() >= self.shape.slc_superpage_units()
     }
 
     /// Whether the unit at a place is one of one bit per cell.
@@ -457,7 +462,7 @@ impl Media {
             if self.shape.is_parity(place) {
                 return Err(format!("unit {unit} lies where parity is"));
             }
-            if self.is_slc(place) && place % self.shape.superpage_units() >= self.shape.slc_superpage_units() {
+            if self.stays_empty(place) {
                 return Err(format!("unit {unit} lies beyond the first bit of a cell that holds one"));
             }
             counted[(place / per_block) as usize] += 1;

@@ -10,7 +10,7 @@
 //!
 //! Words of 32 bits, little-endian; the caller adds what identifies the state, and a checksum.
 
-use super::media::{BUFFERED, Media, NONE, Open, State, Superblock};
+use super::media::{BUFFERED, Media, NONE, Open, State, Stream, Superblock};
 
 impl Media {
     /// The state between two operations, nothing being in the buffer or on its way.
@@ -122,14 +122,14 @@ impl Media {
         }
         self.slc_in_use = 0;
         if self.shape.slc.is_some() {
-            let all = self.open.len() - 1;
+            let open = &self.open[self.number_of(Stream::Slc)];
             for block in 0..blocks {
-                let is_open_for = |open: &[Open]| open.iter().any(|open| open.block == block);
+                let is_open = open.iter().any(|open| open.block == block);
                 let superblock = &mut self.superblocks[block as usize];
                 superblock.is_slc = match (superblock.state, next()?) {
-                    (_, 0) if !is_open_for(&self.open[all]) => false,
+                    (_, 0) if !is_open => false,
                     (State::Sealed, 1) => true,
-                    (State::Open, 1) if is_open_for(&self.open[all]) => true,
+                    (State::Open, 1) if is_open => true,
                     _ => return Err(format!("superblock {block} holds bits per cell that it can't")),
                 };
                 self.slc_in_use += u32::from(superblock.is_slc);
@@ -156,8 +156,7 @@ impl Media {
     /// Whether the superpage of a place has been programmed, nothing being on its way.
     fn is_programmed(&self, place: u32) -> bool {
         let block = self.superblock_of(place);
-        let is_beyond = self.is_slc(place) && place % self.shape.superpage_units() >= self.shape.slc_superpage_units();
-        if self.shape.is_parity(place) || is_beyond {
+        if self.shape.is_parity(place) || self.stays_empty(place) {
             return false;
         }
         match self.superblocks[block as usize].state {
