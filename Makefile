@@ -77,10 +77,11 @@ book:
 bench:
 	$(CARGO) run --release --locked -- bench
 
-# The papers' figures and claims (some 85 minutes of processor time), and what the book and the README show of them: docs/reproduction.md (the ledger),
+# The papers' figures and claims (some 55 minutes of processor time), and what the book and the README show of them: docs/reproduction.md (the ledger),
 # docs/pictures, the tables between marks in README.md. Pages that have to be checked by hand are named at the end. Needs Python 3.
-reproduce: build
-	python3 scripts/figures target/release/flashraid
+reproduce:
+	$(CARGO) build --profile shipped --locked
+	python3 scripts/figures target/shipped/flashraid
 
 # Agreement with the simulator that the papers extended; needs Python 3.
 validate: build

@@ -645,12 +645,15 @@ pub struct ReproduceArgs {
     /// `list`, `all`, figures such as ggc.fig6, or papers such as pgc
     #[arg(value_name = "list|all|ID", default_value = "list")]
     pub figures: Vec<String>,
-    /// Smaller devices and fewer requests, four seeds instead of three
+    /// Smaller devices and fewer requests
     #[arg(long)]
     pub quick: bool,
     /// First seed
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 62))]
     pub seed: u64,
+    /// Seeds of every simulation [default: three, one where that is enough; with --quick four]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: Option<u64>,
     /// Use a real trace in place of a named workload, for instance --trace financial=Financial1.spc (repeatable)
     #[arg(long, value_name = "NAME=FILE", value_parser = parse_named_trace)]
     pub trace: Vec<Setting>,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::results::{Used, Values};
 use crate::verdict::{Kind, Verdict};
-use crate::{Fact, Figure, Results};
+use crate::{Fact, Figure, Results, Variation};
 
 /// One point of a figure with its measured values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -108,10 +108,16 @@ impl Evaluation {
         evaluation
     }
 
-    /// Adds what a claim comes to with other settings, from the results with these; nothing to a claim that agrees.
+    /// The settings beside its claims, each with the claim; none of a claim that agrees, which needs no reason.
+    pub fn variations(&self) -> impl Iterator<Item = (&str, &Variation)> {
+        let needs_reason = |fact: &&Fact| self.claims.iter().any(|claim| claim.id == fact.id && claim.verdict != Verdict::Agrees);
+        self.facts.iter().filter(needs_reason).flat_map(|fact| fact.vary.iter().map(|variation| (fact.id.as_str(), variation)))
+    }
+
+    /// Adds what a claim comes to with other settings, from the results with these.
     pub fn add_sensitivity(&mut self, figure: &Figure, claim: &str, setting: &str, results: &Results) {
         let varied = Evaluation::of(figure, results).claims.into_iter().find(|varied| varied.id == claim);
-        let own = self.claims.iter_mut().find(|own| own.id == claim && own.verdict != Verdict::Agrees);
+        let own = self.claims.iter_mut().find(|own| own.id == claim);
         if let (Some(own), Some(varied)) = (own, varied) {
             let parts: Vec<Part> = varied.parts.into_iter().filter(|part| part.measured.is_some()).collect();
             let failed = |part: &&Part| own.parts.iter().any(|own| own.name == part.name && !own.holds);
@@ -253,6 +259,16 @@ mod tests {
         assert_eq!((&evaluation.claims[0].paper, evaluation.claims[0].note.as_str()), (&json!(0.71), ""));
         assert_eq!(evaluation.claims[1].measured, json!({ "2 members": 2.8, "18 members": 17.0 }));
         assert!(evaluation.claims[1].parts[0].holds && !evaluation.claims[1].parts[1].holds);
+    }
+
+    #[test]
+    fn claims_that_agree_are_measured_with_no_other_settings() {
+        let mut evaluation = evaluation();
+        evaluation.number("ggc.fig6.hpc-w", vec![0.71]);
+        evaluation.number("ggc.fig6.hpc-r", vec![-0.1]);
+        let varied: Vec<(&str, &str)> = evaluation.variations().map(|(claim, variation)| (claim, variation.set.as_str())).collect();
+        assert!(varied.contains(&("ggc.fig6.hpc-r", "coordination.force_until=one-victim")));
+        assert!(varied.iter().all(|(claim, _)| *claim == "ggc.fig6.hpc-r"), "{varied:?}");
     }
 
     #[test]

@@ -65,12 +65,12 @@ impl Figure {
 pub enum Size {
     /// Smaller devices and fewer requests, but four seeds, since shorter runs scatter more.
     Quick,
-    /// As in the papers, three seeds.
+    /// As in the papers; three seeds, or one where that is enough.
     Full,
 }
 
 impl Size {
-    /// Seeds of every point: consecutive, from the first.
+    /// Seeds of a point for which one is not enough: consecutive, from the first.
     pub fn seeds(self) -> u64 {
         match self {
             Size::Quick => 4,
@@ -90,12 +90,14 @@ pub struct Point {
     pub settings: Vec<(String, String)>,
     /// Keys over these if the size is quick.
     pub quick: Vec<(String, String)>,
+    /// One seed is enough in the full size.
+    pub one_seed: bool,
 }
 
 impl Point {
     /// A point on a base configuration.
     pub fn new(name: impl Into<String>, text: &'static str) -> Point {
-        Point { name: name.into(), text, settings: Vec::new(), quick: Vec::new() }
+        Point { name: name.into(), text, settings: Vec::new(), quick: Vec::new(), one_seed: false }
     }
 
     /// Sets a key.
@@ -110,6 +112,18 @@ impl Point {
     pub fn quick(mut self, key: &str, value: impl ToString) -> Point {
         self.quick.push((key.to_owned(), value.to_string()));
         self
+    }
+
+    /// One seed is enough in the full size.
+    #[must_use]
+    pub fn one_seed(mut self) -> Point {
+        self.one_seed = true;
+        self
+    }
+
+    /// How many seeds it has, consecutive ones, if the user does not say.
+    pub fn seeds(&self, size: Size) -> u64 {
+        if self.one_seed && size == Size::Full { 1 } else { size.seeds() }
     }
 
     /// The keys to set for a size, those that come later winning; a workload for which there is a trace (its name, its file) is replaced by all of it.

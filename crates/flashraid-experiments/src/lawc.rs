@@ -228,10 +228,9 @@ fn spider() -> Vec<Point> {
     for level in LEVELS {
         for parameters in SPIDER.iter().chain(&SPIDER_AROUND) {
             let workload = format!("spider({})", parameters.replace(' ', ""));
-            points.extend(
-                ["wow", "ggc", "lawc"]
-                    .map(|policy| lawc(name(level, parameters, policy), level, policy, &workload).set("workload.requests", 10_000)),
-            );
+            let point =
+                |policy| lawc(name(level, parameters, policy), level, policy, &workload).set("workload.requests", 10_000).one_seed();
+            points.extend(["wow", "ggc", "lawc"].map(point));
         }
     }
     points

@@ -16,6 +16,8 @@ pub struct Origin {
     pub size: Size,
     /// First seed.
     pub first_seed: u64,
+    /// Seeds of the points with the most of them.
+    pub seeds: u64,
 }
 
 /// How many claims have each verdict: `Of 95 claims 40 agree, …`. All of them are counted, unstable ones as well.
@@ -46,12 +48,12 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin) -> String {
          time was more than 1.5 times the first half's, and so was that of each of the last three tenths of time. Nothing is concluded then.\n\
          The reason for a verdict other than *agrees* is *established* if a value that does not hold does with one of the settings beside it, where no run is \
          unstable; else it is not, and says so.\n\
-         ± is half the 95 % confidence interval over the seeds. Other settings (columns *with* …) are measured with the first seed{sensitivity}.\n",
+         ± is half the 95 % confidence interval over the seeds; a number without it was measured with the first seed alone (see *seeds* at the end). Other settings (columns *with* …) are measured with the first seed{sensitivity}.\n",
         sensitivity = if origin.size == Size::Quick { ", in the full size only" } else { "" },
         date = origin.date,
         version = origin.version,
         first = origin.first_seed,
-        last = origin.first_seed + origin.size.seeds() - 1,
+        last = origin.first_seed + origin.seeds - 1,
         tally = tally(claims()),
         share = 100.0 * SHARE,
     );

@@ -118,16 +118,28 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Combines figures seed by seed; empty if one of them is missing.
+/// Combines figures seed by seed, one of a single seed with every seed of the others; empty if one of them is missing.
 pub fn combine(figures: &[Values], compute: impl Fn(&[f64]) -> f64) -> Values {
-    let seeds = figures.iter().map(Vec::len).min().unwrap_or(0);
-    (0..seeds).map(|seed| compute(&figures.iter().map(|values| values[seed]).collect::<Vec<_>>())).collect()
+    let is_single = |values: &Values| values.len() == 1;
+    let several = figures.iter().filter(|values| !is_single(values)).map(Vec::len).min();
+    let seeds = several.unwrap_or(usize::from(!figures.is_empty()));
+    let of_seed = |seed: usize| figures.iter().map(|values| values[if is_single(values) { 0 } else { seed }]).collect::<Vec<_>>();
+    (0..seeds).map(|seed| compute(&of_seed(seed))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_figure_of_one_seed_goes_with_every_seed_of_another() {
+        let sum = |values: &[f64]| values.iter().sum();
+        assert_eq!(combine(&[vec![1.0], vec![10.0, 20.0, 30.0]], sum), [11.0, 21.0, 31.0]);
+        assert_eq!(combine(&[vec![1.0], vec![2.0]], sum), [3.0]);
+        assert_eq!(combine(&[vec![1.0, 2.0], vec![10.0, 20.0, 30.0]], sum), [11.0, 22.0]);
+        assert!(combine(&[vec![1.0], vec![]], sum).is_empty() && combine(&[], sum).is_empty());
+    }
 
     #[test]
     fn figures_are_paired_by_seed() {

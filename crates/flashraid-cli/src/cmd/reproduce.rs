@@ -7,7 +7,7 @@ use flashraid::config;
 use flashraid::content::Contents;
 use flashraid::study::{Setting, Simulated, Store, run_all};
 use flashraid_experiments::ledger::{self, Origin};
-use flashraid_experiments::{Evaluation, Figure, Point, Results, Size, Variation, figures};
+use flashraid_experiments::{Evaluation, Figure, Point, Results, Size, figures};
 use flashraid_workload::catalogue;
 use serde_json::Value;
 
@@ -32,28 +32,35 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let size = if arguments.quick { Size::Quick } else { Size::Full };
     let traces = traces(&arguments.trace)?;
     refuse_unused(&traces, &chosen)?;
-    let plan = Plan::new(chosen, size, arguments.seed, &traces)?;
-
-    let simulations: Vec<_> = plan.tasks.iter().map(|task| &task.scenario).collect();
-    let means = means(arguments.machine, &simulations, arguments.jobs)?;
     let folder = if arguments.quick { "reproduce-quick" } else { "reproduce" };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
-    let store = Store::open(&out)?;
-    interrupt::stop_at_next_step()?;
-    let board = Board::new(plan.tasks.len(), arguments.machine.quiet);
-    let tasks: Vec<&Simulated> = plan.tasks.iter().collect();
-    let reports = run_all(&tasks, &means, Some(&store), &board);
-    board.clear();
-    let reports = reports?;
-    let (done, all) = (reports.iter().flatten().count(), reports.len());
-    if done < all {
-        let kept = format!("The same command goes on from here; finished simulations are in {}.", out.display());
-        return Err(Failure::Interrupted(format!("stopped: {done} of {all} simulations are done. {kept}")));
+    let mut plan = Plan::new(size, arguments.seed, &traces);
+    let seeds = |point: &Point| arguments.seeds.unwrap_or(point.seeds(size));
+    let mut own = Vec::new();
+    for figure in &chosen {
+        own.push(plan.add(&figure.points, seeds)?);
     }
-    let reports = reports.iter().flatten().map(json::document).collect::<Result<Vec<Value>, _>>()?;
-    let curves = plan.curves(&reports);
-    let evaluated = plan.evaluate(&reports);
-    let origin = Origin { date: today(), version: env!("CARGO_PKG_VERSION").to_owned(), size, first_seed: arguments.seed };
+
+    interrupt::stop_at_next_step()?;
+    plan.run(arguments, &out)?;
+    let curves = std::iter::zip(&chosen, &own).map(|(figure, points)| plan.curves(figure, points)).collect();
+    let mut evaluated: Vec<(Figure, Evaluation)> = std::iter::zip(chosen, &own)
+        .map(|(figure, points)| {
+            let evaluation = Evaluation::of(&figure, &plan.results(points));
+            (figure, evaluation)
+        })
+        .collect();
+    // The quick size leaves other settings than the figures' own out.
+    if size == Size::Full {
+        add_sensitivities(&mut evaluated, &mut plan, arguments, &out)?;
+    }
+    let origin = Origin {
+        date: today(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        size,
+        first_seed: arguments.seed,
+        seeds: arguments.seeds.unwrap_or(size.seeds()),
+    };
 
     let document = reproduction::document(&evaluated, &origin)?;
     write(&evaluated, curves, &origin, &document, &out)?;
@@ -103,86 +110,96 @@ fn refuse_unused(traces: &[(String, String)], chosen: &[Figure]) -> Outcome {
     }
 }
 
-/// The simulations of the chosen figures; one that several figures share is there once.
-struct Plan {
-    tasks: Vec<Simulated>,
-    figures: Vec<Planned>,
+/// Runs what the claims that don't agree are measured with besides.
+fn add_sensitivities(evaluated: &mut [(Figure, Evaluation)], plan: &mut Plan, arguments: &ReproduceArgs, out: &Path) -> Outcome {
+    let mut varied = Vec::new();
+    for (index, (figure, evaluation)) in evaluated.iter().enumerate() {
+        for (claim, variation) in evaluation.variations() {
+            varied.push((index, claim.to_owned(), variation.set.clone(), plan.add(&variation.points(figure), |_| 1)?));
+        }
+    }
+    plan.run(arguments, out)?;
+    for (index, claim, setting, points) in varied {
+        let (figure, evaluation) = &mut evaluated[index];
+        evaluation.add_sensitivity(figure, &claim, &setting, &plan.results(&points));
+    }
+    Ok(())
 }
 
-/// A figure with its simulations.
-struct Planned {
-    figure: Figure,
-    points: Vec<PlannedPoint>,
-    /// Claims with other settings, and the points with these.
-    variations: Vec<(String, Variation, Vec<PlannedPoint>)>,
+/// Simulations and their reports; one that several figures share is there once.
+struct Plan<'a> {
+    size: Size,
+    first_seed: u64,
+    traces: &'a [(String, String)],
+    contents: Contents,
+    tasks: Vec<Simulated>,
+    known: BTreeMap<String, usize>,
+    /// Of the first tasks, those that have been run.
+    reports: Vec<Value>,
 }
 
 /// The name of a point and the positions of its tasks, one for each seed.
 type PlannedPoint = (String, Vec<usize>);
 
-impl Plan {
-    /// The quick size leaves other settings than the figures' own out.
-    fn new(chosen: Vec<Figure>, size: Size, first_seed: u64, traces: &[(String, String)]) -> Outcome<Plan> {
-        let mut tasks: Vec<Simulated> = Vec::new();
-        let mut known: BTreeMap<String, usize> = BTreeMap::new();
-        let mut contents = Contents::default();
-        let mut position = |point: &Point, seed: u64| -> Outcome<usize> {
-            let scenario = config::from_str(&point.name, point.text, &point.settings(size, traces), Some(seed));
-            let task = Simulated::new(scenario.map_err(|problems| scenario::refuse(&problems))?, &mut contents)?;
-            let next = tasks.len();
-            let index = *known.entry(task.id.clone()).or_insert(next);
-            if index == next {
-                tasks.push(task);
-            }
-            Ok(index)
-        };
-        let mut plan_points = |points: &[Point], seeds: u64| -> Outcome<Vec<PlannedPoint>> {
-            let of_point = |point: &Point| {
-                let seeds = (first_seed..first_seed + seeds).map(|seed| position(point, seed));
-                Ok((point.name.clone(), seeds.collect::<Outcome<Vec<usize>>>()?))
-            };
-            points.iter().map(of_point).collect()
-        };
-        let mut figures = Vec::new();
-        for figure in chosen {
-            let points = plan_points(&figure.points, size.seeds())?;
-            let mut variations = Vec::new();
-            for fact in figure.facts().into_iter().filter(|_| size == Size::Full) {
-                for variation in fact.vary {
-                    let points = plan_points(&variation.points(&figure), 1)?;
-                    variations.push((fact.id.clone(), variation, points));
-                }
-            }
-            figures.push(Planned { figure, points, variations });
+impl<'a> Plan<'a> {
+    fn new(size: Size, first_seed: u64, traces: &'a [(String, String)]) -> Plan<'a> {
+        Plan { size, first_seed, traces, contents: Contents::default(), tasks: Vec::new(), known: BTreeMap::new(), reports: Vec::new() }
+    }
+
+    /// Adds points, each with so many seeds.
+    fn add(&mut self, points: &[Point], seeds: impl Fn(&Point) -> u64) -> Outcome<Vec<PlannedPoint>> {
+        let mut planned = Vec::new();
+        for point in points {
+            let seeds = self.first_seed..self.first_seed + seeds(point);
+            planned.push((point.name.clone(), seeds.map(|seed| self.position(point, seed)).collect::<Outcome<Vec<usize>>>()?));
         }
-        Ok(Plan { tasks, figures })
+        Ok(planned)
     }
 
-    /// The curves of each figure, with the first seed.
-    fn curves(&self, reports: &[Value]) -> Vec<Vec<Chart>> {
-        let of_figure = |Planned { figure, points, .. }: &Planned| {
-            let first = points.iter().filter_map(|(name, tasks)| Some((name.clone(), &reports[*tasks.first()?])));
-            reproduction::curves(figure, &first.collect::<Vec<_>>())
-        };
-        self.figures.iter().map(of_figure).collect()
+    fn position(&mut self, point: &Point, seed: u64) -> Outcome<usize> {
+        let scenario = config::from_str(&point.name, point.text, &point.settings(self.size, self.traces), Some(seed));
+        let task = Simulated::new(scenario.map_err(|problems| scenario::refuse(&problems))?, &mut self.contents)?;
+        let next = self.tasks.len();
+        let index = *self.known.entry(task.id.clone()).or_insert(next);
+        if index == next {
+            self.tasks.push(task);
+        }
+        Ok(index)
     }
 
-    fn evaluate(self, reports: &[Value]) -> Vec<(Figure, Evaluation)> {
-        let results = |points: &[PlannedPoint]| {
-            let mut results = Results::default();
-            for (name, tasks) in points {
-                results.insert(name, tasks.iter().map(|index| reports[*index].clone()).collect());
-            }
-            results
-        };
-        let evaluate = |Planned { figure, points, variations }: Planned| {
-            let mut evaluation = Evaluation::of(&figure, &results(&points));
-            for (claim, variation, points) in &variations {
-                evaluation.add_sensitivity(&figure, claim, &variation.set, &results(points));
-            }
-            (figure, evaluation)
-        };
-        self.figures.into_iter().map(evaluate).collect()
+    /// Runs the tasks that have not been run.
+    fn run(&mut self, arguments: &ReproduceArgs, out: &Path) -> Outcome {
+        let tasks: Vec<&Simulated> = self.tasks[self.reports.len()..].iter().collect();
+        let simulations: Vec<_> = tasks.iter().map(|task| &task.scenario).collect();
+        let means = means(arguments.machine, &simulations, arguments.jobs)?;
+        let store = Store::open(out)?;
+        let board = Board::new(tasks.len(), arguments.machine.quiet);
+        let reports = run_all(&tasks, &means, Some(&store), &board);
+        board.clear();
+        let reports = reports?;
+        let (done, all) = (reports.iter().flatten().count(), reports.len());
+        if done < all {
+            let kept = format!("The same command goes on from here; finished simulations are in {}.", out.display());
+            return Err(Failure::Interrupted(format!("stopped: {done} of {all} simulations are done. {kept}")));
+        }
+        for report in reports.iter().flatten() {
+            self.reports.push(json::document(report)?);
+        }
+        Ok(())
+    }
+
+    fn results(&self, points: &[PlannedPoint]) -> Results {
+        let mut results = Results::default();
+        for (name, tasks) in points {
+            results.insert(name, tasks.iter().map(|index| self.reports[*index].clone()).collect());
+        }
+        results
+    }
+
+    /// The curves of a figure, with the first seed.
+    fn curves(&self, figure: &Figure, points: &[PlannedPoint]) -> Vec<Chart> {
+        let first = points.iter().filter_map(|(name, tasks)| Some((name.clone(), &self.reports[*tasks.first()?])));
+        reproduction::curves(figure, &first.collect::<Vec<_>>())
     }
 }
 
@@ -251,10 +268,13 @@ mod tests {
     #[test]
     fn points_that_figures_share_run_once() {
         let chosen = choose(&["ggc.fig6".to_owned(), "ggc.fig9".to_owned(), "ggc.fig11".to_owned()]).unwrap();
-        let plan = Plan::new(chosen, Size::Quick, 1, &[]).unwrap();
-        let names: usize = plan.figures.iter().map(|planned| planned.points.len()).sum();
-        // Figures 6 and 9 consist of points of figure 11, but for hpc-r.
-        assert_eq!((names, plan.tasks.len()), (4 + 19 + 59, 4 * (59 + 2)));
+        let tasks = |size: Size| {
+            let mut plan = Plan::new(size, 1, &[]);
+            let names: usize = chosen.iter().map(|figure| plan.add(&figure.points, |point| point.seeds(size)).unwrap().len()).sum();
+            (names, plan.tasks.len())
+        };
+        // Figures 6 and 9 consist of points of figure 11, but for hpc-r. In the full size two of the five enterprise workloads have three seeds.
+        assert_eq!([Size::Quick, Size::Full].map(tasks), [(4 + 19 + 59, 4 * (59 + 2)), (4 + 19 + 59, 3 * 10 + 49 + 2)]);
     }
 
     #[test]

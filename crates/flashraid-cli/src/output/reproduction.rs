@@ -25,7 +25,7 @@ pub fn document(evaluated: &Evaluated, origin: &Origin) -> Outcome<Value> {
         "version": origin.version,
         "date": origin.date,
         "size": if origin.size == Size::Quick { "quick" } else { "full" },
-        "seeds": (origin.first_seed..origin.first_seed + origin.size.seeds()).collect::<Vec<_>>(),
+        "seeds": (origin.first_seed..origin.first_seed + origin.seeds).collect::<Vec<_>>(),
         "figures": figures,
     }))
 }

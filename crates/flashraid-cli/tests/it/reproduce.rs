@@ -56,6 +56,10 @@ fn a_figure_is_judged_and_kept() {
     assert_eq!(place.run_json(&arguments), document);
     let other = place.run_json(&["reproduce", "pgc.poll", "--quick", "--json", "--out", "other", "--seed", "7"]);
     assert_ne!(other["figures"][0]["claims"][0]["measured"], claim["measured"]);
+    let one = place.run_json(&["reproduce", "pgc.poll", "--quick", "--json", "--out", "one", "--seed", "7", "--seeds", "1"]);
+    assert_eq!((&one["seeds"], &other["seeds"]), (&serde_json::json!([7]), &serde_json::json!([7, 8, 9, 10])));
+    assert_eq!(place.files().iter().filter(|name| name.starts_with("one/points/")).count(), 2);
+    assert!(one["figures"][0]["claims"][0]["ci95"].is_null());
 }
 
 #[test]
