@@ -46,7 +46,11 @@ pub const CHOICES: &[Choice] = &[
         value: "victim-and-watermark",
         why: "quoted: \"until the number of free blocks exceeds an internal threshold\"; members above it clean too, since reactive-inclusive under skew erases three to four times as much: one victim, then the threshold",
     },
-    Choice { key: "coordination.t_soft", value: "start+2", why: "the threshold of registration has no value in the paper" },
+    Choice {
+        key: "coordination.t_soft",
+        value: "start+2; start+1 for ggc.packages",
+        why: "the threshold of registration has no value in the paper; collection stops at start+1, so that at start+2 all elements would always need it",
+    },
     Choice { key: "coordination.check_interval, idle_threshold", value: "10ms", why: "no values in the paper" },
     Choice { key: "array.stripe_unit (GGC 5, 6)", value: "4KiB", why: "\"4 KB stripe\" is read as the strip" },
     Choice {
