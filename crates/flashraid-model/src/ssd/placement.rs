@@ -4,7 +4,7 @@ use super::{Effects, Ssd, Waiting};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 /// What a member with dynamic allocation remembers.
 #[derive(Debug, Clone, Default)]
@@ -12,7 +12,7 @@ pub(super) struct Placement {
     /// Operations that no die accepts yet, in order.
     unplaced: VecDeque<u32>,
     /// The die at which writes and trims of a page wait, and how many.
-    waiting: BTreeMap<Lpn, (DieId, u32)>,
+    waiting: HashMap<Lpn, (DieId, u32)>,
     /// The die at which the next search begins.
     next_die: u32,
 }

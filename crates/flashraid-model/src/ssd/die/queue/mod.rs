@@ -1,7 +1,7 @@
 //! The operations that wait for a die, in order of arrival, and which of them may go in.
 //!
-//! A short queue is walked through, which is fastest. A long one, as under an overload, keeps an index besides, so that no operation
-//! costs more for those that wait with it.
+//! A short queue is walked through, which is fastest. A long one that is searched, as under an overload, keeps an index besides, so that no
+//! operation costs more for those that wait with it; first come first served searches nothing, however long the queue is.
 
 mod index;
 mod list;
@@ -14,8 +14,9 @@ use crate::ids::Lpn;
 use crate::request::OpKind;
 use index::Index;
 pub(super) use list::List;
+use std::sync::OnceLock;
 
-/// A queue with more operations has an index, until half as many are left; in unit tests fewer do, so that random queues come by one.
+/// A queue with more operations has an index once it has been searched, until half as many are left; in unit tests fewer do, so that random queues come by one.
 const SHORT: u32 = if cfg!(test) { 16 } else { 64 };
 
 /// Kinds of operations: reads, writes, high-priority writes, trims.
@@ -50,12 +51,12 @@ pub(super) struct Queue {
     arrivals: u64,
     /// The first operation that no refusal of all writes has met.
     not_refused: u32,
-    index: Option<Box<Index>>,
+    index: OnceLock<Box<Index>>,
 }
 
 impl Default for Queue {
     fn default() -> Self {
-        Self { list: List::default(), waiting: [0; KINDS], arrivals: 0, not_refused: NONE, index: None }
+        Self { list: List::default(), waiting: [0; KINDS], arrivals: 0, not_refused: NONE, index: OnceLock::new() }
     }
 }
 
@@ -100,18 +101,21 @@ impl Queue {
         if self.not_refused == NONE {
             self.not_refused = id;
         }
-        if let Some(index) = &mut self.index {
+        if let Some(index) = self.index.get_mut() {
             index.push(id, operation);
-        } else if self.len() > SHORT {
-            self.begin_index(all);
         }
     }
 
-    #[cold]
-    fn begin_index(&mut self, all: &Slab<Waiting>) {
-        let mut index = Box::<Index>::default();
-        list::from(self.head(), all).for_each(|id| index.push(id, &all[id]));
-        self.index = Some(index);
+    /// The index of a queue that is to be searched, if it is long.
+    fn index(&self, all: &Slab<Waiting>) -> Option<&Index> {
+        if self.index.get().is_none() && self.len() <= SHORT {
+            return None;
+        }
+        Some(self.index.get_or_init(|| {
+            let mut index = Box::<Index>::default();
+            list::from(self.head(), all).for_each(|id| index.push(id, &all[id]));
+            index
+        }))
     }
 
     /// Takes out an operation that waits.
@@ -122,10 +126,10 @@ impl Queue {
         self.list.remove(id, all);
         all[id].waits = false;
         self.waiting[kind_of(&all[id])] -= 1;
-        if let Some(index) = &mut self.index {
+        if let Some(index) = self.index.get_mut() {
             index.remove(id, all);
             if self.len() <= SHORT / 2 {
-                self.index = None;
+                self.index.take();
             }
         }
     }
@@ -143,7 +147,7 @@ impl Queue {
 
     /// The earliest waiting operation on the page `lpn`.
     pub fn first_on(&self, lpn: Lpn, all: &Slab<Waiting>) -> Option<u32> {
-        match &self.index {
+        match self.index(all) {
             Some(index) => index.first_on(lpn),
             None => list::from(self.head(), all).find(|&id| all[id].lpn == lpn),
         }
@@ -165,7 +169,7 @@ impl Queue {
         std::iter::from_fn(move || {
             // What follows begins at an operation that arrived no earlier, whether or not it may go in itself.
             let from = (next != NONE).then_some(next)?;
-            let found = match &self.index {
+            let found = match self.index(all) {
                 Some(index) => index.first_of(kinds, all[from].arrival)?,
                 None => list::from(from, all).find(|&id| {
                     let operation = &all[id];
