@@ -24,8 +24,9 @@ TABLE_4 = {"mlc-sata2": (601.2, 689.6, 751.2, 945.7), "slc-sata2": (851.5, 961.2
 # Where the search begins: us, us, blocks.
 START = {"mlc-sata2": (95, 112, 1), "slc-sata2": (85, 70, 1)}
 BATCHES = (1, 2, 4, 8, 12, 16, 24, 32, 48)
-OUTSTANDING = (2, 3, 4, 5, 6, 8, 12, 16)
-BANDWIDTHS = (1000, 1050, 1100, 1150, 1200, 1300)
+# 64 are as many as W3 keeps in flight: no limit.
+OUTSTANDING = (4, 8, 16, 32, 48, 64)
+BANDWIDTHS = (750, 800, 850, 900, 1000, 1150)
 ONE = '[array]\nlevel = "single"\n[workload]\nduration = "40s"\n[report]\nskip_time = "10s"\n'
 SIX = '[array]\nlevel = "raid0"\nmembers = 6\nstripe_unit = "256KiB"\n[workload]\nduration = "30s"\n[report]\nskip_time = "10s"\n'
 

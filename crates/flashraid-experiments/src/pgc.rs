@@ -185,8 +185,14 @@ fn traces(rates: &[u32], preemptions: &[&str]) -> Vec<Point> {
     points
 }
 
+/// Where queues of a trace last long, the means of three seeds differ by 4 to 78 %; elsewhere by 0.7 % in the median of the points and by 5 % at most.
+fn is_scattered(name: &str, rate: u32) -> bool {
+    matches!((name, rate), ("openmail", 2..) | ("tpc-h", 4..))
+}
+
 fn trace_point(name: &str, rate: u32, preemption: &str) -> Point {
     let point = pgc(trace(name, rate, preemption), name);
+    let point = if is_scattered(name, rate) { point } else { point.one_seed() };
     with(if rate == 1 { point } else { point.set("workload.rate_scale", rate) }, preemption)
 }
 
