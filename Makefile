@@ -77,7 +77,7 @@ book:
 bench:
 	$(CARGO) run --release --locked -- bench
 
-# The papers' figures and claims (some 55 minutes of processor time), and what the book and the README show of them: docs/reproduction.md (the ledger),
+# The papers' figures and claims (some 45 minutes of processor time), and what the book and the README show of them: docs/reproduction.md (the ledger),
 # docs/pictures, the tables between marks in README.md. Pages that have to be checked by hand are named at the end. Needs Python 3.
 reproduce:
 	$(CARGO) build --profile shipped --locked
