@@ -114,10 +114,10 @@ impl Point {
         self
     }
 
-    /// One seed is enough in the full size.
+    /// Whether one seed is enough in the full size.
     #[must_use]
-    pub fn one_seed(mut self) -> Point {
-        self.one_seed = true;
+    pub fn one_seed(mut self, is_enough: bool) -> Point {
+        self.one_seed = is_enough;
         self
     }
 

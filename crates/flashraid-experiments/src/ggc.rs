@@ -238,10 +238,8 @@ fn fig7(results: &Results, evaluation: &mut Evaluation) {
 
 fn fig8_points() -> Vec<Point> {
     // With two members three seeds differ by 4 %.
-    let point = |members: u32, scheme: &str| Point {
-        one_seed: false,
-        ..ggc(format!("{members} {scheme}"), "hpc-w", scheme).set("array.members", members)
-    };
+    let point =
+        |members: u32, scheme: &str| ggc(format!("{members} {scheme}"), "hpc-w", scheme).set("array.members", members).one_seed(false);
     MEMBERS.iter().flat_map(|members| [point(*members, LOCAL), point(*members, INCLUSIVE)]).collect()
 }
 
@@ -589,7 +587,7 @@ fn packages_points() -> Vec<Point> {
     // Collection stops one block above its start: two above it all elements would need it at any time.
     let needed = ggc("those that need it", "hpc-w", INCLUSIVE).set("coordination.across_dies", false).set("coordination.t_soft", "start+1");
     // They differ by less than seeds do.
-    [ggc("all", "hpc-w", INCLUSIVE), needed].map(|point| Point { one_seed: false, ..point }).to_vec()
+    [ggc("all", "hpc-w", INCLUSIVE), needed].map(|point| point.one_seed(false)).to_vec()
 }
 
 fn packages(results: &Results, evaluation: &mut Evaluation) {

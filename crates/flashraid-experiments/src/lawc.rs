@@ -229,7 +229,7 @@ fn spider() -> Vec<Point> {
         for parameters in SPIDER.iter().chain(&SPIDER_AROUND) {
             let workload = format!("spider({})", parameters.replace(' ', ""));
             let point =
-                |policy| lawc(name(level, parameters, policy), level, policy, &workload).set("workload.requests", 10_000).one_seed();
+                |policy| lawc(name(level, parameters, policy), level, policy, &workload).set("workload.requests", 10_000).one_seed(true);
             points.extend(["wow", "ggc", "lawc"].map(point));
         }
     }

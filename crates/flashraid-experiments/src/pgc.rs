@@ -82,8 +82,7 @@ const PAGE: &str = "single pages npgc";
 
 /// Table III's defaults; its report keeps the requests of a minute, long after collection has begun. Few of them are single pages behind a collection.
 fn page_point() -> Point {
-    let point = Point { one_seed: false, ..pgc(PAGE, "pgc-synthetic") };
-    let point = point.set("report.timeline.from", "3000s").set("report.timeline.to", "3060s");
+    let point = pgc(PAGE, "pgc-synthetic").one_seed(false).set("report.timeline.from", "3000s").set("report.timeline.to", "3060s");
     point.quick("report.timeline.from", "400s").quick("report.timeline.to", "460s")
 }
 
@@ -193,8 +192,7 @@ fn needs_three_seeds(name: &str, rate: u32) -> bool {
 }
 
 fn trace_point(name: &str, rate: u32, preemption: &str) -> Point {
-    let point = pgc(trace(name, rate, preemption), name);
-    let point = if needs_three_seeds(name, rate) { point } else { point.one_seed() };
+    let point = pgc(trace(name, rate, preemption), name).one_seed(!needs_three_seeds(name, rate));
     with(if rate == 1 { point } else { point.set("workload.rate_scale", rate) }, preemption)
 }
 

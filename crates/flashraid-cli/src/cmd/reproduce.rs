@@ -35,10 +35,10 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let folder = if arguments.quick { "reproduce-quick" } else { "reproduce" };
     let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_OUT).join(folder));
     let mut plan = Plan::new(size, arguments.seed, &traces);
-    let seeds = |point: &Point| arguments.seeds.unwrap_or(point.seeds(size));
+    let seeds = |if_not_told: u64| arguments.seeds.unwrap_or(if_not_told);
     let mut own = Vec::new();
     for figure in &chosen {
-        own.push(plan.add(&figure.points, seeds)?);
+        own.push(plan.add(&figure.points, |point| seeds(point.seeds(size)))?);
     }
 
     interrupt::stop_at_next_step()?;
@@ -59,7 +59,7 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         size,
         first_seed: arguments.seed,
-        seeds: arguments.seeds.unwrap_or(size.seeds()),
+        seeds: seeds(size.seeds()),
     };
 
     let document = reproduction::document(&evaluated, &origin)?;
