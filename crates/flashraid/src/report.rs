@@ -87,6 +87,9 @@ pub struct Report {
     /// Requests per second over the measured time.
     #[serde(default)]
     pub iops: Iops,
+    /// Response times of ten batches of the measured requests, for intervals of a difference with a single seed.
+    #[serde(default)]
+    pub batches: Batches,
     /// Where the time of the requests went.
     #[serde(default)]
     pub time_us: TimeByShare,
@@ -170,6 +173,22 @@ pub struct Iops {
     pub read: Option<f64>,
     /// Writes.
     pub write: Option<f64>,
+}
+
+/// The measured reads and writes in ten batches, by their position in the order of arrival: lists with a figure for each batch, empty with
+/// fewer than 100 requests. Two runs of the same workload have the same requests in the same batches.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Batches {
+    /// Reads and writes that are done.
+    pub requests: Vec<u64>,
+    /// Mean response times, in microseconds; `None` if no request of the batch is done.
+    pub mean_us: Vec<Option<f64>>,
+    /// 99th percentiles, in microseconds, at most a 64th too long; left out unless ten requests of each batch lie beyond it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub p99_us: Vec<f64>,
+    /// 99.9th percentiles, in microseconds, at most a 64th too long; left out unless ten requests of each batch lie beyond it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub p99_9_us: Vec<f64>,
 }
 
 /// Where the time of requests went, in microseconds: means of all requests and of the slowest; `None` without requests.

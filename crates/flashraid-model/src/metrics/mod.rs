@@ -11,7 +11,9 @@
 //! [`Measured`] holds the results.
 
 pub mod bandwidth;
+pub mod batches;
 pub mod breakdown;
+mod counts;
 pub mod course;
 pub mod free_blocks;
 pub mod gc;
@@ -26,6 +28,7 @@ use crate::events::{DestageInterval, GcInterval, TimeParts};
 use crate::request::{OpKind, Request};
 
 pub use bandwidth::BandwidthSummary;
+pub use batches::Batch;
 pub use breakdown::TimeSums;
 pub use course::{CourseSummary, Tenth};
 pub use free_blocks::FreeBlocksPoint;
@@ -110,6 +113,7 @@ pub struct Metrics {
     response: latency::LatencyRecorder,
     response_by_phase: Vec<latency::LatencyRecorder>,
     response_by_stream: Vec<latency::LatencyRecorder>,
+    batches: batches::Recorder,
     breakdown: breakdown::Breakdown,
     requests_by_members_met: Vec<u64>,
     bandwidth: bandwidth::BandwidthRecorder,
@@ -130,6 +134,7 @@ impl Metrics {
             response: latency::LatencyRecorder::default(),
             response_by_phase: Vec::new(),
             response_by_stream: vec![latency::LatencyRecorder::default(); params.streams as usize],
+            batches: batches::Recorder::default(),
             breakdown: breakdown::Breakdown::default(),
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
@@ -180,6 +185,7 @@ impl Metrics {
             of_stream.record(done.request.kind, response_ns);
         }
         self.breakdown.record(response_ns, &done.time);
+        self.batches.request(done.index - self.first_index, response_ns);
         if matches!(done.request.kind, OpKind::Read | OpKind::Write) {
             let written = if done.request.kind == OpKind::Write { done.request.length_bytes } else { 0 };
             self.course.request(done.arrival_ns, done.done_ns, written);
@@ -252,6 +258,7 @@ impl Metrics {
         self.first_index = first_index;
         self.response = latency::LatencyRecorder::default();
         self.breakdown = breakdown::Breakdown::default();
+        self.batches = batches::Recorder::default();
         self.response_by_phase.fill(latency::LatencyRecorder::default());
         self.response_by_stream.fill(latency::LatencyRecorder::default());
         self.requests_by_members_met.fill(0);
@@ -277,6 +284,7 @@ impl Metrics {
             response: self.response.finish(),
             response_by_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
             response_by_stream: self.response_by_stream.into_iter().map(latency::LatencyRecorder::finish).collect(),
+            batches: self.batches.finish(),
             time: self.breakdown.finish(),
             requests_by_members_met: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns),
@@ -302,6 +310,8 @@ pub struct Measured {
     pub response_by_phase: Vec<ResponseTimes>,
     /// Response times of the requests of each stream of a mix, in order.
     pub response_by_stream: Vec<ResponseTimes>,
+    /// The measured requests in ten batches by their position in the order of arrival; none if there are too few.
+    pub batches: Vec<Batch>,
     /// Where the time of the requests went.
     pub time: TimeSums,
     /// Requests by the number of members on which they met a collection, from 0 to the number of members.

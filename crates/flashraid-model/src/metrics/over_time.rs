@@ -4,7 +4,7 @@
 //! Intervals begin short and become twice as long whenever there are too many, so that memory is bounded whatever the length of the run; and
 //! in the end until they have requests enough.
 
-use super::breakdown::bucket_of;
+use super::counts::Counts;
 use crate::TimeNs;
 use crate::request::OpKind;
 
@@ -32,8 +32,7 @@ struct Interval {
     ended: u64,
     /// Time of requests within this interval that came in it, less that after their ends of those that were done in it.
     outstanding_ns: i128,
-    /// Counts of response times by [`bucket_of`], up to the longest.
-    buckets: Vec<u32>,
+    counts: Counts,
     sample: Option<Sample>,
 }
 
@@ -122,10 +121,7 @@ impl Recorder {
             first.outstanding_ns += second.outstanding_ns + there * i128::from(self.interval_ns);
             first.arrived += second.arrived;
             first.ended += second.ended;
-            if first.buckets.len() < second.buckets.len() {
-                first.buckets.resize(second.buckets.len(), 0);
-            }
-            first.buckets.iter_mut().zip(&second.buckets).for_each(|(sum, count)| *sum += count);
+            first.counts.add(&second.counts);
             first.sample = second.sample.or(first.sample);
             self.intervals.push(first);
         }
@@ -160,11 +156,7 @@ impl Recorder {
         let response_ns = done_ns.saturating_sub(arrival_ns);
         interval.response_ns += u128::from(response_ns);
         interval.max_ns = interval.max_ns.max(response_ns);
-        let bucket = bucket_of(response_ns);
-        if bucket >= interval.buckets.len() {
-            interval.buckets.resize(bucket + 1, 0);
-        }
-        interval.buckets[bucket] += 1;
+        interval.counts.record(response_ns);
     }
 
     /// Collection has moved pages.
@@ -235,13 +227,7 @@ impl Recorder {
 impl Interval {
     /// The response time of rank ⌈n · share / of⌉, at most a 64th too long.
     fn quantile_ns(&self, requests: u64, share: u64, of: u64) -> Option<u64> {
-        let rank = (requests * share).div_ceil(of);
-        let mut counted = 0;
-        let bucket = self.buckets.iter().position(|count| {
-            counted += u64::from(*count);
-            counted >= rank && *count > 0
-        })?;
-        Some(super::breakdown::highest_of(bucket).min(self.max_ns))
+        Some(self.counts.of_rank_ns((requests * share).div_ceil(of))?.min(self.max_ns))
     }
 }
 

@@ -8,7 +8,7 @@ use super::*;
 use flashraid_model::array::{FailureProgress, Health, HostCounters, HostPortCounters, StripeCounters};
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::ftl::Wear;
-use flashraid_model::metrics::{CompletedRequest, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums};
+use flashraid_model::metrics::{Batch, CompletedRequest, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums};
 use flashraid_model::ssd::{DriveCounters, MemberCounters, PlacementHandles, UsagePoint};
 use flashraid_workload::OpKind;
 
@@ -114,6 +114,7 @@ impl Report {
             perf: inputs.perf,
             verdict: Verdict::of(&measured.course, inputs.is_closed, &measured.response.all),
             iops: iops(measured, &measured.response),
+            batches: batches(&measured.batches),
             time_us: time(&measured.time),
             over_time: over_time(&inputs),
             measured_from_ns: measured.from_ns,
@@ -230,6 +231,18 @@ fn iops(measured: &Measured, times: &ResponseTimes) -> Iops {
 
 fn stream(measured: &Measured, times: &ResponseTimes) -> StreamReport {
     StreamReport { iops: iops(measured, times), response_us: response_times(times) }
+}
+
+fn batches(batches: &[Batch]) -> Batches {
+    let all = |figure: fn(&Batch) -> Option<u64>| -> Vec<f64> {
+        batches.iter().map(|batch| figure(batch).map(us)).collect::<Option<Vec<f64>>>().unwrap_or_default()
+    };
+    Batches {
+        requests: batches.iter().map(|batch| batch.requests).collect(),
+        mean_us: batches.iter().map(|batch| batch.mean_ns.map(|ns| ns / 1e3)).collect(),
+        p99_us: all(|batch| batch.p99_ns),
+        p99_9_us: all(|batch| batch.p99_9_ns),
+    }
 }
 
 fn time(sums: &TimeSums) -> TimeByShare {

@@ -1,0 +1,144 @@
+//! Batch means: the measured requests in ten batches, cut by their position in the order of arrival.
+//!
+//! Two runs of the same workload have the same requests in the same batches, so that batches can be compared in pairs. The spread of the ten
+//! differences says how far chance moves the difference of two runs with a single seed.
+
+use super::counts::Counts;
+
+/// Batches of a run.
+pub const BATCHES: usize = 10;
+/// Most slots that are kept; beyond them two and two become one.
+const SLOTS_MAX: usize = 20 * BATCHES;
+/// Fewest slots that are cut into batches: batches of fewer than ten requests say nothing.
+const SLOTS_MIN: usize = 10 * BATCHES;
+
+/// Reads and writes that arrived one after the other.
+#[derive(Debug, Clone, Default)]
+struct Slot {
+    requests: u64,
+    response_ns: u128,
+    counts: Counts,
+}
+
+impl Slot {
+    fn add(&mut self, other: &Slot) {
+        self.requests += other.requests;
+        self.response_ns += other.response_ns;
+        self.counts.add(&other.counts);
+    }
+}
+
+/// A tenth of the measured requests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Batch {
+    /// Reads and writes that are done.
+    pub requests: u64,
+    /// Their mean response time, in nanoseconds; `None` without requests.
+    pub mean_ns: Option<f64>,
+    /// Their 99th percentile, in nanoseconds; `None` with fewer than ten requests beyond it.
+    pub p99_ns: Option<u64>,
+    /// Their 99.9th percentile, in nanoseconds; `None` with fewer than ten requests beyond it.
+    pub p99_9_ns: Option<u64>,
+}
+
+/// Records batches in bounded memory, whatever the length of the run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Recorder {
+    /// Positions of a slot, as a power of two.
+    shift: u32,
+    slots: Vec<Slot>,
+}
+
+impl Recorder {
+    /// Counts a request by its position among the measured ones.
+    #[inline]
+    pub(super) fn request(&mut self, position: u64, response_ns: u64) {
+        while position >> self.shift >= SLOTS_MAX as u64 {
+            self.double();
+        }
+        let slot = (position >> self.shift) as usize;
+        if slot >= self.slots.len() {
+            self.slots.resize_with(slot + 1, Slot::default);
+        }
+        let slot = &mut self.slots[slot];
+        slot.requests += 1;
+        slot.response_ns += u128::from(response_ns);
+        slot.counts.record(response_ns);
+    }
+
+    #[cold]
+    fn double(&mut self) {
+        let mut slots = std::mem::take(&mut self.slots).into_iter();
+        self.slots.reserve(SLOTS_MAX);
+        while let Some(mut first) = slots.next() {
+            first.add(&slots.next().unwrap_or_default());
+            self.slots.push(first);
+        }
+        self.shift += 1;
+    }
+
+    /// The ten batches; none of a run that is too short for them.
+    pub(super) fn finish(&self) -> Vec<Batch> {
+        let used = self.slots.len();
+        if used < SLOTS_MIN {
+            return Vec::new();
+        }
+        let batch = |index: usize| {
+            let mut whole = Slot::default();
+            self.slots[index * used / BATCHES..(index + 1) * used / BATCHES].iter().for_each(|slot| whole.add(slot));
+            let requests = whole.requests;
+            // Of n requests those of higher rank lie beyond the percentile.
+            let supported = |rank: u64| (requests - rank >= super::course::SAMPLES_BEYOND).then(|| whole.counts.of_rank_ns(rank)).flatten();
+            Batch {
+                requests,
+                mean_ns: (requests > 0).then(|| whole.response_ns as f64 / requests as f64),
+                p99_ns: supported((requests * 99).div_ceil(100)),
+                p99_9_ns: supported((requests * 999).div_ceil(1000)),
+            }
+        };
+        (0..BATCHES).map(batch).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Batches of response times in the order of arrival; told from the last to the first, since requests end in any order.
+    fn of(times: &[u64]) -> Vec<Batch> {
+        let mut recorder = Recorder::default();
+        times.iter().enumerate().rev().for_each(|(position, ns)| recorder.request(position as u64, *ns));
+        recorder.finish()
+    }
+
+    #[test]
+    fn batches_follow_the_order_of_arrival() {
+        let batches = of(&(0..800).map(|position| 10 + position / 80).collect::<Vec<_>>());
+        let means: Vec<f64> = batches.iter().map(|batch| batch.mean_ns.unwrap()).collect();
+        assert_eq!(means, (10..20).map(f64::from).collect::<Vec<_>>());
+        assert!(batches.iter().all(|batch| batch.requests == 80 && batch.p99_ns.is_none()));
+    }
+
+    #[test]
+    fn any_length_gives_batches_of_about_a_tenth() {
+        for requests in [100, 101, 199, 200, 201, 12_345, 399_999] {
+            let batches = of(&vec![7; requests]);
+            assert_eq!(batches.iter().map(|batch| batch.requests).sum::<u64>(), requests as u64);
+            for batch in &batches {
+                let share = batch.requests as f64 / requests as f64;
+                assert!((0.085..0.115).contains(&share), "{requests}: {share}");
+            }
+        }
+        assert!(of(&[7; 99]).is_empty() && of(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_requests_of_the_batch_beyond_it() {
+        let p99 = |requests: u64| of(&(0..requests).map(|position| 1_000_000 + position % 1000).collect::<Vec<_>>())[0].p99_ns;
+        assert_eq!(p99(9_000), None);
+        let found = p99(12_800).unwrap();
+        assert!((1_000_980..1_020_000).contains(&found), "{found}");
+        let batches = of(&vec![5; 128_000]);
+        assert!(batches.iter().all(|batch| batch.p99_9_ns == Some(5)));
+    }
+}

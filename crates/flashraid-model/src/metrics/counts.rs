@@ -1,0 +1,37 @@
+//! Coarse counts of response times, for percentiles of many small parts of a run.
+
+use super::breakdown::{bucket_of, highest_of};
+
+/// Counts of response times by [`bucket_of`], up to the longest. A percentile is at most a 64th too long.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counts(Vec<u32>);
+
+impl Counts {
+    /// Counts a response time, in nanoseconds.
+    #[inline]
+    pub(super) fn record(&mut self, response_ns: u64) {
+        let bucket = bucket_of(response_ns);
+        if bucket >= self.0.len() {
+            self.0.resize(bucket + 1, 0);
+        }
+        self.0[bucket] += 1;
+    }
+
+    /// Counts all that `other` has.
+    pub(super) fn add(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(sum, count)| *sum += count);
+    }
+
+    /// The response time of a rank from 1 on, in nanoseconds; `None` if fewer were counted.
+    pub(super) fn of_rank_ns(&self, rank: u64) -> Option<u64> {
+        let mut counted = 0;
+        let bucket = self.0.iter().position(|count| {
+            counted += u64::from(*count);
+            counted >= rank && *count > 0
+        })?;
+        Some(highest_of(bucket))
+    }
+}
