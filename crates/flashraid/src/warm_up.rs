@@ -224,7 +224,7 @@ fn content_of(workload: &WorkloadSpec, go_on: GoOn<'_>) -> Result<String, RunErr
 }
 
 /// The array of a scenario in its working state.
-pub(crate) fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Array, RunError> {
+pub fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Array, RunError> {
     let stop = observer.stop();
     let mut go_on = |fraction| {
         let progress = Progress { phase: Phase::WarmUp, fraction: Some(fraction), requests: 0, simulated_ns: 0 };

@@ -8,6 +8,7 @@ mod combinations;
 mod corners;
 mod draw;
 mod drives;
+mod golden;
 mod ideal;
 mod outcome;
 mod parts;
