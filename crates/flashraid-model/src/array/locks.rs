@@ -1,6 +1,24 @@
 //! Locks of stripes (rule 52): exclusive or shared, first come first served.
+//!
+//! A lock also adds up how long its holders waited for collection, so that whoever waits for the lock can book that time as collection
+//! (rule 115).
 
+use crate::TimeNs;
 use std::collections::{BTreeMap, VecDeque};
+
+/// A time in which an operation waits for collection: the beginning of one of its phases (rule 115).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct CollectionWait {
+    pub from_ns: TimeNs,
+    pub ns: u64,
+}
+
+impl CollectionWait {
+    /// Returns the part of the wait that comes after `at`, in nanoseconds.
+    fn after_ns(self, at: TimeNs) -> u64 {
+        (self.from_ns + self.ns).saturating_sub(self.from_ns.max(at))
+    }
+}
 
 /// The locks that are held.
 #[derive(Debug, Clone, Default)]
@@ -14,12 +32,26 @@ struct Lock {
     /// The holders share it.
     shared: bool,
     waiting: VecDeque<Asking>,
+    /// Sum of the holders' waits for collection since the lock was last free. Of several that share it, the last one's count.
+    collected_ns: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Asking {
     operation: u32,
     share: bool,
+    asked_ns: TimeNs,
+    /// The value of [`Lock::collected_ns`] from which on the holders' waits are this one's, too. It is known when those give the lock
+    /// back that had it when this one asked.
+    collected_before_ns: Option<u64>,
+}
+
+/// An operation that gets the lock after waiting for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Granted {
+    pub operation: u32,
+    /// Nanoseconds of its wait in which the holders waited for collection.
+    pub collection_ns: u64,
 }
 
 impl Lock {
@@ -31,15 +63,25 @@ impl Lock {
         }
         may
     }
+
+    /// Adds the waits for collection of the last holder, for those that wait for the lock.
+    fn book(&mut self, waits: &[CollectionWait]) {
+        self.collected_ns += waits.iter().map(|wait| wait.ns).sum::<u64>();
+        // Those that asked before the holder got the lock stand in front, and wait through all its time.
+        for asking in self.waiting.iter_mut().rev().take_while(|asking| asking.collected_before_ns.is_none()) {
+            let shared_ns: u64 = waits.iter().map(|wait| wait.after_ns(asking.asked_ns)).sum();
+            asking.collected_before_ns = Some(self.collected_ns - shared_ns);
+        }
+    }
 }
 
 impl Locks {
     /// Asks for the lock of `stripe`; if it has to wait, `operation` comes back from [`Locks::next`].
-    pub fn ask(&mut self, stripe: u64, operation: u32, share: bool) -> bool {
+    pub fn ask(&mut self, now: TimeNs, stripe: u64, operation: u32, share: bool) -> bool {
         let lock = self.held.entry(stripe).or_default();
         let has_it = lock.waiting.is_empty() && lock.take(share);
         if !has_it {
-            lock.waiting.push_back(Asking { operation, share });
+            lock.waiting.push_back(Asking { operation, share, asked_ns: now, collected_before_ns: None });
         }
         has_it
     }
@@ -50,16 +92,19 @@ impl Locks {
         self.held.is_empty()
     }
 
-    /// A holder gives it back; [`Locks::next`] must be called until it finds none.
-    pub fn release(&mut self, stripe: u64) {
+    /// A holder, which waited for collection in these times, gives it back; [`Locks::next`] must be called until it finds none.
+    pub fn release(&mut self, stripe: u64, waits: &[CollectionWait]) {
         let lock = self.held.get_mut(&stripe).expect("it is held");
         lock.holders -= 1;
+        if lock.holders == 0 {
+            lock.book(waits);
+        }
     }
 
     /// The next that waits, if it gets the lock.
-    pub fn next(&mut self, stripe: u64) -> Option<u32> {
+    pub fn next(&mut self, stripe: u64) -> Option<Granted> {
         let lock = self.held.get_mut(&stripe)?;
-        let Some(&Asking { operation, share }) = lock.waiting.front() else {
+        let Some(&Asking { operation, share, collected_before_ns, .. }) = lock.waiting.front() else {
             if lock.holders == 0 {
                 self.held.remove(&stripe);
             }
@@ -67,7 +112,8 @@ impl Locks {
         };
         lock.take(share).then(|| {
             lock.waiting.pop_front();
-            operation
+            let before_ns = collected_before_ns.expect("those that had the lock when it asked have given it back");
+            Granted { operation, collection_ns: lock.collected_ns - before_ns }
         })
     }
 }
@@ -76,24 +122,42 @@ impl Locks {
 mod tests {
     use super::*;
 
-    fn granted(locks: &mut Locks) -> Vec<u32> {
-        locks.release(7);
-        std::iter::from_fn(|| locks.next(7)).collect()
+    fn granted(locks: &mut Locks, waits: &[CollectionWait]) -> Vec<(u32, u64)> {
+        locks.release(7, waits);
+        std::iter::from_fn(|| locks.next(7).map(|granted| (granted.operation, granted.collection_ns))).collect()
     }
 
     #[test]
     fn first_come_first_served_and_neighbours_share() {
         let mut locks = Locks::default();
-        assert!(locks.ask(7, 0, true) && locks.ask(7, 1, true) && locks.ask(8, 9, false));
-        assert!(!locks.ask(7, 2, false));
+        assert!(locks.ask(0, 7, 0, true) && locks.ask(0, 7, 1, true) && locks.ask(0, 8, 9, false));
+        assert!(!locks.ask(0, 7, 2, false));
         // Nobody overtakes one that waits.
-        assert!(!locks.ask(7, 3, true) && !locks.ask(7, 4, true) && !locks.ask(7, 5, false));
-        assert!(granted(&mut locks).is_empty());
-        assert_eq!(granted(&mut locks), [2]);
-        assert_eq!(granted(&mut locks), [3, 4]);
-        assert!(granted(&mut locks).is_empty());
-        assert_eq!(granted(&mut locks), [5]);
-        assert!(granted(&mut locks).is_empty());
+        assert!(!locks.ask(0, 7, 3, true) && !locks.ask(0, 7, 4, true) && !locks.ask(0, 7, 5, false));
+        assert!(granted(&mut locks, &[]).is_empty());
+        assert_eq!(granted(&mut locks, &[]), [(2, 0)]);
+        assert_eq!(granted(&mut locks, &[]), [(3, 0), (4, 0)]);
+        assert!(granted(&mut locks, &[]).is_empty());
+        assert_eq!(granted(&mut locks, &[]), [(5, 0)]);
+        assert!(granted(&mut locks, &[]).is_empty());
         assert_eq!(locks.held.len(), 1);
+    }
+
+    #[test]
+    fn the_collection_of_all_holders_is_told_from_when_the_lock_was_asked_for() {
+        let wait = |from_ns, ns| CollectionWait { from_ns, ns };
+        let mut locks = Locks::default();
+        assert!(locks.ask(100, 7, 0, false));
+        // Before, in and after the holder's wait for collection, which lasts from 100 to 150; and in a second one from 180 to 190.
+        assert!([100, 130, 160, 200].into_iter().zip(1..).all(|(at, operation)| !locks.ask(at, 7, operation, operation > 1)));
+        assert_eq!(granted(&mut locks, &[wait(100, 50), wait(180, 10)]), [(1, 60)]);
+        // One more comes while the next holder, which waits for collection from 210 to 250, has the lock.
+        assert!(!locks.ask(220, 7, 5, true));
+        assert_eq!(granted(&mut locks, &[wait(210, 40)]), [(2, 20 + 10 + 40), (3, 10 + 40), (4, 40), (5, 30)]);
+        // Of those that share it, the last one counts.
+        assert!(!locks.ask(310, 7, 6, false));
+        assert!([300, 300, 300].into_iter().all(|from_ns| granted(&mut locks, &[wait(from_ns, 1000)]).is_empty()));
+        assert_eq!(granted(&mut locks, &[wait(300, 30)]), [(6, 20)]);
+        assert!(granted(&mut locks, &[]).is_empty() && locks.is_empty());
     }
 }

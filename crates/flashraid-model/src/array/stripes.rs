@@ -5,7 +5,7 @@
 //! ```
 
 use super::failure::{Failures, Step};
-use super::locks::Locks;
+use super::locks::{CollectionWait, Granted, Locks};
 use super::members::{Access, Completion, Continuation, Members};
 use super::stripe_pages::{StripePages, WriteKind, plan_read, plan_rebuild, plan_write};
 use super::{ArrayParams, FailureProgress, Health, ReadPlan, StripeCounters};
@@ -55,6 +55,10 @@ struct Operation {
     /// It has still to write when its reads are done.
     reading: bool,
     gc_members: u128,
+    /// Nanoseconds of its wait for the lock in which the holders waited for collection.
+    lock_collection_ns: u64,
+    /// Its reads' wait for collection; of no length if it has not read ahead of its writes.
+    reads_collection: CollectionWait,
 }
 
 /// Where page operations go: the layout, and who replaces a failed member.
@@ -277,6 +281,8 @@ impl Stripes {
                 phase_began_ns: 0,
                 reading: false,
                 gc_members: 0,
+                lock_collection_ns: 0,
+                reads_collection: CollectionWait::default(),
             });
             self.operations.len() as u32 - 1
         });
@@ -285,6 +291,7 @@ impl Stripes {
         (operation.fua, operation.source) = (false, 0);
         (operation.high_priority, operation.completion, operation.asked_ns) = (high_priority, completion, now);
         (operation.sequence, operation.reading, operation.gc_members) = (self.born, false, 0);
+        (operation.lock_collection_ns, operation.reads_collection) = (0, CollectionWait::default());
         self.born += 1;
         id
     }
@@ -294,7 +301,7 @@ impl Stripes {
         let operation = &mut self.operations[id as usize];
         operation.work = work;
         let share = matches!(work, Work::Read | Work::WriteCopies);
-        if self.locks.ask(operation.stripe, id, share) {
+        if self.locks.ask(now, operation.stripe, id, share) {
             self.begin(now, id, members, moment_is_over);
         }
     }
@@ -403,12 +410,14 @@ impl Stripes {
     pub fn phase_ended(&mut self, now: TimeNs, id: u32, phase: &Completion, members: &mut Members) -> Option<(u32, u64)> {
         let operation = &mut self.operations[id as usize];
         operation.gc_members |= phase.gc_members;
+        let collection = CollectionWait { from_ns: operation.phase_began_ns, ns: phase.time.collection_ns };
         if operation.reading {
             operation.reading = false;
+            operation.reads_collection = collection;
             self.issue_phase(now, id, members, true);
             return None;
         }
-        let stripe = operation.stripe;
+        let (stripe, reads_collection) = (operation.stripe, operation.reads_collection);
         let mut rebuilt = None;
         match (operation.work, operation.completion) {
             (Work::Rebuild(failure) | Work::GiveUp(failure), _) => {
@@ -418,16 +427,22 @@ impl Stripes {
                 rebuilt = (!given_up).then_some((failures.rebuilds(failure).0, stripe));
             }
             (_, Some(completion)) => {
-                // Waiting for the lock, and a phase of reads before the writes.
-                let parity_ns = phase.time.parity_ns + (operation.phase_began_ns - operation.asked_ns);
-                members.end(completion, now, operation.gc_members, || TimeParts { parity_ns, ..phase.time });
+                // The wait for the lock and the reads ahead of the writes are parity's, but for what waited for collection.
+                let before_ns = operation.phase_began_ns - operation.asked_ns;
+                let collected_ns = operation.lock_collection_ns + reads_collection.ns;
+                members.end(completion, now, operation.gc_members, || TimeParts {
+                    parity_ns: before_ns - collected_ns,
+                    collection_ns: collected_ns + phase.time.collection_ns,
+                    ..phase.time
+                });
             }
             (_, None) => unreachable!("somebody waits for what is no rebuilding"),
         }
         self.unused.push(id);
-        self.locks.release(stripe);
-        while let Some(next) = self.locks.next(stripe) {
-            self.begin(now, next, members, true);
+        self.locks.release(stripe, &[reads_collection, collection]);
+        while let Some(Granted { operation, collection_ns }) = self.locks.next(stripe) {
+            self.operations[operation as usize].lock_collection_ns = collection_ns;
+            self.begin(now, operation, members, true);
         }
         rebuilt
     }

@@ -45,6 +45,8 @@ struct Outcome {
     /// When each request was done.
     done: Vec<TimeNs>,
     met: Vec<u32>,
+    /// Where the time of each request went.
+    parts: Vec<TimeParts>,
     /// Pages that each member has read and written.
     pages: Vec<(u64, u64)>,
     members: Vec<MemberCounters>,
@@ -114,6 +116,7 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
     Outcome {
         done: done.iter().map(|done| done.at).collect(),
         met: done.iter().map(|done| done.gc_members_met).collect(),
+        parts: done.iter().map(|done| done.parts).collect(),
         pages: members.iter().map(|member| (member.host_pages_read, member.host_pages_written)).collect(),
         members,
         counters: array.stripe_counters().unwrap_or_default(),
@@ -360,6 +363,42 @@ fn collections_met_in_any_phase_count() {
     assert_eq!(got.members[4].erases, 1);
     // P is read behind the clean of two valid pages (2 · 220 + 1000).
     assert_eq!(got.done[5], 10_000 + 1440 + READ_WRITE);
+}
+
+/// A clean that moves two pages.
+const CLEAN: TimeNs = 2 * 220 + 1000;
+
+/// Where the time of a write goes that reads old data and parity ahead and waits for nothing.
+const READ_WRITE_PARTS: TimeParts =
+    TimeParts { collection_ns: 0, queue_ns: 0, parity_ns: READ, cache_ns: 0, transfer_ns: 7, flash_ns: 200, other_ns: 1 };
+
+/// Five small writes have used up member 4, which holds P of their stripes: its next operation waits for a clean. Then these come, to stripe 0.
+fn run_on_a_worn_member(asked: &[Asked]) -> (Vec<TimeNs>, Vec<TimeParts>) {
+    let mut params = params(Level::Raid5, 5, 1);
+    params.ssd.geometry.blocks_per_plane = 6;
+    params.ssd.geometry.reserved_blocks_per_plane = 3;
+    let worn = [0, 5, 10, 0, 5].iter().zip(0..).map(|(stripe, i)| (i * 1000, stripe * 4 + i % 3, 1, true));
+    let got = run(&params, &worn.chain(asked.iter().copied()).collect::<Vec<Asked>>());
+    assert_eq!(got.parts[..5], [READ_WRITE_PARTS; 5]);
+    (got.done[5..].to_vec(), got.parts[5..].to_vec())
+}
+
+#[test]
+fn a_read_of_parity_that_waits_for_collection_is_booked_as_collection() {
+    let (done, parts) = run_on_a_worn_member(&[(10_000, 3, 1, true)]);
+    assert_eq!(done, [10_000 + CLEAN + READ_WRITE]);
+    assert_eq!(parts, [TimeParts { collection_ns: CLEAN, ..READ_WRITE_PARTS }]);
+}
+
+#[test]
+fn a_wait_for_a_lock_is_booked_as_what_its_holders_wait_for() {
+    // One write holds the lock and waits for a clean from 10,000 on; two more wait for the lock. When it comes to the last, the other two
+    // have used up member 4 again, so that it meets a clean of its own.
+    let (done, parts) = run_on_a_worn_member(&[(10_000, 3, 1, true), (10_500, 2, 1, true), (11_000, 1, 1, true)]);
+    let first = 10_000 + CLEAN + READ_WRITE;
+    assert_eq!(done, [first, first + READ_WRITE, first + 2 * READ_WRITE + CLEAN]);
+    let waits = |collection_ns, parity_ns| TimeParts { collection_ns, parity_ns: parity_ns + READ, ..READ_WRITE_PARTS };
+    assert_eq!(parts, [waits(CLEAN, 0), waits(CLEAN - 500, READ_WRITE), waits(CLEAN - 1000 + CLEAN, 2 * READ_WRITE)]);
 }
 
 fn requests(pages: u64) -> impl Strategy<Value = Vec<Asked>> {

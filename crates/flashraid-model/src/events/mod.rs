@@ -18,11 +18,11 @@ pub const TIME_MAX_NS: TimeNs = 1 << 62;
 /// The order of the fields is that in which two equal times are compared: the greater collection is the one that is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct TimeParts {
-    /// Behind collection of a die or plane.
+    /// Behind collection of a die or plane; with parity also while reads ahead of a write, or the holders of the stripe's lock, wait for it.
     pub collection_ns: u64,
     /// Behind other operations, and behind reads that interrupted it.
     pub queue_ns: u64,
-    /// Reads ahead of writes, locks and writes of parity.
+    /// Reads ahead of writes, and waiting for locks, without what of both is collection.
     pub parity_ns: u64,
     /// Waiting for room in the write cache, and the cache's own time.
     pub cache_ns: u64,

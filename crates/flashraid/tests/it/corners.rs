@@ -13,7 +13,7 @@ use crate::agreement::{CASES, seeds};
 use crate::cases::PAGE_BYTES;
 use crate::draw::has_rule;
 use crate::draw::{draw_cached_case, draw_case, draw_case_of_stripes, draw_coordinated_case, draw_interruptible_case, draw_mixed_case};
-use crate::outcome::{Case, Outcome, PhysicalPage};
+use crate::outcome::{Case, Outcome, PhysicalPage, RequestOutcome};
 use crate::reference;
 
 /// Without these tests the model could agree with the reference on cases in which nothing happens.
@@ -178,6 +178,9 @@ fn the_cases_of_parity_reach_every_corner() {
         count("reconstruct-writes", counters.reconstruct_writes > 0);
         count("read-modify-writes", counters.read_modify_writes > 0);
         count("writes without parity", counters.no_parity_writes > 0);
+        // Without preemption nothing but such a wait is collection that was not met (rule 56).
+        let behind_holders = |request: &RequestOutcome| request.parts.collection_ns > 0 && request.gc_members_met == 0;
+        count("waits for locks whose holders wait for collection", outcome.requests.iter().any(behind_holders));
         count("waits for locks", counters.lock_waits > 0);
         count("reads of a lost strip", counters.pages_reconstructed > 0);
         count("rebuilt with parity", rebuilt && !mirrors);

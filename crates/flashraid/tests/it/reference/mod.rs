@@ -489,7 +489,7 @@ impl Simulation<'_> {
             Event::Cache { awaited } => self.cache_event(awaited),
             Event::CacheStep => self.cache_step(),
             Event::NothingToDo { job } => self.job_done(job),
-            Event::PhaseOver { number } => self.next_phase(number),
+            Event::PhaseOver { number } => self.phase_over(number),
             Event::Failure => self.fails(),
             Event::Rebuild => self.rebuild_next(),
             Event::Asks { member, die, pool } => self.asks(member, die, pool),

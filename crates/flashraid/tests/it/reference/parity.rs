@@ -35,6 +35,8 @@ struct Lock {
     /// Operations that hold it.
     held_by: Vec<usize>,
     waiting: Vec<usize>,
+    /// All that have held it, in the order in which they gave it back.
+    held_before: Vec<usize>,
 }
 
 /// A part of an operation on the array that needs the lock of its stripe, or the rebuilding of a stripe.
@@ -45,13 +47,25 @@ struct StripeOperation {
     stripe: u64,
     what: What,
     asked_ns: u64,
+    got_lock_ns: u64,
     phases: Vec<Phase>,
     operations_left: usize,
     /// Of the present phase.
     phase_began_ns: u64,
     last: LastEnd,
+    /// The waits of other operations with the lock for collection while this one waited for the lock (rule 115).
+    collected_before: Vec<Span>,
+    /// Its own waits for collection, one for each phase that is over: a wait is taken to be the first part of its phase.
+    collected: Vec<Span>,
     /// It would have rebuilt a strip that is lost for good.
     gave_up: bool,
+}
+
+/// From the first nanosecond to before the second.
+type Span = (u64, u64);
+
+fn length(spans: &[Span]) -> u64 {
+    spans.iter().map(|(from, to)| to - from).sum()
 }
 
 /// Places by the strip that they lie in: data columns, then P, then Q.
@@ -413,10 +427,13 @@ impl Simulation<'_> {
             stripe,
             what,
             asked_ns,
+            got_lock_ns: asked_ns,
             phases: Vec::new(),
             operations_left: 0,
             phase_began_ns: asked_ns,
             last: (asked_ns, TimeParts::default()),
+            collected_before: Vec::new(),
+            collected: Vec::new(),
             gave_up: false,
         };
         stripes.operations.push(operation);
@@ -445,8 +462,11 @@ impl Simulation<'_> {
 
     fn begin(&mut self, number: usize) {
         let now = self.now;
+        let collected_before = self.collected_before(number);
         let stripes = self.stripes();
-        let StripeOperation { job, stripe, asked_ns, ref what, .. } = stripes.operations[number];
+        let operation = &mut stripes.operations[number];
+        (operation.got_lock_ns, operation.collected_before) = (now, collected_before);
+        let StripeOperation { job, stripe, asked_ns, ref what, .. } = *operation;
         let what = what.clone();
         if job.is_some() && now > asked_ns {
             stripes.counters.lock_waits += 1;
@@ -483,8 +503,31 @@ impl Simulation<'_> {
         self.next_phase(number);
     }
 
+    /// The collection that an operation which gets its lock now has waited for (rule 115): back from now to when it asked, that of the
+    /// holder which gave the lock back at that moment.
+    fn collected_before(&self, number: usize) -> Vec<Span> {
+        let stripes = self.stripes.as_ref().expect("section 12 applies");
+        let StripeOperation { stripe, asked_ns, .. } = stripes.operations[number];
+        let mut spans = Vec::new();
+        let mut until = self.now;
+        for &holder in stripes.locks[&stripe].held_before.iter().rev() {
+            let holder = &stripes.operations[holder];
+            let within = holder.collected.iter().map(|&(from, to)| (from.max(asked_ns), to.min(until)));
+            spans.extend(within.filter(|(from, to)| from < to));
+            until = until.min(holder.got_lock_ns);
+        }
+        spans
+    }
+
+    pub fn phase_over(&mut self, number: usize) {
+        let operation = &mut self.stripes().operations[number];
+        let began_ns = operation.phase_began_ns;
+        operation.collected.push((began_ns, began_ns + operation.last.1.collection_ns));
+        self.next_phase(number);
+    }
+
     /// Rule 54.
-    pub fn next_phase(&mut self, number: usize) {
+    fn next_phase(&mut self, number: usize) {
         let unit = u64::from(self.case.params.stripe_unit_pages);
         let stripes = self.stripes();
         let StripeOperation { job, kind, high_priority, stripe, ref mut phases, .. } = stripes.operations[number];
@@ -543,16 +586,24 @@ impl Simulation<'_> {
     fn stripe_operation_done(&mut self, number: usize) {
         let stripes = self.stripes();
         let StripeOperation { job, stripe, ref what, gave_up, asked_ns, phase_began_ns, last, .. } = stripes.operations[number];
+        let StripeOperation { collected_before, collected, .. } = &stripes.operations[number];
+        let collection_ns = length(collected_before) + length(collected);
         if let What::Rebuild { failure } = *what {
             stripes.failures[failure].rebuilding -= 1;
             if !gave_up {
                 stripes.failures[failure].rebuilt.insert(stripe);
             }
         }
-        stripes.locks.get_mut(&stripe).expect("it is held").held_by.retain(|&holder| holder != number);
+        let lock = stripes.locks.get_mut(&stripe).expect("it is held");
+        lock.held_by.retain(|&holder| holder != number);
+        lock.held_before.push(number);
         match job {
             // Rule 115.
-            Some(job) => self.part_of_job_done(job, TimeParts { parity_ns: phase_began_ns - asked_ns, ..last.1 }),
+            Some(job) => {
+                let before_ns = phase_began_ns - asked_ns;
+                let parity_ns = before_ns - (collection_ns - last.1.collection_ns);
+                self.part_of_job_done(job, TimeParts { parity_ns, collection_ns, ..last.1 });
+            }
             None => self.schedule_rebuild(0),
         }
         self.give_lock(stripe);
