@@ -75,11 +75,6 @@ Examples:
   flashraid bench
   flashraid bench --quick --json";
 
-const MIGRATE_HELP: &str = "\
-Examples:
-  flashraid migrate array.toml
-  flashraid migrate array.toml --stdout";
-
 const SCHEMA_HELP: &str = "\
 Examples:
   flashraid schema > flashraid.schema.json
@@ -179,9 +174,6 @@ pub enum Command {
     /// Measure the speed of the simulator on this machine
     #[command(after_help = BENCH_HELP)]
     Bench(BenchArgs),
-    /// Write the new names of keys, values and presets into a configuration
-    #[command(after_help = MIGRATE_HELP)]
-    Migrate(MigrateArgs),
     /// Show or remove the kept states of SSDs after their warm-ups
     #[command(after_help = CACHE_HELP)]
     Cache {
@@ -276,17 +268,6 @@ pub struct MachineArgs {
     /// Show neither progress nor notes on standard error
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-/// Arguments of `migrate`.
-#[derive(Debug, Args)]
-pub struct MigrateArgs {
-    /// Configuration; its comments and formatting stay
-    #[arg(value_name = "FILE.toml")]
-    pub file: PathBuf,
-    /// Print the result and leave the file as it is
-    #[arg(long)]
-    pub stdout: bool,
 }
 
 /// What to simulate.

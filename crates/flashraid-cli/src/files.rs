@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-pub use flashraid_report::files::{discard_unfinished, rewrite, try_discard_unfinished, write};
+pub use flashraid_report::files::{discard_unfinished, try_discard_unfinished, write};
 
 use crate::failure::{Failure, Outcome};
 

@@ -72,21 +72,6 @@ pub fn write(path: &Path, contents: &[u8]) -> Outcome {
     files::write(path, contents).map_err(|error| WriteError::writing(path, &error))
 }
 
-/// Writes a whole file anew that is there: also where a link leads, and with the permissions that it has.
-pub fn rewrite(path: &Path, contents: &[u8]) -> Outcome {
-    let failed = |error: io::Error| WriteError::writing(path, &error);
-    let path = fs::canonicalize(path).map_err(failed)?;
-    let permissions = fs::metadata(&path).map_err(failed)?.permissions();
-    let file = NewFile::begin(&path)?;
-    let written = file.handle().and_then(|mut handle| {
-        handle.write_all(contents)?;
-        handle.set_permissions(permissions)?;
-        handle.sync_data()
-    });
-    written.map_err(failed)?;
-    file.finish()
-}
-
 /// Makes a folder and those above it.
 pub fn make_folder(folder: &Path) -> Outcome {
     fs::create_dir_all(folder).map_err(|error| WriteError::Folder { path: folder.to_owned(), reason: error.to_string() })

@@ -154,10 +154,6 @@ pub(crate) fn read_header(input: &mut impl BufRead) -> Result<String, String> {
     let not_a_state = |_| "is not a warm state".to_owned();
     let mut header = Vec::new();
     input.take(HEADER_MAX).read_until(b'\n', &mut header).map_err(|error| error.to_string())?;
-    // States of earlier versions were compressed with zstd from their first byte on.
-    if header.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        return Err(format!("is compressed, perhaps a warm state of an earlier version; this one reads {MAGIC:?}"));
-    }
     let [magic, of]: [String; 2] = serde_json::from_slice(&header).map_err(|error| not_a_state(error.to_string()))?;
     if magic == MAGIC { Ok(of) } else { Err(format!("holds {magic:?}; this version reads {MAGIC:?}")) }
 }

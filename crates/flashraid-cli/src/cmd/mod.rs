@@ -12,7 +12,6 @@ mod import;
 mod init;
 mod man;
 mod merge;
-mod migrate;
 mod preset;
 mod probe;
 mod pts;
@@ -43,7 +42,6 @@ pub fn run(command: Command) -> Outcome {
         Command::Pts(arguments) => pts::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
-        Command::Migrate(arguments) => migrate::run(&arguments),
         Command::Cache { command } => cache::run(command.as_ref()),
         Command::Schema { report, markdown } => schema::run(report, markdown),
         Command::Completions { shell } => completions::run(shell),

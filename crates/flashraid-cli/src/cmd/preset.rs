@@ -1,6 +1,6 @@
 //! `flashraid preset`: the devices, arrays and workloads that come with the program.
 
-use flashraid::config::{Preset, PresetKind, presets, renamed_preset};
+use flashraid::config::{Preset, PresetKind, presets};
 use flashraid_experiments::card::{self, Graded};
 
 use crate::args::PresetCommand;
@@ -95,9 +95,6 @@ fn show(name: &str) -> Outcome {
     let all = presets();
     let found: Vec<&Preset> = all.iter().filter(|preset| preset.name == name).collect();
     if found.is_empty() {
-        if let Some(new) = renamed_preset(name) {
-            return Err(Failure::Input(format!("the preset {name:?} is called {new:?} now")));
-        }
         let names: Vec<&str> = all.iter().map(|preset| preset.name.as_str()).collect();
         return Err(Failure::Input(format!("there is no preset {name:?}; there are {}", names.join(", "))));
     }

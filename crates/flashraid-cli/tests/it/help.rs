@@ -25,7 +25,6 @@ fn help_texts() {
         vec!["cache", "--help"],
         vec!["reproduce", "--help"],
         vec!["bench", "--help"],
-        vec!["migrate", "--help"],
         vec!["schema", "--help"],
     ] {
         let ended = place.run(&arguments);

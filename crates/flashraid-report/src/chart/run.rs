@@ -72,9 +72,7 @@ pub fn timeline(report: &Value) -> Option<Chart> {
     };
     let destages: Vec<_> = entries("destages").filter_map(destage).collect();
     let members = report["members"].as_array().map_or(1, Vec::len).max(1) as u32;
-    // Reports of earlier versions say `elements`.
-    let geometry = &report["config"]["ssd"]["geometry"];
-    let dies = ["dies", "elements"].iter().find_map(|key| geometry[*key].as_u64()).unwrap_or(1).max(1) as u32;
+    let dies = report["config"]["ssd"]["geometry"]["dies"].as_u64().unwrap_or(1).max(1) as u32;
     Some(Chart {
         id: "timeline".to_owned(),
         title: match destages.is_empty() {

@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::gc::REFERENCE_NO_COPY_BACK;
 use super::presets;
 use super::problems::{Place, Problem, Problems, SourceText, nearest, one_of};
-use super::renamed;
 use super::tree::{Kind, NOT_TOML, Tree};
 use super::workload_spec;
 use super::{device, workload};
@@ -31,7 +30,6 @@ impl Composer {
         for (key, value) in sets {
             let source = add_source(&mut problems, "--set", &format!("{key}={value}"));
             if let Some(mut tree) = Tree::parse_set(source, key, value, &mut problems.list) {
-                refuse_old_names(&mut tree, "--set", &mut problems);
                 if let Some(inherits) = tree.remove("inherits") {
                     let help = Some("write it at the top of a file".to_string());
                     problem_at(
@@ -96,11 +94,6 @@ fn problem_at(problems: &mut Problems, key: &str, place: &Place, message: String
     problems.list.push(Problem { key: key.to_string(), message, help, place: Some(place.clone()) });
 }
 
-/// What has an old name is a problem; with its new one the rest can be checked, too.
-fn refuse_old_names(tree: &mut Tree, source: &str, problems: &mut Problems) {
-    problems.list.extend(renamed::rename(tree).iter().map(|renamed| renamed.problem(source)));
-}
-
 /// Files that inherit one from the other, at most.
 const INHERITS_MAX: usize = 64;
 
@@ -109,7 +102,6 @@ fn read_file(name: &str, text: &str, chain: &mut Vec<PathBuf>, problems: &mut Pr
     let source = add_source(problems, name, text);
     let source_text = problems.sources[source].clone();
     let mut tree = Tree::parse(source, &source_text, &mut problems.list);
-    refuse_old_names(&mut tree, name, problems);
     make_paths_relative_to(&mut tree, Path::new(name));
     let Some(inherits) = tree.remove("inherits") else { return tree };
     let place = inherits.value_place.clone();

@@ -19,7 +19,6 @@ mod presets;
 mod problems;
 mod quantities;
 mod read;
-mod renamed;
 mod report;
 mod resolve;
 mod resolve_cache;
@@ -63,7 +62,6 @@ pub use gc::{Blocking, GcConfig, Idle, Pool, Preemption, Procedure, Trigger};
 pub use presets::{Preset, PresetKind, presets};
 pub use problems::{Place, Problem, Problems, SourceText};
 pub use read::ReadConfig;
-pub use renamed::{Migrated, Renaming, migrate, renamed_preset};
 pub use report::{ReportConfig, TimelineConfig};
 pub use resolve::address_space;
 pub use superblock::{BufferConfig, FirmwareConfig, Isolation, PlacementHandlesConfig, PlaneReads, SlcConfig, SlcMode, SuperblockConfig};
@@ -176,14 +174,6 @@ pub(crate) fn read(path: &Path) -> Result<String, Problems> {
         let unreadable = !is_content && !is_wrong_path(&error);
         Problems { sources: Vec::new(), list: vec![Problem { key: String::new(), message, help: None, place: None }], unreadable }
     })
-}
-
-/// The text of a configuration file with the new names of keys, values and presets.
-///
-/// # Errors
-/// It can't be read, or is no configuration.
-pub fn migrate_file(path: &Path) -> Result<Migrated, Problems> {
-    migrate(&path.display().to_string(), &read(path)?)
 }
 
 /// Reads a text of a bounded length.

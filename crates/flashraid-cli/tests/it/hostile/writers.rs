@@ -8,14 +8,13 @@ use std::process::{Command, Stdio};
 
 use super::{ends, trace};
 use crate::fit::DRIVE;
-use crate::program::{Place, SMALL, ended};
+use crate::program::{Place, ended};
 
 /// What the commands read: a trace, a job file, an old configuration, results, shards, measurements.
 fn prepared() -> Place {
     let place = Place::new();
     place.write("ok.spc", trace(20_000));
     place.write("job.fio", "[mixed]\nrw=randrw\nbs=8k\nnumber_ios=300\n");
-    place.write("old.toml", SMALL.replace("dies = 2", "elements = 2"));
     place.write("drive.toml", DRIVE);
     let grid = ["compare", "small.toml", "--vary", "seed=1,2", "--shard"];
     for arguments in [
@@ -54,7 +53,7 @@ const FILES: [&str; 20] = [
 ];
 
 /// Commands that write to standard output.
-const PRINTED: [&str; 27] = [
+const PRINTED: [&str; 26] = [
     "",
     "help",
     "run small.toml",
@@ -78,17 +77,15 @@ const PRINTED: [&str; 27] = [
     "schema",
     "schema --report",
     "pts iops --fio",
-    "migrate old.toml --stdout",
     "cache list --json",
     "completions bash",
     "man",
 ];
 
 /// Commands that are not in the lists, with the reason.
-const OTHERS: [(&str, &str); 6] = [
+const OTHERS: [(&str, &str); 5] = [
     ("preset card", "prints as the others do, after minutes"),
     ("bench", "prints as the others do, after seconds of measuring; runs with few threads in `machine`"),
-    ("migrate", "in its own test: it writes over what it reads"),
     ("cache", "what it shows and removes has tests of its own"),
     ("trace", "only with the commands below it"),
     ("preset", "only with the commands below it"),
@@ -185,26 +182,6 @@ fn a_full_disk_a_folder_that_may_only_be_read_and_one_below_a_file() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// The file that can't be written anew is what it was.
-#[test]
-fn migrating_on_a_full_disk_leaves_the_file() {
-    let place = prepared();
-    let disk = place.path("disk");
-    fs::create_dir(&disk).unwrap();
-    // Room for the file, and not for another one.
-    if !mount(&disk, "size=4k") {
-        return;
-    }
-    let mounted = Mounted(&disk);
-    place.write("disk/old.toml", place.read("old.toml"));
-    let ended = place.run(&["migrate", "disk/old.toml"]);
-    let left = below(&disk);
-    let text = place.read("disk/old.toml");
-    drop(mounted);
-    ends(&ended, 1, &["old.toml"]);
-    assert_eq!((ended.stderr.lines().count(), left.len(), text), (1, 1, place.read("old.toml")));
 }
 
 #[test]

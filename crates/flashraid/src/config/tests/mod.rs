@@ -3,7 +3,6 @@
 mod bad_inputs;
 mod drives;
 mod good_inputs;
-mod old_names;
 
 use super::*;
 
