@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: dist notebooks test-long all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
+.PHONY: quick package dist notebooks test-long all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
 
 all: build
 
@@ -10,6 +10,15 @@ build: setup
 	$(CARGO) build --release --locked
 
 test: setup-tests format lint unit doc python
+
+# What to run after each small change, in a minute and a half: format, clippy of the crates that differ from the last commit, the model's unit tests, and
+# some cases of each kind against the slow reference.
+CASES ?= 200
+CHANGED = $(shell { git diff --name-only HEAD; git ls-files --others --exclude-standard; } | sed -n 's,^crates/\([^/]*\)/.*,\1,p' | sort -u)
+quick: format
+	$(CARGO) clippy $(addprefix -p ,$(or $(CHANGED),flashraid-model)) --all-targets --locked -- -D warnings
+	$(CARGO) test -p flashraid-model --lib --locked
+	FLASHRAID_AGREEMENT_CASES=$(CASES) $(CARGO) test -p flashraid-model --test it --locked agreement
 
 # Installs what is missing: rustfmt, clippy, a C compiler (for zstd).
 setup:
@@ -32,7 +41,11 @@ lint:
 unit:
 	$(CARGO) test --workspace --locked
 
-doc:
+# Every crate that would be published as an archive with all that it embeds; they are found beside each other rather than in a registry.
+package:
+	$(CARGO) package --workspace --exclude flashraid-python --no-verify --allow-dirty --locked
+
+doc: package
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	python3 scripts/figures_pages.py --check
 	@if command -v mdbook >/dev/null; then $(MAKE) --no-print-directory book; else echo "mdbook is missing: the book is checked by its own tests only"; fi

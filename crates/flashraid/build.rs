@@ -4,15 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Everything that a result depends on, from the folder of this crate. What is not there, as in a published crate, is told by the version.
-const SOURCES: [&str; 7] = [
-    "src",
-    "../flashraid-driver/src",
-    "../flashraid-model/src",
-    "../flashraid-workload/src",
-    "../../presets",
-    "../../Cargo.lock",
-    "Cargo.toml",
-];
+const SOURCES: [&str; 7] =
+    ["src", "../flashraid-driver/src", "../flashraid-model/src", "../flashraid-workload/src", "presets", "../../Cargo.lock", "Cargo.toml"];
 
 fn main() {
     let mut files = Vec::new();

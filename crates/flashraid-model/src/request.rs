@@ -1,4 +1,4 @@
-//! What a host asks of the array.
+//! What a host asks of the array, and when.
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -60,4 +60,18 @@ impl Request {
     pub const fn new(kind: OpKind, arrival_ns: u64, offset_bytes: u64, length_bytes: u64) -> Self {
         Self { arrival_ns, offset_bytes, length_bytes, kind, fua: false, zeroes: false, high_priority: false, stream: 0, one_member: false }
     }
+}
+
+/// When requests arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostLoop {
+    /// At the times that the requests carry.
+    Open,
+    /// A new one as soon as one of `depth` outstanding requests is done.
+    Closed {
+        /// Outstanding requests, at least 1.
+        depth: u32,
+        /// Pause between the end of a request and the issue of the one that takes its place, in nanoseconds.
+        think_ns: u64,
+    },
 }

@@ -18,26 +18,12 @@ use std::io;
 use std::sync::Arc;
 
 pub use flashraid_model::quantity_impls;
-pub use flashraid_model::request::{OpKind, Request};
+pub use flashraid_model::request::{HostLoop, OpKind, Request};
 pub use flashraid_model::units;
 pub use mix::Mix;
 pub use space::{AddressSpace, Grain};
 pub use spec::{SourceSpec, SpecProblem, WorkloadSpec, open, open_until};
 pub use transform::{AddressFit, Transform, TransformSpec};
-
-/// When requests arrive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostLoop {
-    /// At the times that the requests carry.
-    Open,
-    /// A new one as soon as one of `depth` outstanding requests is done.
-    Closed {
-        /// Outstanding requests, at least 1.
-        depth: u32,
-        /// Pause between the end of a request and the issue of the one that takes its place, in nanoseconds.
-        think_ns: u64,
-    },
-}
 
 /// A stream of requests in order of arrival.
 pub trait Source {

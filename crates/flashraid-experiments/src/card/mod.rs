@@ -1,7 +1,7 @@
 //! Report cards of drives: what a data sheet says of a drive, and what the preset that follows it gives when it is simulated.
 //!
 //! ```text
-//!  presets/cards.toml ─▶ Card ─ simulations ─▶ whoever runs them ─▶ reports ─▶ Graded ─ kept in presets/cards/NAME.json
+//!  cards.toml ─▶ Card ─ simulations ─▶ whoever runs them ─▶ reports ─▶ Graded ─ kept in cards/NAME.json
 //! ```
 //!
 //! Like the papers' figures, cards are described and judged here and run elsewhere. `job.rs` says what is simulated for a figure and how long.
@@ -140,10 +140,10 @@ impl Graded {
     }
 }
 
-/// Every card, in the order of `presets/cards.toml`.
+/// Every card, in the order of `cards.toml`.
 #[must_use]
 pub fn cards() -> &'static [Card] {
-    static CARDS: LazyLock<Vec<Card>> = LazyLock::new(|| read(include_str!("../../../../presets/cards.toml")));
+    static CARDS: LazyLock<Vec<Card>> = LazyLock::new(|| read(include_str!("../../cards.toml")));
     &CARDS
 }
 
@@ -157,7 +157,7 @@ pub fn kept(drive: &str) -> Option<Graded> {
 macro_rules! kept_cards {
     ($($name:literal),* $(,)?) => {
         /// Name and document of the cards that were graded.
-        const KEPT: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../../presets/cards/", $name, ".json")))),*];
+        const KEPT: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../cards/", $name, ".json")))),*];
     };
 }
 
@@ -182,7 +182,7 @@ pub fn keys_of(drive: &str) -> Option<Value> {
     serde_json::to_value(table).ok()
 }
 
-/// As `presets/cards.toml` has it.
+/// As `cards.toml` has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -214,20 +214,20 @@ struct Entry {
 
 /// The file comes with the program: what is wrong in it is a bug, which a test finds.
 fn read(text: &str) -> Vec<Card> {
-    let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("presets/cards.toml: {error}"));
+    let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("cards.toml: {error}"));
     let printed = |drive: &str, entry: Entry| {
-        let measure = measure::find(&entry.figure).unwrap_or_else(|| panic!("presets/cards.toml: {drive}: no figure {}", entry.figure));
-        let source = file.sources.get(&entry.source).unwrap_or_else(|| panic!("presets/cards.toml: {drive}: no source {}", entry.source));
+        let measure = measure::find(&entry.figure).unwrap_or_else(|| panic!("cards.toml: {drive}: no figure {}", entry.figure));
+        let source = file.sources.get(&entry.source).unwrap_or_else(|| panic!("cards.toml: {drive}: no source {}", entry.source));
         let source = entry.note.map_or_else(|| source.clone(), |note| format!("{source}; {note}"));
         let Entry { value, tolerance, range, kind, .. } = entry;
         let is_judged = tolerance.is_some() || range.is_some();
-        assert_eq!(is_judged, kind != Kind::Reported, "presets/cards.toml: {drive}: {}", measure.name);
+        assert_eq!(is_judged, kind != Kind::Reported, "cards.toml: {drive}: {}", measure.name);
         // What rounding allows, as a share; the range judges.
         let allowed = range.map(|[low, high]| (high / value - 1.0).max(1.0 - low / value));
         Printed { measure, value, tolerance: tolerance.or(allowed), range, kind, source }
     };
     let card = |(name, drive): (String, toml::Value)| {
-        let drive: Drive = drive.try_into().unwrap_or_else(|error| panic!("presets/cards.toml: {name}: {error}"));
+        let drive: Drive = drive.try_into().unwrap_or_else(|error| panic!("cards.toml: {name}: {error}"));
         let figures = drive.figures.into_iter().map(|entry| printed(&name, entry)).collect();
         Card { drive: name, after: drive.after, capacity: drive.capacity, figures }
     };

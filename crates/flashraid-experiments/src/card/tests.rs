@@ -90,13 +90,13 @@ fn what_is_judged_needs_a_tolerance() {
     card("{ figure = \"random_write_4k_steady_iops\", value = 1000, kind = \"predicted\", source = \"a\" }");
 }
 
-/// A preset or a figure that changes needs its card made anew: `flashraid preset card NAME --json > presets/cards/NAME.json`.
+/// A preset or a figure that changes needs its card made anew: `flashraid preset card NAME --json > crates/flashraid-experiments/cards/NAME.json`.
 #[test]
 fn kept_cards_are_of_presets_and_data_sheets_as_they_are_now() {
     for (name, _) in KEPT {
-        let card = cards().iter().find(|card| card.drive == *name).unwrap_or_else(|| panic!("{name} has no figures in presets/cards.toml"));
+        let card = cards().iter().find(|card| card.drive == *name).unwrap_or_else(|| panic!("{name} has no figures in cards.toml"));
         let kept = kept(name).unwrap();
-        let again = format!("flashraid preset card {0} --json > presets/cards/{0}.json", card.drive);
+        let again = format!("flashraid preset card {0} --json > crates/flashraid-experiments/cards/{0}.json", card.drive);
         assert!(!kept.quick && kept.schema == CARD_SCHEMA && kept.drive == card.drive, "{again}");
         assert_eq!(kept.ssd, keys_of(&card.drive).unwrap(), "the preset has changed: {again}");
         let printed =

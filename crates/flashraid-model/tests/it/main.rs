@@ -1,4 +1,15 @@
-//! Tests of the model as a whole.
+//! Tests of the model as a whole: against a second, plain implementation of its rules, against formulas, and who uses whom inside it.
 
+mod adapter;
+mod agreement;
+mod cases;
+mod corners;
+mod draw;
+mod drives;
+mod ideal;
 mod layers;
-mod two_places;
+mod outcome;
+mod permutation;
+mod reference;
+mod shrink;
+mod theory;

@@ -29,30 +29,30 @@ pub struct Preset {
 
 /// Name and TOML of every device.
 const DEVICES: &[(&str, &str)] = &[
-    ("ggc2014", include_str!("../../../../presets/devices/ggc2014.toml")),
-    ("pgc2011", include_str!("../../../../presets/devices/pgc2011.toml")),
-    ("lawc2017", include_str!("../../../../presets/devices/lawc2017.toml")),
-    ("mlc-sata2", include_str!("../../../../presets/devices/mlc-sata2.toml")),
-    ("slc-sata2", include_str!("../../../../presets/devices/slc-sata2.toml")),
-    ("nvme-simple", include_str!("../../../../presets/devices/nvme-simple.toml")),
-    ("nvme-tlc-read", include_str!("../../../../presets/devices/nvme-tlc-read.toml")),
-    ("nvme-tlc-mixed", include_str!("../../../../presets/devices/nvme-tlc-mixed.toml")),
-    ("nvme-gen5", include_str!("../../../../presets/devices/nvme-gen5.toml")),
-    ("nvme-gen5-6400", include_str!("../../../../presets/devices/nvme-gen5-6400.toml")),
-    ("nvme-gen5-12800", include_str!("../../../../presets/devices/nvme-gen5-12800.toml")),
-    ("nvme-gen5-25600", include_str!("../../../../presets/devices/nvme-gen5-25600.toml")),
-    ("nvme-qlc", include_str!("../../../../presets/devices/nvme-qlc.toml")),
-    ("nvme-qlc-gen3", include_str!("../../../../presets/devices/nvme-qlc-gen3.toml")),
-    ("nvme-tlc-gen3", include_str!("../../../../presets/devices/nvme-tlc-gen3.toml")),
-    ("nvme-tlc-16k", include_str!("../../../../presets/devices/nvme-tlc-16k.toml")),
+    ("ggc2014", include_str!("../../presets/devices/ggc2014.toml")),
+    ("pgc2011", include_str!("../../presets/devices/pgc2011.toml")),
+    ("lawc2017", include_str!("../../presets/devices/lawc2017.toml")),
+    ("mlc-sata2", include_str!("../../presets/devices/mlc-sata2.toml")),
+    ("slc-sata2", include_str!("../../presets/devices/slc-sata2.toml")),
+    ("nvme-simple", include_str!("../../presets/devices/nvme-simple.toml")),
+    ("nvme-tlc-read", include_str!("../../presets/devices/nvme-tlc-read.toml")),
+    ("nvme-tlc-mixed", include_str!("../../presets/devices/nvme-tlc-mixed.toml")),
+    ("nvme-gen5", include_str!("../../presets/devices/nvme-gen5.toml")),
+    ("nvme-gen5-6400", include_str!("../../presets/devices/nvme-gen5-6400.toml")),
+    ("nvme-gen5-12800", include_str!("../../presets/devices/nvme-gen5-12800.toml")),
+    ("nvme-gen5-25600", include_str!("../../presets/devices/nvme-gen5-25600.toml")),
+    ("nvme-qlc", include_str!("../../presets/devices/nvme-qlc.toml")),
+    ("nvme-qlc-gen3", include_str!("../../presets/devices/nvme-qlc-gen3.toml")),
+    ("nvme-tlc-gen3", include_str!("../../presets/devices/nvme-tlc-gen3.toml")),
+    ("nvme-tlc-16k", include_str!("../../presets/devices/nvme-tlc-16k.toml")),
 ];
 
 /// Name and TOML of every array.
 const ARRAYS: &[(&str, &str)] = &[
-    ("ggc-raid0-8", include_str!("../../../../presets/arrays/ggc-raid0-8.toml")),
-    ("lawc-raid0-8", include_str!("../../../../presets/arrays/lawc-raid0-8.toml")),
-    ("lawc-raid5-9", include_str!("../../../../presets/arrays/lawc-raid5-9.toml")),
-    ("pgc-single", include_str!("../../../../presets/arrays/pgc-single.toml")),
+    ("ggc-raid0-8", include_str!("../../presets/arrays/ggc-raid0-8.toml")),
+    ("lawc-raid0-8", include_str!("../../presets/arrays/lawc-raid0-8.toml")),
+    ("lawc-raid5-9", include_str!("../../presets/arrays/lawc-raid5-9.toml")),
+    ("pgc-single", include_str!("../../presets/arrays/pgc-single.toml")),
 ];
 
 /// Every preset: devices, then arrays, then workloads.

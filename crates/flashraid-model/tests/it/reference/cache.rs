@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flashraid_model::cache::{CacheCounters, CacheParams};
 use flashraid_model::placement::Level;
-use flashraid_workload::{OpKind, Request};
+use flashraid_model::request::{OpKind, Request};
 
 use super::parity::Part as ArrayPart;
 use super::parity::{data_columns, member_of, parities};

@@ -4,9 +4,9 @@
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ftl::victim::{Fifo, Greedy};
 use flashraid_model::placement::Level;
+use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng;
 use flashraid_model::ssd::{Pool, VictimPolicy};
-use flashraid_workload::{OpKind, Request};
 
 use crate::adapter;
 use crate::cases::{PAGE_BYTES, one_plane};

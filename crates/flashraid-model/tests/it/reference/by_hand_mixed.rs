@@ -2,8 +2,8 @@
 
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, ReactiveInclusive, Work};
 use flashraid_model::ftl::victim::Fifo;
+use flashraid_model::request::OpKind;
 use flashraid_model::ssd::*;
-use flashraid_workload::OpKind;
 
 use super::by_hand::{at, two_dies, two_planes};
 use super::simulate;

@@ -1,8 +1,8 @@
 //! Rules 1 to 5 and 7: from a request to pages of members.
 
 use flashraid_model::array::{ArrayParams, Level};
+use flashraid_model::request::{OpKind, Request};
 use flashraid_model::ssd::SsdParams;
-use flashraid_workload::{OpKind, Request};
 
 use super::parity::{data_columns, member_of, parities};
 

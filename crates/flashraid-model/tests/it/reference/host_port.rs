@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use flashraid_workload::OpKind;
+use flashraid_model::request::OpKind;
 
 use super::{Event, PORT_RANK, RequestState, Simulation};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flashraid_model::array::{ArrayParams, FailureParams, Spare, StripeCounters};
 use flashraid_model::events::TimeParts;
 use flashraid_model::placement::Level;
-use flashraid_workload::OpKind;
+use flashraid_model::request::OpKind;
 
 use super::cache::Caches;
 use super::{Event, LastEnd, Operation, Simulation, layout};

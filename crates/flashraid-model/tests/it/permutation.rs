@@ -2,9 +2,9 @@
 
 use flashraid_model::coordination::SchemePolicy;
 use flashraid_model::placement::Level;
+use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng;
 use flashraid_model::ssd::VictimPolicy;
-use flashraid_workload::{HostLoop, OpKind, Request};
 
 use crate::adapter;
 use crate::cases::PAGE_BYTES;

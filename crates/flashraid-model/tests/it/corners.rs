@@ -6,8 +6,8 @@ use flashraid_model::array::{Level, WarmUpPattern};
 use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{Kind, Notify, SchemePolicy, Work};
 use flashraid_model::policy::Listed;
+use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{Allocation, Blocking, MemberCounters, Pipeline, Pool, Procedure, VictimPolicy};
-use flashraid_workload::{HostLoop, OpKind, Request};
 
 use crate::agreement::{CASES, seeds};
 use crate::cases::PAGE_BYTES;

@@ -5,12 +5,12 @@ use flashraid_model::cache::{CacheParams, CachePolicy, Parts};
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, SchemePolicy, Work};
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::policy::Listed;
+use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
     Allocation, Blocking, ChannelParams, GcParams, LinkParams, Pipeline, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Suspension,
     Trigger, VictimPolicy,
 };
-use flashraid_workload::{HostLoop, OpKind, Request};
 
 use crate::cases::PAGE_BYTES;
 use crate::outcome::Case;

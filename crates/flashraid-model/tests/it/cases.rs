@@ -2,8 +2,8 @@
 
 use flashraid_model::array::{ArrayParams, Level, ReadPlan, WarmUp, WarmUpPattern};
 use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{Allocation, Blocking, GcParams, PlaneChoice, Pool, Procedure, SsdParams, Trigger, VictimPolicy};
-use flashraid_workload::{HostLoop, OpKind, Request};
 
 use crate::outcome::Case;
 

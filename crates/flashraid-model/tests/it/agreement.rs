@@ -4,8 +4,8 @@
 //! Each case has a seed of its own; a failure prints it. `FLASHRAID_AGREEMENT_SEED=n` runs that one case,
 //! `FLASHRAID_AGREEMENT_CASES=n` so many from seed 0.
 
+use flashraid_model::request::Request;
 use flashraid_model::ssd::Shortcuts;
-use flashraid_workload::Request;
 
 use crate::adapter;
 use crate::cases::PAGE_BYTES;

@@ -4,8 +4,8 @@ use flashraid_model::array::{HostPortParams, RebuildParams, WarmUp, WarmUpPatter
 use flashraid_model::cache::CacheParams;
 use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveInclusive, Work};
 use flashraid_model::placement::Level;
+use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{Allocation, Blocking, Pipeline, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Trigger, VictimPolicy};
-use flashraid_workload::HostLoop;
 
 use crate::cases::PAGE_BYTES;
 use crate::outcome::Case;

@@ -2,7 +2,32 @@
 
 use flashraid::{Error, Report, Simulation};
 
-use super::DRIVES;
+/// Drives small enough that a short load fills them several times.
+pub const DRIVES: &str = r#"
+[array]
+members = 4
+[ssd]
+preset = "nvme-gen5"
+scale = 1
+[ssd.channel]
+dies_per_channel = 2
+[ssd.geometry]
+dies = 2
+planes = 2
+blocks = 40
+pages = 72
+reserved = 0.5
+[coordination]
+check_interval = "200us"
+idle_threshold = "100us"
+[cache]
+size = "96KiB"
+[workload]
+requests = 1500
+read_fraction = 0.3
+arrivals = { process = "poisson", mean_gap = "400us" }
+size = { distribution = "exponential", mean = "32KiB", grain = "page" }
+"#;
 
 /// The spare area has room for parity: of two dies one.
 const PARITY: [(&str, &str); 2] = [("ssd.superblock.rain", "true"), ("ssd.geometry.reserved", "0.75")];

@@ -1,8 +1,8 @@
 //! Rule 138: where all programs pay for summaries, collection without time is a lower bound for every request.
 
 use flashraid_model::array::Level;
+use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::Allocation;
-use flashraid_workload::HostLoop;
 
 use crate::adapter;
 use crate::agreement::seeds;

@@ -26,8 +26,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flashraid_model::array::{Spare, WarmUpPattern};
 use flashraid_model::events::TimeParts;
+use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::ssd::{MemberCounters, SsdParams};
-use flashraid_workload::{HostLoop, OpKind};
 
 use crate::outcome::{Case, Collection, MemberOutcome, Outcome, RequestOutcome};
 use cache::{Awaited, Caches};

@@ -6,8 +6,8 @@ use flashraid_model::array::{ArrayParams, StripeCounters, WarmUp};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::KINDS;
 use flashraid_model::events::TimeParts;
+use flashraid_model::request::{HostLoop, Request};
 use flashraid_model::ssd::MemberCounters;
-use flashraid_workload::{HostLoop, Request};
 
 /// One simulation: everything that decides its outcome.
 #[derive(Debug, Clone)]

@@ -2,9 +2,9 @@
 
 use flashraid_model::array::Level;
 use flashraid_model::ftl::victim::{CostBenefit, DChoices, Fifo, Greedy, GreedyWearAware, Random};
+use flashraid_model::request::{HostLoop, OpKind};
 use flashraid_model::ssd::*;
-use flashraid_workload::units::Fraction;
-use flashraid_workload::{HostLoop, OpKind};
+use flashraid_model::units::Fraction;
 
 use super::simulate;
 use crate::cases::{PAGE_BYTES, one_plane};

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flashraid_model::coordination::{CoordinationParams, Kind};
 use flashraid_model::events::TimeParts;
+use flashraid_model::request::OpKind;
 use flashraid_model::rng;
 use flashraid_model::ssd::{OperationSuspension, PlaneReads, SlcRoom, SsdParams, SuperblockParams};
-use flashraid_workload::OpKind;
 
 /// What a host asks: when, what, first page, pages, whether a write is to survive a loss of power, and the source: its stream in a mix.
 pub type Asked = (u64, OpKind, u32, u32, bool, u8);

@@ -4,8 +4,8 @@ use crate::outcome::{Case, Collection, MemberOutcome, Outcome, PhysicalPage, Req
 use flashraid_model::array::{Array, Event, PageRequest, WarmUpPattern, pages_of};
 use flashraid_model::events::{GcInterval, TimeParts};
 use flashraid_model::ids::Lpn;
+use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::ssd::{Shortcuts, Ssd, UsagePoint};
-use flashraid_workload::{HostLoop, OpKind, Request};
 
 /// The outcome of a case by the model.
 pub fn fast(case: &Case) -> Outcome {
