@@ -111,11 +111,22 @@ class Verdict:
     """How far the figures can be trusted."""
 
     load: str
-    """``stable``, ``saturated``, ``unstable`` or ``closed``."""
+    """``stable``, ``saturated``, ``unstable``, ``closed`` or ``data lost``."""
     steady: bool
     steady_from_ns: int | None
     deepest_percentile: str | None
     """The deepest percentile with ten requests beyond it."""
+    marks: list[str]
+    """Conditions that make figures doubtful: ``nothing measured``, ``data lost``, ``not steady``, ``few samples``, ``little wear``."""
+
+
+@dataclass(frozen=True)
+class Owed:
+    """What was still to be done at the end of the measured time for what had been written."""
+
+    buffered_bytes: int
+    moves_pages: int
+    collection_us: float
 
 
 @dataclass(frozen=True)
@@ -127,6 +138,9 @@ class Flash:
     gc_pages_moved: int
     erases: int
     write_amplification: float | None
+    """Pages programmed for each page that was sent to the members."""
+    write_amplification_max: float | None
+    """The same if all that was owed at the end of the measured time were programmed, too."""
     summary_programs: int
 
 
@@ -234,6 +248,23 @@ class Report(Shown[_native.Report]):
         return time_ns
 
     @property
+    def measured_from_ns(self) -> int:
+        """When the statistics begin."""
+        time_ns: int = self.document["measured_from_ns"]
+        return time_ns
+
+    @property
+    def measured_to_ns(self) -> int:
+        """When they end: the last answer of a measured request. All rates are over this time."""
+        time_ns: int = self.document["measured_to_ns"]
+        return time_ns
+
+    @cached_property
+    def owed(self) -> Owed:
+        """What was still to be done at the end of the measured time."""
+        return self._part(Owed, "owed")
+
+    @property
     def wall_s(self) -> float:
         """Time that the run took, warm-up included."""
         wall_s: float = self.document["wall_s"]
@@ -263,7 +294,7 @@ class Report(Shown[_native.Report]):
 
     @cached_property
     def iops(self) -> Rates:
-        """Requests per second over the measured time."""
+        """Requests done per second of the measured time."""
         return self._part(Rates, "iops")
 
     @cached_property

@@ -3,20 +3,22 @@
 //! It is a crate of its own, since this is the part above the model in which a run spends its time: it is optimised to the full, while the
 //! configurations, checks and reports of `flashraid`, in which no run waits, are built quickly.
 
+mod counts;
 mod overwrite;
 mod upcoming;
 
 pub use overwrite::overwrite_untimed;
 
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, Done, Event, Health, HostCounters, HostPortCounters, PageRequest, StripeCounters};
+pub use counts::Counts;
+use flashraid_model::array::{Array, Done, Event, Health, PageRequest};
 use flashraid_model::cache::CacheCounters;
-use flashraid_model::coordination::{self, UncoordinatedCleans};
 use flashraid_model::events::{GcInterval, Slab, TIME_MAX_NS};
+use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Sample, Skip};
-use flashraid_model::ssd::{DriveCounters, MemberCounters, Ssd};
-use flashraid_workload::{HostLoop, Request, Source, SourceError};
-use std::collections::{BTreeMap, VecDeque};
+use flashraid_model::ssd::{DriveCounters, Owed, Ssd};
+use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
+use std::collections::VecDeque;
 use upcoming::Upcoming;
 
 /// Requests, and about how many pages, that are taken ahead of their turn.
@@ -77,29 +79,29 @@ pub struct Progress {
 }
 
 /// What a simulation leaves.
+///
+/// The measured time ends with the last answer of a measured request; the run goes on until nothing is left to do, which counts nowhere.
 #[derive(Debug)]
 pub struct Outcome {
     /// The array in its last state.
     pub array: Array,
     /// What was measured.
     pub metrics: Metrics,
-    /// Counts of the members over the measured time.
-    pub counters: Vec<MemberCounters>,
-    /// Messages between members and controller over the measured time, by kind; empty without a controller.
-    pub messages: BTreeMap<String, u64>,
-    /// Cleans over the measured time of members that had asked for collection and were not answered, if members ask before they must.
-    pub uncoordinated_cleans: Option<UncoordinatedCleans>,
-    /// Trims and flushes over the measured time.
-    pub host: HostCounters,
-    /// What the limits of the controller have cost over the measured time, if it has any.
-    pub host_port: Option<HostPortCounters>,
-    /// Counts of parity, locks and rebuilding over the measured time, if the array has any of them.
-    pub stripe_counters: Option<StripeCounters>,
+    /// Counts over the measured time.
+    pub counts: Counts,
     /// Counts of the write cache over the measured time, and the pages that fit into it, if there is one.
     pub cache: Option<(CacheCounters, u64)>,
-    /// What drives with superblocks have counted over the measured time, all together, if the members are such.
-    pub drive: Option<DriveCounters>,
-    /// The end, in nanoseconds.
+    /// Erases of the members' blocks until the end of the measured time, in order.
+    pub wear: Vec<Wear>,
+    /// What each of them had still to do then, in order.
+    pub owed: Vec<Owed>,
+    /// Pages that were in the write cache then.
+    pub cached_pages: u64,
+    /// The end of the measured time, in nanoseconds.
+    pub measured_to_ns: TimeNs,
+    /// How a closed loop used its depth in the measured time.
+    pub slots: Option<Slots>,
+    /// The end of the run, in nanoseconds.
     pub end_ns: TimeNs,
     /// Requests of the measured time of which pages were lost, and which no other figure counts.
     pub requests_lost: u64,
@@ -111,6 +113,31 @@ pub struct Outcome {
     pub skipped_all: bool,
     /// What was assumed or left out in reading the workload.
     pub notes: Vec<String>,
+}
+
+/// How a closed loop used its depth in the measured time: what Little's law has to account for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slots {
+    /// Requests outstanding or thought about at any time.
+    pub depth: u32,
+    /// Time between an answer and the next request, in nanoseconds.
+    pub think_ns: u64,
+    /// Time in which places of the depth had nothing to send any more, less what they would think about their last answer behind the end
+    /// of the measured time; in nanoseconds.
+    pub idle_ns: i128,
+    /// Time in which places of the depth had requests that no figure counts: trims, flushes and what was lost; in nanoseconds.
+    pub uncounted_ns: u128,
+}
+
+/// The end of the measured time.
+#[derive(Debug)]
+struct End {
+    at: TimeNs,
+    counts: Counts,
+    cache: Option<(CacheCounters, u64)>,
+    wear: Vec<Wear>,
+    owed: Vec<Owed>,
+    cached_pages: u64,
 }
 
 /// Runs `source` through `array`.
@@ -134,17 +161,21 @@ pub fn simulate(
     let mut loop_ = Loop {
         upcoming: Upcoming::new(source, &array, takes_ahead),
         takes_ahead,
-        messages_at_restart: Default::default(),
-        uncoordinated_at_restart: UncoordinatedCleans::default(),
-        stripes_at_restart: StripeCounters::default(),
-        host_at_restart: HostCounters::default(),
-        port_at_restart: HostPortCounters::default(),
+        at_restart: Counts::of(&array, 0),
+        end: None,
+        slots: match host {
+            HostLoop::Open => None,
+            HostLoop::Closed { depth, think_ns } => Some(Slots { depth, think_ns, idle_ns: 0, uncounted_ns: 0 }),
+        },
+        idle_since: Vec::new(),
+        thinking: VecDeque::new(),
         samples: may_fail || has_cache,
         may_fail,
         first_measured: 0,
+        measured_from_ns: 0,
+        measured_done: 0,
+        last_done_ns: 0,
         requests_lost: 0,
-        at_restart: vec![MemberCounters::default(); array.members().len()],
-        drives_at_restart: DriveCounters::default(),
         array,
         metrics,
         params: *params,
@@ -178,12 +209,6 @@ pub fn simulate(
     Ok(loop_.finish(stopped, watch))
 }
 
-/// What drives with superblocks have counted so far, all together, if the members are such.
-fn drive_counters(array: &Array) -> Option<DriveCounters> {
-    let members = array.members();
-    members[0].drive_counters().map(|_| members.iter().filter_map(Ssd::drive_counters).copied().sum())
-}
-
 /// A request on its way through the array.
 #[derive(Debug, Clone, Copy)]
 struct InFlight {
@@ -204,20 +229,28 @@ struct Loop {
     takes_ahead: bool,
     /// The part of the run that the statistics leave out is over.
     measuring: bool,
-    /// The members' counts of that moment.
-    at_restart: Vec<MemberCounters>,
-    drives_at_restart: DriveCounters,
-    messages_at_restart: [u64; coordination::KINDS],
-    uncoordinated_at_restart: UncoordinatedCleans,
-    stripes_at_restart: StripeCounters,
-    host_at_restart: HostCounters,
-    port_at_restart: HostPortCounters,
+    /// The counts of that moment.
+    at_restart: Counts,
+    /// All measured requests have been answered.
+    end: Option<End>,
+    /// How a closed loop uses its depth.
+    slots: Option<Slots>,
+    /// Since when places of its depth have nothing to send any more.
+    idle_since: Vec<TimeNs>,
+    /// Moments at which a thinking host sends its next request; in order, since all think equally long.
+    thinking: VecDeque<TimeNs>,
     /// There is something to sample: a write cache, or members that fail.
     samples: bool,
     /// A member fails in the course of the run.
     may_fail: bool,
     /// The first request that the statistics do not leave out, once that is known.
     first_measured: u64,
+    /// When it was sent.
+    measured_from_ns: TimeNs,
+    /// Requests from it on that have been answered.
+    measured_done: u64,
+    /// The last answer.
+    last_done_ns: TimeNs,
     /// Requests from it on of which pages were lost.
     requests_lost: u64,
     in_flight: Slab<InFlight>,
@@ -244,6 +277,7 @@ impl Loop {
             let arrival = self.next_arrival()?;
             if arrival.is_none() {
                 self.metrics.arrivals_end(last_arrival);
+                self.end_measured_time();
                 self.end_idle_collection();
             }
             match (arrival, self.array.next_time()) {
@@ -261,7 +295,7 @@ impl Loop {
                     }
                 }
                 (arrival, Some(event)) => {
-                    // Nothing that happens before the next arrival can change it.
+                    // Nothing that happens before the next arrival can change it. When none is to come the last answer is not to be passed.
                     self.advance(arrival.map_or(event, |at| (at - 1).min(event + STEP_NS)), watch)?;
                     let mut events = std::mem::take(&mut self.events);
                     for event in events.drain(..) {
@@ -279,18 +313,25 @@ impl Loop {
 
     /// Keeps `depth` requests outstanding; says whether it was stopped.
     fn run_closed(&mut self, depth: u32, think_ns: u64, watch: &mut dyn Watch) -> Result<bool, DriverError> {
-        // Moments at which a thinking host sends its next request; in order, since all think equally long.
-        let mut thinking: VecDeque<TimeNs> = VecDeque::new();
         for _ in 0..depth {
             self.send_next(0)?;
         }
         loop {
-            if thinking.is_empty() {
+            if self.end.is_none() && self.all_measured_are_done() {
+                let goes_on = match self.thinking.front() {
+                    Some(&at) => self.can_send(at)?,
+                    None => false,
+                };
+                if !goes_on {
+                    self.end_measured_time();
+                }
+            }
+            if self.thinking.is_empty() {
                 self.end_idle_collection();
             }
-            match (thinking.front().copied(), self.array.next_time()) {
+            match (self.thinking.front().copied(), self.array.next_time()) {
                 (Some(at), event) if event.is_none_or(|event| at <= event) => {
-                    thinking.pop_front();
+                    self.thinking.pop_front();
                     self.send_next(at)?;
                 }
                 (_, Some(event)) => {
@@ -299,7 +340,7 @@ impl Loop {
                     for event in events.drain(..) {
                         self.take_event(&event, watch);
                         match event {
-                            Event::Done(done) if think_ns > 0 => thinking.push_back(done.at + think_ns),
+                            Event::Done(done) if think_ns > 0 => self.thinking.push_back(done.at + think_ns),
                             Event::Done(done) => self.send_next(done.at)?,
                             _ => {}
                         }
@@ -323,6 +364,39 @@ impl Loop {
         }
     }
 
+    /// Every request that the statistics count and that has been sent is done.
+    #[inline]
+    fn all_measured_are_done(&self) -> bool {
+        self.measuring && self.measured_done == self.sent - self.first_measured
+    }
+
+    /// No request is to come: with the last answer of a measured one the measured time is over.
+    #[inline]
+    fn end_measured_time(&mut self) {
+        if self.end.is_none() && self.all_measured_are_done() {
+            self.end_at(self.now);
+        }
+    }
+
+    /// The measured time ends now; what has happened at this nanosecond belongs to it.
+    #[cold]
+    fn end_at(&mut self, now: TimeNs) {
+        self.array.catch_up_with(now);
+        self.metrics.end(now);
+        self.array.measure_usage_until(now);
+        if let Some(slots) = &mut self.slots {
+            slots.idle_ns = self.idle_since.iter().chain(&self.thinking).map(|&since| i128::from(now) - i128::from(since)).sum();
+        }
+        self.end = Some(End {
+            at: now,
+            counts: Counts::of(&self.array, now).since(&self.at_restart),
+            cache: self.array.cache_counters(now),
+            wear: self.array.members().iter().map(Ssd::wear).collect(),
+            owed: self.array.members().iter().map(|ssd| ssd.owed(now)).collect(),
+            cached_pages: self.array.cached_pages(),
+        });
+    }
+
     #[inline]
     fn may_send(&self) -> bool {
         self.limit.requests.is_none_or(|limit| self.sent < limit)
@@ -335,13 +409,21 @@ impl Loop {
         Ok(arrival.filter(|&at| self.limit.duration_ns.is_none_or(|end| at < end)))
     }
 
-    /// Sends the next request of a closed loop, if there is one.
+    /// Whether a closed loop has a request to send at `now`.
     #[inline]
-    fn send_next(&mut self, now: TimeNs) -> Result<(), DriverError> {
+    fn can_send(&mut self, now: TimeNs) -> Result<bool, DriverError> {
         in_clock(now)?;
         let in_time = self.limit.duration_ns.is_none_or(|end| now < end);
-        if in_time && self.may_send() && self.upcoming.next_arrival()?.is_some() {
+        Ok(in_time && self.may_send() && self.upcoming.next_arrival()?.is_some())
+    }
+
+    /// Sends the next request of a closed loop, if there is one; else a place of its depth stays empty.
+    #[inline]
+    fn send_next(&mut self, now: TimeNs) -> Result<(), DriverError> {
+        if self.can_send(now)? {
             self.send(now)?;
+        } else {
+            self.idle_since.push(now);
         }
         Ok(())
     }
@@ -402,21 +484,13 @@ impl Loop {
 
     fn restart(&mut self, now: TimeNs) {
         self.measuring = true;
-        self.first_measured = self.sent;
+        (self.first_measured, self.measured_from_ns) = (self.sent, now);
         self.array.catch_up(now);
         self.metrics.advance(self.array.cleans_known_until(now));
         self.metrics.restart(now, self.sent);
         self.array.measure_usage_from(now);
-        for (copy, member) in self.at_restart.iter_mut().zip(self.array.members()) {
-            *copy = *member.counters();
-        }
-        self.drives_at_restart = drive_counters(&self.array).unwrap_or_default();
+        self.at_restart = Counts::of(&self.array, now);
         self.array.restart_cache_counters(now);
-        self.messages_at_restart = self.array.messages().unwrap_or_default();
-        self.uncoordinated_at_restart = self.array.uncoordinated_cleans().unwrap_or_default();
-        self.stripes_at_restart = self.array.stripe_counters().unwrap_or_default();
-        self.host_at_restart = self.array.host_counters();
-        self.port_at_restart = self.array.host_port_counters().unwrap_or_default();
     }
 
     #[inline]
@@ -482,8 +556,18 @@ impl Loop {
     #[inline]
     fn complete(&mut self, done: &Done, watch: &mut dyn Watch) {
         let InFlight { request, index, arrival_ns, health } = self.in_flight.remove(done.tag as u32);
+        let is_measured = self.measuring && index >= self.first_measured;
+        self.measured_done += u64::from(is_measured);
+        self.last_done_ns = self.last_done_ns.max(done.at);
+        if let Some(slots) = &mut self.slots
+            && self.measuring
+            && (done.pages_lost > 0 || matches!(request.kind, OpKind::Trim | OpKind::Flush))
+        {
+            let from_ns = arrival_ns.max(self.measured_from_ns);
+            slots.uncounted_ns += u128::from(done.at - from_ns) + u128::from(slots.think_ns);
+        }
         if done.pages_lost > 0 {
-            self.requests_lost += u64::from(self.measuring && index >= self.first_measured);
+            self.requests_lost += u64::from(is_measured);
             return;
         }
         let Done { at, gc_members_met, parts, .. } = *done;
@@ -518,16 +602,19 @@ impl Loop {
         let mut events = std::mem::take(&mut self.events);
         self.array.stop(&mut events);
         events.iter().for_each(|event| self.take_event(event, watch));
-        let counters = self.array.members().iter().zip(&self.at_restart).map(|(m, before)| m.counters().since(before)).collect();
+        if self.end.is_none() {
+            // It was stopped, or nothing was measured.
+            self.end_at(self.now.max(self.last_done_ns));
+        }
+        let Some(End { at, counts, cache, wear, owed, cached_pages }) = self.end else { unreachable!("the measured time has just ended") };
         Outcome {
-            counters,
-            drive: drive_counters(&self.array).map(|counters| counters.since(&self.drives_at_restart)),
-            cache: self.array.cache_counters(self.now),
-            messages: self.array.messages().map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, self.messages_at_restart)),
-            uncoordinated_cleans: self.array.uncoordinated_cleans().map(|cleans| cleans.since(&self.uncoordinated_at_restart)),
-            stripe_counters: self.array.stripe_counters().map(|counters| counters.since(&self.stripes_at_restart)),
-            host: self.array.host_counters().since(&self.host_at_restart),
-            host_port: self.array.host_port_counters().map(|counters| counters.since(&self.port_at_restart)),
+            counts,
+            cache,
+            wear,
+            owed,
+            cached_pages,
+            measured_to_ns: at,
+            slots: self.slots,
             notes: self.upcoming.source.notes(),
             array: self.array,
             metrics: self.metrics,

@@ -284,6 +284,16 @@ impl Layout {
         (stripe * u64::from(self.strip_pages)) as u32
     }
 
+    /// Whether all data are still there when these members have failed, each named once, and none has been rebuilt.
+    pub fn survives(&self, failed: &[u32]) -> bool {
+        let copies = self.copies();
+        if copies == 1 {
+            return failed.len() <= self.level.parity_strips() as usize;
+        }
+        // The members of a group of mirrors follow one another.
+        failed.iter().all(|member| failed.iter().filter(|other| *other / copies == member / copies).count() < copies as usize)
+    }
+
     /// Members that hold the same.
     #[inline]
     pub fn copies(&self) -> u32 {

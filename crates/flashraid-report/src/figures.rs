@@ -68,6 +68,13 @@ pub const TABLES: &[(&str, &[Figure])] = &[
         ],
     ),
     (
+        "Data lost",
+        &[
+            figure("requests", "/lost/requests", Unit::Plain(""), Better::Less),
+            figure("pages", "/lost/pages", Unit::Plain(""), Better::Less),
+        ],
+    ),
+    (
         "Garbage collection",
         &[
             figure("collections", "/gc/runs", Unit::Plain(""), Better::Neutral),

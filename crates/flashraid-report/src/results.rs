@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use flashraid::Report;
+use flashraid::report::REPORT_SCHEMA;
 use serde_json::{Map, Value};
 
 use crate::chart::{Axis as ChartAxis, BarSeries, Bars, Chart, Content};
@@ -108,6 +109,7 @@ fn recognised(document: Value) -> Result<Found, String> {
         return Ok(Found::Reproduction(document));
     }
     if document["response_us"].is_object() {
+        of_this_version(&document)?;
         return match serde_json::from_value(document.clone()) {
             Ok(report) => Ok(Found::Run { report: Box::new(report), document }),
             Err(error) => Err(format!("is a report that this version can't read: {error}")),
@@ -116,6 +118,18 @@ fn recognised(document: Value) -> Result<Found, String> {
     let schema =
         document["schema"].as_str().map_or_else(|| "it has no \"schema\"".to_owned(), |schema| format!("its schema is \"{schema}\""));
     Err(format!("is no result: {schema}; a run has \"response_us\", a comparison \"points\", a reproduction \"figures\""))
+}
+
+/// A report whose figures mean what they mean here.
+fn of_this_version(report: &Value) -> Result<(), String> {
+    match report["schema"].as_str() {
+        Some(REPORT_SCHEMA) => Ok(()),
+        Some(schema) if schema.starts_with("flashraid.report/") => {
+            Err(format!("was made by another version of flashraid ({schema}, where this one has {REPORT_SCHEMA}): run it again"))
+        }
+        Some(schema) => Err(format!("has a report of schema \"{schema}\", where \"{REPORT_SCHEMA}\" is expected")),
+        None => Err(format!("has a report without \"schema\", which must be \"{REPORT_SCHEMA}\"")),
+    }
 }
 
 /// A comparison from the document of `compare --json`.
@@ -132,6 +146,7 @@ fn grid(document: &Value) -> Result<Grid, String> {
         if !report["response_us"].is_object() {
             return Err(format!("is a comparison whose point {} has no report", points.len() + 1));
         }
+        of_this_version(&report).map_err(|reason| format!("is a comparison whose point {}: it {reason}", points.len() + 1))?;
         match points.iter_mut().find(|known| known.settings == settings) {
             Some(known) => known.reports.push(report),
             None => points.push(Point { settings, reports: vec![report] }),
@@ -372,7 +387,13 @@ mod tests {
         assert!(reason(json!({ "schema": "x/1" })).contains("its schema is \"x/1\""));
         assert!(reason(json!([])).contains("a run has \"response_us\""));
         assert!(reason(json!({ "points": [] })).contains("without points"));
-        assert!(reason(json!({ "response_us": {} })).contains("can't read"));
+        assert!(reason(json!({ "response_us": {}, "schema": REPORT_SCHEMA })).contains("can't read"));
+        let older = json!({ "response_us": {}, "schema": "flashraid.report/1" });
+        let text = reason(older.clone());
+        assert!(text.contains("another version") && text.contains("flashraid.report/1") && text.contains("run it again"), "{text}");
+        let text = reason(json!({ "points": [{ "settings": {}, "report": older }] }));
+        assert!(text.contains("point 1: it was made by another version"), "{text}");
+        assert!(reason(json!({ "response_us": {} })).contains("without \"schema\""));
         let folder = tempfile::tempdir().unwrap();
         let text = read(&[folder.path().to_owned()]).err().unwrap().to_string();
         assert!(text.contains("neither report.json nor reproduction.json"), "{text}");

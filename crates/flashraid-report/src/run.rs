@@ -18,6 +18,7 @@ pub fn notes(report: &Report) -> Vec<String> {
     let load = match report.verdict.load {
         Load::Unstable => Some("verdict: unstable; requests pile up, so that response times grow with the length of the run"),
         Load::Saturated => Some("verdict: saturated; less than 98 % of what is asked for is served in its time"),
+        Load::DataLost => Some("verdict: data lost; the figures are those of an array that does not do its work"),
         Load::Stable | Load::Closed if !report.verdict.steady => {
             Some("verdict: no steady state; the run is too short to tell, or another length of it gives other figures")
         }

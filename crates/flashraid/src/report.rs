@@ -5,6 +5,8 @@
 
 mod build;
 mod cache;
+mod little;
+mod marks;
 mod schema;
 mod table;
 mod verdict;
@@ -20,6 +22,8 @@ use flashraid_model::metrics::course::SAMPLES_BEYOND;
 
 pub(crate) use build::{DriveInputs, ReportInputs};
 pub(crate) use cache::cache;
+pub(crate) use little::check_closed_loop;
+pub use marks::Mark;
 pub use schema::schema;
 pub use table::{GUESS, Row, Section, format_figure};
 pub use verdict::{Load, Verdict};
@@ -28,7 +32,7 @@ pub use verdict::{Load, Verdict};
 pub const PERCENTILES: [(&str, f64); 6] = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
 
 /// Name and version of the format of a report.
-pub const REPORT_SCHEMA: &str = "flashraid.report/1";
+pub const REPORT_SCHEMA: &str = "flashraid.report/2";
 
 /// Everything that one run reports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -84,7 +88,7 @@ pub struct Report {
     /// How far the figures can be trusted.
     #[serde(default)]
     pub verdict: Verdict,
-    /// Requests per second over the measured time.
+    /// Requests done per second of the measured time.
     #[serde(default)]
     pub iops: Iops,
     /// Response times of ten batches of the measured requests, for intervals of a difference with a single seed.
@@ -104,6 +108,10 @@ pub struct Report {
     pub drive: Option<DriveReport>,
     /// When the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,
+    /// When they end, in nanoseconds: the last answer of a measured request, or their begin if there is none. All rates are over this time.
+    pub measured_to_ns: u64,
+    /// What was still to be done then for what had been written.
+    pub owed: Owed,
     /// The run was stopped before its end.
     pub partial: bool,
     /// Why it was stopped.
@@ -140,6 +148,17 @@ impl Report {
         let perf = Perf { host_page_ops: self.perf.host_page_ops, flash_page_ops: self.perf.flash_page_ops, ..Perf::default() };
         Self { wall_s: 0.0, perf, ..self.clone() }
     }
+}
+
+/// What was still to be done at the end of the measured time for what had been written.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Owed {
+    /// Data in write caches and in buffers of drives that are not programmed, in bytes.
+    pub buffered_bytes: u64,
+    /// Pages that collections are to move.
+    pub moves_pages: u64,
+    /// Time of dies that collections still take which have begun or are decided, in microseconds.
+    pub collection_us: f64,
 }
 
 /// Number of requests.
@@ -369,7 +388,7 @@ pub struct DriveReport {
     /// `width` if dies, channels, cores and link are; left out else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale_by: Option<ScaleBy>,
-    /// All units programmed, those of padding and parity included, for each unit's worth of pages that the host sent.
+    /// All units programmed, those of padding and parity included, for each unit's worth of pages that the host sent: that of `flash`.
     pub write_amplification: Option<f64>,
     /// What parity contributes to it; left out without `ssd.superblock.rain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -499,7 +518,7 @@ pub struct DieTime {
 pub struct Flash {
     /// Pages read for the host.
     pub host_pages_read: u64,
-    /// Pages programmed for the host.
+    /// Pages that were sent to the members to be written.
     pub host_pages_written: u64,
     /// Pages of members that trims have unmapped, parity included; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -508,14 +527,19 @@ pub struct Flash {
     pub gc_pages_moved: u64,
     /// Blocks erased.
     pub erases: u64,
-    /// (Host pages + moved pages) / host pages, summary pages apart.
+    /// Pages programmed (data, moves, parity within drives, places without data) for each page that was sent to the members, summary pages
+    /// apart.
     pub write_amplification: Option<f64>,
+    /// The same if all that was owed at the end of the measured time were programmed, too: an upper bound for short runs.
+    pub write_amplification_max: Option<f64>,
     /// Summary pages programmed.
     pub summary_programs: u64,
     /// Erase counts of all blocks, warm-up included.
     pub wear: WearReport,
-    /// How long the most strained member lasts at this load.
+    /// How long the most strained member lasts at this load; `None` below a mean of 20 erases a block in the measured time.
     pub lifetime: Option<Lifetime>,
+    /// The life that write amplification and rated cycles alone imply for the most strained member, as if its blocks wore evenly.
+    pub implied_life: Option<ImpliedLife>,
 }
 
 /// Erases per block.
@@ -528,7 +552,7 @@ pub struct WearReport {
     pub stddev: f64,
 }
 
-/// Projected life of a new member under the measured rate of erases. `None` in a report if no endurance is known or nothing was erased.
+/// Projected life of a new member under the measured rate of erases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lifetime {
     /// Erases that a block endures.
@@ -537,7 +561,9 @@ pub struct Lifetime {
     pub days_levelled: f64,
     /// Days until the most worn block has had them, if wear stays as uneven as it is.
     pub days_worst_block: f64,
-    /// The same in years.
+    /// The member levels wear, so that the figures that follow are of the mean block; else they are of the most worn one.
+    pub levels_wear: bool,
+    /// Years until the block that counts has had them.
     #[serde(default)]
     pub years: Option<f64>,
     /// Terabytes (10^12) that can be written to it in this time at this load, as data sheets give TBW.
@@ -549,6 +575,29 @@ pub struct Lifetime {
     /// How often a day it could be, to last five years.
     #[serde(default)]
     pub dwpd_five_years: Option<f64>,
+}
+
+impl Lifetime {
+    /// Days until the block that counts has had its erases: the mean one where the member levels wear, else the most worn one.
+    #[must_use]
+    pub fn days(&self) -> f64 {
+        if self.levels_wear { self.days_levelled } else { self.days_worst_block }
+    }
+}
+
+/// The life that write amplification and rated cycles alone imply, as if all blocks wore evenly.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ImpliedLife {
+    /// Erases that a block endures.
+    pub endurance_cycles: u32,
+    /// Pages programmed for each page that was sent, of this member.
+    pub write_amplification: f64,
+    /// Terabytes (10^12) that can be written to it.
+    pub tbw: f64,
+    /// How often a day its whole capacity could be written, to last five years.
+    pub dwpd_five_years: f64,
+    /// Days that it lasts at this load; `None` over no time.
+    pub days: Option<f64>,
 }
 
 /// Cleans of members that had asked to be forced and could wait no longer.
@@ -563,13 +612,13 @@ pub struct UncoordinatedCleans {
 /// Garbage collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gc {
-    /// Collections: each an uninterrupted sequence of cleans of one die.
+    /// Collections: each an uninterrupted sequence of cleans of one die; of drives with superblocks each of a superblock.
     pub runs: u64,
     /// Collections that the array's controller forced.
     pub forced_runs: u64,
-    /// Share of the time of all dies that they spent collecting.
+    /// Share of the time of all dies that they spent collecting: of drives with superblocks in moves, their parity and erases.
     pub busy_fraction: Option<f64>,
-    /// Mean length of a collection, in microseconds.
+    /// Mean length of a collection, in microseconds; `None` for drives with superblocks, which collect little by little.
     pub mean_length_us: Option<f64>,
     /// Mean number of members that collect in a slice in which at least one does.
     pub synchronised_mean: Option<f64>,
@@ -588,7 +637,8 @@ pub struct Gc {
     pub own_runs: u64,
     /// Victims cleaned.
     pub cleans: u64,
-    /// Time that dies spent collecting, in milliseconds, whole collections.
+    /// Time that dies spent collecting, in milliseconds: whole cleans that began in the measured time, and of drives with superblocks what lies
+    /// in it.
     pub time_ms: f64,
     /// Length of a slice, in microseconds.
     pub slice_us: f64,
@@ -719,7 +769,7 @@ pub struct ByHealth {
 pub struct Member {
     /// Blocks erased.
     pub erases: u64,
-    /// Pages programmed for the host.
+    /// Pages that were sent to it to be written.
     pub host_pages_written: u64,
     /// Pages read for the host.
     pub host_pages_read: u64,
@@ -727,13 +777,13 @@ pub struct Member {
     pub gc_pages_moved: u64,
     /// Summary pages programmed.
     pub summary_programs: u64,
-    /// (Host pages + moved pages) / host pages.
+    /// Pages programmed for each page that was sent to it, as in `flash`.
     pub write_amplification: Option<f64>,
-    /// Collections: each an uninterrupted sequence of cleans of one die.
+    /// Collections, as in `gc`.
     pub gc_runs: u64,
     /// Collections that the array's controller forced.
     pub gc_forced_runs: u64,
-    /// Time that dies spent collecting, in milliseconds, whole collections.
+    /// Time that dies spent collecting, in milliseconds, as in `gc`.
     pub gc_time_ms: f64,
     /// Share of the time of the member's dies that they spent collecting.
     pub gc_busy_fraction: Option<f64>,
@@ -741,8 +791,10 @@ pub struct Member {
     pub gc_any_fraction: Option<f64>,
     /// Erases per block, warm-up included.
     pub wear: WearReport,
-    /// How long it lasts at this load.
+    /// How long it lasts at this load, as in `flash`.
     pub lifetime: Option<Lifetime>,
+    /// The life that is implied, as in `flash`.
+    pub implied_life: Option<ImpliedLife>,
 }
 
 /// Speed of the simulator in this run; the whole run counts, what the statistics skip included.

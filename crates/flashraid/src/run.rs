@@ -8,7 +8,8 @@ use crate::warm_up::{self, SharedWarmUps};
 use flashraid_driver::{DriverError, Outcome, Watch};
 use flashraid_model::events::GcInterval;
 use flashraid_model::metrics::{CompletedRequest, OverTime};
-use flashraid_model::ssd::{DriveCounters, MemberCounters, Ssd, UpkeepParams};
+use flashraid_model::array::{FailureProgress, Layout};
+use flashraid_model::ssd::{MemberCounters, Ssd, UpkeepParams};
 use flashraid_workload::units::counted;
 use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
 use std::time::Instant;
@@ -100,15 +101,14 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
     let Outcome {
         array,
         mut metrics,
-        counters,
-        messages,
-        uncoordinated_cleans,
-        host,
-        host_port,
-        stripe_counters,
+        counts,
         cache,
+        wear,
+        owed,
+        cached_pages,
+        measured_to_ns,
+        slots,
         requests_lost,
-        drive,
         end_ns,
         requests,
         stopped,
@@ -116,41 +116,42 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         notes,
     } = outcome;
     warnings.extend(nothing_measured(scenario, requests, skipped_all));
-    let totals: MemberCounters = counters.iter().copied().sum();
+    let totals: MemberCounters = counts.members.iter().copied().sum();
     metrics.lengthen_intervals(array.members().iter().map(Ssd::usage_interval_ns).max().unwrap_or(0));
-    let measured = metrics.finish(end_ns);
+    let measured = metrics.finish(measured_to_ns);
     let OverTime { interval_ns, points } = &measured.over_time;
-    let usage: Vec<_> = array.members().iter().map(|ssd| ssd.usage(*interval_ns, points.len(), end_ns)).collect();
-    let wear: Vec<_> = array.members().iter().map(|m| m.wear()).collect();
+    let usage: Vec<_> = array.members().iter().map(|ssd| ssd.usage(*interval_ns, points.len(), measured_to_ns)).collect();
+    let failures = array.failure_progress();
     let g = &scenario.array.ssd.geometry;
     let report = Report::build(ReportInputs {
         config: serde_json::to_value(&scenario.config).expect("a configuration is plain data"),
         config_hash: scenario.hash.clone(),
         seed: scenario.seed,
         measured: &measured,
-        counters: &counters,
+        simulated_ns: end_ns,
+        counts: &counts,
+        owed: &owed,
+        cached_pages,
         wear: &wear,
         usage: &usage,
         member_capacity_bytes: scenario.array.ssd.exported_pages() * u64::from(g.page_bytes),
         blocks_per_member: u64::from(g.dies) * u64::from(g.blocks_per_die()),
         start_free_blocks: scenario.array.ssd.gc.start_free_blocks,
+        pages_per_block: g.pages_per_block,
+        levels_wear: scenario.array.ssd.levels_wear(),
         endurance_cycles: Some(scenario.endurance_erases),
-        messages,
-        uncoordinated_cleans,
-        stripes: stripe_counters,
         has_parity: scenario.array.level.parity_strips() > 0,
-        host,
-        host_port,
-        failures: array.failure_progress(),
+        too_many_failed: too_many_failed(array.layout(), &failures, measured_to_ns),
+        failures,
         lost: Lost {
             requests: requests_lost,
-            pages: stripe_counters.map_or(0, |counters| counters.pages_lost) + cache.map_or(0, |(counters, _)| counters.pages_lost),
+            pages: counts.stripes.map_or(0, |counters| counters.pages_lost) + cache.map_or(0, |(counters, _)| counters.pages_lost),
         },
         page_bytes: g.page_bytes,
-        drive: drive.map(|counters| drive_inputs(scenario, counters)),
+        drive: (!counts.drives.is_empty()).then(|| drive_inputs(scenario)),
         cache: cache.map_or_else(Default::default, |(counters, room_pages)| {
             let page_bytes = u64::from(array.page_bytes());
-            report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, end_ns - measured.from_ns)
+            report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, measured.end_ns - measured.from_ns)
         }),
         cache_room_pages: cache.map_or(0, |(_, room_pages)| room_pages),
         is_closed,
@@ -161,14 +162,29 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         wall_s: begin.elapsed().as_secs_f64(),
         perf: Perf::new(totals.host_page_ops(), totals.flash_page_ops(), requests, run_s, warm_up_s, peak_rss_bytes()),
     });
-    match verify {
-        true => array.verify().map(|()| report).map_err(RunError::Inconsistent),
-        false => Ok(report),
+    if verify {
+        array.verify().map_err(RunError::Inconsistent)?;
     }
+    if let Some(slots) = slots.filter(|_| (verify || cfg!(debug_assertions)) && !stopped && !skipped_all) {
+        report::check_closed_loop(&report, &slots).map_err(RunError::Inconsistent)?;
+    }
+    Ok(report)
+}
+
+/// Whether more members had failed at once until `until_ns` than the level survives.
+fn too_many_failed(layout: &Layout, failures: &[FailureProgress], until_ns: u64) -> bool {
+    let moments = failures.iter().filter_map(|failure| failure.failed_ns).filter(|&at| at <= until_ns);
+    moments.into_iter().any(|at| {
+        let is_gone = |failure: &&FailureProgress| {
+            failure.failed_ns.is_some_and(|failed| failed <= at) && failure.rebuild_ended_ns.is_none_or(|ended| ended > at)
+        };
+        let gone: Vec<u32> = failures.iter().filter(is_gone).map(|failure| failure.member).collect();
+        !layout.survives(&gone)
+    })
 }
 
 /// What the report says of drives with superblocks.
-fn drive_inputs(scenario: &Scenario, counters: DriveCounters) -> DriveInputs {
+fn drive_inputs(scenario: &Scenario) -> DriveInputs {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref();
     let (unit_pages, rain) = superblock.map_or((1, false), |superblock| (superblock.unit_pages, superblock.rain));
@@ -184,7 +200,6 @@ fn drive_inputs(scenario: &Scenario, counters: DriveCounters) -> DriveInputs {
     };
     let (dies, page_bytes) = (ssd.geometry.dies, ssd.geometry.page_bytes);
     DriveInputs {
-        counters,
         unit_pages,
         dies,
         rain,

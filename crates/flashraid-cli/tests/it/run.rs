@@ -8,7 +8,7 @@ use crate::tables;
 #[test]
 fn the_document_has_what_the_contract_names() {
     let report = Place::new().run_json(&["run", "small.toml", "--json"]);
-    assert_eq!(report["schema"], "flashraid.report/1");
+    assert_eq!(report["schema"], "flashraid.report/2");
     assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(report["seed"], 7);
     assert!(report["config"]["ssd"].is_object());

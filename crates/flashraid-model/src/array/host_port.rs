@@ -91,6 +91,12 @@ impl HostPort {
         }
     }
 
+    /// The counts at `now`; data that are asked to pass do so one after another, without a break.
+    pub fn counters_at(&self, now: TimeNs) -> HostPortCounters {
+        let ahead_ns = self.passing.back().map_or(0, |&(end, _)| end.saturating_sub(now));
+        HostPortCounters { busy_ns: self.counters.busy_ns - ahead_ns, ..self.counters }
+    }
+
     fn has_turn(&self) -> bool {
         self.params.outstanding.is_none_or(|most| self.in_work < most)
     }

@@ -4,7 +4,7 @@
 //! which everything comes that an array tells. Time comes from the caller.
 //!
 //! Besides, a driver that wants them has calls for the beginning and the end ([`Array::record_destages`], [`Array::record_usage`],
-//! [`Array::measure_usage_from`], [`Array::restart_cache_counters`], [`Array::end_idle_collection`], [`Array::catch_up`], [`Array::stop`]), hints that change nothing ([`Array::prefetch`]) and counters.
+//! [`Array::measure_usage_from`], [`Array::measure_usage_until`], [`Array::restart_cache_counters`], [`Array::end_idle_collection`], [`Array::catch_up`], [`Array::stop`]), hints that change nothing ([`Array::prefetch`]) and counters.
 
 mod ahead;
 #[cfg(test)]
@@ -776,9 +776,9 @@ impl Array {
         events.push(Event::Done(done));
     }
 
-    /// What the limits towards the host have cost; `None` without limits.
-    pub fn host_port_counters(&self) -> Option<HostPortCounters> {
-        self.port.as_ref().map(|port| port.counters)
+    /// What the limits towards the host have cost until `now`; `None` without limits.
+    pub fn host_port_counters(&self, now: TimeNs) -> Option<HostPortCounters> {
+        self.port.as_ref().map(|port| port.counters_at(now))
     }
 
     /// What the cache has counted until `now`, and the pages that fit into it; `None` without a cache.
@@ -804,6 +804,11 @@ impl Array {
         self.members.ssds.iter_mut().for_each(Ssd::record_usage);
     }
 
+    /// What is recorded of how members are used counts until `now`.
+    pub fn measure_usage_until(&mut self, now: TimeNs) {
+        self.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_until(now));
+    }
+
     /// What is recorded of how members are used counts from `now` on.
     pub fn measure_usage_from(&mut self, now: TimeNs) {
         self.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_from(now));
@@ -820,6 +825,11 @@ impl Array {
     /// [`Array::advance`]: what nothing waits for is computed late.
     pub fn catch_up(&mut self, now: TimeNs) {
         self.for_each_member(|member, fx| member.catch_up_all(now, fx));
+    }
+
+    /// The same with what has happened at `now`, at which no more requests come.
+    pub fn catch_up_with(&mut self, now: TimeNs) {
+        self.for_each_member(|member, fx| member.catch_up_with(now, fx));
     }
 
     /// Lets a message arrive at a member as if the controller had sent it.

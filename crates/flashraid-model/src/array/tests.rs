@@ -123,7 +123,7 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
         progress: array.failure_progress().first().copied(),
         failures: array.failure_progress(),
         lost: done.iter().map(|done| done.pages_lost).collect(),
-        host_port: array.host_port_counters(),
+        host_port: array.host_port_counters(TimeNs::MAX),
         health: array.health(),
     }
 }

@@ -103,6 +103,54 @@ impl Skip {
     }
 }
 
+/// Reads and writes that were done in a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DoneCounts {
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+}
+
+impl DoneCounts {
+    #[inline]
+    fn count(&mut self, kind: OpKind) {
+        match kind {
+            OpKind::Write => self.writes += 1,
+            _ => self.reads += 1,
+        }
+    }
+}
+
+/// Time that the cleaning of victims took, from its begin to its end, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CleanTimes {
+    /// All of it.
+    pub whole_ns: u64,
+    /// Part in which any request might go in (state 1 of PGC III.D).
+    pub free_for_all_ns: u64,
+    /// Part in which writes had to wait (state 2); the rest is state 3.
+    pub writes_wait_ns: u64,
+}
+
+impl CleanTimes {
+    fn count(&mut self, clean: &GcInterval) {
+        self.whole_ns += clean.end_ns - clean.start_ns;
+        self.free_for_all_ns += clean.writes_wait_from_ns - clean.start_ns;
+        self.writes_wait_ns += clean.all_wait_from_ns - clean.writes_wait_from_ns;
+    }
+}
+
+impl std::iter::Sum for CleanTimes {
+    fn sum<I: Iterator<Item = Self>>(members: I) -> Self {
+        members.fold(Self::default(), |sum, member| Self {
+            whole_ns: sum.whole_ns + member.whole_ns,
+            free_for_all_ns: sum.free_for_all_ns + member.free_for_all_ns,
+            writes_wait_ns: sum.writes_wait_ns + member.writes_wait_ns,
+        })
+    }
+}
+
 /// Records what happens in a run.
 ///
 /// Times may come in any order, with one exception: see [`Metrics::advance`].
@@ -110,6 +158,10 @@ impl Skip {
 pub struct Metrics {
     from_ns: TimeNs,
     first_index: u64,
+    /// The end of the measured time, once it is known.
+    until_ns: TimeNs,
+    done: DoneCounts,
+    done_by_stream: Vec<DoneCounts>,
     response: latency::LatencyRecorder,
     response_by_phase: Vec<latency::LatencyRecorder>,
     response_by_stream: Vec<latency::LatencyRecorder>,
@@ -118,6 +170,7 @@ pub struct Metrics {
     requests_by_members_met: Vec<u64>,
     bandwidth: bandwidth::BandwidthRecorder,
     gc: gc::GcTracker,
+    cleans: Vec<CleanTimes>,
     course: course::Course,
     over_time: over_time::Recorder,
     timeline: Option<Timeline>,
@@ -131,6 +184,9 @@ impl Metrics {
         Self {
             from_ns: 0,
             first_index: 0,
+            until_ns: TimeNs::MAX,
+            done: DoneCounts::default(),
+            done_by_stream: vec![DoneCounts::default(); params.streams as usize],
             response: latency::LatencyRecorder::default(),
             response_by_phase: Vec::new(),
             response_by_stream: vec![latency::LatencyRecorder::default(); params.streams as usize],
@@ -139,6 +195,7 @@ impl Metrics {
             requests_by_members_met: vec![0; members as usize + 1],
             bandwidth: bandwidth::BandwidthRecorder::new(0, params.bandwidth_interval_ns),
             gc: gc::GcTracker::new(members, dies_per_member, params.gc_slice_ns),
+            cleans: vec![CleanTimes::default(); members as usize],
             course: course::Course::new(0),
             over_time: over_time::Recorder::new(0),
             timeline: params.timeline.map(|(from_ns, to_ns)| Timeline::new(from_ns, to_ns)),
@@ -163,14 +220,19 @@ impl Metrics {
 
     /// A request is done; trims and flushes move no data and count nowhere here.
     ///
-    /// Bandwidth counts all bytes that are done while measuring; the other figures leave out requests that arrived before it began.
+    /// Bandwidth and requests per second count all that is done in the measured time; response times and what comes of them leave out
+    /// requests that arrived before it began.
     #[inline]
     pub fn request(&mut self, done: &CompletedRequest) {
         if matches!(done.request.kind, OpKind::Trim | OpKind::Flush) {
             return;
         }
-        self.bandwidth.record(done.done_ns, done.request.length_bytes);
-        if done.done_ns >= self.from_ns {
+        if self.has(done) {
+            self.bandwidth.record(done.done_ns, done.request.length_bytes);
+            self.done.count(done.request.kind);
+            if let Some(of_stream) = self.done_by_stream.get_mut(usize::from(done.request.stream)) {
+                of_stream.count(done.request.kind);
+            }
             self.over_time.request(done.request.kind, done.arrival_ns, done.done_ns, done.request.length_bytes);
         }
         if let Some(timeline) = &mut self.timeline {
@@ -194,6 +256,17 @@ impl Metrics {
         self.requests_by_members_met[met] += 1;
     }
 
+    /// Whether a request is done in the measured time: what came before it must end after its begin.
+    #[inline]
+    fn has(&self, done: &CompletedRequest) -> bool {
+        (done.done_ns > self.from_ns || done.index >= self.first_index) && done.done_ns <= self.until_ns
+    }
+
+    /// The measured time ends now: what happens later counts nowhere but in the timeline.
+    pub fn end(&mut self, now: TimeNs) {
+        self.until_ns = now;
+    }
+
     /// The last request of an open loop has arrived, and everything that was done by then has been told.
     pub fn arrivals_end(&mut self, last_ns: TimeNs) {
         self.course.arrivals_end(last_ns);
@@ -202,16 +275,22 @@ impl Metrics {
     /// Pages that collection has moved; those of a collection are told with it ([`Metrics::gc`]).
     #[inline]
     pub fn moved(&mut self, at: TimeNs, pages: u64) {
-        self.course.moved(at, pages);
-        self.over_time.moved(at, pages);
+        if at <= self.until_ns {
+            self.course.moved(at, pages);
+            self.over_time.moved(at, pages);
+        }
     }
 
     /// A collection whose start and end are both known, reported when it is decided on or at any time before [`Metrics::advance`] passes its start.
     #[inline]
     pub fn gc(&mut self, interval: &GcInterval) {
         self.moved(interval.start_ns, u64::from(interval.pages_moved));
-        // What began before the measured time counts from its begin on.
-        self.gc.interval(interval.member, interval.die, interval.start_ns.max(self.from_ns), interval.end_ns);
+        // Of what began before the measured time or ends after it, the part in it counts.
+        let (start_ns, end_ns) = (interval.start_ns.max(self.from_ns), interval.end_ns.min(self.until_ns));
+        self.gc.interval(interval.member, interval.die, start_ns, end_ns);
+        if interval.start_ns >= self.from_ns && interval.start_ns <= self.until_ns {
+            self.cleans[interval.member as usize].count(interval);
+        }
         if let Some(timeline) = &mut self.timeline {
             timeline.gc(interval);
         }
@@ -221,7 +300,7 @@ impl Metrics {
     #[inline]
     #[must_use]
     pub fn wants_sample(&self, now: TimeNs) -> bool {
-        self.over_time.wants_sample(now)
+        now <= self.until_ns && self.over_time.wants_sample(now)
     }
 
     /// What the array is like at this moment, once for each interval of the figures over time.
@@ -240,7 +319,9 @@ impl Metrics {
     /// Free blocks of a member (or of its poorest pool, as the caller likes, always the same), and how many there are when collection starts (PGC's T_soft).
     #[inline]
     pub fn free_blocks(&mut self, member: u32, now: TimeNs, free: u32, start_threshold: u32) {
-        self.free_blocks[member as usize].record(now, free, start_threshold);
+        if now <= self.until_ns {
+            self.free_blocks[member as usize].record(now, free, start_threshold);
+        }
     }
 
     /// A destage of the write cache is done.
@@ -261,6 +342,9 @@ impl Metrics {
         self.batches = batches::Recorder::default();
         self.response_by_phase.fill(latency::LatencyRecorder::default());
         self.response_by_stream.fill(latency::LatencyRecorder::default());
+        (self.done, self.until_ns) = (DoneCounts::default(), TimeNs::MAX);
+        self.done_by_stream.fill(DoneCounts::default());
+        self.cleans.fill(CleanTimes::default());
         self.requests_by_members_met.fill(0);
         self.bandwidth = bandwidth::BandwidthRecorder::new(now, self.bandwidth.initial_interval_ns());
         self.course = course::Course::new(now);
@@ -274,13 +358,15 @@ impl Metrics {
         self.over_time.lengthen(interval_ns);
     }
 
-    /// The results, for a run that ended at `end_ns`: what happens later is left out of the figures over time.
+    /// The results, for a measured time that ended at `end_ns`: what happens later is left out of the figures over time.
     #[must_use]
     pub fn finish(mut self, end_ns: TimeNs) -> Measured {
         let end_ns = end_ns.max(self.from_ns);
         Measured {
             from_ns: self.from_ns,
             end_ns,
+            done: self.done,
+            done_by_stream: self.done_by_stream,
             response: self.response.finish(),
             response_by_phase: self.response_by_phase.into_iter().map(latency::LatencyRecorder::finish).collect(),
             response_by_stream: self.response_by_stream.into_iter().map(latency::LatencyRecorder::finish).collect(),
@@ -289,6 +375,7 @@ impl Metrics {
             requests_by_members_met: self.requests_by_members_met,
             bandwidth: self.bandwidth.finish(end_ns),
             gc: self.gc.finish(end_ns),
+            cleans: self.cleans,
             course: self.course.finish(),
             over_time: self.over_time.finish(end_ns),
             timeline: self.timeline,
@@ -302,8 +389,12 @@ impl Metrics {
 pub struct Measured {
     /// When measuring began, in nanoseconds.
     pub from_ns: TimeNs,
-    /// When the run ended, in nanoseconds.
+    /// When measuring ended, in nanoseconds.
     pub end_ns: TimeNs,
+    /// Reads and writes that were done in between.
+    pub done: DoneCounts,
+    /// The same of each stream of a mix, in order.
+    pub done_by_stream: Vec<DoneCounts>,
     /// Response times.
     pub response: ResponseTimes,
     /// Response times of the requests of each phase, if phases are kept apart.
@@ -320,6 +411,8 @@ pub struct Measured {
     pub bandwidth: BandwidthSummary,
     /// Collections over time.
     pub gc: GcActivity,
+    /// Time of the victims whose cleaning began in the measured time, by member.
+    pub cleans: Vec<CleanTimes>,
     /// Response times and pages moved over the measured time.
     pub course: CourseSummary,
     /// The run interval by interval.

@@ -97,6 +97,12 @@ impl ImmediateDie {
         until.filter(|&until| until > now).map_or(Busy { collecting: false, until: now }, |until| Busy { collecting: true, until })
     }
 
+    /// Time of cleans after `now`.
+    pub fn collects_for(&self, now: TimeNs) -> u64 {
+        let by_plane = self.plane_busy_until.iter().filter(|&&until| until != NEVER).map(|until| until.saturating_sub(now)).sum::<u64>();
+        by_plane + self.recent.iter().map(|clean| clean.end.saturating_sub(now.max(clean.start))).sum::<u64>()
+    }
+
     /// Time that cleans take after `now`; `now` never goes back.
     fn collects_after(&mut self, now: TimeNs) -> u64 {
         while self.recent.front().is_some_and(|clean| clean.end <= now) {

@@ -322,6 +322,28 @@ impl Ssd {
         self.params.geometry.dies
     }
 
+    /// The counts at `now`, of a drive with superblocks with the time until then of what its dies do.
+    pub fn counters_at(&self, now: TimeNs) -> (MemberCounters, Option<DriveCounters>) {
+        match &self.drive {
+            Some(drive) => {
+                let (counters, drive_counters) = drive.counters_at(now);
+                (counters, Some(drive_counters))
+            }
+            None => (self.counters, None),
+        }
+    }
+
+    /// What is still to be done at `now` for what it has been given.
+    pub fn owed(&self, now: TimeNs) -> Owed {
+        if let Some(drive) = &self.drive {
+            return drive.owed(now);
+        }
+        let immediate = self.immediate.iter().map(|die| die.collects_for(now));
+        let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(now, DieId(die)));
+        let (moves_pages, collection_ns) = in_steps.fold((0, immediate.sum()), |(pages, ns), die| (pages + die.0, ns + die.1));
+        Owed { buffered_pages: 0, moves_pages, collection_ns }
+    }
+
     /// Counts since the end of the warm-up.
     pub fn counters(&self) -> &MemberCounters {
         self.drive.as_ref().map_or(&self.counters, |drive| &drive.counters)
@@ -386,6 +408,13 @@ impl Ssd {
         }
     }
 
+    /// What is recorded counts until `now`.
+    pub fn measure_usage_until(&mut self, now: TimeNs) {
+        if let Some(usage) = &mut self.usage {
+            usage.end(now);
+        }
+    }
+
     /// Length of the intervals in which it is recorded how the member is used, in nanoseconds: a microsecond, or so often doubled that there are
     /// no more than 400; 0 if nothing is recorded.
     pub fn usage_interval_ns(&self) -> u64 {
@@ -397,8 +426,8 @@ impl Ssd {
     pub fn usage(&self, interval_ns: u64, count: usize, end_ns: TimeNs) -> Vec<UsagePoint> {
         let Some(usage) = &self.usage else { return Vec::new() };
         let immediate = self.immediate.iter().map(ImmediateDie::works);
-        let in_steps = self.dies.iter().filter_map(|die| die.works(self.lazy, end_ns));
-        let drive = self.drive.iter().flat_map(|drive| drive.works_since()).map(|since| (since, end_ns));
+        let in_steps = self.dies.iter().filter_map(|die| die.works(self.lazy, end_ns)).filter(|stretch| stretch.0 < stretch.1);
+        let drive = self.drive.iter().flat_map(|drive| drive.works_since()).map(|since| (since, end_ns)).filter(|stretch| stretch.0 < stretch.1);
         usage.points(interval_ns, count, end_ns, self.dies(), immediate.chain(in_steps).chain(drive))
     }
 
@@ -585,6 +614,27 @@ fn ftl_of(params: &SsdParams) -> FtlParams {
         ftl.start_free_blocks = superblock.collection.target;
     }
     ftl
+}
+
+/// What is still to be done for what the host has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Owed {
+    /// Pages that are in buffers and are not programmed.
+    pub buffered_pages: u64,
+    /// Pages that collection is to move.
+    pub moves_pages: u64,
+    /// Time of dies that collections which have begun still take, in nanoseconds.
+    pub collection_ns: u64,
+}
+
+impl std::iter::Sum for Owed {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |sum, part| Self {
+            buffered_pages: sum.buffered_pages + part.buffered_pages,
+            moves_pages: sum.moves_pages + part.moves_pages,
+            collection_ns: sum.collection_ns + part.collection_ns,
+        })
+    }
 }
 
 /// Whether a die or plane collects.

@@ -41,6 +41,14 @@ impl SsdParams {
         !self.gc.instantaneous && (self.gc.preemption.is_some() || self.gc.idle_ns.is_some())
     }
 
+    /// The SSD levels wear: its victim policy does, or it moves superblocks that have been erased seldom (rule 223).
+    pub fn levels_wear(&self) -> bool {
+        match &self.superblock {
+            Some(superblock) => superblock.upkeep.wear_difference.is_some(),
+            None => self.gc.victim.levels_wear(),
+        }
+    }
+
     /// What the translation layer has to know.
     pub fn ftl(&self) -> FtlParams {
         FtlParams {

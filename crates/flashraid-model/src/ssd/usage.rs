@@ -52,6 +52,8 @@ struct Interval {
 #[derive(Debug, Clone)]
 struct Recorder {
     from_ns: TimeNs,
+    /// What begins then or later is left out, and of the rest what lies behind it.
+    until_ns: TimeNs,
     /// How often two intervals have become one: an interval is `FIRST_NS << doublings` long.
     doublings: u32,
     intervals: Vec<Interval>,
@@ -59,7 +61,7 @@ struct Recorder {
 
 impl Recorder {
     fn new(from_ns: TimeNs) -> Self {
-        Self { from_ns, doublings: 0, intervals: Vec::new() }
+        Self { from_ns, until_ns: TimeNs::MAX, doublings: 0, intervals: Vec::new() }
     }
 
     fn interval_ns(&self) -> u64 {
@@ -119,7 +121,11 @@ impl Recorder {
 
     #[inline]
     fn operation(&mut self, arrival: TimeNs, end: TimeNs) {
-        if end < self.from_ns {
+        if end < self.from_ns || arrival >= self.until_ns {
+            return;
+        }
+        if end > self.until_ns {
+            self.stretch(arrival, self.until_ns, |interval| &mut interval.operations);
             return;
         }
         let last = self.stretch(arrival, end, |interval| &mut interval.operations);
@@ -130,8 +136,8 @@ impl Recorder {
 
     #[inline]
     fn worked(&mut self, from: TimeNs, to: TimeNs) {
-        if to > self.from_ns {
-            self.stretch(from, to, |interval| &mut interval.work);
+        if to > self.from_ns && from < self.until_ns {
+            self.stretch(from, to.min(self.until_ns), |interval| &mut interval.work);
         }
     }
 }
@@ -180,6 +186,13 @@ impl Usage {
             }
         }
         self.state = State::Measuring(recorder);
+    }
+
+    /// The measured time ends now.
+    pub fn end(&mut self, now: TimeNs) {
+        if let State::Measuring(recorder) = &mut self.state {
+            recorder.until_ns = now;
+        }
     }
 
     /// A page operation that came at `arrival` is done at `end`, which may lie ahead.

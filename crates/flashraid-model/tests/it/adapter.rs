@@ -169,7 +169,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
         gc_intervals: collections(cleans, by_plane),
         messages: array.messages(),
         uncoordinated_cleans: array.uncoordinated_cleans().map(|cleans| (cleans.during_cycles, cleans.unanswered)),
-        host_port_counters: array.host_port_counters().map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
+        host_port_counters: array.host_port_counters(u64::MAX).map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
         cache_counters,
         stripe_counters: array.stripe_counters(),
         requests: outcomes,

@@ -71,7 +71,7 @@ fn in_one_unit(what: &str, mut lines: Vec<Line>) -> (Axis, Vec<Line>) {
 /// The figures of a list, each in the middle of its interval, in seconds.
 fn points(report: &Value, values: &Value, scale: f64) -> Vec<(f64, f64)> {
     let over_time = &report["over_time"];
-    let end_ms = report["simulated_ns"].as_f64().map_or(f64::INFINITY, |ns| ns / 1e6);
+    let end_ms = report["measured_to_ns"].as_f64().map_or(f64::INFINITY, |ns| ns / 1e6);
     let (Some(interval_ms), Some(from_ms), Some(values)) =
         (over_time["interval_ms"].as_f64(), over_time["from_ms"].as_array(), values.as_array())
     else {
@@ -79,7 +79,7 @@ fn points(report: &Value, values: &Value, scale: f64) -> Vec<(f64, f64)> {
     };
     let point = |(from_ms, value): (&Value, &Value)| {
         let from_ms = from_ms.as_f64()?;
-        // The end of the run cuts the last one off.
+        // The end of the measured time cuts the last one off.
         Some(((from_ms + (from_ms + interval_ms).min(end_ms)) / 2e3, value.as_f64()? * scale))
     };
     from_ms.iter().zip(values).filter_map(point).collect()
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn points_lie_in_the_middle_of_their_intervals() {
         let report = json!({
-            "simulated_ns": 5_000_000_000_u64,
+            "measured_to_ns": 5_000_000_000_u64,
             "over_time": {
                 "interval_ms": 2000.0, "from_ms": [0.0, 2000.0, 4000.0], "iops": [5.0, 7.0, 9.0],
                 "mean_us": [1500.0, null, 2500.0], "rebuilt_fraction": [null, 0.5, 1.0],
@@ -143,7 +143,7 @@ mod tests {
     fn more_members_than_colours_are_spread_over_charts_with_the_same_axes() {
         let members: Vec<Value> = (0..17).map(|member| json!({ "utilisation": [0.0, f64::from(member) / 20.0] })).collect();
         let report = json!({
-            "simulated_ns": 2_000_000_000_u64,
+            "measured_to_ns": 2_000_000_000_u64,
             "over_time": { "interval_ms": 1000.0, "from_ms": [0.0, 1000.0], "members": members },
         });
         let charts = of_run(&report);

@@ -1,7 +1,7 @@
 //! What a page says of one result: of a run, of a comparison.
 
 use flashraid::Report;
-use flashraid::report::{Load, PERCENTILES};
+use flashraid::report::{Load, Mark, PERCENTILES};
 use serde_json::Value;
 
 use super::{Text, sketch};
@@ -170,6 +170,7 @@ fn headline(report: &Report) -> String {
         _ => String::new(),
     };
     let doubt = match (report.verdict.load, report.verdict.steady) {
+        (Load::DataLost, _) => " Data were lost: these figures are those of an array that does not do its work.",
         (Load::Unstable, _) => " Requests pile up: these figures grow with the length of the run.",
         (Load::Saturated, _) => " The array does not keep up with what is asked of it.",
         (_, false) => " The run did not come to a steady state.",
@@ -212,14 +213,30 @@ fn tiles(report: &Report) -> Vec<Tile> {
         let share = report.gc.busy_fraction.map(|share| format!("{} % of die time collecting", number::three_digits(share * 100.0)));
         tiles.push(tile("write amplification", number::three_digits(amplification), share));
     }
-    if let Some(lifetime) = report.flash.lifetime {
-        let note = lifetime.tbw.map(|tbw| format!("{} TB written to an SSD", number::rounded(tbw)));
-        tiles.push(tile("life at this load", number::years(lifetime.days_worst_block), note));
+    let written = |tbw: f64| format!("{} TB written to an SSD", number::rounded(tbw));
+    match (report.flash.lifetime, report.flash.implied_life) {
+        (Some(life), _) => {
+            let of = if life.levels_wear { "mean" } else { "most worn" };
+            let note = life.tbw.map(|tbw| format!("{}; of the {of} block", written(tbw)));
+            tiles.push(tile("life at this load", number::years(life.days()), note));
+        }
+        (None, Some(life)) => {
+            if let Some(days) = life.days {
+                let mark = Mark::LittleWear;
+                let note = format!("{}; {}", written(life.tbw), mark.explanation());
+                tiles.push(tile("even wear would give", format!("{} {}", number::years(days), mark.symbol()), Some(note)));
+            }
+        }
+        (None, None) => {}
     }
     let load = report.verdict.load.name();
     let (verdict, note, tone) = match (report.verdict.load, report.verdict.steady_from_ns) {
+        (Load::DataLost, _) => (load, Mark::DataLost.explanation().to_owned(), Tone::Worse),
         (Load::Unstable, _) => (load, "requests pile up".to_owned(), Tone::Worse),
         (Load::Saturated, _) => (load, "less is served than asked for".to_owned(), Tone::Worse),
+        (_, Some(from_ns)) if report.verdict.has(Mark::NotSteady) => {
+            ("steady late", format!("from {} on only; load: {load}", number::duration_us(from_ns as f64 / 1e3)), Tone::Worse)
+        }
         (_, Some(from_ns)) => ("steady", format!("from {} on; load: {load}", number::duration_us(from_ns as f64 / 1e3)), Tone::Better),
         (_, None) => ("not steady", format!("or too short to tell; load: {load}"), Tone::Worse),
     };

@@ -133,6 +133,15 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
         let (spares, failures) = (rebuild.spares, array.failures.len());
         warnings.push(format!("array.rebuild.spares is {spares}, more than the members that fail ({failures})"));
     }
+    let failed: Vec<u32> = array.failures.iter().map(|failure| failure.member).collect();
+    if !array.layout().survives(&failed) {
+        let unless = if array.rebuild.is_some() { ", unless the first of them have been rebuilt before the last ones fail" } else { "" };
+        warnings.push(format!(
+            "array.failure lets members {} fail, more than level \"{}\" survives{unless}: data are lost, and the figures are those of an array that does not do its work",
+            failed.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
+            config.array.level.name(),
+        ));
+    }
     for key in super::resolve_cache::without_effect(&config.cache) {
         warnings.push(format!("cache.{key} is set, but policy \"{}\" does not use it", config.cache.policy.name()));
     }

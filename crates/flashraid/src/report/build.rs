@@ -1,18 +1,22 @@
 //! Makes a report of what a run measured and counted.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
+use super::verdict::Facts;
 use super::*;
-use flashraid_model::array::{FailureProgress, Health, HostCounters, HostPortCounters, StripeCounters};
+use flashraid_driver::Counts;
+use flashraid_model::array::{FailureProgress, Health};
 use flashraid_model::events::{DestageInterval, GcInterval};
 use flashraid_model::ftl::Wear;
-use flashraid_model::metrics::{Batch, CompletedRequest, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums};
-use flashraid_model::ssd::{DriveCounters, MemberCounters, PlacementHandles, UsagePoint};
+use flashraid_model::metrics::{
+    Batch, CleanTimes, CompletedRequest, DoneCounts, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums,
+};
+use flashraid_model::ssd::{DriveCounters, MemberCounters, Owed as MemberOwed, PlacementHandles, UsagePoint};
 use flashraid_workload::OpKind;
 
 const NS_PER_DAY: f64 = 86_400e9;
+/// Erases of the mean block in the measured time from which on wear tells a life.
+const ERASES_PER_BLOCK_MIN: f64 = 20.0;
 /// Of the Julian calendar, as data sheets count.
 const DAYS_PER_YEAR: f64 = 365.25;
 
@@ -27,8 +31,14 @@ pub struct ReportInputs<'a> {
     pub seed: u64,
     /// What was measured.
     pub measured: &'a Measured,
-    /// Counts of the members over the measured time, in order.
-    pub counters: &'a [MemberCounters],
+    /// The end of the run, in nanoseconds; that of the measured time is no later.
+    pub simulated_ns: u64,
+    /// Counts over the measured time.
+    pub counts: &'a Counts,
+    /// What each member had still to do at its end, in order.
+    pub owed: &'a [MemberOwed],
+    /// Pages that were in the write cache then.
+    pub cached_pages: u64,
     /// Wear of the members, in order.
     pub wear: &'a [Wear],
     /// How the members were used in each interval of the figures over time, in order.
@@ -39,28 +49,24 @@ pub struct ReportInputs<'a> {
     pub blocks_per_member: u64,
     /// Free blocks of a pool at or below which it is collected.
     pub start_free_blocks: u32,
+    /// Pages of a block.
+    pub pages_per_block: u32,
+    /// Members level wear.
+    pub levels_wear: bool,
     /// Erases that a block endures, if known.
     pub endurance_cycles: Option<u32>,
-    /// Messages between controller and members, by kind.
-    pub messages: BTreeMap<String, u64>,
-    /// Uncoordinated cleans, with soft notification.
-    pub uncoordinated_cleans: Option<flashraid_model::coordination::UncoordinatedCleans>,
     /// Policy and counts of the write cache; empty without one.
     pub cache: serde_json::Map<String, Value>,
     /// Pages that fit into the write cache; 0 without one.
     pub cache_room_pages: u64,
-    /// Counts of parity, locks and rebuilding over the measured time.
-    pub stripes: Option<StripeCounters>,
     /// The array has parity.
     pub has_parity: bool,
-    /// Trims and flushes.
-    pub host: HostCounters,
-    /// What the limits of the controller have cost over the measured time.
-    pub host_port: Option<HostPortCounters>,
     /// How far the failures of members and their rebuilding have come, in order of time.
     pub failures: Vec<FailureProgress>,
     /// What too many failures have taken over the measured time.
     pub lost: Lost,
+    /// More members failed in the measured time than the level survives.
+    pub too_many_failed: bool,
     /// Bytes of a page.
     pub page_bytes: u32,
     /// What drives with superblocks have counted, if the members are such.
@@ -86,25 +92,36 @@ impl Report {
     #[must_use]
     pub fn build(inputs: ReportInputs) -> Self {
         let measured = inputs.measured;
+        let members: Vec<Member> = (0..inputs.counts.members.len()).map(|index| member(&inputs, index)).collect();
+        let flash = flash(&inputs, &members);
+        let facts = Facts {
+            course: &measured.course,
+            is_closed: inputs.is_closed,
+            all: &measured.response.all,
+            measured_from_ns: measured.from_ns,
+            has_lost_data: inputs.lost.requests > 0 || inputs.too_many_failed,
+            has_little_wear: flash.lifetime.is_none() && flash.implied_life.is_some(),
+        };
         Self {
             schema: REPORT_SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: inputs.seed,
-            simulated_ns: measured.end_ns,
+            simulated_ns: inputs.simulated_ns,
             wall_s: inputs.wall_s,
             requests: Requests {
                 all: measured.response.all.moments().count(),
                 read: measured.response.read.moments().count(),
                 write: measured.response.write.moments().count(),
-                trim: inputs.host.trims,
-                flush: inputs.host.flushes,
+                trim: inputs.counts.host.trims,
+                flush: inputs.counts.host.flushes,
             },
             response_us: response_times(&measured.response),
-            streams: measured.response_by_stream.iter().map(|times| stream(measured, times)).collect(),
+            streams: streams(measured),
             bandwidth_mb_s: bandwidth(measured),
-            flash: flash(&inputs),
+            verdict: Verdict::of(&facts),
+            flash,
             gc: gc(&inputs),
-            members: (0..inputs.counters.len()).map(|index| member(&inputs, index)).collect(),
+            members,
             controller: controller(&inputs),
             parity: parity(&inputs),
             failure: failure(&inputs),
@@ -112,12 +129,13 @@ impl Report {
             lost: inputs.lost,
             drive: inputs.drive.as_ref().map(|drive| drive_report(&inputs, drive)),
             perf: inputs.perf,
-            verdict: Verdict::of(&measured.course, inputs.is_closed, &measured.response.all),
-            iops: iops(measured, &measured.response),
+            iops: iops(measured, &measured.done),
             batches: batches(&measured.batches),
             time_us: time(&measured.time),
             over_time: over_time(&inputs),
             measured_from_ns: measured.from_ns,
+            measured_to_ns: measured.end_ns,
+            owed: owed(&inputs),
             partial: inputs.partial_reason.is_some(),
             free_blocks: free_blocks(measured),
             timeline: timeline(&inputs),
@@ -132,11 +150,9 @@ impl Report {
     }
 }
 
-/// What drives with superblocks have counted over the measured time.
+/// What is known of drives with superblocks beside their counts.
 #[derive(Debug, Clone, Copy)]
 pub struct DriveInputs {
-    /// All of them together.
-    pub counters: DriveCounters,
     /// Pages of a unit.
     pub unit_pages: u32,
     /// Dies of a drive.
@@ -160,10 +176,9 @@ pub struct DriveInputs {
 }
 
 fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
-    let DriveInputs { counters: c, unit_pages, dies, rain, has_queues, scale, scale_by, .. } = *drive;
-    let measured = inputs.measured;
-    let dies_ns = (measured.end_ns - measured.from_ns) as f64 * f64::from(dies) * inputs.counters.len() as f64;
-    let share = |ns: u64| (dies_ns > 0.0).then(|| ns as f64 / dies_ns);
+    let DriveInputs { unit_pages, rain, has_queues, scale, scale_by, .. } = *drive;
+    let c: DriveCounters = inputs.counts.drives.iter().copied().sum();
+    let share = |ns: u64| share_of_dies(inputs, inputs.counts.drives.len(), ns);
     let mean_us = |sum_ns: u64, count: u64| (count > 0).then(|| us(sum_ns) / count as f64);
     DriveReport {
         scale,
@@ -200,14 +215,14 @@ fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
             collection_reads: share(c.collection_read_ns),
             erases: share(c.erase_ns),
         },
-        placement: drive.placement.map(|placement| placement_report(drive, placement)),
+        placement: drive.placement.map(|placement| placement_report(drive, &c, placement)),
         slc: drive.has_slc.then_some(SlcReport { units_programmed: c.units_slc, units_folded: c.units_folded }),
         upkeep: drive.has_upkeep.then_some(UpkeepReport { refreshed: c.refreshed, levelled: c.levelled }),
     }
 }
 
-fn placement_report(drive: &DriveInputs, placement: PlacementHandles) -> PlacementReport {
-    let DriveInputs { counters, unit_pages, page_bytes, .. } = *drive;
+fn placement_report(drive: &DriveInputs, counters: &DriveCounters, placement: PlacementHandles) -> PlacementReport {
+    let DriveInputs { unit_pages, page_bytes, .. } = *drive;
     let pages = |pages: u64| pages * u64::from(page_bytes);
     let units = |units: u64| pages(units * u64::from(unit_pages));
     let of = counters.by_handle;
@@ -223,14 +238,31 @@ fn placement_report(drive: &DriveInputs, placement: PlacementHandles) -> Placeme
     }
 }
 
-fn iops(measured: &Measured, times: &ResponseTimes) -> Iops {
+fn iops(measured: &Measured, done: &DoneCounts) -> Iops {
     let seconds = (measured.end_ns - measured.from_ns) as f64 / 1e9;
-    let rate = |latency: &Latency| (seconds > 0.0).then(|| latency.moments().count() as f64 / seconds);
-    Iops { all: rate(&times.all), read: rate(&times.read), write: rate(&times.write) }
+    let rate = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
+    Iops { all: rate(done.reads + done.writes), read: rate(done.reads), write: rate(done.writes) }
 }
 
-fn stream(measured: &Measured, times: &ResponseTimes) -> StreamReport {
-    StreamReport { iops: iops(measured, times), response_us: response_times(times) }
+fn streams(measured: &Measured) -> Vec<StreamReport> {
+    let streams = measured.response_by_stream.iter().zip(&measured.done_by_stream);
+    streams.map(|(times, done)| StreamReport { iops: iops(measured, done), response_us: response_times(times) }).collect()
+}
+
+fn owed(inputs: &ReportInputs) -> Owed {
+    let sum: MemberOwed = inputs.owed.iter().copied().sum();
+    Owed {
+        buffered_bytes: (sum.buffered_pages + inputs.cached_pages) * u64::from(inputs.page_bytes),
+        moves_pages: sum.moves_pages,
+        collection_us: us(sum.collection_ns),
+    }
+}
+
+/// Share of the measured time of the dies of so many drives.
+fn share_of_dies(inputs: &ReportInputs, drives: usize, ns: u64) -> Option<f64> {
+    let dies = inputs.drive.map_or(0, |drive| drive.dies);
+    let dies_ns = (inputs.measured.end_ns - inputs.measured.from_ns) as f64 * f64::from(dies) * drives as f64;
+    (dies_ns > 0.0).then(|| ns as f64 / dies_ns)
 }
 
 fn batches(batches: &[Batch]) -> Batches {
@@ -317,7 +349,7 @@ fn response_times(times: &ResponseTimes) -> ByDirection<ResponseTime> {
 }
 
 fn controller(inputs: &ReportInputs) -> Option<Controller> {
-    let counters = inputs.host_port?;
+    let counters = inputs.counts.host_port?;
     let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
     Some(Controller {
         waits: counters.waits,
@@ -327,7 +359,7 @@ fn controller(inputs: &ReportInputs) -> Option<Controller> {
 }
 
 fn parity(inputs: &ReportInputs) -> Option<Parity> {
-    let counters = inputs.stripes.filter(|_| inputs.has_parity)?;
+    let counters = inputs.counts.stripes.filter(|_| inputs.has_parity)?;
     Some(Parity {
         full_stripe_writes: counters.full_stripe_writes,
         reconstruct_writes: counters.reconstruct_writes,
@@ -344,7 +376,7 @@ fn parity(inputs: &ReportInputs) -> Option<Parity> {
 fn failed_member(inputs: &ReportInputs, progress: &FailureProgress) -> FailedMember {
     let ms = |ns: u64| ns as f64 / 1e6;
     // The spare's pages over the whole run, unlike those of the measured time.
-    let rebuild_ns = progress.rebuild_began_ns.map(|began| progress.rebuild_ended_ns.unwrap_or(inputs.measured.end_ns) - began);
+    let rebuild_ns = progress.rebuild_began_ns.map(|began| progress.rebuild_ended_ns.unwrap_or(inputs.simulated_ns) - began);
     let rebuilt_bytes = progress.strips_rebuilt as f64 * f64::from(progress.strip_pages) * f64::from(inputs.page_bytes);
     FailedMember {
         member: progress.member,
@@ -359,7 +391,7 @@ fn failed_member(inputs: &ReportInputs, progress: &FailureProgress) -> FailedMem
 }
 
 fn failure(inputs: &ReportInputs) -> Option<Failure> {
-    let (first, counters) = (failed_member(inputs, inputs.failures.first()?), inputs.stripes?);
+    let (first, counters) = (failed_member(inputs, inputs.failures.first()?), inputs.counts.stripes?);
     let of = |health: Health| response_times(&inputs.measured.response_by_phase[health as usize]);
     Some(Failure {
         member: first.member,
@@ -433,74 +465,125 @@ fn bandwidth(measured: &Measured) -> Bandwidth {
     }
 }
 
-fn flash(inputs: &ReportInputs) -> Flash {
-    let sum: MemberCounters = inputs.counters.iter().copied().sum();
-    let lifetimes = (0..inputs.counters.len()).filter_map(|index| lifetime(inputs, index));
+fn flash(inputs: &ReportInputs, members: &[Member]) -> Flash {
+    let sum: MemberCounters = inputs.counts.members.iter().copied().sum();
+    let all = 0..inputs.counts.members.len();
+    let owed: MemberOwed = inputs.owed.iter().copied().sum();
+    let lifetimes = members.iter().filter_map(|member| member.lifetime);
+    // Members that were sent more wear out sooner.
+    let implied = members.iter().filter_map(|member| member.implied_life).filter(|life| life.days.is_some());
     Flash {
         host_pages_read: sum.host_pages_read,
         host_pages_written: sum.host_pages_written,
         host_pages_trimmed: sum.host_pages_trimmed,
         gc_pages_moved: sum.gc_pages_moved,
         erases: sum.erases,
-        write_amplification: sum.write_amplification(),
+        write_amplification: write_amplification(inputs, all.clone(), 0),
+        write_amplification_max: write_amplification(inputs, all, owed.buffered_pages + owed.moves_pages),
         summary_programs: sum.summary_programs,
         wear: wear(Wear::of_all(inputs.wear)),
-        lifetime: lifetimes.min_by(|a, b| a.days_worst_block.total_cmp(&b.days_worst_block)),
+        lifetime: lifetimes.min_by(|a, b| a.days().total_cmp(&b.days())),
+        implied_life: implied.min_by(|a, b| a.days.unwrap_or(0.0).total_cmp(&b.days.unwrap_or(0.0))),
     }
+}
+
+/// Pages that these members have programmed, and so many more, for each page that they were sent.
+fn write_amplification(inputs: &ReportInputs, members: std::ops::Range<usize>, more_pages: u64) -> Option<f64> {
+    let sum: MemberCounters = inputs.counts.members[members.clone()].iter().copied().sum();
+    let programmed = match inputs.drive {
+        Some(drive) => {
+            inputs.counts.drives[members].iter().map(DriveCounters::programmed_units).sum::<u64>() * u64::from(drive.unit_pages)
+        }
+        None => sum.host_pages_written + sum.gc_pages_moved,
+    };
+    let sent = sum.host_pages_written;
+    (sent > 0).then(|| (programmed + more_pages) as f64 / sent as f64)
 }
 
 fn wear(wear: Wear) -> WearReport {
     WearReport { min: wear.min, mean: wear.mean, max: wear.max, stddev: wear.stddev }
 }
 
+/// How many times larger the drive that is meant is than the one that is simulated, and the load on it.
+fn scales(inputs: &ReportInputs) -> (f64, f64) {
+    let scale = inputs.drive.map_or(1.0, |drive| f64::from(drive.scale));
+    (scale, inputs.drive.map_or(1.0, |drive| if drive.scale_by == ScaleBy::Width { scale } else { 1.0 }))
+}
+
+/// Bytes a day that reach a member of the size that is meant, parity and copies included: that is what its data sheet counts.
+fn bytes_per_day(inputs: &ReportInputs, member: usize) -> Option<f64> {
+    let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
+    let bytes = inputs.counts.members[member].host_pages_written as f64 * f64::from(inputs.page_bytes) * scales(inputs).1;
+    (measured_ns > 0).then(|| bytes / (measured_ns as f64 / NS_PER_DAY))
+}
+
 fn lifetime(inputs: &ReportInputs, member: usize) -> Option<Lifetime> {
     let endurance_cycles = inputs.endurance_cycles?;
-    let (erases, wear) = (inputs.counters[member].erases, inputs.wear.get(member)?);
+    let (erases, wear) = (inputs.counts.members[member].erases, inputs.wear.get(member)?);
     let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
-    if erases == 0 || measured_ns == 0 || wear.max == 0 {
+    if (erases as f64) < ERASES_PER_BLOCK_MIN * inputs.blocks_per_member as f64 || wear.max == 0 {
         return None;
     }
-    // The life is that of the drive that is meant: it has so many times the capacity, and, where the load is divided like the drive, the load.
-    let scale = inputs.drive.map_or(1.0, |drive| f64::from(drive.scale));
-    let load = inputs.drive.map_or(1.0, |drive| if drive.scale_by == ScaleBy::Width { scale } else { 1.0 });
+    let (scale, load) = scales(inputs);
     let erases_endured = f64::from(endurance_cycles) * inputs.blocks_per_member as f64 * scale;
     let days_levelled = erases_endured / (erases as f64 * load) * (measured_ns as f64 / NS_PER_DAY);
     let days_worst_block = days_levelled * wear.mean / f64::from(wear.max);
-    // What reaches the member, parity and copies included: that is what its data sheet counts.
-    let bytes_per_day =
-        inputs.counters[member].host_pages_written as f64 * f64::from(inputs.page_bytes) * load / (measured_ns as f64 / NS_PER_DAY);
-    let tbw = bytes_per_day * days_worst_block / 1e12;
+    let days = if inputs.levels_wear { days_levelled } else { days_worst_block };
+    let bytes_per_day = bytes_per_day(inputs, member)?;
+    let tbw = bytes_per_day * days / 1e12;
     let capacity = (inputs.member_capacity_bytes > 0).then_some(inputs.member_capacity_bytes as f64 * scale);
     Some(Lifetime {
         endurance_cycles,
         days_levelled,
         days_worst_block,
-        years: Some(days_worst_block / DAYS_PER_YEAR),
+        levels_wear: inputs.levels_wear,
+        years: Some(days / DAYS_PER_YEAR),
         tbw: Some(tbw),
         dwpd: capacity.map(|capacity| bytes_per_day / capacity),
         dwpd_five_years: capacity.map(|capacity| tbw * 1e12 / capacity / (5.0 * DAYS_PER_YEAR)),
     })
 }
 
+fn implied_life(inputs: &ReportInputs, member: usize) -> Option<ImpliedLife> {
+    let endurance_cycles = inputs.endurance_cycles?;
+    let write_amplification = write_amplification(inputs, member..member + 1, 0).filter(|&factor| factor > 0.0)?;
+    let scale = scales(inputs).0;
+    let bytes = inputs.blocks_per_member as f64 * f64::from(inputs.pages_per_block) * f64::from(inputs.page_bytes) * scale;
+    let written = f64::from(endurance_cycles) * bytes / write_amplification;
+    let capacity = inputs.member_capacity_bytes as f64 * scale;
+    Some(ImpliedLife {
+        endurance_cycles,
+        write_amplification,
+        tbw: written / 1e12,
+        dwpd_five_years: written / capacity / (5.0 * DAYS_PER_YEAR),
+        days: bytes_per_day(inputs, member).filter(|&bytes| bytes > 0.0).map(|bytes| written / bytes),
+    })
+}
+
 fn gc(inputs: &ReportInputs) -> Gc {
-    let sum: MemberCounters = inputs.counters.iter().copied().sum();
+    let sum: MemberCounters = inputs.counts.members.iter().copied().sum();
     let activity = &inputs.measured.gc;
+    let is_drive = inputs.drive.is_some();
+    let times: CleanTimes = inputs.measured.cleans.iter().copied().sum();
+    let busy_fraction = if is_drive { share_of_dies(inputs, inputs.counts.drives.len(), sum.gc_time_ns) } else { activity.busy_fraction() };
+    let state_3_ns = times.whole_ns - times.free_for_all_ns - times.writes_wait_ns;
     Gc {
         runs: sum.collections,
         forced_runs: sum.forced_collections,
-        busy_fraction: activity.busy_fraction(),
-        mean_length_us: (sum.collections > 0).then(|| us(sum.gc_time_ns) / sum.collections as f64),
+        busy_fraction,
+        mean_length_us: (sum.collections > 0 && !is_drive).then(|| us(times.whole_ns) / sum.collections as f64),
         synchronised_mean: activity.synchronised_mean(),
         preemptions: sum.preemptions,
         merges: sum.merges,
         pipelined: sum.pipelined,
-        messages: inputs.messages.clone(),
+        messages: inputs.counts.messages(),
         uncoordinated_cleans: inputs
+            .counts
             .uncoordinated_cleans
             .map(|cleans| UncoordinatedCleans { during_cycles: cleans.during_cycles, unanswered: cleans.unanswered }),
         own_runs: sum.collections - sum.forced_collections,
-        cleans: sum.erases,
-        time_ms: sum.gc_time_ns as f64 / 1e6,
+        cleans: if is_drive { sum.collections } else { sum.erases },
+        time_ms: if is_drive { sum.gc_time_ns } else { times.whole_ns } as f64 / 1e6,
         slice_us: us(activity.slice_ns),
         slices_by_members: activity.slices_by_members.clone(),
         requests_by_members_met: inputs.measured.requests_by_members_met.clone(),
@@ -508,28 +591,36 @@ fn gc(inputs: &ReportInputs) -> Gc {
         exhausted: sum.exhausted,
         exhausted_ms: sum.exhausted_ns as f64 / 1e6,
         idle_cleans: sum.idle_cleans,
-        state_ms: [sum.gc_free_for_all_ns, sum.gc_writes_wait_ns, sum.gc_time_ns - sum.gc_free_for_all_ns - sum.gc_writes_wait_ns]
-            .map(|ns| ns as f64 / 1e6),
+        state_ms: [times.free_for_all_ns, times.writes_wait_ns, state_3_ns].map(|ns| if is_drive { 0.0 } else { ns as f64 / 1e6 }),
     }
 }
 
 fn member(inputs: &ReportInputs, index: usize) -> Member {
-    let counters = &inputs.counters[index];
+    let counters = &inputs.counts.members[index];
     let activity = &inputs.measured.gc;
+    let measured_ns = inputs.measured.end_ns - inputs.measured.from_ns;
+    let (gc_time_ns, busy_fraction, any_fraction) = match inputs.counts.drives.get(index) {
+        Some(drive) => {
+            let any_fraction = (measured_ns > 0).then(|| drive.collecting_ns as f64 / measured_ns as f64);
+            (counters.gc_time_ns, share_of_dies(inputs, 1, counters.gc_time_ns), any_fraction)
+        }
+        None => (inputs.measured.cleans[index].whole_ns, activity.member_busy_fraction(index), activity.member_any_fraction(index)),
+    };
     Member {
         erases: counters.erases,
         host_pages_written: counters.host_pages_written,
         host_pages_read: counters.host_pages_read,
         gc_pages_moved: counters.gc_pages_moved,
         summary_programs: counters.summary_programs,
-        write_amplification: counters.write_amplification(),
+        write_amplification: write_amplification(inputs, index..index + 1, 0),
         gc_runs: counters.collections,
         gc_forced_runs: counters.forced_collections,
-        gc_time_ms: counters.gc_time_ns as f64 / 1e6,
-        gc_busy_fraction: activity.member_busy_fraction(index),
-        gc_any_fraction: activity.member_any_fraction(index),
+        gc_time_ms: gc_time_ns as f64 / 1e6,
+        gc_busy_fraction: busy_fraction,
+        gc_any_fraction: any_fraction,
         wear: wear(inputs.wear.get(index).copied().unwrap_or_default()),
         lifetime: lifetime(inputs, index),
+        implied_life: implied_life(inputs, index),
     }
 }
 
@@ -616,27 +707,28 @@ pub(super) mod tests {
         CompletedRequest { index, request, arrival_ns, done_ns, gc_members_met, time }
     }
 
-    fn inputs<'a>(measured: &'a Measured, counters: &'a [MemberCounters], wear: &'a [Wear]) -> ReportInputs<'a> {
+    fn inputs<'a>(measured: &'a Measured, counts: &'a Counts, wear: &'a [Wear]) -> ReportInputs<'a> {
         ReportInputs {
             config: json!({"seed": 7, "array": {"level": "raid0"}}),
             config_hash: "abc".to_owned(),
             seed: 7,
             measured,
-            counters,
+            simulated_ns: measured.end_ns,
+            counts,
+            owed: &[],
+            cached_pages: 0,
             wear,
             usage: &[],
             member_capacity_bytes: 4_000_000,
             blocks_per_member: 1000,
             start_free_blocks: 12,
+            pages_per_block: 64,
+            levels_wear: false,
             endurance_cycles: Some(3000),
-            messages: BTreeMap::from([("ForceGc".to_owned(), 2)]),
-            uncoordinated_cleans: None,
             cache: serde_json::Map::new(),
             cache_room_pages: 0,
-            stripes: None,
             has_parity: false,
-            host: HostCounters::default(),
-            host_port: None,
+            too_many_failed: false,
             failures: Vec::new(),
             lost: Lost::default(),
             page_bytes: 4096,
@@ -657,6 +749,10 @@ pub(super) mod tests {
     }
 
     fn example_of(drive: Option<DriveInputs>) -> Report {
+        example_with(|inputs| inputs.drive = drive)
+    }
+
+    fn example_with(change: impl FnOnce(&mut ReportInputs)) -> Report {
         const SECOND: u64 = 1_000_000_000;
         let params = MetricsParams { timeline: Some((0, 2 * SECOND)), ..MetricsParams::default() };
         let mut metrics = Metrics::new(&params, 2, 4);
@@ -682,7 +778,7 @@ pub(super) mod tests {
             host_pages_read: 488,
             host_pages_written: 244,
             gc_pages_moved: 90,
-            erases: 2,
+            erases: 20_000,
             summary_programs: 6,
             collections: 1,
             forced_collections: 1,
@@ -690,7 +786,13 @@ pub(super) mod tests {
             ..MemberCounters::default()
         };
         let wear = Wear { min: 1, mean: 2.0, max: 4, stddev: 0.5 };
-        Report::build(ReportInputs { drive, ..inputs(&measured, &[MemberCounters::default(), collected], &[wear, wear]) })
+        let wear = [wear, wear];
+        let counts = |drives| Counts::of_members([MemberCounters::default(), collected], drives);
+        let (of_dies, of_drives) = (counts(0), counts(2));
+        let mut inputs = inputs(&measured, &of_dies, &wear);
+        change(&mut inputs);
+        let counts = if inputs.drive.is_some() { &of_drives } else { &of_dies };
+        Report::build(ReportInputs { counts, ..inputs })
     }
 
     #[test]
@@ -706,7 +808,7 @@ pub(super) mod tests {
             &json,
             "schema version seed config_hash config simulated_ns wall_s requests response_us bandwidth_mb_s flash gc cache members perf",
         );
-        starts_with(&json["verdict"], "load steady steady_from_ns deepest_percentile");
+        starts_with(&json["verdict"], "load steady steady_from_ns deepest_percentile marks");
         starts_with(&json["iops"], "all read write");
         starts_with(&json["time_us"], "all slowest_10_percent slowest_1_percent slowest_0_1_percent");
         starts_with(&json["time_us"]["all"], "queue collection parity cache transfer flash other");
@@ -731,7 +833,8 @@ pub(super) mod tests {
             (Some(4.0), Some(4.0), Some(4.0))
         );
         assert_eq!((report.iops.all, report.iops.write), (Some(0.75), Some(0.25)));
-        assert_eq!(report.verdict, Verdict::default(), "three requests say nothing");
+        let marks = vec![Mark::NotSteady, Mark::FewSamples];
+        assert_eq!(report.verdict, Verdict { marks, ..Verdict::default() }, "three requests say nothing");
         let (all, slowest) = (report.time_us.all.unwrap(), report.time_us.slowest_1_percent.unwrap());
         assert_eq!((all.queue, all.flash, all.total(), slowest.total()), (2.0, 2.0, 4.0, 6.0));
         let over_time = &report.over_time;
@@ -765,17 +868,61 @@ pub(super) mod tests {
             [gc.start_ns, gc.writes_wait_from_ns, gc.all_wait_from_ns, gc.end_ns].map(|ns| ns / 1_000_000),
             [1000, 1001, 1002, 1008]
         );
-        // 3000 cycles × 1000 blocks at 2 erases in 4 s: 6 000 000 s, and half of that for a block worn twice as much as the mean.
+        // 3000 cycles × 1000 blocks at 20 000 erases in 4 s: 600 s, and half of that for a block worn twice as much as the mean.
         let lifetime = report.flash.lifetime.unwrap();
-        assert!((lifetime.days_levelled - 6e6 / 86_400.0).abs() < 1e-9 && (lifetime.days_worst_block - 3e6 / 86_400.0).abs() < 1e-9);
-        // 244 pages of 4 KiB in 4 s, for 3 000 000 s; a quarter of the capacity in 4 s.
+        assert!((lifetime.days_levelled - 600.0 / 86_400.0).abs() < 1e-9 && (lifetime.days_worst_block - 300.0 / 86_400.0).abs() < 1e-9);
+        // 244 pages of 4 KiB in 4 s, for 300 s; a quarter of the capacity in 4 s.
         let written = 244.0 * 4096.0;
         let near = |figure: Option<f64>, expected: f64| assert!((figure.unwrap() / expected - 1.0).abs() < 1e-9, "{figure:?} {expected}");
-        near(lifetime.tbw, written / 4.0 * 3e6 / 1e12);
-        near(lifetime.years, 3e6 / 86_400.0 / 365.25);
+        near(lifetime.tbw, written / 4.0 * 300.0 / 1e12);
+        near(lifetime.years, 300.0 / 86_400.0 / 365.25);
         near(lifetime.dwpd, written / 4.0 * 86_400.0 / 4e6);
         // The same capacity is written over the whole life, be it in days of this load or in five years.
         near(lifetime.dwpd_five_years, lifetime.dwpd.unwrap() * lifetime.years.unwrap() / 5.0);
+        // All pages 3000 times, 334 of which are programmed for 244 that are sent.
+        let implied = report.flash.implied_life.unwrap();
+        let endured = 3000.0 * 1000.0 * 64.0 * 4096.0 * 244.0 / 334.0;
+        near(Some(implied.tbw), endured / 1e12);
+        near(implied.days, endured / (written / 4.0) / 86_400.0);
+        near(Some(implied.dwpd_five_years), endured / 4e6 / 5.0 / 365.25);
+        assert!(report.members[0].lifetime.is_none() && report.members[0].implied_life.is_none(), "nothing was written to it");
+        assert!(!report.verdict.has(Mark::LittleWear));
+    }
+
+    #[test]
+    fn a_life_of_levelled_wear_is_that_of_the_mean_block() {
+        let life = |levels_wear| example_with(|inputs| inputs.levels_wear = levels_wear).flash.lifetime.unwrap();
+        let (worst, levelled) = (life(false), life(true));
+        assert_eq!((worst.days_levelled, worst.days_worst_block), (levelled.days_levelled, levelled.days_worst_block));
+        assert_eq!((levelled.years.unwrap() / worst.years.unwrap(), levelled.tbw.unwrap() / worst.tbw.unwrap()), (2.0, 2.0));
+    }
+
+    #[test]
+    fn little_wear_is_no_life() {
+        let report = example_with(|inputs| inputs.blocks_per_member = 1001);
+        assert!(report.flash.lifetime.is_none() && report.flash.implied_life.is_some(), "19.98 erases a block");
+        assert!(report.verdict.has(Mark::LittleWear));
+    }
+
+    /// What is in the buffers of drives, and what is to be moved, is programmed some day; what a write cache holds has not been sent to a member.
+    #[test]
+    fn write_amplification_at_most_counts_what_is_owed() {
+        const NOTHING: MemberOwed = MemberOwed { buffered_pages: 0, moves_pages: 0, collection_ns: 0 };
+        const OWED: [MemberOwed; 2] = [MemberOwed { buffered_pages: 10, moves_pages: 100, collection_ns: 1_500_000 }, NOTHING];
+        let report = example_with(|inputs| (inputs.owed, inputs.cached_pages) = (&OWED, 7));
+        assert_eq!((report.flash.write_amplification, report.flash.write_amplification_max), (Some(334.0 / 244.0), Some(444.0 / 244.0)));
+        assert_eq!(report.owed, Owed { buffered_bytes: 17 * 4096, moves_pages: 100, collection_us: 1500.0 });
+    }
+
+    #[test]
+    fn lost_data_are_a_verdict_of_their_own() {
+        let lost = example_with(|inputs| inputs.lost = Lost { requests: 1, pages: 1 });
+        let failed = example_with(|inputs| inputs.too_many_failed = true);
+        for report in [lost, failed] {
+            assert!(report.verdict.load == Load::DataLost && report.verdict.has(Mark::DataLost));
+            assert_eq!(serde_json::to_value(&report.verdict).unwrap()["load"], "data lost");
+        }
+        assert!(!example().verdict.has(Mark::DataLost));
     }
 
     /// A drive that was divided by four lives as long as the whole one: four times the capacity bears the same load for four times as long, and four times
@@ -783,7 +930,6 @@ pub(super) mod tests {
     #[test]
     fn a_scaled_drive_has_the_life_of_the_drive_that_is_meant() {
         let drive = DriveInputs {
-            counters: DriveCounters::default(),
             unit_pages: 1,
             dies: 4,
             rain: false,
@@ -832,7 +978,7 @@ pub(super) mod tests {
     #[test]
     fn an_empty_run_has_no_figures_but_a_report() {
         let measured = Metrics::new(&MetricsParams::default(), 1, 1).finish(0);
-        let report = Report::build(inputs(&measured, &[MemberCounters::default()], &[Wear::default()]));
+        let report = Report::build(inputs(&measured, &Counts::of_members([MemberCounters::default()], 0), &[Wear::default()]));
         let text = serde_json::to_string(&report).unwrap();
         assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
         assert_eq!((report.response_us.all.mean, report.bandwidth_mb_s.cv, report.flash.write_amplification), (None, None, None));

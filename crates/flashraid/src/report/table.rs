@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::config::ScaleBy;
 
-use super::{ByDirection, Controller, DriveReport, FailedMember, Failure, Lost, Member, Parity, Report, ResponseTime};
+use super::{ByDirection, Controller, DriveReport, FailedMember, Failure, Lost, Mark, Member, Parity, Report, ResponseTime};
 
 /// Most members that get a column each.
 const MEMBER_COLUMNS_MAX: usize = 8;
@@ -125,6 +125,7 @@ impl Report {
         let rows = vec![
             Row::new("simulated time", [format_figure(Some(self.simulated_ns as f64 / 1e9))], "s"),
             Row::new("statistics from", [format_figure(Some(self.measured_from_ns as f64 / 1e9))], "s"),
+            Row::new("statistics to", [format_figure(Some(self.measured_to_ns as f64 / 1e9))], "s"),
             Row::new("seed", [self.seed.to_string()], ""),
             Row::new("load", [self.verdict.load.name().to_owned()], ""),
             Row::new("steady state", [steady], ""),
@@ -209,26 +210,39 @@ impl Report {
             Row::new("host pages written", [count(flash.host_pages_written)], "pages"),
             Row::new("pages moved", [count(flash.gc_pages_moved)], "pages"),
             Row::new("write amplification", [format_figure(flash.write_amplification)], ""),
+            Row::new("the same with all that is still owed", [format_figure(flash.write_amplification_max)], ""),
             Row::new("erases", [count(flash.erases)], "blocks"),
             Row::new("erases per block, mean", [format_figure(Some(flash.wear.mean))], ""),
             Row::new("erases per block, max", [count(u64::from(flash.wear.max))], ""),
         ];
-        if let Some(lifetime) = flash.lifetime {
-            rows.push(Row::new(
-                format!("life at {} cycles", lifetime.endurance_cycles),
-                [format_figure(Some(lifetime.days_worst_block))],
-                "days",
-            ));
-            let words = [
-                ("the same in years", lifetime.years, "years"),
-                ("writes to an SSD in this time (TBW)", lifetime.tbw, "TB"),
-                ("drive writes per day at this load (DWPD)", lifetime.dwpd, "per day"),
-                ("drive writes per day for five years", lifetime.dwpd_five_years, "per day"),
-            ];
-            let words = words.into_iter().filter(|(_, figure, _)| figure.is_some());
-            rows.extend(words.map(|(name, figure, unit)| Row::new(name, [format_figure(figure)], unit)));
-        }
+        rows.extend(self.life_rows());
         Section { title: "Flash", columns: Vec::new(), rows }
+    }
+
+    /// The life, or what is implied of it where too little was erased: marked, and never without its condition.
+    fn life_rows(&self) -> Vec<Row> {
+        let marked = |figure| format!("{} {}", format_figure(figure), Mark::LittleWear.symbol());
+        match (self.flash.lifetime, self.flash.implied_life) {
+            (Some(life), _) => {
+                let of = if life.levels_wear { "mean" } else { "most worn" };
+                let name = format!("life at {} cycles, of the {of} block", life.endurance_cycles);
+                let words = [
+                    ("the same in years", life.years, "years"),
+                    ("writes to an SSD in this time (TBW)", life.tbw, "TB"),
+                    ("drive writes per day at this load (DWPD)", life.dwpd, "per day"),
+                    ("drive writes per day for five years", life.dwpd_five_years, "per day"),
+                ];
+                let words = words.into_iter().filter(|(_, figure, _)| figure.is_some());
+                let words = words.map(|(name, figure, unit)| Row::new(name, [format_figure(figure)], unit));
+                std::iter::once(Row::new(name, [format_figure(Some(life.days()))], "days")).chain(words).collect()
+            }
+            (None, Some(life)) => vec![
+                Row::new(format!("even wear at {} cycles would give a life of", life.endurance_cycles), [marked(life.days)], "days"),
+                Row::new("even wear would let be written to an SSD (TBW)", [marked(Some(life.tbw))], "TB"),
+                Row::new("the same per day for five years", [marked(Some(life.dwpd_five_years))], "drives per day"),
+            ],
+            (None, None) => Vec::new(),
+        }
     }
 
     fn gc_section(&self) -> Section {
@@ -237,6 +251,7 @@ impl Report {
             Row::new("collections", [count(gc.runs)], ""),
             Row::new("forced collections", [count(gc.forced_runs)], ""),
             Row::new("mean length of a collection", [format_figure(gc.mean_length_us)], "µs"),
+            Row::new("time of these", [format_figure(Some(gc.time_ms))], "ms"),
             Row::new("share of die time", [format_figure(gc.busy_fraction.map(|fraction| fraction * 100.0))], "%"),
             Row::new("members collecting together, mean", [format_figure(gc.synchronised_mean)], ""),
         ];

@@ -11,6 +11,7 @@
 //! line's rise, estimated from the spread within tenths. Where chance moves the mean of them all by more than 5 % (its standard error), or a
 //! tenth has fewer than 50 requests, the run is too short to tell and not called steady; nor is one that is unstable or saturated.
 
+use super::Mark;
 use flashraid_model::metrics::course::is_supported;
 use flashraid_model::metrics::{CourseSummary, Latency, Tenth};
 use schemars::JsonSchema;
@@ -44,6 +45,9 @@ pub enum Load {
     Unstable,
     /// A closed loop.
     Closed,
+    /// A request of the measured time lost a page, or more members failed than the level survives.
+    #[serde(rename = "data lost")]
+    DataLost,
 }
 
 impl Load {
@@ -55,8 +59,24 @@ impl Load {
             Load::Saturated => "saturated",
             Load::Unstable => "unstable",
             Load::Closed => "closed",
+            Load::DataLost => "data lost",
         }
     }
+}
+
+/// What a run is judged by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facts<'a> {
+    pub course: &'a CourseSummary,
+    /// The host waits for one request before it sends another.
+    pub is_closed: bool,
+    /// Response times of all requests.
+    pub all: &'a Latency,
+    pub measured_from_ns: u64,
+    /// A request of the measured time lost a page, or more members failed than the level survives.
+    pub has_lost_data: bool,
+    /// There is a life, but too few erases to tell it from.
+    pub has_little_wear: bool,
 }
 
 /// How far the figures of a run can be trusted.
@@ -70,17 +90,43 @@ pub struct Verdict {
     pub steady_from_ns: Option<u64>,
     /// The deepest percentile of all requests with at least ten samples beyond it, named as in `response_us`; `None` if there is none.
     pub deepest_percentile: Option<String>,
+    /// Conditions that make figures doubtful, the gravest first.
+    #[serde(default)]
+    pub marks: Vec<Mark>,
 }
 
 impl Verdict {
     /// Judges a run.
     #[must_use]
-    pub fn of(course: &CourseSummary, is_closed: bool, all: &Latency) -> Verdict {
-        let load = if is_closed { Load::Closed } else { load(course) };
-        let may_be_steady = matches!(load, Load::Closed | Load::Stable);
+    pub(super) fn of(facts: &Facts) -> Verdict {
+        let Facts { course, all, .. } = *facts;
+        let by_requests = if facts.is_closed { Load::Closed } else { load(course) };
+        let may_be_steady = matches!(by_requests, Load::Closed | Load::Stable);
         let steady_from_ns = if may_be_steady { steady_from(&course.tenths) } else { None };
         let deepest = super::PERCENTILES.iter().rev().find(|(_, quantile)| is_supported(all.moments(), *quantile));
-        Verdict { load, steady: steady_from_ns.is_some(), steady_from_ns, deepest_percentile: deepest.map(|(name, _)| (*name).to_owned()) }
+        let is_empty = all.moments().count() == 0;
+        let begins_early = steady_from_ns.is_none_or(|steady_from_ns| steady_from_ns > facts.measured_from_ns);
+        let is_guess = super::PERCENTILES.iter().any(|(_, quantile)| !is_supported(all.moments(), *quantile));
+        let holds = |mark: &Mark| match mark {
+            Mark::NothingMeasured => is_empty && !facts.has_lost_data,
+            Mark::DataLost => facts.has_lost_data,
+            Mark::NotSteady => !is_empty && begins_early,
+            Mark::FewSamples => !is_empty && is_guess,
+            Mark::LittleWear => facts.has_little_wear,
+        };
+        Verdict {
+            load: if facts.has_lost_data { Load::DataLost } else { by_requests },
+            steady: steady_from_ns.is_some(),
+            steady_from_ns,
+            deepest_percentile: deepest.map(|(name, _)| (*name).to_owned()),
+            marks: Mark::ALL.into_iter().filter(holds).collect(),
+        }
+    }
+
+    /// Whether a condition holds.
+    #[must_use]
+    pub fn has(&self, mark: Mark) -> bool {
+        self.marks.contains(&mark)
     }
 }
 

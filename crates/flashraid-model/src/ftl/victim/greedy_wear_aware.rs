@@ -48,6 +48,10 @@ impl Victim for GreedyWearAware {
         true
     }
 
+    fn levels_wear(&self) -> bool {
+        true
+    }
+
     fn set_endurance(&mut self, erases: u32) {
         self.endurance_erases = erases;
     }

@@ -26,6 +26,8 @@ policies! {
     pub fn draws(&self) -> bool;
     /// Tells it how often the SSD's blocks can be erased.
     pub fn set_endurance(&mut self, erases: u32);
+    /// Whether the policy levels wear.
+    pub fn levels_wear(&self) -> bool;
     /// What is wrong with its parameters.
     pub fn problems(&self) -> Vec<PolicyProblem>;
     /// What is known of its write amplification.
@@ -44,6 +46,11 @@ pub trait Victim: Default {
 
     /// Tells it how often the SSD's blocks can be erased.
     fn set_endurance(&mut self, _erases: u32) {}
+
+    /// Whether the policy levels wear: it spares blocks that are more worn than others.
+    fn levels_wear(&self) -> bool {
+        false
+    }
 
     /// What is wrong with its parameters, beyond what their types say.
     fn problems(&self) -> Vec<PolicyProblem> {

@@ -173,6 +173,21 @@ impl Ssd {
         self.counters.summary_programs += u64::from(work.blocks_sealed) * u64::from(self.params.geometry.summary_page);
     }
 
+    /// Pages that the cleans in progress of a die are still to move, and the time that this takes if nothing goes in between.
+    pub(in super::super) fn cleans_left(&self, now: TimeNs, die: DieId) -> (u64, u64) {
+        let preemptive = self.params.gc.preemption.is_some();
+        let left = self.dies[die.index()].cleans.iter().flatten().map(|clean| {
+            if !preemptive {
+                return (0, clean.work.plain_end.saturating_sub(now));
+            }
+            let pages = u64::from(self.ftl.valid_pages_of(clean.victim));
+            let move_ns = pages * self.durations.move_ns;
+            let erase_ns = if clean.phase == Phase::Erase { clean.work.plain_end.saturating_sub(now) } else { self.durations.erase_ns };
+            (pages, move_ns + erase_ns)
+        });
+        left.fold((0, 0), |(pages, ns), clean| (pages + clean.0, ns + clean.1))
+    }
+
     /// Counts and reports a clean whose end is known when it begins.
     pub(in super::super) fn record_clean(
         &mut self,

@@ -53,6 +53,11 @@ impl Ssd {
         self.catch_up_each(now, 0, fx);
     }
 
+    /// The same with all that ends now.
+    pub fn catch_up_with<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
+        self.catch_up_each(now, NEVER, fx);
+    }
+
     pub(super) fn catch_up_each<W>(&mut self, now: TimeNs, scheduled: TimeNs, fx: &mut Effects<W>) {
         if !self.lazy {
             return;

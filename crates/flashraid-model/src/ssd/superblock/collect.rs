@@ -71,11 +71,15 @@ impl Collection {
             has_levelled: false,
             moving: Vec::new(),
             parts: Table::default(),
-            room: 2 * u64::from(shape.dies) * u64::from(shape.superpage_units()),
+            room: Self::room(shape),
             commands: 0,
             is_idle: false,
             interval: None,
         }
+    }
+
+    fn room(shape: &Shape) -> u64 {
+        2 * u64::from(shape.dies) * u64::from(shape.superpage_units())
     }
 
     /// What the move of a unit costs.
@@ -90,6 +94,11 @@ impl Collection {
             Some(victim) if self.credits > 0 && !victim.for_upkeep => (self.credits / self.cost(shape, params)) as u64,
             _ => 0,
         }
+    }
+
+    /// Units that have been chosen to be moved, or read, and are not programmed.
+    pub fn units_on_their_way(&self, shape: &Shape) -> u64 {
+        Self::room(shape) - self.room
     }
 
     /// Since when it has counted as collecting.
@@ -157,6 +166,8 @@ impl Drive {
 
     fn count_victim(&mut self, upkeep: Option<Upkeep>) {
         self.drive_counters.victims += 1;
+        self.counters.collections += 1;
+        self.counters.forced_collections += u64::from(self.agent.as_ref().is_some_and(|agent| agent.is_forced));
         self.drive_counters.refreshed += u64::from(upkeep == Some(Upkeep::Refresh));
         self.drive_counters.levelled += u64::from(upkeep == Some(Upkeep::Wear));
         self.collection.has_levelled = upkeep == Some(Upkeep::Wear);
@@ -435,9 +446,6 @@ impl Drive {
                 let mut interval = *interval;
                 (interval.end_ns, interval.writes_wait_from_ns, interval.all_wait_from_ns) = (now, now, now);
                 self.collection.interval = None;
-                self.counters.collections += 1;
-                self.counters.forced_collections += u64::from(interval.forced);
-                self.counters.gc_time_ns += interval.end_ns - interval.start_ns;
                 self.out.collections.push(interval);
             }
             None => {}

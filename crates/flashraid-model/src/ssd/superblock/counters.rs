@@ -123,6 +123,8 @@ counters! {
     collection_read_ns,
     /// Time of dies in erases, in nanoseconds.
     erase_ns,
+    /// Time in which at least one die worked for collection, in nanoseconds.
+    collecting_ns,
     /// Superblocks collected.
     victims,
     /// Of these, superblocks that were moved since they had been read often.

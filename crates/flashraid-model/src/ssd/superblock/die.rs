@@ -1,7 +1,7 @@
 //! What a die of a drive does next (rules 203, 211 and 214).
 
 use super::buffer::Stage;
-use super::{Drive, DriveWake, PlaneReads};
+use super::{Drive, DriveCounters, DriveWake, PlaneReads};
 use crate::events::{TimeNs, TimeParts};
 use std::collections::VecDeque;
 
@@ -50,6 +50,12 @@ pub(super) enum Job {
     MovedProgram(u32),
     Erase(u32),
     Move(u32),
+}
+
+impl Job {
+    pub(super) fn is_of_collection(self) -> bool {
+        !matches!(self, Job::Program(_))
+    }
 }
 
 /// How far it is.
@@ -153,8 +159,12 @@ impl Die {
     }
 
     fn works_for_collection(&self) -> bool {
-        let of_collection = |exclusive: Exclusive| !matches!(exclusive.job, Job::Program(_));
-        self.exclusive.is_some_and(|exclusive| of_collection(exclusive) && !exclusive.is_suspended())
+        self.exclusive.is_some_and(|exclusive| exclusive.job.is_of_collection() && !exclusive.is_suspended())
+    }
+
+    /// What it has worked on with all its planes, and for how long, without a break.
+    pub fn works_on_for(&self, now: TimeNs) -> Option<(Job, u64)> {
+        self.exclusive.filter(|exclusive| !exclusive.is_suspended()).map(|exclusive| (exclusive.job, now - exclusive.began))
     }
 
     /// The end of what it does for collection, as far as it can be told.
@@ -383,6 +393,7 @@ impl Drive {
         state.current_work_ends = now + plain_ns;
         let step = Step::Transfer;
         state.exclusive = Some(Exclusive { job, step, began: now, suspensions: 0, suspended_from: 0, reads_came: false });
+        self.works_from(now, job);
         match job {
             Job::Program(id) | Job::MovedProgram(id) => {
                 let at = self.transfer(now, die, self.program_times(id).0);
@@ -457,21 +468,52 @@ impl Drive {
 
     /// What a die does with all its planes has had it until now.
     pub(super) fn count_time(&mut self, now: TimeNs, die: u32) {
-        let state = &mut self.dies[die as usize];
-        let Some(exclusive) = state.exclusive else { return };
-        let ns = now - exclusive.began;
-        let counters = &mut self.drive_counters;
-        let of_class = match exclusive.job {
-            Job::Program(id) | Job::MovedProgram(id) if self.buffer.superpages[id].is_parity => &mut counters.parity_program_ns,
-            Job::Program(_) => &mut counters.program_ns,
-            Job::MovedProgram(_) => &mut counters.collection_program_ns,
-            Job::Erase(_) => &mut counters.erase_ns,
-            Job::Move(_) => &mut counters.collection_read_ns,
-        };
-        *of_class += ns;
-        if !matches!(exclusive.job, Job::Program(_)) {
-            state.collected_ns += ns;
+        let Some(Exclusive { job, began, .. }) = self.dies[die as usize].exclusive else { return };
+        *self.time_of(job)(&mut self.drive_counters) += now - began;
+        if job.is_of_collection() {
+            self.counters.gc_time_ns += now - began;
+            self.dies[die as usize].collected_ns += now - began;
+            self.dies_collecting -= 1;
+            if self.dies_collecting == 0 {
+                self.drive_counters.collecting_ns += now - self.collecting_since;
+            }
         }
+    }
+
+    /// A die begins to work on something, or goes on with it.
+    pub(super) fn works_from(&mut self, now: TimeNs, job: Job) {
+        if job.is_of_collection() {
+            if self.dies_collecting == 0 {
+                self.collecting_since = now;
+            }
+            self.dies_collecting += 1;
+        }
+    }
+
+    /// The counter of the time that dies spend so.
+    pub(super) fn time_of(&self, job: Job) -> fn(&mut DriveCounters) -> &mut u64 {
+        match job {
+            Job::Program(id) | Job::MovedProgram(id) if self.buffer.superpages[id].is_parity => |counters| &mut counters.parity_program_ns,
+            Job::Program(_) => |counters| &mut counters.program_ns,
+            Job::MovedProgram(_) => |counters| &mut counters.collection_program_ns,
+            Job::Erase(_) => |counters| &mut counters.erase_ns,
+            Job::Move(_) => |counters| &mut counters.collection_read_ns,
+        }
+    }
+
+    /// Time that a die is still to work for collection: on what it does for it, and on what waits there.
+    pub(super) fn collection_left_ns(&self, now: TimeNs, die: &Die) -> u64 {
+        let current_ns = match die.exclusive {
+            Some(Exclusive { job, step, .. }) if job.is_of_collection() => match (job, step) {
+                (_, Step::Suspended { rest_ns }) => rest_ns,
+                (Job::Move(part), _) => self.part_plain_ns(part).min(die.current_work_ends.saturating_sub(now)),
+                _ => die.current_work_ends.saturating_sub(now),
+            },
+            _ => 0,
+        };
+        let programs_ns = die.moved_programs.iter().map(|&id| self.program_times(id)).map(|(transfer_ns, program_ns)| transfer_ns + program_ns);
+        let moves_ns = die.moves.iter().map(|&part| self.part_plain_ns(part));
+        current_ns + programs_ns.chain(moves_ns).sum::<u64>() + die.erases.len() as u64 * self.erase_ns
     }
 
     /// A program has ended: the dies that wait for leave to begin one look again, in order of asking, while there is leave.

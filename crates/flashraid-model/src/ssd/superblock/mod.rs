@@ -23,7 +23,7 @@ mod suspend;
 #[cfg(test)]
 mod tests;
 
-use super::{Busy, MemberCounters, OpEnd, PageOp, SsdParams};
+use super::{Busy, MemberCounters, OpEnd, Owed, PageOp, SsdParams};
 use crate::coordination::{News, Notice, ToController};
 use crate::events::{GcInterval, TimeNs};
 use crate::ftl::Wear;
@@ -160,6 +160,9 @@ pub(super) struct Drive {
     /// Dies that would program if more might, in order of asking.
     waits_for_power: std::collections::VecDeque<u32>,
     collection: Collection,
+    /// Dies that work for collection, and since when at least one does.
+    dies_collecting: u32,
+    collecting_since: TimeNs,
     agent: Option<Agent>,
     untimed: Warming,
     pub counters: MemberCounters,
@@ -201,6 +204,8 @@ impl Drive {
             programs_running: 0,
             waits_for_power: Default::default(),
             collection: Collection::new(&shape),
+            dies_collecting: 0,
+            collecting_since: 0,
             agent: None,
             untimed: Warming::new(shape.placement),
             counters: MemberCounters::default(),
@@ -243,6 +248,27 @@ impl Drive {
             DriveWake::Linger(number) => self.lingered(now, number),
             DriveWake::Idle(commands) => self.idle_since(now, commands),
         }
+    }
+
+    /// The counts at `now`; of what dies do at that moment the time until then counts.
+    pub fn counters_at(&self, now: TimeNs) -> (MemberCounters, DriveCounters) {
+        let (mut counters, mut drive_counters) = (self.counters, self.drive_counters);
+        for die in &self.dies {
+            if let Some((job, ns)) = die.works_on_for(now) {
+                *self.time_of(job)(&mut drive_counters) += ns;
+                counters.gc_time_ns += if job.is_of_collection() { ns } else { 0 };
+            }
+        }
+        drive_counters.collecting_ns += if self.dies_collecting > 0 { now - self.collecting_since } else { 0 };
+        (counters, drive_counters)
+    }
+
+    /// What is still to be done for what the host has written.
+    pub fn owed(&self, now: TimeNs) -> Owed {
+        let unit_pages = u64::from(self.params.unit_pages);
+        let units = self.collection.owed_units(&self.shape, &self.params.collection) + self.collection.units_on_their_way(&self.shape);
+        let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(now, die)).sum();
+        Owed { buffered_pages: u64::from(self.buffer.used) * unit_pages, moves_pages: units * unit_pages, collection_ns }
     }
 
     /// Since when each die works that does, without a break.

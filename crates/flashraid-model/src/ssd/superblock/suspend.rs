@@ -71,6 +71,9 @@ impl Drive {
         state.reads_in_a_row = 0;
         state.waiting_ns -= of.resume_ns + rest_ns;
         state.current_work_ends = now + of.resume_ns + rest_ns;
-        self.schedule(now + of.resume_ns, DriveWake::Suspension(die));
+        let job = exclusive.job;
+        let goes_on_ns = now + of.resume_ns;
+        self.works_from(now, job);
+        self.schedule(goes_on_ns, DriveWake::Suspension(die));
     }
 }

@@ -1,0 +1,37 @@
+//! Little's law: requests per second × (mean response time + think time) = requests that are outstanding or thought about.
+
+use super::Report;
+use flashraid_driver::Slots;
+
+/// Requests for each place of the depth from which on the law is to hold though something was left out before.
+const REQUESTS_PER_PLACE_MIN: u64 = 200;
+/// Greatest relative difference: what was outstanding when the measured time began counts as done in it, but not among the response times.
+const DIFFERENCE_MAX: f64 = 0.005;
+/// The same where nothing was left out, so that only rounding is left.
+const ROUNDING_MAX: f64 = 1e-6;
+
+/// Verifies that a closed loop used its depth, less the time in which places of it had nothing to send any more.
+///
+/// # Errors
+/// A sentence with both sides.
+pub(crate) fn check_closed_loop(report: &Report, slots: &Slots) -> Result<(), String> {
+    let measured_ns = (report.measured_to_ns - report.measured_from_ns) as f64;
+    let (Some(iops), Some(mean_us)) = (report.iops.all, report.response_us.all.mean) else { return Ok(()) };
+    let depth = f64::from(slots.depth);
+    let whole = report.measured_from_ns == 0;
+    let enough = report.response_us.all.count >= REQUESTS_PER_PLACE_MIN * u64::from(slots.depth);
+    if measured_ns == 0.0 || !(whole || enough) {
+        return Ok(());
+    }
+    let found = iops * (mean_us * 1e-6 + slots.think_ns as f64 * 1e-9);
+    let expected = depth - (slots.idle_ns as f64 + slots.uncounted_ns as f64) / measured_ns;
+    let allowed = depth * if whole { ROUNDING_MAX } else { DIFFERENCE_MAX };
+    if (found - expected).abs() <= allowed {
+        return Ok(());
+    }
+    Err(format!(
+        "Little's law does not hold: {iops} requests/s times (a mean of {mean_us} us + a think time of {} us) is {found}, and {expected} places of \
+         the depth of {depth} were in use",
+        slots.think_ns as f64 / 1e3
+    ))
+}

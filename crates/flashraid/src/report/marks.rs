@@ -1,0 +1,79 @@
+//! The conditions that make a figure doubtful.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A condition that makes a figure doubtful. Each has a symbol, which stands beside the figure, and a sentence, which stands below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub enum Mark {
+    /// No request was measured.
+    #[serde(rename = "nothing measured")]
+    NothingMeasured,
+    /// A request of the measured time lost a page, or more members failed than the level survives.
+    #[serde(rename = "data lost")]
+    DataLost,
+    /// There was no steady state, or what is measured begins before it.
+    #[serde(rename = "not steady")]
+    NotSteady,
+    /// A percentile has fewer than ten requests beyond it.
+    #[serde(rename = "few samples")]
+    FewSamples,
+    /// Blocks were erased too seldom in the measured time for a life.
+    #[serde(rename = "little wear")]
+    LittleWear,
+}
+
+impl Mark {
+    /// All of them, the gravest first.
+    pub const ALL: [Self; 5] = [Self::NothingMeasured, Self::DataLost, Self::NotSteady, Self::FewSamples, Self::LittleWear];
+
+    /// One character that stands beside the figure.
+    #[must_use]
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::NothingMeasured => "∅",
+            Self::DataLost => "✗",
+            Self::NotSteady => "!",
+            Self::FewSamples => "?",
+            Self::LittleWear => "≈",
+        }
+    }
+
+    /// Its name, as documents have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NothingMeasured => "nothing measured",
+            Self::DataLost => "data lost",
+            Self::NotSteady => "not steady",
+            Self::FewSamples => "few samples",
+            Self::LittleWear => "little wear",
+        }
+    }
+
+    /// A sentence that says what it means.
+    #[must_use]
+    pub const fn explanation(self) -> &'static str {
+        match self {
+            Self::NothingMeasured => "No read or write was measured, so that there are no figures.",
+            Self::DataLost => "Data were lost: the figures are those of an array that does not do its work.",
+            Self::NotSteady => "The run was not steady for all of the measured time: a longer run, or a longer warm-up, may give another figure.",
+            Self::FewSamples => "Fewer than ten requests took longer than this percentile: it is a guess.",
+            Self::LittleWear => {
+                "Even wear at this write amplification would give this life: the run erased too little (below 20 times a block) to tell."
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_have_the_names() {
+        for mark in Mark::ALL {
+            assert_eq!(serde_json::to_value(mark).unwrap(), mark.name());
+        }
+    }
+}
