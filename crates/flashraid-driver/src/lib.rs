@@ -9,8 +9,8 @@ mod upcoming;
 
 pub use overwrite::overwrite_untimed;
 
-use flashraid_model::TimeNs;
 pub use counts::Counts;
+use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, Done, Event, Health, PageRequest};
 use flashraid_model::cache::CacheCounters;
 use flashraid_model::events::{GcInterval, Slab, TIME_MAX_NS};

@@ -363,7 +363,8 @@ mod tests {
 
     #[test]
     fn a_comparison_is_read_as_it_was_written() {
-        let report = |mean: f64, seed: u64| json!({ "seed": seed, "response_us": { "all": { "mean": mean, "count": 1 } } });
+        let report =
+            |mean: f64, seed: u64| json!({ "schema": REPORT_SCHEMA, "seed": seed, "response_us": { "all": { "mean": mean, "count": 1 } } });
         let axes = vec!["array.members=2,4".parse::<Axis>().unwrap(), "coordination.scheme=local,ideal".parse::<Axis>().unwrap()];
         let points = flashraid::study::combinations(&axes);
         let points = points

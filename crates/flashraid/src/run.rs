@@ -6,9 +6,9 @@ use crate::observer::{Observer, Phase, Progress};
 use crate::report::{self, DriveInputs, Lost, Perf, Report, ReportInputs};
 use crate::warm_up::{self, SharedWarmUps};
 use flashraid_driver::{DriverError, Outcome, Watch};
+use flashraid_model::array::{FailureProgress, Layout};
 use flashraid_model::events::GcInterval;
 use flashraid_model::metrics::{CompletedRequest, OverTime};
-use flashraid_model::array::{FailureProgress, Layout};
 use flashraid_model::ssd::{MemberCounters, Ssd, UpkeepParams};
 use flashraid_workload::units::counted;
 use flashraid_workload::{self as workload, HostLoop, Source, SourceError, catalogue};
@@ -199,18 +199,7 @@ fn drive_inputs(scenario: &Scenario) -> DriveInputs {
         ScaleBy::Width => written.scale,
     };
     let (dies, page_bytes) = (ssd.geometry.dies, ssd.geometry.page_bytes);
-    DriveInputs {
-        unit_pages,
-        dies,
-        rain,
-        placement,
-        has_slc,
-        has_upkeep,
-        page_bytes,
-        has_queues,
-        scale,
-        scale_by: written.scale_by,
-    }
+    DriveInputs { unit_pages, dies, rain, placement, has_slc, has_upkeep, page_bytes, has_queues, scale, scale_by: written.scale_by }
 }
 
 /// Why there are no figures, if there are none.

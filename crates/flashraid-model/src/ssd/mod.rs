@@ -427,7 +427,8 @@ impl Ssd {
         let Some(usage) = &self.usage else { return Vec::new() };
         let immediate = self.immediate.iter().map(ImmediateDie::works);
         let in_steps = self.dies.iter().filter_map(|die| die.works(self.lazy, end_ns)).filter(|stretch| stretch.0 < stretch.1);
-        let drive = self.drive.iter().flat_map(|drive| drive.works_since()).map(|since| (since, end_ns)).filter(|stretch| stretch.0 < stretch.1);
+        let drive =
+            self.drive.iter().flat_map(|drive| drive.works_since()).map(|since| (since, end_ns)).filter(|stretch| stretch.0 < stretch.1);
         usage.points(interval_ns, count, end_ns, self.dies(), immediate.chain(in_steps).chain(drive))
     }
 

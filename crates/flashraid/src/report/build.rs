@@ -491,9 +491,7 @@ fn flash(inputs: &ReportInputs, members: &[Member]) -> Flash {
 fn write_amplification(inputs: &ReportInputs, members: std::ops::Range<usize>, more_pages: u64) -> Option<f64> {
     let sum: MemberCounters = inputs.counts.members[members.clone()].iter().copied().sum();
     let programmed = match inputs.drive {
-        Some(drive) => {
-            inputs.counts.drives[members].iter().map(DriveCounters::programmed_units).sum::<u64>() * u64::from(drive.unit_pages)
-        }
+        Some(drive) => inputs.counts.drives[members].iter().map(DriveCounters::programmed_units).sum::<u64>() * u64::from(drive.unit_pages),
         None => sum.host_pages_written + sum.gc_pages_moved,
     };
     let sent = sum.host_pages_written;

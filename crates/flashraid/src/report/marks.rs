@@ -57,7 +57,9 @@ impl Mark {
         match self {
             Self::NothingMeasured => "No read or write was measured, so that there are no figures.",
             Self::DataLost => "Data were lost: the figures are those of an array that does not do its work.",
-            Self::NotSteady => "The run was not steady for all of the measured time: a longer run, or a longer warm-up, may give another figure.",
+            Self::NotSteady => {
+                "The run was not steady for all of the measured time: a longer run, or a longer warm-up, may give another figure."
+            }
             Self::FewSamples => "Fewer than ten requests took longer than this percentile: it is a guess.",
             Self::LittleWear => {
                 "Even wear at this write amplification would give this life: the run erased too little (below 20 times a block) to tell."

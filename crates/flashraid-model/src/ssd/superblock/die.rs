@@ -511,7 +511,8 @@ impl Drive {
             },
             _ => 0,
         };
-        let programs_ns = die.moved_programs.iter().map(|&id| self.program_times(id)).map(|(transfer_ns, program_ns)| transfer_ns + program_ns);
+        let programs_ns =
+            die.moved_programs.iter().map(|&id| self.program_times(id)).map(|(transfer_ns, program_ns)| transfer_ns + program_ns);
         let moves_ns = die.moves.iter().map(|&part| self.part_plain_ns(part));
         current_ns + programs_ns.chain(moves_ns).sum::<u64>() + die.erases.len() as u64 * self.erase_ns
     }
