@@ -314,7 +314,7 @@ fn timed(array: Array, scenario: &Scenario, requests: u64) -> Result<(f64, Membe
     let limit = Limit { requests: Some(requests), duration_ns: None };
     let begin = Instant::now();
     let outcome = simulate(array, source, limit, &MetricsParams::default(), &mut Unwatched)?;
-    Ok((begin.elapsed().as_secs_f64(), outcome.counters.iter().copied().sum()))
+    Ok((begin.elapsed().as_secs_f64(), outcome.array.members().iter().map(|member| *member.counters()).sum()))
 }
 
 fn warm_and_timed(scenario: &Scenario, requests: u64) -> Result<(f64, MemberCounters), RunError> {

@@ -6,4 +6,5 @@ mod drives;
 mod golden;
 mod parts;
 mod priorities;
+mod rates;
 mod two_places;
