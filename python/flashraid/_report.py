@@ -255,8 +255,14 @@ class Report(Shown[_native.Report]):
 
     @property
     def measured_to_ns(self) -> int:
-        """When they end: the last answer of a measured request. All rates are over this time."""
+        """When they end: the last answer of a measured request."""
         time_ns: int = self.document["measured_to_ns"]
+        return time_ns
+
+    @property
+    def load_ns(self) -> int:
+        """The time over which requests per second and bandwidth are taken: as long as places of a closed loop's depth were in use on average."""
+        time_ns: int = self.document["load_ns"]
         return time_ns
 
     @cached_property

@@ -106,7 +106,7 @@ impl Recorder {
     /// The document.
     #[must_use]
     pub fn document(mut self, report: &Report, job: &str) -> Value {
-        let measured_ns = report.measured_to_ns.saturating_sub(report.measured_from_ns);
+        let measured_ns = report.load_ns;
         let runtime_ms = measured_ns / 1_000_000;
         let sum = |of: fn(&Kind) -> u64| self.kinds.iter().map(of).sum::<u64>();
         let mean_bytes = sum(|kind| kind.bytes) / sum(|kind| kind.response.count()).max(1);

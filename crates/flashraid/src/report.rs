@@ -110,6 +110,9 @@ pub struct Report {
     pub measured_from_ns: u64,
     /// When they end, in nanoseconds: the last answer of a measured request, or their begin if there is none. All rates are over this time.
     pub measured_to_ns: u64,
+    /// The time over which requests per second and bandwidth are taken, in nanoseconds: the measured time or, in a closed loop, as long as
+    /// places of its depth were in use on average, the think time after their last answers included.
+    pub load_ns: u64,
     /// What was still to be done then for what had been written.
     pub owed: Owed,
     /// The run was stopped before its end.

@@ -116,9 +116,15 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         notes,
     } = outcome;
     warnings.extend(nothing_measured(scenario, requests, skipped_all));
+    // Places of the depth of a closed loop end one after the other; how long each was in use is what a rate is about.
+    let measured_ns = measured_to_ns - metrics.from_ns();
+    let load_ns = match slots.filter(|_| !stopped && !skipped_all) {
+        Some(slots) => (i128::from(measured_ns) - slots.idle_ns / i128::from(slots.depth.max(1))) as u64,
+        None => measured_ns,
+    };
     let totals: MemberCounters = counts.members.iter().copied().sum();
     metrics.lengthen_intervals(array.members().iter().map(Ssd::usage_interval_ns).max().unwrap_or(0));
-    let measured = metrics.finish(measured_to_ns);
+    let measured = metrics.finish(measured_to_ns, load_ns);
     let OverTime { interval_ns, points } = &measured.over_time;
     let usage: Vec<_> = array.members().iter().map(|ssd| ssd.usage(*interval_ns, points.len(), measured_to_ns)).collect();
     let failures = array.failure_progress();

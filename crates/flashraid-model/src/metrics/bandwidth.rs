@@ -75,7 +75,8 @@ impl BandwidthRecorder {
         }
     }
 
-    pub(super) fn finish(mut self, end_ns: TimeNs) -> BandwidthSummary {
+    /// The summary up to `end_ns`, with all bytes over `load_ns`.
+    pub(super) fn finish(mut self, end_ns: TimeNs, load_ns: u64) -> BandwidthSummary {
         let end_ns = end_ns.max(self.from_ns);
         self.enter(end_ns); // idle intervals up to the end, and merging if it is far away
         let total_bytes = self.bytes.iter().map(|&bytes| u128::from(bytes)).sum();
@@ -85,7 +86,7 @@ impl BandwidthRecorder {
             interval_ns: self.interval_ns,
             whole_intervals: whole as u64,
             total_bytes,
-            overall: (length_ns > 0).then(|| mb_per_s(total_bytes as f64, length_ns)),
+            overall: (load_ns > 0).then(|| mb_per_s(total_bytes as f64, load_ns)),
             mean: None,
             stddev: None,
             series: Series { interval_ns: self.interval_ns, mb_s: Vec::new() },
@@ -188,7 +189,7 @@ mod tests {
     fn of(from_ns: u64, interval_ns: u64, end_ns: u64, completions: &[(u64, u64)]) -> BandwidthSummary {
         let mut recorder = BandwidthRecorder::new(from_ns, interval_ns);
         completions.iter().for_each(|&(done_ns, bytes)| recorder.record(done_ns, bytes));
-        recorder.finish(end_ns)
+        recorder.finish(end_ns, end_ns.saturating_sub(from_ns))
     }
 
     #[test]

@@ -262,6 +262,12 @@ impl Metrics {
         (done.done_ns > self.from_ns || done.index >= self.first_index) && done.done_ns <= self.until_ns
     }
 
+    /// When measuring began, in nanoseconds.
+    #[must_use]
+    pub fn from_ns(&self) -> TimeNs {
+        self.from_ns
+    }
+
     /// The measured time ends now: what happens later counts nowhere but in the timeline.
     pub fn end(&mut self, now: TimeNs) {
         self.until_ns = now;
@@ -358,13 +364,15 @@ impl Metrics {
         self.over_time.lengthen(interval_ns);
     }
 
-    /// The results, for a measured time that ended at `end_ns`: what happens later is left out of the figures over time.
+    /// The results, for a measured time that ended at `end_ns`: what happens later is left out of the figures over time. What is done per second
+    /// is taken over `load_ns`.
     #[must_use]
-    pub fn finish(mut self, end_ns: TimeNs) -> Measured {
+    pub fn finish(mut self, end_ns: TimeNs, load_ns: u64) -> Measured {
         let end_ns = end_ns.max(self.from_ns);
         Measured {
             from_ns: self.from_ns,
             end_ns,
+            load_ns,
             done: self.done,
             done_by_stream: self.done_by_stream,
             response: self.response.finish(),
@@ -373,7 +381,7 @@ impl Metrics {
             batches: self.batches.finish(),
             time: self.breakdown.finish(),
             requests_by_members_met: self.requests_by_members_met,
-            bandwidth: self.bandwidth.finish(end_ns),
+            bandwidth: self.bandwidth.finish(end_ns, load_ns),
             gc: self.gc.finish(end_ns),
             cleans: self.cleans,
             course: self.course.finish(),
@@ -391,6 +399,9 @@ pub struct Measured {
     pub from_ns: TimeNs,
     /// When measuring ended, in nanoseconds.
     pub end_ns: TimeNs,
+    /// The time over which requests per second and bandwidth are taken: from begin to end or, in a closed loop, as long as places of its depth
+    /// were in use on average, in nanoseconds.
+    pub load_ns: u64,
     /// Reads and writes that were done in between.
     pub done: DoneCounts,
     /// The same of each stream of a mix, in order.
@@ -462,7 +473,7 @@ mod tests {
         metrics.restart(100, 2);
         metrics.request(&completed(2, 100, 140, 1));
         metrics.request(&completed(1, 10, 150, 2));
-        let measured = metrics.finish(200);
+        let measured = metrics.finish(200, 100);
         assert_eq!((measured.from_ns, measured.end_ns), (100, 200));
         assert_eq!((measured.response.all.moments().count(), measured.response.all.moments().max()), (1, Some(40)));
         assert_eq!(measured.requests_by_members_met, [0, 1, 0]);

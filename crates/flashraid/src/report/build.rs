@@ -135,6 +135,7 @@ impl Report {
             over_time: over_time(&inputs),
             measured_from_ns: measured.from_ns,
             measured_to_ns: measured.end_ns,
+            load_ns: measured.load_ns,
             owed: owed(&inputs),
             partial: inputs.partial_reason.is_some(),
             free_blocks: free_blocks(measured),
@@ -239,7 +240,7 @@ fn placement_report(drive: &DriveInputs, counters: &DriveCounters, placement: Pl
 }
 
 fn iops(measured: &Measured, done: &DoneCounts) -> Iops {
-    let seconds = (measured.end_ns - measured.from_ns) as f64 / 1e9;
+    let seconds = measured.load_ns as f64 / 1e9;
     let rate = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
     Iops { all: rate(done.reads + done.writes), read: rate(done.reads), write: rate(done.writes) }
 }
@@ -771,7 +772,7 @@ pub(super) mod tests {
             forced: true,
         });
         metrics.free_blocks(1, SECOND + 8_000_000, 24, 12);
-        let measured = metrics.finish(4 * SECOND);
+        let measured = metrics.finish(4 * SECOND, 4 * SECOND);
         let collected = MemberCounters {
             host_pages_read: 488,
             host_pages_written: 244,
@@ -975,7 +976,7 @@ pub(super) mod tests {
 
     #[test]
     fn an_empty_run_has_no_figures_but_a_report() {
-        let measured = Metrics::new(&MetricsParams::default(), 1, 1).finish(0);
+        let measured = Metrics::new(&MetricsParams::default(), 1, 1).finish(0, 0);
         let report = Report::build(inputs(&measured, &Counts::of_members([MemberCounters::default()], 0), &[Wear::default()]));
         let text = serde_json::to_string(&report).unwrap();
         assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);

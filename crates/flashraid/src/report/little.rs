@@ -10,21 +10,20 @@ const DIFFERENCE_MAX: f64 = 0.005;
 /// The same where nothing was left out, so that only rounding is left.
 const ROUNDING_MAX: f64 = 1e-6;
 
-/// Verifies that a closed loop used its depth, less the time in which places of it had nothing to send any more.
+/// Verifies that a closed loop used its depth for as long as the report says, but for requests that no figure counts.
 ///
 /// # Errors
 /// A sentence with both sides.
 pub(crate) fn check_closed_loop(report: &Report, slots: &Slots) -> Result<(), String> {
-    let measured_ns = (report.measured_to_ns - report.measured_from_ns) as f64;
     let (Some(iops), Some(mean_us)) = (report.iops.all, report.response_us.all.mean) else { return Ok(()) };
     let depth = f64::from(slots.depth);
     let whole = report.measured_from_ns == 0;
     let enough = report.response_us.all.count >= REQUESTS_PER_PLACE_MIN * u64::from(slots.depth);
-    if measured_ns == 0.0 || !(whole || enough) {
+    if report.load_ns == 0 || !(whole || enough) {
         return Ok(());
     }
     let found = iops * (mean_us * 1e-6 + slots.think_ns as f64 * 1e-9);
-    let expected = depth - (slots.idle_ns as f64 + slots.uncounted_ns as f64) / measured_ns;
+    let expected = depth - slots.uncounted_ns as f64 / report.load_ns as f64;
     let allowed = depth * if whole { ROUNDING_MAX } else { DIFFERENCE_MAX };
     if (found - expected).abs() <= allowed {
         return Ok(());

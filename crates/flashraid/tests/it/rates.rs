@@ -88,7 +88,7 @@ const REMEDIES: &[(&str, &[(&str, &str)])] = &[
             ("array.rebuild.finish", "true"),
         ],
     ),
-    ("without its beginning", &[("report.skip_requests", "800")]),
+    ("without its beginning", &[("workload.requests", "12800"), ("report.skip_requests", "2000")]),
 ];
 
 fn with(base: &str, settings: &[(&str, &str)]) -> Simulation<'static> {
@@ -128,7 +128,6 @@ fn closed_loops_use_their_depth() {
         let report = run(base, settings);
         let think_s = if name == "a think time" { 300e-6 } else { 0.0 };
         let found = outstanding(&report, think_s) / depth;
-        eprintln!("{found:.5} {name} {depth}  max/mean {:.1}", report.response_us.all.max.unwrap() / report.response_us.all.mean.unwrap());
         if (found - 1.0).abs() > 0.005 {
             wrong.push(format!("{name}: {found:.4}"));
         }
@@ -169,6 +168,7 @@ fn the_response_times_of_open_loops_add_up_to_what_is_outstanding() {
             let report = with(base, &settings).verify().observe(&mut rows).run().unwrap_or_else(|error| panic!("{settings:?}: {error}"));
             let (from_ns, to_ns) = (report.measured_from_ns, report.measured_to_ns);
             assert_eq!(Some(to_ns), rows.0.iter().map(|row| row.1).max(), "{settings:?}: it ends with the last answer");
+            assert_eq!(report.load_ns, to_ns - from_ns);
             let expected = integral(&rows.0, from_ns, to_ns) / (to_ns - from_ns) as f64;
             let found = outstanding(&report, 0.0);
             assert!((found / expected - 1.0).abs() < 1e-9, "{settings:?}: {found} outstanding in the report, {expected} by its rows");
@@ -187,7 +187,7 @@ fn requests_per_second_are_those_done_in_the_measured_time() {
     let done = rows.0.iter().filter(|row| row.1 > from_ns && row.1 <= to_ns).count() as f64;
     let iops = report.iops.all.unwrap();
     assert!((iops / (done * 1e9 / (to_ns - from_ns) as f64) - 1.0).abs() < 1e-9, "{iops}");
-    assert!(done > 1.5 * report.response_us.all.count as f64, "{done} were done, {} of them measured", report.response_us.all.count);
+    assert!(done > 1.3 * report.response_us.all.count as f64, "{done} were done, {} of them measured", report.response_us.all.count);
     let whole = run(DRIVES, &[arrivals]).iops.all.unwrap();
     assert!((iops / whole - 1.0).abs() < 0.3, "{iops} in its second half, {whole} in all");
 }
