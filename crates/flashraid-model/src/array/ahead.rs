@@ -112,7 +112,8 @@ impl Array {
         if threads > 1 {
             self.serve_ahead_on_threads(threads);
         } else {
-            let Members { ssds, cleans, .. } = &mut self.members;
+            let Members { ssds, told, .. } = &mut self.members;
+            let cleans = &mut told.collections;
             let Ahead { sorted, last, gc_members, .. } = &mut self.ahead;
             serve(ssds, 0, dies, sorted, cleans, |ssd, member, op, served| book(last, gc_members, ssd, member, op, served));
         }
@@ -132,7 +133,8 @@ impl Array {
 
     /// Each thread serves some members in a row; then everything is told in the order in which one thread would have told it.
     fn serve_ahead_on_threads(&mut self, threads: usize) {
-        let Members { ssds, cleans, .. } = &mut self.members;
+        let Members { ssds, told, .. } = &mut self.members;
+        let cleans = &mut told.collections;
         let dies = ssds[0].dies();
         let shares = self.ahead.shares(ssds.len(), dies, threads);
         let mut tasks = Vec::new();

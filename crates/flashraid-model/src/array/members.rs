@@ -2,13 +2,11 @@
 
 use crate::TimeNs;
 use crate::cache::{CacheWake, Token};
-use crate::coordination::Notice;
 use crate::events::Agenda;
-use crate::events::GcInterval;
 use crate::events::Slab;
 use crate::events::TimeParts;
 use crate::request::OpKind;
-use crate::ssd::{Effects, OpEnd, PageOp, Ssd, SsdWake};
+use crate::ssd::{OpEnd, Outbox, PageOp, Ssd, SsdWake};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -69,7 +67,7 @@ pub(super) struct Access {
     pub high_priority: bool,
     /// See [`PageOp::source`].
     pub source: u8,
-    /// See [`Effects::moment_is_over`].
+    /// See [`Ssd::submit`].
     pub moment_is_over: bool,
 }
 
@@ -161,9 +159,8 @@ pub(super) struct Members {
     pub completions: Slab<Completion>,
     /// What follows in the array. Since its order must not depend on when a member happens to know its ends, it is no event of the agenda.
     deferred: BinaryHeap<Reverse<Due>>,
-    ends: Vec<OpEnd>,
-    pub cleans: Vec<GcInterval>,
-    pub notices: Vec<Notice>,
+    /// What the members have caused and nobody has taken yet. It holds no wake-ups: these go to the agenda at once.
+    pub told: Outbox,
     /// Counted for a controller only that wants it.
     pub pages_given: Option<Box<PagesGiven>>,
     /// Ends of the page operations that the cache waits for, if they are recorded: what it waits for, the member, when.
@@ -177,9 +174,7 @@ impl Members {
             agenda: Agenda::default(),
             completions: Slab::default(),
             deferred: BinaryHeap::new(),
-            ends: Vec::new(),
-            cleans: Vec::new(),
-            notices: Vec::new(),
+            told: Outbox::default(),
             pages_given: None,
             cache_ends: None,
         }
@@ -187,18 +182,11 @@ impl Members {
 
     /// Lets a member act.
     #[inline]
-    pub fn with(&mut self, member: u32, moment_is_over: bool, act: impl FnOnce(&mut Ssd, &mut Effects<Wake>)) {
-        act(
-            &mut self.ssds[member as usize],
-            &mut Effects {
-                agenda: &mut self.agenda,
-                ends: &mut self.ends,
-                cleans: &mut self.cleans,
-                notices: &mut self.notices,
-                wake: |member, wake| Wake::Member(member.0, wake),
-                moment_is_over,
-            },
-        );
+    pub fn with(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut Outbox)) {
+        act(&mut self.ssds[member as usize], &mut self.told);
+        for (at, wake) in self.told.wakes.drain(..) {
+            self.agenda.schedule(at, Wake::Member(member, wake));
+        }
     }
 
     /// Reads or writes a page of a member; `completion` waits for it.
@@ -212,7 +200,7 @@ impl Members {
             pages_given.count(now, member);
         }
         let op = PageOp { page, kind, fua: writes && fua, high_priority: writes && high_priority, source, completion };
-        self.with(member, moment_is_over, |ssd, fx| ssd.submit(now, op, fx));
+        self.with(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
     }
 
     /// Whether the end of an operation is known when a member takes it, and nobody asks for more than the last one.
@@ -254,10 +242,10 @@ impl Members {
     /// Drains the ends that the members have reported into their completions.
     #[inline]
     pub fn drain(&mut self) {
-        if self.ends.is_empty() {
+        if self.told.ends.is_empty() {
             return;
         }
-        let mut ends = std::mem::take(&mut self.ends);
+        let mut ends: Vec<OpEnd> = std::mem::take(&mut self.told.ends);
         for end in ends.drain(..) {
             if let Some(cache_ends) = &mut self.cache_ends
                 && let Continuation::Cache { token, .. } = self.completions[end.completion].continuation
@@ -266,7 +254,7 @@ impl Members {
             }
             self.end(end.completion, end.at, u128::from(end.met_gc) << end.member.0, || end.time);
         }
-        self.ends = ends;
+        self.told.ends = ends;
     }
 
     /// Records what [`Members::take_cache_ends`] returns.

@@ -32,7 +32,7 @@ use crate::events::TimeParts;
 use crate::ids::MemberId;
 pub use crate::placement::{Extent, Layout, Level, PageRequest};
 use crate::request::{OpKind, Request};
-use crate::ssd::{Busy, Effects, Hint, Shortcuts, Ssd};
+use crate::ssd::{self, Busy, Hint, Shortcuts, Ssd};
 use ahead::Ahead;
 use caching::{Caching, Record};
 use coordination::{Coordination, Order};
@@ -159,12 +159,12 @@ impl Array {
             members.pages_given = Some(Box::new(PagesGiven::new(members.ssds.len())));
         }
         for member in 0..members.ssds.len() as u32 {
-            members.with(member, false, |ssd, fx| {
+            members.with(member, |ssd, out| {
                 // A spare becomes aware when it replaces a member that is.
                 if let Some(coordination) = params.coordination.as_ref().filter(|c| member < params.members && c.is_ggc_aware(member)) {
-                    ssd.become_ggc_aware(0, coordination.role(), fx);
+                    ssd.become_ggc_aware(0, coordination.role(), out);
                 }
-                ssd.begin(fx);
+                ssd.begin(out);
             });
         }
         Some(Self {
@@ -392,7 +392,7 @@ impl Array {
     #[inline(always)]
     fn serve(&mut self, now: TimeNs, kind: OpKind, extents: impl Iterator<Item = Extent>, continuation: Continuation) {
         let completion = self.members.open_completion(continuation);
-        let Members { ssds, completions, cleans, .. } = &mut self.members;
+        let Members { ssds, completions, told, .. } = &mut self.members;
         let (mut last_end, mut gc_members, mut time) = (0, 0, TimeParts::default());
         for extent in extents {
             let members = self.read_plan.members(&self.layout, &extent, kind);
@@ -400,7 +400,7 @@ impl Array {
                 for member in members.clone() {
                     let ssd = &mut ssds[member as usize];
                     let (die, lpn) = ssd.home(page);
-                    let served = ssd.serve_now(now, die, lpn, kind, cleans);
+                    let served = ssd.serve_now(now, die, lpn, kind, &mut told.collections);
                     if served.end > last_end {
                         (last_end, time) = (served.end, ssd.time_of(now, kind, &served));
                     } else if served.end == last_end {
@@ -637,7 +637,7 @@ impl Array {
     fn run(&mut self, until: TimeNs, begin: usize, events: &mut Vec<Event>) {
         self.run_events(until, events);
         let Self { outbox, members, caching, .. } = self;
-        outbox.report(until, &mut members.cleans, caching.as_deref_mut(), begin, events);
+        outbox.report(until, &mut members.told.collections, caching.as_deref_mut(), begin, events);
     }
 
     #[inline]
@@ -661,7 +661,7 @@ impl Array {
                         self.request_ends(Done { tag, at: now, gc_members_met: gc_members.count_ones(), pages_lost, parts: time }, events);
                     }
                     Wake::Member(member, wake) => {
-                        self.members.with(member, false, |ssd, fx| ssd.wake(now, wake, fx));
+                        self.members.with(member, |ssd, out| ssd.wake(now, wake, out));
                         self.drain();
                     }
                 }
@@ -711,7 +711,7 @@ impl Array {
                     Some(Step::Fails(member)) => coordination.controller.lose(member),
                     Some(Step::Replaced { failed, spare }) => {
                         if let Some(role) = coordination.controller.replace(failed, spare) {
-                            self.members.with(spare, true, |ssd, fx| ssd.become_ggc_aware(now, role, fx));
+                            self.members.with(spare, |ssd, out| ssd.become_ggc_aware(now, role, out));
                         }
                     }
                     _ => {}
@@ -723,8 +723,8 @@ impl Array {
             self.carry_out(now, true);
         } else if let Some(coordination) = &mut self.coordination {
             match coordination.step(now) {
-                Some((member, Order::Receive(message))) => self.members.with(member, true, |ssd, fx| ssd.receive(now, message, fx)),
-                Some((member, Order::Ask)) => self.members.with(member, true, |ssd, fx| ssd.may_ask(now, fx)),
+                Some((member, Order::Receive(message))) => self.members.with(member, |ssd, out| ssd.receive(now, message, out)),
+                Some((member, Order::Ask)) => self.members.with(member, |ssd, out| ssd.may_ask(now, out)),
                 None => {}
             }
             if let Some(pages_given) = &mut self.members.pages_given {
@@ -824,12 +824,12 @@ impl Array {
     /// Brings everything that has happened before `now` into the counters, and the collections that have ended into the next
     /// [`Array::advance`]: what nothing waits for is computed late.
     pub fn catch_up(&mut self, now: TimeNs) {
-        self.for_each_member(|member, fx| member.catch_up_all(now, fx));
+        self.for_each_member(|member, out| member.catch_up_all(now, out));
     }
 
     /// The same with what has happened at `now`, at which no more requests come.
     pub fn catch_up_with(&mut self, now: TimeNs) {
-        self.for_each_member(|member, fx| member.catch_up_with(now, fx));
+        self.for_each_member(|member, out| member.catch_up_with(now, out));
     }
 
     /// Lets a message arrive at a member as if the controller had sent it.
@@ -864,7 +864,7 @@ impl Array {
         if let Some(coordination) = &mut self.coordination {
             coordination.controller.end_checks();
         }
-        self.for_each_member(|member, fx| member.end_idle_collection(now, fx));
+        self.for_each_member(|member, out| member.end_idle_collection(now, out));
         let Members { ssds, agenda, .. } = &mut self.members;
         agenda.retain(|wake| match *wake {
             Wake::Completed(_) => true,
@@ -872,9 +872,9 @@ impl Array {
         });
     }
 
-    fn for_each_member(&mut self, mut act: impl FnMut(&mut Ssd, &mut Effects<Wake>)) {
+    fn for_each_member(&mut self, mut act: impl FnMut(&mut Ssd, &mut ssd::Outbox)) {
         for member in 0..self.members.ssds.len() as u32 {
-            self.members.with(member, false, &mut act);
+            self.members.with(member, &mut act);
         }
         self.drain();
     }
@@ -882,10 +882,10 @@ impl Array {
     /// Drains what the members have reported.
     #[inline]
     fn drain(&mut self) {
-        if !self.members.notices.is_empty()
+        if !self.members.told.notices.is_empty()
             && let Some(coordination) = &mut self.coordination
         {
-            self.members.notices.drain(..).for_each(|notice| coordination.hear(&notice));
+            self.members.told.notices.drain(..).for_each(|notice| coordination.hear(&notice));
         }
         if let Some(pages_given) = &mut self.members.pages_given
             && let Some(coordination) = &mut self.coordination
@@ -900,13 +900,13 @@ impl Array {
     pub fn stop(&mut self, events: &mut Vec<Event>) {
         events.append(&mut self.outbox.held);
         let begin = events.len();
-        self.outbox.report(TimeNs::MAX, &mut self.members.cleans, self.caching.as_deref_mut(), begin, events);
+        self.outbox.report(TimeNs::MAX, &mut self.members.told.collections, self.caching.as_deref_mut(), begin, events);
     }
 
     /// Every clean that starts before this moment, or before `now` if nothing is open, has been reported.
     pub fn cleans_known_until(&self, now: TimeNs) -> TimeNs {
         let open = self.members.ssds.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min);
-        let started = self.members.cleans.iter().map(|clean| clean.start_ns).chain(self.outbox.first_start());
+        let started = self.members.told.collections.iter().map(|clean| clean.start_ns).chain(self.outbox.first_start());
         started.fold(open, TimeNs::min)
     }
 

@@ -1,6 +1,6 @@
 //! The host link of a member: pages travel one after another (rules 6 and 106).
 
-use super::{Effects, Ssd, SsdWake, Waiting};
+use super::{Outbox, Ssd, SsdWake, Waiting};
 use crate::events::TimeNs;
 use crate::request::OpKind;
 
@@ -9,17 +9,17 @@ impl Ssd {
         u32::from(self.params.link.is_some_and(|link| link.full_duplex))
     }
 
-    pub(super) fn join_lane<W>(&mut self, now: TimeNs, lane: u32, id: u32, fx: &mut Effects<W>) {
+    pub(super) fn join_lane(&mut self, now: TimeNs, lane: u32, id: u32, out: &mut Outbox) {
         self.lanes[lane as usize].push_back(id);
         if self.lanes[lane as usize].len() == 1 {
-            self.start_crossing(now, lane, fx);
+            self.start_crossing(now, lane, out);
         }
     }
 
-    fn start_crossing<W>(&mut self, now: TimeNs, lane: u32, fx: &mut Effects<W>) {
+    fn start_crossing(&mut self, now: TimeNs, lane: u32, out: &mut Outbox) {
         if !self.lanes[lane as usize].is_empty() {
             let link = self.params.link.expect("only a member with a link has traffic on it");
-            fx.agenda.schedule(now + link.page_ns, (fx.wake)(self.member, SsdWake::Crossed(lane)));
+            out.wake(now + link.page_ns, SsdWake::Crossed(lane));
         }
     }
 
@@ -29,26 +29,26 @@ impl Ssd {
     }
 
     /// A page has crossed the link: it goes on first, then the next one begins.
-    pub(super) fn crossed<W>(&mut self, now: TimeNs, lane: u32, fx: &mut Effects<W>) {
+    pub(super) fn crossed(&mut self, now: TimeNs, lane: u32, out: &mut Outbox) {
         let id = self.lanes[lane as usize][0];
         if self.waiting[id].op.kind == OpKind::Write {
             let travel_ns = self.params.link.map_or(0, |link| link.page_ns);
-            self.arrive(now, now - travel_ns, id, fx);
+            self.arrive(now, now - travel_ns, id, out);
         } else {
-            self.finish(id, now, fx);
+            self.finish(id, now, out);
         }
         self.lanes[lane as usize].pop_front();
-        self.start_crossing(now, lane, fx);
+        self.start_crossing(now, lane, out);
     }
 
     /// A die is done with an operation: a read's page travels to the host.
-    pub(super) fn leaves_die<W>(&mut self, now: TimeNs, id: u32, fx: &mut Effects<W>) {
+    pub(super) fn leaves_die(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let Waiting { op, .. } = self.waiting[id];
         if self.params.link.is_some() && op.kind == OpKind::Read {
             self.waiting[id].left_die(now);
-            self.join_lane(now, self.lane_to_host(), id, fx);
+            self.join_lane(now, self.lane_to_host(), id, out);
         } else {
-            self.finish(id, now, fx);
+            self.finish(id, now, out);
         }
     }
 }

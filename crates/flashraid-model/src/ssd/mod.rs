@@ -13,6 +13,7 @@ mod die;
 mod durations;
 mod immediate;
 mod link;
+mod outbox;
 mod params;
 mod placement;
 mod superblock;
@@ -21,8 +22,7 @@ pub(crate) mod tiny;
 mod usage;
 mod warm_up;
 
-use crate::coordination::Notice;
-use crate::events::{Agenda, GcInterval, Slab, TimeNs, TimeParts};
+use crate::events::{GcInterval, Slab, TimeNs, TimeParts};
 use crate::ftl::{Ftl, FtlParams, Wear};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
@@ -31,6 +31,7 @@ use die::{Agent, Channel, Die, NEVER, Worker};
 use durations::Durations;
 use immediate::ImmediateDie;
 pub(crate) use immediate::Served;
+pub use outbox::Outbox;
 pub use params::*;
 use placement::Placement;
 use std::collections::VecDeque;
@@ -93,20 +94,10 @@ pub enum SsdWake {
     Drive(DriveWake),
 }
 
-/// Where a member leaves what it causes; owned and reused by the array.
-pub struct Effects<'a, W> {
-    /// Wake-ups.
-    pub agenda: &'a mut Agenda<W>,
-    /// Ends of page operations.
-    pub ends: &'a mut Vec<OpEnd>,
-    /// Cleans, each reported when its end is known.
-    pub cleans: &'a mut Vec<GcInterval>,
-    /// What concerns the array's controller.
-    pub notices: &'a mut Vec<Notice>,
-    /// Turns a member's wake-up into the array's.
-    pub wake: fn(MemberId, SsdWake) -> W,
-    /// All that the agenda holds for this nanosecond has happened, as when a closed loop answers.
-    pub moment_is_over: bool,
+impl From<DriveWake> for SsdWake {
+    fn from(wake: DriveWake) -> Self {
+        Self::Drive(wake)
+    }
 }
 
 /// A page operation on its way through the member.
@@ -446,22 +437,16 @@ impl Ssd {
         self.drive.is_some()
     }
 
-    /// Lets the drive act, and hands on what follows.
-    fn with_drive<W>(&mut self, fx: &mut Effects<W>, act: impl FnOnce(&mut Drive)) {
+    /// Lets the drive act, and records how it is used.
+    fn with_drive(&mut self, out: &mut Outbox, act: impl FnOnce(&mut Drive, &mut Outbox)) {
         let Some(drive) = &mut self.drive else { return };
-        act(drive);
-        let out = &mut drive.out;
+        let told = out.ends.len();
+        act(drive, out);
         if let Some(usage) = &mut self.usage {
-            out.ends.iter().for_each(|end| usage.operation(end.at - end.time.total_ns(), end.at));
+            out.ends[told..].iter().for_each(|end| usage.operation(end.at - end.time.total_ns(), end.at));
             out.worked.iter().for_each(|&(from, to)| usage.worked(from, to));
         }
         out.worked.clear();
-        for (at, wake) in out.wakes.drain(..) {
-            fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Drive(wake)));
-        }
-        fx.ends.append(&mut out.ends);
-        fx.cleans.append(&mut out.collections);
-        fx.notices.append(&mut out.notices);
     }
 
     /// Start of the oldest clean whose end is not known yet, or of one that is not known at all.
@@ -538,18 +523,19 @@ impl Ssd {
         }
     }
 
-    /// Takes a page operation.
+    /// Takes a page operation. With `moment_is_over` all else that is scheduled for this nanosecond has happened, as when a closed loop
+    /// answers.
     #[inline]
-    pub fn submit<W>(&mut self, now: TimeNs, op: PageOp, fx: &mut Effects<W>) {
+    pub fn submit(&mut self, now: TimeNs, op: PageOp, moment_is_over: bool, out: &mut Outbox) {
         if self.is_immediate() {
             let (die, lpn) = self.home(op.page);
-            let served = self.serve_now(now, die, lpn, op.kind, fx.cleans);
+            let served = self.serve_now(now, die, lpn, op.kind, &mut out.collections);
             let time = self.time_of(now, op.kind, &served);
-            fx.ends.push(OpEnd { completion: op.completion, member: self.member, at: served.end, met_gc: served.met_gc, time });
+            out.ends.push(OpEnd { completion: op.completion, member: self.member, at: served.end, met_gc: served.met_gc, time });
             return;
         }
         if self.drive.is_some() {
-            return self.with_drive(fx, |drive| drive.submit(now, op));
+            return self.with_drive(out, |drive, out| drive.submit(now, op, out));
         }
         if let Some(agent) = &mut self.agent {
             agent.given(op.kind);
@@ -557,20 +543,20 @@ impl Ssd {
         let (die, lpn) = self.home(op.page);
         let id = self.waiting.insert(Waiting::new(now, op, lpn, die));
         if op.kind == OpKind::Write && self.params.link.is_some() {
-            self.join_lane(now, 0, id, fx);
+            self.join_lane(now, 0, id, out);
         } else {
-            self.arrive(now, if fx.moment_is_over { NEVER } else { 0 }, id, fx);
+            self.arrive(now, if moment_is_over { NEVER } else { 0 }, id, out);
         }
     }
 
     /// Goes on at a wake-up.
-    pub fn wake<W>(&mut self, now: TimeNs, wake: SsdWake, fx: &mut Effects<W>) {
+    pub fn wake(&mut self, now: TimeNs, wake: SsdWake, out: &mut Outbox) {
         match wake {
-            SsdWake::Worker { die, worker, number } => self.wake_worker(now, die, worker, number, fx),
-            SsdWake::Die(die) => self.wake_lazy(now, die, fx),
-            SsdWake::Crossed(lane) => self.crossed(now, lane, fx),
-            SsdWake::Transferred(channel) => self.transferred(now, channel, fx),
-            SsdWake::Drive(wake) => self.with_drive(fx, |drive| drive.wake(now, wake)),
+            SsdWake::Worker { die, worker, number } => self.wake_worker(now, die, worker, number, out),
+            SsdWake::Die(die) => self.wake_lazy(now, die, out),
+            SsdWake::Crossed(lane) => self.crossed(now, lane, out),
+            SsdWake::Transferred(channel) => self.transferred(now, channel, out),
+            SsdWake::Drive(wake) => self.with_drive(out, |drive, out| drive.wake(now, wake, out)),
         }
     }
 
@@ -585,23 +571,23 @@ impl Ssd {
     }
 
     /// An operation has reached the member; `scheduled` tells where this stands among what happens at this nanosecond.
-    fn arrive<W>(&mut self, now: TimeNs, scheduled: TimeNs, id: u32, fx: &mut Effects<W>) {
+    fn arrive(&mut self, now: TimeNs, scheduled: TimeNs, id: u32, out: &mut Outbox) {
         self.waiting[id].reached_ns = now;
         if self.dynamic {
-            self.arrives_for_placement(now, id, fx);
+            self.arrives_for_placement(now, id, out);
         } else {
-            self.join_queue(now, scheduled, id, fx);
+            self.join_queue(now, scheduled, id, out);
         }
     }
 
     /// The operation is done at `at`, which may lie in the future.
-    fn finish<W>(&mut self, id: u32, at: TimeNs, fx: &mut Effects<W>) {
+    fn finish(&mut self, id: u32, at: TimeNs, out: &mut Outbox) {
         let waiting = &self.waiting[id];
         if let Some(usage) = &mut self.usage {
             usage.operation(waiting.submitted_ns, at);
         }
         let time = waiting.time_until(at);
-        fx.ends.push(OpEnd { completion: waiting.op.completion, member: self.member, at, met_gc: waiting.met_gc, time });
+        out.ends.push(OpEnd { completion: waiting.op.completion, member: self.member, at, met_gc: waiting.met_gc, time });
         self.waiting.release(id);
     }
 }

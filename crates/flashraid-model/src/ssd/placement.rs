@@ -1,6 +1,6 @@
 //! Dynamic allocation: the die of a write is chosen when it arrives (rules 8 and 101).
 
-use super::{Effects, Ssd, Waiting};
+use super::{Outbox, Ssd, Waiting};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
@@ -19,9 +19,9 @@ pub(super) struct Placement {
 
 impl Ssd {
     /// An operation has reached the member.
-    pub(super) fn arrives_for_placement<W>(&mut self, now: TimeNs, id: u32, fx: &mut Effects<W>) {
+    pub(super) fn arrives_for_placement(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         self.placement.unplaced.push_back(id);
-        self.place_waiting(now, fx);
+        self.place_waiting(now, out);
     }
 
     /// The writes that no die has accepted yet.
@@ -30,7 +30,7 @@ impl Ssd {
     }
 
     /// Gives waiting operations to dies, in order, as far as these accept them.
-    pub(super) fn place_waiting<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
+    pub(super) fn place_waiting(&mut self, now: TimeNs, out: &mut Outbox) {
         while let Some(&id) = self.placement.unplaced.front() {
             let Waiting { op, lpn, .. } = self.waiting[id];
             let follows = self.placement.waiting.get(&lpn).map(|&(die, _)| die);
@@ -45,7 +45,7 @@ impl Ssd {
                 self.placement.waiting.entry(lpn).or_insert((die, 0)).1 += 1;
             }
             self.waiting[id].die = die;
-            self.join_queue(now, 0, id, fx);
+            self.join_queue(now, 0, id, out);
         }
     }
 

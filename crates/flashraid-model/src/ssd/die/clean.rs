@@ -1,6 +1,6 @@
 //! The clean of one victim: how it begins, its steps, how it ends (rules 12, 14, 15, 30 to 32, 96).
 
-use super::super::{Effects, GcInterval, NONE, Ssd};
+use super::super::{GcInterval, NONE, Outbox, Ssd};
 use super::work::Step;
 use super::{Awaited, Cause, Clean, NEVER, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
@@ -25,12 +25,12 @@ impl Ssd {
 
     /// Begins the cleans that a check of the pools asks for: one or, with plane blocking, one in each scope that is not busy (rules
     /// 12 and 15). Says whether there was one.
-    pub(super) fn begin_needed<W>(&mut self, at: TimeNs, die: DieId, cause: Cause, fx: &mut Effects<W>) -> bool {
+    pub(super) fn begin_needed(&mut self, at: TimeNs, die: DieId, cause: Cause, out: &mut Outbox) -> bool {
         if !self.ftl.needs_clean(die) {
             return false;
         }
         let holds_out = self.holds_out();
-        self.begin_cleans(at, die, cause, true, fx, |ftl, busy| {
+        self.begin_cleans(at, die, cause, true, out, |ftl, busy| {
             let left_out = if holds_out { ftl.pools_above_start(die) } else { 0 };
             ftl.next_clean(die, busy | left_out)
         })
@@ -38,18 +38,18 @@ impl Ssd {
 
     /// Begins the clean that `find` finds or, with plane blocking, one in each scope that is not busy: the pools are judged one after
     /// another in rotation (rule 91). Says whether there was one.
-    pub(super) fn begin_cleans<W>(
+    pub(super) fn begin_cleans(
         &mut self,
         at: TimeNs,
         die: DieId,
         cause: Cause,
         needed: bool,
-        fx: &mut Effects<W>,
+        out: &mut Outbox,
         mut find: impl FnMut(&mut Ftl, u64) -> Option<(u32, BlockId)>,
     ) -> bool {
         if !self.by_plane {
             let Some((pool, victim)) = find(&mut self.ftl, 0) else { return false };
-            self.begin_clean(at, die, pool, victim, cause, needed, fx);
+            self.begin_clean(at, die, pool, victim, cause, needed, out);
             return true;
         }
         let mut began = false;
@@ -57,7 +57,7 @@ impl Ssd {
             let left_out = self.dies[die.index()].busy_scopes() | !(1 << judged);
             if let Some((pool, victim)) = find(&mut self.ftl, left_out) {
                 began = true;
-                self.begin_clean(at, die, pool, victim, cause, needed, fx);
+                self.begin_clean(at, die, pool, victim, cause, needed, out);
             }
         }
         began
@@ -70,28 +70,19 @@ impl Ssd {
     }
 
     /// Instantaneous cleans (scheme `ideal`), check after check.
-    pub(super) fn clean_instantly<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+    pub(super) fn clean_instantly(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) {
         while self.ftl.needs_clean(die)
             && let Some((pool, victim)) = self.ftl.next_clean(die, 0)
         {
             let work = self.ftl.clean(die, pool, victim);
             let continues = self.dies[die.index()].clean_ended[0] == at;
             self.dies[die.index()].clean_ended[0] = at;
-            self.record_clean(die, pool, at..at, work, continues, fx.cleans);
+            self.record_clean(die, pool, at..at, work, continues, &mut out.collections);
         }
     }
 
     #[expect(clippy::too_many_arguments, reason = "what begins, where and when; a structure would only name them twice")]
-    pub(super) fn begin_clean<W>(
-        &mut self,
-        at: TimeNs,
-        die: DieId,
-        pool: u32,
-        victim: BlockId,
-        cause: Cause,
-        needed: bool,
-        fx: &mut Effects<W>,
-    ) {
+    pub(super) fn begin_clean(&mut self, at: TimeNs, die: DieId, pool: u32, victim: BlockId, cause: Cause, needed: bool, out: &mut Outbox) {
         let scope = if self.by_plane { pool } else { 0 };
         let free_blocks = self.ftl.free_blocks_of_pool(die, pool);
         let preemptive = self.params.gc.preemption.is_some();
@@ -104,7 +95,7 @@ impl Ssd {
         state.collecting.set(at, true);
         state.works_since = at.min(state.works_since);
         if needed {
-            self.note_needed_clean(at, fx);
+            self.note_needed_clean(at, out);
         }
         let state = &mut self.dies[die.index()];
         let begins_collection = state.clean_ended[scope as usize] != at;
@@ -140,14 +131,14 @@ impl Ssd {
             if self.lazy {
                 self.ftl.prefetch_victim(victim);
             }
-            self.point(at, die, scope, fx);
+            self.point(at, die, scope, out);
         } else {
-            self.clean_whole(at, die, scope, clean, fx);
+            self.clean_whole(at, die, scope, clean, out);
         }
     }
 
     /// Without preemption: all changes of the mapping at once, and one phase for all that takes time.
-    fn clean_whole<W>(&mut self, at: TimeNs, die: DieId, scope: u32, mut clean: Clean, fx: &mut Effects<W>) {
+    fn clean_whole(&mut self, at: TimeNs, die: DieId, scope: u32, mut clean: Clean, out: &mut Outbox) {
         let room = self.ftl.room_for_moves(die, clean.pool);
         let work = self.ftl.clean(die, clean.pool, clean.victim);
         self.count_moves(work);
@@ -161,10 +152,10 @@ impl Ssd {
         self.dies[die.index()].cleans[scope as usize] = Some(clean);
         if self.channels.is_empty() {
             let whole = std::iter::once(Step::wait(self.durations.clean_ns(work)));
-            self.begin_work(at, die, Worker::clean(scope), whole, NO_PAGE, fx);
+            self.begin_work(at, die, Worker::clean(scope), whole, NO_PAGE, out);
         } else {
             let steps = self.durations.clean_steps(work, room);
-            self.begin_work(at, die, Worker::clean(scope), steps, NO_PAGE, fx);
+            self.begin_work(at, die, Worker::clean(scope), steps, NO_PAGE, out);
         }
     }
 
@@ -219,7 +210,7 @@ impl Ssd {
 
     /// A phase of a preemptive clean that is one wait, or several steps where these need events.
     #[expect(clippy::too_many_arguments, reason = "what begins, where and when; a structure would only name them twice")]
-    pub(super) fn begin_phase<W>(
+    pub(super) fn begin_phase(
         &mut self,
         at: TimeNs,
         die: DieId,
@@ -227,14 +218,14 @@ impl Ssd {
         phase: Phase,
         steps: impl Iterator<Item = Step>,
         ns: u64,
-        fx: &mut Effects<W>,
+        out: &mut Outbox,
     ) {
         let clean = self.dies[die.index()].clean_mut(scope);
         clean.phase = phase;
         if !self.lazy {
             // Reads of the page that is programmed do not interrupt its program; an erase is interrupted by all.
             let programmed = if phase == Phase::Program { clean.register } else { NO_PAGE };
-            return self.begin_work(at, die, Worker::clean(scope), steps, programmed, fx);
+            return self.begin_work(at, die, Worker::clean(scope), steps, programmed, out);
         }
         clean.work.wait(at, ns);
         self.dies[die.index()].course = None;
@@ -247,34 +238,34 @@ impl Ssd {
     }
 
     /// The program of a page is over, and with it the writes that were merged into it.
-    pub(super) fn program_over<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+    pub(super) fn program_over(&mut self, at: TimeNs, die: DieId, scope: u32, out: &mut Outbox) {
         let clean = self.dies[die.index()].clean_mut(scope);
         clean.register = NO_PAGE;
         let all = std::mem::take(&mut clean.ends_with_phase);
-        self.finish_all(all, at, fx);
+        self.finish_all(all, at, out);
     }
 
     /// Writes merged into a page that is dropped are done, though nothing has been programmed for them.
-    pub(super) fn drop_merged<W>(&mut self, operations: super::List, at: TimeNs, fx: &mut Effects<W>) {
+    pub(super) fn drop_merged(&mut self, operations: super::List, at: TimeNs, out: &mut Outbox) {
         let mut id = operations.head();
         while id != NONE {
             self.waiting[id].time.flash_ns = 0;
             id = self.waiting[id].next;
         }
-        self.finish_all(operations, at, fx);
+        self.finish_all(operations, at, out);
     }
 
-    pub(super) fn finish_all<W>(&mut self, operations: super::List, at: TimeNs, fx: &mut Effects<W>) {
+    pub(super) fn finish_all(&mut self, operations: super::List, at: TimeNs, out: &mut Outbox) {
         let mut id = operations.head();
         while id != NONE {
             let next = self.waiting[id].next;
-            self.finish(id, at, fx);
+            self.finish(id, at, out);
             id = next;
         }
     }
 
     /// A clean is over, and with it those of the die that end at the same nanosecond (rule 96).
-    pub(super) fn clean_over<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+    pub(super) fn clean_over(&mut self, at: TimeNs, die: DieId, scope: u32, out: &mut Outbox) {
         let ends_now = |clean: &Clean| clean.phase == Phase::Erase && clean.work.ends == at && !clean.work.has_steps();
         let also = |(other, clean): (usize, &Option<Clean>)| other == scope as usize || clean.as_ref().is_some_and(ends_now);
         let over = if self.by_plane {
@@ -285,14 +276,14 @@ impl Ssd {
         };
         let (mut in_state_3, mut undisturbed) = (false, false);
         for scope in (0..64).filter(|scope| over >> scope & 1 == 1) {
-            let clean = self.end_clean(at, die, scope, fx);
+            let clean = self.end_clean(at, die, scope, out);
             in_state_3 |= clean.state == State::AllWait;
             undisturbed |= clean.cause == Cause::Idle && !clean.disturbed;
         }
-        self.after_cleans(at, die, over, in_state_3, undisturbed, fx);
+        self.after_cleans(at, die, over, in_state_3, undisturbed, out);
     }
 
-    fn end_clean<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) -> Clean {
+    fn end_clean(&mut self, at: TimeNs, die: DieId, scope: u32, out: &mut Outbox) -> Clean {
         let preemptive = self.params.gc.preemption.is_some();
         let state = &mut self.dies[die.index()];
         let mut clean = state.cleans[scope as usize].take().expect("an erase belongs to a clean");
@@ -309,7 +300,7 @@ impl Ssd {
         self.counters.gc_time_ns += at - clean.began;
         self.counters.gc_free_for_all_ns += writes_wait_from - clean.began;
         self.counters.gc_writes_wait_ns += all_wait_from - writes_wait_from;
-        fx.cleans.push(GcInterval {
+        out.collections.push(GcInterval {
             member: self.member.0,
             die: die.0,
             pool: clean.pool,
@@ -322,12 +313,12 @@ impl Ssd {
             all_wait_from_ns: all_wait_from,
             forced: clean.cause == Cause::Forced,
         });
-        self.note_clean_over(at, die, scope, &clean, fx);
+        self.note_clean_over(at, die, scope, &clean, out);
         clean
     }
 
     /// What follows the cleans in the scopes `over`.
-    fn after_cleans<W>(&mut self, at: TimeNs, die: DieId, over: u64, in_state_3: bool, undisturbed: bool, fx: &mut Effects<W>) {
+    fn after_cleans(&mut self, at: TimeNs, die: DieId, over: u64, in_state_3: bool, undisturbed: bool, out: &mut Outbox) {
         let (preemptive, by_plane) = (self.params.gc.preemption.is_some(), self.by_plane);
         let state = self.die(die);
         match state.awaits {
@@ -335,33 +326,33 @@ impl Ssd {
             _ => state.awaits = None,
         }
         if state.slot_is_free() {
-            if preemptive && in_state_3 && self.serve_high_priority(at, die, fx) {
+            if preemptive && in_state_3 && self.serve_high_priority(at, die, out) {
                 return;
             }
-            if self.begin_forced(at, die, fx) && !by_plane {
+            if self.begin_forced(at, die, out) && !by_plane {
                 return;
             }
-            if undisturbed && self.begin_idle(at, die, fx) && !by_plane {
+            if undisturbed && self.begin_idle(at, die, out) && !by_plane {
                 return;
             }
-            if preemptive && self.begin_needed(at, die, Cause::Needed, fx) && !by_plane {
+            if preemptive && self.begin_needed(at, die, Cause::Needed, out) && !by_plane {
                 return;
             }
         } else if preemptive {
             self.dies[die.index()].check_follows = true;
         }
-        self.go_on(at, die, fx);
+        self.go_on(at, die, out);
     }
 
     /// After state 3: the first high-priority write comes before anything else (rule 33). Says whether it does.
-    fn serve_high_priority<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) -> bool {
+    fn serve_high_priority(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) -> bool {
         let Some(id) = self.dies[die.index()].queue.first_high_priority_write(&self.waiting) else { return false };
         let Some(pool) = self.ftl.place(die, self.waiting[id].lpn, self.busy_pools(die)) else {
             self.waiting[id].refuse(at);
             return false;
         };
         self.die(die).check_follows = true;
-        self.serve(at, id, None, pool, fx);
+        self.serve(at, id, None, pool, out);
         true
     }
 }

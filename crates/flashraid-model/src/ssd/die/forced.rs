@@ -1,8 +1,8 @@
 //! Collection on the controller's message, and what a member tells the controller (rules 41 to 46, 99, 100, 119 and 122).
 
-use super::super::{Effects, Ssd};
+use super::super::{Outbox, Ssd};
 use super::{Cause, Clean, NEVER};
-use crate::coordination::{MemberRole, MemberState, Need, News, Notice, Notify, ToController, ToMember, Work};
+use crate::coordination::{MemberRole, MemberState, Need, News, Notify, ToController, ToMember, Work};
 use crate::events::TimeNs;
 use crate::ids::DieId;
 use crate::request::OpKind;
@@ -80,11 +80,11 @@ impl Agent {
 
 impl Ssd {
     /// From now on the member speaks the protocol; it must not be immediate.
-    pub fn become_ggc_aware<W>(&mut self, now: TimeNs, role: MemberRole, fx: &mut Effects<W>) {
+    pub fn become_ggc_aware(&mut self, now: TimeNs, role: MemberRole, out: &mut Outbox) {
         if self.drive.is_some() {
-            return self.with_drive(fx, |drive| drive.become_ggc_aware(now, role));
+            return self.with_drive(out, |drive, out| drive.become_ggc_aware(now, role, out));
         }
-        self.catch_up_each(now, NEVER, fx);
+        self.catch_up_each(now, NEVER, out);
         let agent = Agent {
             role,
             dies_left: 0,
@@ -106,21 +106,21 @@ impl Ssd {
         };
         self.agent = Some(agent);
         for die in (0..self.dies.len() as u32).map(DieId) {
-            self.keep_awake(die, fx);
+            self.keep_awake(die, out);
         }
     }
 
     /// A message of the controller has arrived; all else that happens at this nanosecond has happened.
-    pub fn receive<W>(&mut self, now: TimeNs, message: ToMember, fx: &mut Effects<W>) {
+    pub fn receive(&mut self, now: TimeNs, message: ToMember, out: &mut Outbox) {
         if self.drive.is_some() {
-            return self.with_drive(fx, |drive| drive.receive(now, message));
+            return self.with_drive(out, |drive, out| drive.receive(now, message, out));
         }
-        self.catch_up_each(now, NEVER, fx);
+        self.catch_up_each(now, NEVER, out);
         match message {
-            ToMember::Force(work) | ToMember::Grant(work) => self.force(now, work, fx),
+            ToMember::Force(work) | ToMember::Grant(work) => self.force(now, work, out),
             ToMember::Stop => self.agent_mut().stopped = true,
             ToMember::Deny => self.agent_mut().denied = true,
-            ToMember::TellState => self.tell(now, ToController::GcState(self.state()), fx),
+            ToMember::TellState => self.tell(now, ToController::GcState(self.state()), out),
         }
     }
 
@@ -145,12 +145,12 @@ impl Ssd {
         self.agent.as_mut().expect("only members that know the protocol get and send messages")
     }
 
-    fn tell<W>(&self, at: TimeNs, message: ToController, fx: &mut Effects<W>) {
-        self.report(at, News::Sends(message), fx);
+    fn tell(&self, at: TimeNs, message: ToController, out: &mut Outbox) {
+        self.report(at, News::Sends(message), out);
     }
 
-    fn report<W>(&self, at: TimeNs, news: News, fx: &mut Effects<W>) {
-        fx.notices.push(Notice { at, member: self.member.0, news });
+    fn report(&self, at: TimeNs, news: News, out: &mut Outbox) {
+        out.report(at, self.member, news);
     }
 
     fn state(&self) -> MemberState {
@@ -158,7 +158,7 @@ impl Ssd {
         MemberState { free_blocks_min, blocks_above_start: free_blocks_min.saturating_sub(self.params.gc.start_free_blocks) }
     }
 
-    fn force<W>(&mut self, now: TimeNs, work: Work, fx: &mut Effects<W>) {
+    fn force(&mut self, now: TimeNs, work: Work, out: &mut Outbox) {
         let dies = self.params.geometry.dies;
         let MemberRole { across_dies, t_soft_free_blocks, .. } = self.agent_mut().role;
         let takes_part = |die: u32| across_dies || self.ftl.free_blocks(DieId(die)).0 <= t_soft_free_blocks;
@@ -180,7 +180,7 @@ impl Ssd {
             ..agent.soft
         };
         if taking_part.is_empty() {
-            return self.member_done(now, fx);
+            return self.member_done(now, out);
         }
         for die in &taking_part {
             let state = &mut self.dies[die.index()];
@@ -190,16 +190,16 @@ impl Ssd {
             state.forced = Some(Forced { counted, ..forced });
         }
         for die in taking_part {
-            if self.dies[die.index()].slot_is_free() && self.begin_forced(now, die, fx) {
-                self.catch_up(now, 0, die, fx);
+            if self.dies[die.index()].slot_is_free() && self.begin_forced(now, die, out) {
+                self.catch_up(now, 0, die, out);
             }
-            self.keep_awake(die, fx);
+            self.keep_awake(die, out);
         }
     }
 
     /// With a free slot: begins the cleans that the die has been forced to make, or reports that it is done. Says whether a clean
     /// began.
-    pub(super) fn begin_forced<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) -> bool {
+    pub(super) fn begin_forced(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) -> bool {
         let state = &self.dies[die.index()];
         let Some(mut forced) = state.forced else { return false };
         if !self.by_plane && state.cleans[0].is_some() {
@@ -212,11 +212,11 @@ impl Ssd {
             if let Some((pool, victim)) = self.ftl.next_clean_of_fewest_free(die, self.busy_pools(die)) {
                 let scope = if self.by_plane { pool } else { 0 };
                 self.die(die).forced = Some(Forced { counted: Some(1 << scope), ..forced });
-                self.begin_clean(at, die, pool, victim, Cause::Forced, false, fx);
+                self.begin_clean(at, die, pool, victim, Cause::Forced, false, out);
                 return true;
             }
             let Some(then) = forced.after_one_victim() else {
-                self.forced_over(at, die, fx);
+                self.forced_over(at, die, out);
                 return false;
             };
             self.die(die).forced = Some(then);
@@ -224,43 +224,43 @@ impl Ssd {
         }
         let stop = self.params.gc.stop_free_blocks;
         let idle_is_over = self.agent_mut().stopped || !self.dies[die.index()].queue.is_empty();
-        let began = self.begin_cleans(at, die, Cause::Forced, false, fx, |ftl, busy| match forced.work {
+        let began = self.begin_cleans(at, die, Cause::Forced, false, out, |ftl, busy| match forced.work {
             Work::Watermark => ftl.next_clean_below(die, stop + 1, busy),
             _ if idle_is_over => None,
             _ => ftl.next_idle_clean(die, busy),
         });
         if !began && !self.dies[die.index()].cleans_any() {
-            self.forced_over(at, die, fx);
+            self.forced_over(at, die, out);
         }
         began
     }
 
-    fn forced_over<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+    fn forced_over(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) {
         self.die(die).forced = None;
         let agent = self.agent_mut();
         agent.dies_left -= 1;
         if agent.dies_left == 0 {
-            self.member_done(at, fx);
+            self.member_done(at, out);
         }
     }
 
     /// The forced cycle of the member is over.
-    fn member_done<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
-        self.tell(at, ToController::GcDone, fx);
+    fn member_done(&mut self, at: TimeNs, out: &mut Outbox) {
+        self.tell(at, ToController::GcDone, out);
         let Agent { role, soft, .. } = self.agent_mut();
         match role.notify {
-            Notify::AtStart => self.ask(at, fx),
-            Notify::Soft if soft.low_at == at || soft.limit_at == at => self.will_ask(at, fx),
+            Notify::AtStart => self.ask(at, out),
+            Notify::Soft if soft.low_at == at || soft.limit_at == at => self.will_ask(at, out),
             Notify::Soft => {}
         }
     }
 
     /// A clean of the die, forced or not, is over.
-    pub(super) fn note_clean_over<W>(&mut self, at: TimeNs, die: DieId, scope: u32, clean: &Clean, fx: &mut Effects<W>) {
+    pub(super) fn note_clean_over(&mut self, at: TimeNs, die: DieId, scope: u32, clean: &Clean, out: &mut Outbox) {
         let Some(agent) = &mut self.agent else { return };
         if clean.needed && clean.began == agent.request.0 {
             agent.request.1 -= 1;
-            self.ask(at, fx);
+            self.ask(at, out);
         }
         let state = self.die(die);
         if let Some(Forced { counted: Some(counted), .. }) = &mut state.forced {
@@ -270,23 +270,23 @@ impl Ssd {
                 if then.is_some() {
                     state.forced = then;
                 } else {
-                    self.forced_over(at, die, fx);
+                    self.forced_over(at, die, out);
                 }
             }
         }
     }
 
     /// A die is about to begin a clean because a pool needs one.
-    pub(super) fn note_needed_clean<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
+    pub(super) fn note_needed_clean(&mut self, at: TimeNs, out: &mut Outbox) {
         let Some(agent) = &mut self.agent else { return };
         if agent.asks_softly() {
             agent.soft.limit_at = at;
             let SoftNotification { has_asked, has_said_limit, .. } = agent.soft;
             if has_asked {
-                self.report(at, News::CollectsUnanswered, fx);
+                self.report(at, News::CollectsUnanswered, out);
             }
             if !has_said_limit {
-                self.will_ask(at, fx);
+                self.will_ask(at, out);
             }
             return;
         }
@@ -297,22 +297,22 @@ impl Ssd {
         if agent.request.0 == at {
             agent.request.1 += 1;
         } else {
-            self.ask(at, fx);
+            self.ask(at, out);
         }
     }
 
     /// Asks for collection if there is reason to. Its dies come to the same nanosecond in any order: this is tried whenever
     /// something has happened that lets the member ask, and comes to the same as if it were tried once at the end (rule 43).
-    fn ask<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
+    fn ask(&mut self, at: TimeNs, out: &mut Outbox) {
         let agent = self.agent_mut();
         if agent.dies_left == 0 && agent.request.1 == 0 && agent.needed_began.0 == at {
             agent.request = agent.needed_began;
-            self.tell(at, ToController::GcRequest(Need::AT_LIMIT), fx);
+            self.tell(at, ToController::GcRequest(Need::AT_LIMIT), out);
         }
     }
 
     /// A host write has begun.
-    pub(super) fn note_write<W>(&mut self, at: TimeNs, die: DieId, pool: u32, fx: &mut Effects<W>) {
+    pub(super) fn note_write(&mut self, at: TimeNs, die: DieId, pool: u32, out: &mut Outbox) {
         let Some(agent) = &mut self.agent else { return };
         let may_register = agent.role.registers && !agent.participates;
         let may_ask = agent.asks_softly() && !agent.soft.has_said_limit;
@@ -331,26 +331,26 @@ impl Ssd {
                 agent.soft.limit_at = at;
             }
             if is_at_start || !agent.soft.has_asked {
-                self.will_ask(at, fx);
+                self.will_ask(at, out);
             }
         }
         if may_register {
-            self.tell(at, ToController::Participate, fx);
+            self.tell(at, ToController::Participate, out);
         }
     }
 
     /// Has the array let it ask at the end of this nanosecond, unless it is in a forced cycle.
-    fn will_ask<W>(&mut self, at: TimeNs, fx: &mut Effects<W>) {
+    fn will_ask(&mut self, at: TimeNs, out: &mut Outbox) {
         let agent = self.agent_mut();
         if agent.dies_left == 0 && agent.soft.asks_at != at {
             agent.soft.asks_at = at;
-            self.report(at, News::MayAsk, fx);
+            self.report(at, News::MayAsk, out);
         }
     }
 
     /// All else of this nanosecond has happened: asks softly if there is reason to (rule 119).
-    pub fn may_ask<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
-        self.catch_up_each(now, NEVER, fx);
+    pub fn may_ask(&mut self, now: TimeNs, out: &mut Outbox) {
+        self.catch_up_each(now, NEVER, out);
         let agent = self.agent_mut();
         agent.soft.asks_at = NEVER;
         let SoftNotification { has_asked, has_said_limit, limit_at, .. } = agent.soft;
@@ -361,7 +361,7 @@ impl Ssd {
         let need = self.need(is_at_limit);
         let soft = &mut self.agent_mut().soft;
         (soft.has_asked, soft.has_said_limit) = (true, need.at_limit);
-        self.tell(now, ToController::GcRequest(need), fx);
+        self.tell(now, ToController::GcRequest(need), out);
     }
 
     /// What it says when it asks.

@@ -5,7 +5,7 @@
 //! do, and whoever comes next (an operation, a message, a wake-up at the end of the clean, the end of the run) first catches up.
 //! Moves of a clean between which nothing can go in are made in one loop ([`Ssd::move_undisturbed`]).
 
-use super::super::{Effects, Ssd, SsdWake};
+use super::super::{Outbox, Ssd, SsdWake};
 use super::{Clean, Die, NEVER, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
 use crate::ftl::Procedure;
@@ -23,7 +23,7 @@ impl Ssd {
     /// Ends every wait that ends before `now`, and those that end now if they began before `scheduled`. A wait without length ends at
     /// once. Without laziness events have done all this.
     #[inline]
-    pub(super) fn catch_up<W>(&mut self, now: TimeNs, scheduled: TimeNs, die: DieId, fx: &mut Effects<W>) {
+    pub(super) fn catch_up(&mut self, now: TimeNs, scheduled: TimeNs, die: DieId, out: &mut Outbox) {
         if !self.lazy {
             return;
         }
@@ -44,32 +44,32 @@ impl Ssd {
             }
             let state = &self.dies[die.index()];
             let ends = if worker == Worker::SLOT { state.slot.work.ends } else { state.clean(0).work.ends };
-            self.work_over(ends, die, worker, fx);
+            self.work_over(ends, die, worker, out);
         }
     }
 
     /// Brings every die up to date: all that ended before `now` is counted and reported.
-    pub fn catch_up_all<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
-        self.catch_up_each(now, 0, fx);
+    pub fn catch_up_all(&mut self, now: TimeNs, out: &mut Outbox) {
+        self.catch_up_each(now, 0, out);
     }
 
     /// The same with all that ends now.
-    pub fn catch_up_with<W>(&mut self, now: TimeNs, fx: &mut Effects<W>) {
-        self.catch_up_each(now, NEVER, fx);
+    pub fn catch_up_with(&mut self, now: TimeNs, out: &mut Outbox) {
+        self.catch_up_each(now, NEVER, out);
     }
 
-    pub(super) fn catch_up_each<W>(&mut self, now: TimeNs, scheduled: TimeNs, fx: &mut Effects<W>) {
+    pub(super) fn catch_up_each(&mut self, now: TimeNs, scheduled: TimeNs, out: &mut Outbox) {
         if !self.lazy {
             return;
         }
         for die in (0..self.dies.len() as u32).map(DieId) {
-            self.catch_up(now, scheduled, die, fx);
-            self.keep_awake(die, fx);
+            self.catch_up(now, scheduled, die, out);
+            self.keep_awake(die, out);
         }
     }
 
     /// A wake-up of a die.
-    pub(in super::super) fn wake_lazy<W>(&mut self, now: TimeNs, die: DieId, fx: &mut Effects<W>) {
+    pub(in super::super) fn wake_lazy(&mut self, now: TimeNs, die: DieId, out: &mut Outbox) {
         let state = &mut self.dies[die.index()];
         if state.near_wake == now {
             state.near_wake = NEVER;
@@ -78,12 +78,12 @@ impl Ssd {
         } else {
             return;
         }
-        self.catch_up(now, NEVER, die, fx);
-        self.keep_awake(die, fx);
+        self.catch_up(now, NEVER, die, out);
+        self.keep_awake(die, out);
     }
 
     /// Makes sure that the die is woken when it has to be.
-    pub(super) fn keep_awake<W>(&mut self, die: DieId, fx: &mut Effects<W>) {
+    pub(super) fn keep_awake(&mut self, die: DieId, out: &mut Outbox) {
         if !self.lazy {
             return;
         }
@@ -94,7 +94,7 @@ impl Ssd {
             let at = slot.work.ends;
             if self.agent.is_some() && at != NEVER && state.far_wake != at {
                 self.dies[die.index()].far_wake = at;
-                fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Die(die)));
+                out.wake(at, SsdWake::Die(die));
             }
             return;
         }
@@ -127,7 +127,7 @@ impl Ssd {
         let missing = if near { state.near_wake != at } else { at < state.near_wake && at != state.far_wake };
         if missing {
             *(if near { &mut state.near_wake } else { &mut state.far_wake }) = at;
-            fx.agenda.schedule(at, (fx.wake)(self.member, SsdWake::Die(die)));
+            out.wake(at, SsdWake::Die(die));
         }
     }
 

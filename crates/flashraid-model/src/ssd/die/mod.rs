@@ -31,7 +31,7 @@ mod tests;
 mod together;
 mod work;
 
-use super::{Busy, Effects, NONE, Ssd, Waiting};
+use super::{Busy, NONE, Outbox, Ssd, Waiting};
 use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::request::OpKind;
@@ -351,9 +351,9 @@ impl Ssd {
 
     /// Puts an operation behind the others of its die. What ends at this nanosecond comes before it if it began before `scheduled`
     /// (rule 25).
-    pub(super) fn join_queue<W>(&mut self, now: TimeNs, scheduled: TimeNs, id: u32, fx: &mut Effects<W>) {
+    pub(super) fn join_queue(&mut self, now: TimeNs, scheduled: TimeNs, id: u32, out: &mut Outbox) {
         let Waiting { die, op, .. } = self.waiting[id];
-        self.catch_up(now, scheduled, die, fx);
+        self.catch_up(now, scheduled, die, out);
         let state = &mut self.dies[die.index()];
         self.waiting[id].collected_before_ns = state.collecting.at(now);
         state.queue.push(id, &mut self.waiting);
@@ -366,17 +366,17 @@ impl Ssd {
         }
         let waits = state.awaits.is_some();
         if !waits {
-            self.go_on(now, die, fx);
+            self.go_on(now, die, out);
         }
         if self.still_waits(die, id) {
-            self.join_step(now, scheduled, id, fx);
+            self.join_step(now, scheduled, id, out);
         }
         if self.suspension.is_some() && self.still_waits(die, id) {
-            self.interrupt_for(now, id, fx);
+            self.interrupt_for(now, id, out);
         }
         // What takes no time happens at once.
-        self.catch_up(now, 0, die, fx);
-        self.keep_awake(die, fx);
+        self.catch_up(now, 0, die, out);
+        self.keep_awake(die, out);
     }
 
     /// Whether an operation that has just joined the queue is still there.
@@ -386,52 +386,52 @@ impl Ssd {
     }
 
     /// A wait of a worker is over: its next step begins, or what follows is decided.
-    fn wait_over<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, fx: &mut Effects<W>) {
+    fn wait_over(&mut self, at: TimeNs, die: DieId, worker: Worker, out: &mut Outbox) {
         if let Some(number) = self.die(die).mate_of(worker) {
-            self.mate_goes_on(at, die, number, fx);
+            self.mate_goes_on(at, die, number, out);
         } else if self.die(die).work_mut(worker).has_steps() {
-            self.next_work_step(at, die, worker, fx);
+            self.next_work_step(at, die, worker, out);
         } else {
-            self.work_over(at, die, worker, fx);
+            self.work_over(at, die, worker, out);
         }
     }
 
-    fn work_over<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, fx: &mut Effects<W>) {
+    fn work_over(&mut self, at: TimeNs, die: DieId, worker: Worker, out: &mut Outbox) {
         if let Some(number) = self.dies[die.index()].mate_of(worker) {
-            return self.mate_over(at, die, number, fx);
+            return self.mate_over(at, die, number, out);
         }
-        let Some(scope) = worker.scope() else { return self.slot_work_over(at, die, fx) };
+        let Some(scope) = worker.scope() else { return self.slot_work_over(at, die, out) };
         match self.dies[die.index()].clean(scope).phase {
-            Phase::Poll => self.polled(at, die, scope, fx),
-            Phase::Read => self.point(at, die, scope, fx),
+            Phase::Poll => self.polled(at, die, scope, out),
+            Phase::Read => self.point(at, die, scope, out),
             Phase::Program => {
-                self.program_over(at, die, scope, fx);
-                self.point(at, die, scope, fx);
+                self.program_over(at, die, scope, out);
+                self.point(at, die, scope, out);
             }
-            Phase::Erase => self.clean_over(at, die, scope, fx),
+            Phase::Erase => self.clean_over(at, die, scope, out),
             Phase::Aside => unreachable!("a clean that stands aside waits for no time"),
         }
     }
 
-    fn slot_work_over<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+    fn slot_work_over(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) {
         match self.dies[die.index()].slot.phase {
-            SlotPhase::Resting => self.rest_over(at, die, fx),
+            SlotPhase::Resting => self.rest_over(at, die, out),
             SlotPhase::Command | SlotPhase::Merge => {
-                self.leave(at, die, fx);
-                self.slot_freed(at, die, fx);
+                self.leave(at, die, out);
+                self.slot_freed(at, die, out);
             }
-            SlotPhase::Suspending => self.serve_while_suspended(at, die, fx),
+            SlotPhase::Suspending => self.serve_while_suspended(at, die, out),
             SlotPhase::SuspendedRead => {
-                self.leave(at, die, fx);
-                self.serve_while_suspended(at, die, fx);
+                self.leave(at, die, out);
+                self.serve_while_suspended(at, die, out);
             }
-            SlotPhase::Resuming => self.resume(at, die, fx),
+            SlotPhase::Resuming => self.resume(at, die, out),
             SlotPhase::Free | SlotPhase::Together => unreachable!("it waits for no time of its own"),
         }
     }
 
     /// The operation of the slot leaves the die, if its end has not been told in advance.
-    fn leave<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+    fn leave(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) {
         let channels = !self.channels.is_empty();
         let state = self.die(die);
         let id = std::mem::replace(&mut state.slot.leaving, NONE);
@@ -445,43 +445,43 @@ impl Ssd {
             }
         }
         if id != NONE {
-            self.leaves_die(at, id, fx);
+            self.leaves_die(at, id, out);
         }
     }
 
     /// The slot has become free: the clean that let the operation in polls again, then a check that is due, then the queue (rules
     /// 94 and 97).
-    fn slot_freed<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+    fn slot_freed(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) {
         let by_plane = self.by_plane;
         let state = self.die(die);
         state.slot.phase = SlotPhase::Free;
         state.slot.work.ends = NEVER;
         if let Some(scope) = state.slot.let_in_by.take() {
             state.collecting.set(at, true);
-            self.point(at, die, scope, fx);
+            self.point(at, die, scope, out);
             // A poll that takes no time may have let in the next operation: what is due stays due.
             if !by_plane || !self.dies[die.index()].slot_is_free() {
                 return;
             }
         }
         if std::mem::take(&mut self.die(die).check_follows) {
-            if self.begin_forced(at, die, fx) && !by_plane {
+            if self.begin_forced(at, die, out) && !by_plane {
                 return;
             }
-            if self.begin_needed(at, die, Cause::Needed, fx) && !by_plane {
+            if self.begin_needed(at, die, Cause::Needed, out) && !by_plane {
                 return;
             }
         }
-        self.go_on(at, die, fx);
+        self.go_on(at, die, out);
     }
 
     /// What the die does next, if its slot is free (rule 91).
-    fn go_on<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+    fn go_on(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) {
         if !self.dies[die.index()].slot_is_free() {
             return;
         }
         let by_plane = self.by_plane;
-        if self.dies[die.index()].forced.is_some() && self.begin_forced(at, die, fx) && !by_plane {
+        if self.dies[die.index()].forced.is_some() && self.begin_forced(at, die, out) && !by_plane {
             return;
         }
         let state = &self.dies[die.index()];
@@ -490,7 +490,7 @@ impl Ssd {
         }
         let head = state.queue.head();
         if head == NONE {
-            return self.rest(at, die, fx);
+            return self.rest(at, die, out);
         }
         if !by_plane && state.cleans[0].is_some() {
             return;
@@ -498,16 +498,16 @@ impl Ssd {
         let kind = self.waiting[head].op.kind;
         if self.checks_before(kind) {
             if self.params.gc.instantaneous {
-                self.clean_instantly(at, die, fx);
-            } else if self.begin_needed(at, die, Cause::Needed, fx) && !by_plane {
+                self.clean_instantly(at, die, out);
+            } else if self.begin_needed(at, die, Cause::Needed, out) && !by_plane {
                 return;
             }
         }
-        self.serve_head(at, die, fx);
+        self.serve_head(at, die, out);
     }
 
     /// Serves the head of the queue, or sees what it has to wait for (rules 92 and 93).
-    fn serve_head<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+    fn serve_head(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) {
         let state = &self.dies[die.index()];
         let head = state.queue.head();
         if head == NONE || !state.slot_is_free() {
@@ -518,7 +518,7 @@ impl Ssd {
         let Waiting { op, lpn, .. } = self.waiting[head];
         let awaited = match op.kind {
             OpKind::Write => match self.ftl.place(die, lpn, busy) {
-                Some(pool) => return self.serve(at, head, None, pool, fx),
+                Some(pool) => return self.serve(at, head, None, pool, out),
                 None => {
                     assert!(busy != 0, "rule 16: a check leaves room in some pool");
                     Awaited::AnyScope
@@ -526,7 +526,7 @@ impl Ssd {
             },
             _ => match self.scope_of(die, lpn, op.kind).filter(|&scope| busy >> scope & 1 == 1) {
                 Some(scope) => Awaited::Scope(scope),
-                None => return self.serve(at, head, None, 0, fx),
+                None => return self.serve(at, head, None, 0, out),
             },
         };
         self.die(die).awaits = Some(awaited);
@@ -541,7 +541,7 @@ impl Ssd {
     }
 
     /// Serves an operation by itself; a write goes to `pool`.
-    fn serve<W>(&mut self, at: TimeNs, id: u32, let_in_by: Option<u32>, pool: u32, fx: &mut Effects<W>) {
+    fn serve(&mut self, at: TimeNs, id: u32, let_in_by: Option<u32>, pool: u32, out: &mut Outbox) {
         let Waiting { op, lpn, die, .. } = self.waiting[id];
         self.take_waiting(at, id, let_in_by.is_some());
         let mapped = op.kind != OpKind::Read || self.ftl.is_mapped(lpn);
@@ -553,7 +553,7 @@ impl Ssd {
         operation.starts(at, false);
         self.durations.spend(op.kind, mapped, sealed, &mut operation.time);
         if op.kind == OpKind::Write {
-            self.note_write(at, die, pool, fx);
+            self.note_write(at, die, pool, out);
         }
         let (lazy, suspends) = (self.lazy, self.suspension.is_some());
         let before_program_ns = self.durations.before_program_ns();
@@ -571,15 +571,15 @@ impl Ssd {
                 state.slot.work.interruptible(at + before_program_ns, lpn);
                 state.slot.leaving = id;
             } else {
-                self.finish(id, at + duration_ns, fx);
+                self.finish(id, at + duration_ns, out);
             }
         } else {
             state.slot.leaving = id;
             let steps = self.durations.command_steps(op.kind, mapped, sealed);
-            self.begin_work(at, die, Worker::SLOT, steps, lpn, fx);
+            self.begin_work(at, die, Worker::SLOT, steps, lpn, out);
         }
         if op.kind != OpKind::Read {
-            self.place_waiting(at, fx);
+            self.place_waiting(at, out);
         }
     }
 

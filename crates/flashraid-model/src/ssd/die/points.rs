@@ -1,6 +1,6 @@
 //! Points between the steps of a clean: the poll of the queue, who may go in, and the step that follows (rules 31 and 33 to 36, 94).
 
-use super::super::{Effects, Pipeline, Preemption, Ssd, Waiting};
+use super::super::{Outbox, Pipeline, Preemption, Ssd, Waiting};
 use super::queue::Admitted;
 use super::{Clean, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
@@ -14,17 +14,17 @@ impl Ssd {
     }
 
     /// A point is reached: a poll, unless the state allows none any more.
-    pub(super) fn point<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+    pub(super) fn point(&mut self, at: TimeNs, die: DieId, scope: u32, out: &mut Outbox) {
         if self.dies[die.index()].clean(scope).state == State::AllWait {
-            self.next_step(at, die, scope, fx);
+            self.next_step(at, die, scope, out);
         } else {
             let poll_ns = self.durations.poll_ns;
-            self.begin_phase(at, die, scope, Phase::Poll, self.durations.poll_steps(), poll_ns, fx);
+            self.begin_phase(at, die, scope, Phase::Poll, self.durations.poll_steps(), poll_ns, out);
         }
     }
 
     /// A poll is over.
-    pub(super) fn polled<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+    pub(super) fn polled(&mut self, at: TimeNs, die: DieId, scope: u32, out: &mut Outbox) {
         self.update_state(at, die, scope);
         let state = &self.dies[die.index()];
         let clean = state.clean(scope);
@@ -33,11 +33,11 @@ impl Ssd {
             self.ftl.prefetch_moves(victim);
         }
         if clean_state == State::AllWait || state.queue.is_empty() || !state.slot_is_free() {
-            self.next_step(at, die, scope, fx);
+            self.next_step(at, die, scope, out);
         } else if register == NO_PAGE {
-            self.at_point_2(at, die, scope, fx);
+            self.at_point_2(at, die, scope, out);
         } else {
-            self.at_point_1(at, die, scope, fx);
+            self.at_point_1(at, die, scope, out);
         }
     }
 
@@ -109,7 +109,7 @@ impl Ssd {
         op.kind == kind && (kind == OpKind::Write || self.ftl.is_mapped(lpn))
     }
 
-    fn at_point_1<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+    fn at_point_1(&mut self, at: TimeNs, die: DieId, scope: u32, out: &mut Outbox) {
         let Preemption { merge, pipeline, .. } = *self.preemption();
         let clean = self.dies[die.index()].clean(scope);
         let (register, pool) = (clean.register, clean.pool);
@@ -119,22 +119,22 @@ impl Ssd {
             && let Some(id) = self.dies[die.index()].queue.first_on(register, &self.waiting)
             && self.waiting[id].op.kind != OpKind::Trim
         {
-            return self.merge(at, id, scope, fx);
+            return self.merge(at, id, scope, out);
         }
         let admitted = Admitted { reads: false, writes: self.writes_may_go_in(at, die, scope) };
-        let Some(id) = self.first_candidate(die, scope, admitted) else { return self.next_step(at, die, scope, fx) };
+        let Some(id) = self.first_candidate(die, scope, admitted) else { return self.next_step(at, die, scope, out) };
         if pipeline != Pipeline::Off
             && register_is_valid
             && self.dies[die.index()].queue.first_on(register, &self.waiting).is_none_or(|id| self.waiting[id].op.kind != OpKind::Write)
             && let Some(ids) = self.all_of_kind(die, scope, admitted, OpKind::Write)
         {
-            return self.program_all(at, &ids, die, scope, fx);
+            return self.program_all(at, &ids, die, scope, out);
         }
         let pool = self.pool_at_point(die, self.waiting[id].lpn, pool).expect("only a write that has room goes in");
-        self.serve(at, id, Some(scope), pool, fx);
+        self.serve(at, id, Some(scope), pool, out);
     }
 
-    fn at_point_2<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+    fn at_point_2(&mut self, at: TimeNs, die: DieId, scope: u32, out: &mut Outbox) {
         let Preemption { reorder, pipeline, .. } = *self.preemption();
         let admitted = Admitted { reads: true, writes: self.writes_may_go_in(at, die, scope) };
         let first = self.first_candidate(die, scope, admitted);
@@ -147,51 +147,51 @@ impl Ssd {
             if let Some(Waiting { lpn, .. }) = wanted
                 && self.ftl.lies_in(lpn, victim)
             {
-                return self.read_page(at, die, scope, lpn, fx);
+                return self.read_page(at, die, scope, lpn, out);
             }
         }
-        let Some(id) = first else { return self.next_step(at, die, scope, fx) };
+        let Some(id) = first else { return self.next_step(at, die, scope, out) };
         if pipeline != Pipeline::Off
             && let Some(lpn) = self.ftl.first_valid_lpn(victim)
             && let Some(ids) = self.all_of_kind(die, scope, admitted, OpKind::Read)
         {
-            return self.read_all(at, &ids, die, scope, lpn, fx);
+            return self.read_all(at, &ids, die, scope, lpn, out);
         }
         let Waiting { op, lpn, .. } = self.waiting[id];
         let pool =
             if op.kind == OpKind::Write { self.pool_at_point(die, lpn, pool).expect("only a write that has room goes in") } else { 0 };
-        self.serve(at, id, Some(scope), pool, fx);
+        self.serve(at, id, Some(scope), pool, out);
     }
 
     /// The clean's own next step by itself.
-    pub(super) fn next_step<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+    pub(super) fn next_step(&mut self, at: TimeNs, die: DieId, scope: u32, out: &mut Outbox) {
         let Clean { register, victim, .. } = *self.dies[die.index()].clean(scope);
         if register == NO_PAGE {
             match self.ftl.first_valid_lpn(victim) {
-                Some(lpn) => self.read_page(at, die, scope, lpn, fx),
+                Some(lpn) => self.read_page(at, die, scope, lpn, out),
                 None => {
                     let ns = self.durations.erase_ns;
-                    self.begin_phase(at, die, scope, Phase::Erase, self.durations.erase_steps(), ns, fx);
+                    self.begin_phase(at, die, scope, Phase::Erase, self.durations.erase_steps(), ns, out);
                 }
             }
         } else if self.ftl.lies_in(register, victim) {
-            self.program_page(at, die, scope, fx);
+            self.program_page(at, die, scope, out);
         } else {
             self.counters.gc_pages_dropped += 1;
             let clean = self.dies[die.index()].clean_mut(scope);
             clean.register = NO_PAGE;
             let merged = std::mem::take(&mut clean.merged);
-            self.drop_merged(merged, at, fx);
-            self.point(at, die, scope, fx);
+            self.drop_merged(merged, at, out);
+            self.point(at, die, scope, out);
         }
     }
 
-    fn read_page<W>(&mut self, at: TimeNs, die: DieId, scope: u32, lpn: Lpn, fx: &mut Effects<W>) {
+    fn read_page(&mut self, at: TimeNs, die: DieId, scope: u32, lpn: Lpn, out: &mut Outbox) {
         let plane = self.ftl.plane_of(lpn);
         let clean = self.dies[die.index()].clean_mut(scope);
         (clean.register, clean.plane) = (lpn, plane);
         let ns = self.durations.read_of_clean_ns();
-        self.begin_phase(at, die, scope, Phase::Read, self.durations.read_of_clean_steps(), ns, fx);
+        self.begin_phase(at, die, scope, Phase::Read, self.durations.read_of_clean_steps(), ns, out);
     }
 
     /// Takes the new place of the page in the register: its plane, and whether its program seals a block.
@@ -209,13 +209,13 @@ impl Ssd {
         moved
     }
 
-    fn program_page<W>(&mut self, at: TimeNs, die: DieId, scope: u32, fx: &mut Effects<W>) {
+    fn program_page(&mut self, at: TimeNs, die: DieId, scope: u32, out: &mut Outbox) {
         let moved = self.place_moved_page(die, scope);
-        self.program_alone(at, die, scope, moved, fx);
+        self.program_alone(at, die, scope, moved, out);
     }
 
     /// The program of the page in the register goes on by itself.
-    pub(super) fn program_alone<W>(&mut self, at: TimeNs, die: DieId, scope: u32, moved: Moved, fx: &mut Effects<W>) {
+    pub(super) fn program_alone(&mut self, at: TimeNs, die: DieId, scope: u32, moved: Moved, out: &mut Outbox) {
         let (lazy, suspends) = (self.lazy, self.suspension.is_some());
         let Moved { sealed, crosses, .. } = moved;
         let crossing_ns = self.durations.crossing_ns(crosses);
@@ -223,11 +223,11 @@ impl Ssd {
         let clean = self.dies[die.index()].clean_mut(scope);
         let merged = std::mem::take(&mut clean.merged);
         if lazy && !suspends {
-            self.finish_all(merged, at + ns, fx);
+            self.finish_all(merged, at + ns, out);
         } else {
             clean.ends_with_phase = merged;
         }
-        self.begin_phase(at, die, scope, Phase::Program, self.durations.program_of_clean_steps(sealed, crosses), ns, fx);
+        self.begin_phase(at, die, scope, Phase::Program, self.durations.program_of_clean_steps(sealed, crosses), ns, out);
         if lazy {
             // Transfers are not interrupted.
             self.dies[die.index()].clean_mut(scope).work.flight_from += crossing_ns;
@@ -235,7 +235,7 @@ impl Ssd {
     }
 
     /// An operation on the page in the register is served from it (rule 35).
-    fn merge<W>(&mut self, at: TimeNs, id: u32, scope: u32, fx: &mut Effects<W>) {
+    fn merge(&mut self, at: TimeNs, id: u32, scope: u32, out: &mut Outbox) {
         let Waiting { op, die, .. } = self.waiting[id];
         self.take_waiting(at, id, true);
         let transfer_ns = self.durations.transfer_ns;
@@ -257,7 +257,7 @@ impl Ssd {
         } else {
             self.counters.host_pages_read += 1;
             if lazy {
-                self.finish(id, at + transfer_ns, fx);
+                self.finish(id, at + transfer_ns, out);
             } else {
                 self.die(die).slot.leaving = id;
             }
@@ -265,10 +265,10 @@ impl Ssd {
         if lazy {
             self.die(die).slot.work.wait(at, transfer_ns);
         } else {
-            self.begin_work(at, die, Worker::SLOT, steps, NO_PAGE, fx);
+            self.begin_work(at, die, Worker::SLOT, steps, NO_PAGE, out);
         }
         if op.kind == OpKind::Write {
-            self.place_waiting(at, fx);
+            self.place_waiting(at, out);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reads that interrupt a program or an erase in flight (Wu & He, FAST 2012; rules 39 and 102).
 
-use super::super::{Effects, NONE, Ssd, Waiting};
+use super::super::{NONE, Outbox, Ssd, Waiting};
 use super::queue::Admitted;
 use super::{Clean, NO_PAGE, Phase, SlotPhase, State, Work, Worker};
 use crate::events::TimeNs;
@@ -32,7 +32,7 @@ impl Suspended {
 
 impl Ssd {
     /// An operation has joined the queue and waits: it may interrupt what is in flight.
-    pub(super) fn interrupt_for<W>(&mut self, now: TimeNs, id: u32, fx: &mut Effects<W>) {
+    pub(super) fn interrupt_for(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let Some(suspension) = self.suspension else { return };
         let Waiting { op, lpn, die, .. } = self.waiting[id];
         if op.kind != OpKind::Read || !self.ftl.holds(die, lpn) {
@@ -74,20 +74,20 @@ impl Ssd {
         state.slot.suspended = Some(Suspended { worker, rest_ns, programmed, scope, leaving, own });
         state.slot.phase = SlotPhase::Suspending;
         self.counters.suspensions += 1;
-        self.begin_slot_wait(now, die, suspension.suspend_ns, fx);
+        self.begin_slot_wait(now, die, suspension.suspend_ns, out);
     }
 
     /// The slot's own wait, with an event if there have to be events.
-    fn begin_slot_wait<W>(&mut self, at: TimeNs, die: DieId, ns: u64, fx: &mut Effects<W>) {
+    fn begin_slot_wait(&mut self, at: TimeNs, die: DieId, ns: u64, out: &mut Outbox) {
         if self.lazy {
             self.die(die).slot.work.wait(at, ns);
         } else {
-            self.begin_work(at, die, Worker::SLOT, std::iter::once(super::work::Step::wait(ns)), NO_PAGE, fx);
+            self.begin_work(at, die, Worker::SLOT, std::iter::once(super::work::Step::wait(ns)), NO_PAGE, out);
         }
     }
 
     /// The next read that may go in, or the way back.
-    pub(super) fn serve_while_suspended<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+    pub(super) fn serve_while_suspended(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) {
         let state = &self.dies[die.index()];
         let suspended = state.slot.suspended.as_ref().expect("something is suspended");
         let (of_clean, programmed) = (suspended.worker != Worker::SLOT, suspended.programmed);
@@ -103,7 +103,7 @@ impl Ssd {
             let state = self.die(die);
             state.collecting.set(at, of_clean);
             state.slot.phase = SlotPhase::Resuming;
-            return self.begin_slot_wait(at, die, resume_ns, fx);
+            return self.begin_slot_wait(at, die, resume_ns, out);
         };
         let lpn = self.waiting[id].lpn;
         self.take_waiting(at, id, of_clean);
@@ -118,16 +118,16 @@ impl Ssd {
         state.slot.phase = SlotPhase::SuspendedRead;
         if lazy {
             state.slot.work.wait(at, ns);
-            self.finish(id, at + ns, fx);
+            self.finish(id, at + ns, out);
         } else {
             state.slot.leaving = id;
             let steps = self.durations.command_steps(OpKind::Read, mapped, false);
-            self.begin_work(at, die, Worker::SLOT, steps, NO_PAGE, fx);
+            self.begin_work(at, die, Worker::SLOT, steps, NO_PAGE, out);
         }
     }
 
     /// The interrupted operation goes on.
-    pub(super) fn resume<W>(&mut self, at: TimeNs, die: DieId, fx: &mut Effects<W>) {
+    pub(super) fn resume(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) {
         let state = self.die(die);
         let Suspended { worker, rest_ns, leaving, own, .. } = state.slot.suspended.take().expect("something is suspended");
         state.slot.leaving = leaving;
@@ -140,9 +140,9 @@ impl Ssd {
         }
         let work = state.work_mut(worker);
         work.plain_end = at + rest_ns + work.rest_ns();
-        self.begin_wait(at, die, worker, rest_ns, at, fx);
+        self.begin_wait(at, die, worker, rest_ns, at, out);
         if worker != Worker::SLOT && self.by_plane {
-            self.slot_freed(at, die, fx);
+            self.slot_freed(at, die, out);
         }
     }
 }

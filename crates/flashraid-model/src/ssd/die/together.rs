@@ -12,7 +12,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{Effects, NONE, Pipeline, Ssd, Waiting};
+use super::super::{NONE, Outbox, Pipeline, Ssd, Waiting};
 use super::course::Course;
 use super::queue::Admitted;
 use super::work::{Step, Work};
@@ -176,7 +176,7 @@ impl Ssd {
     }
 
     /// Host reads together with the clean's read of the page `lpn`.
-    pub(super) fn read_all<W>(&mut self, at: TimeNs, ids: &[u32], die: DieId, scope: u32, lpn: Lpn, fx: &mut Effects<W>) {
+    pub(super) fn read_all(&mut self, at: TimeNs, ids: &[u32], die: DieId, scope: u32, lpn: Lpn, out: &mut Outbox) {
         for &id in ids {
             self.goes_beside_clean(at, id, OpKind::Read, false);
         }
@@ -190,10 +190,10 @@ impl Ssd {
             let mut course = Course::new(self.params.geometry.planes);
             for (id, plane) in planes {
                 let ends = course.read(from, plane, t.page_read_ns, t.page_transfer_ns);
-                self.finish(id, ends, fx);
+                self.finish(id, ends, out);
             }
             course.read_of_clean(from, plane, t.page_read_ns, self.durations.transfers_of_move_ns());
-            self.begin_phase(at, die, scope, Phase::Read, std::iter::empty(), course.over() - at, fx);
+            self.begin_phase(at, die, scope, Phase::Read, std::iter::empty(), course.over() - at, out);
             self.die(die).course = Some(course);
             return;
         }
@@ -204,16 +204,16 @@ impl Ssd {
         }
         together.push(NONE, Some(plane), [0, 0]);
         let clean = self.durations.read_of_clean_steps_of_mate();
-        self.begin_together(at, die, together, Phase::Read, clean, fx);
+        self.begin_together(at, die, together, Phase::Read, clean, out);
     }
 
     /// Host writes together with the program of the page in the register; those that find no room are refused.
-    pub(super) fn program_all<W>(&mut self, at: TimeNs, ids: &[u32], die: DieId, scope: u32, fx: &mut Effects<W>) {
+    pub(super) fn program_all(&mut self, at: TimeNs, ids: &[u32], die: DieId, scope: u32, out: &mut Outbox) {
         let pool = self.dies[die.index()].clean(scope).pool;
         let mut writes = Vec::with_capacity(ids.len());
         for &id in ids {
             match self.pool_at_point(die, self.waiting[id].lpn, pool) {
-                Some(pool) => writes.push((id, self.write_beside_clean(at, id, pool, fx))),
+                Some(pool) => writes.push((id, self.write_beside_clean(at, id, pool, out))),
                 None => self.waiting[id].refuse(at),
             }
         }
@@ -224,16 +224,16 @@ impl Ssd {
             for (id, (plane, sealed)) in writes {
                 let from = at + t.command_overhead_ns;
                 let ends = course.program(from, plane, t.page_transfer_ns, self.durations.program_ns(sealed));
-                self.finish(id, ends, fx);
+                self.finish(id, ends, out);
             }
             let clean_ends = course.program_of_clean(at, moved.plane, self.durations.program_ns(moved.sealed));
             let merged = std::mem::take(&mut self.die(die).clean_mut(scope).merged);
-            self.begin_phase(at, die, scope, Phase::Program, std::iter::empty(), course.over() - at, fx);
+            self.begin_phase(at, die, scope, Phase::Program, std::iter::empty(), course.over() - at, out);
             let state = self.die(die);
             state.course = Some(course);
             // Programs done together are not interrupted.
             state.clean_mut(scope).work.flight_from = NEVER;
-            return self.finish_all(merged, clean_ends, fx);
+            return self.finish_all(merged, clean_ends, out);
         }
         let clean = self.die(die).clean_mut(scope);
         clean.ends_with_phase = std::mem::take(&mut clean.merged);
@@ -245,8 +245,8 @@ impl Ssd {
         // It has nothing to transfer.
         together.push(NONE, Some(moved.plane), [1, 1]);
         let clean = self.durations.program_of_clean_steps_of_mate(moved.sealed);
-        self.begin_together(at, die, together, Phase::Program, clean, fx);
-        self.place_waiting(at, fx);
+        self.begin_together(at, die, together, Phase::Program, clean, out);
+        self.place_waiting(at, out);
     }
 
     /// The plane of this die on which a page lies that is to be read; under dynamic allocation it may be none by now.
@@ -269,23 +269,23 @@ impl Ssd {
     }
 
     /// The same for a write; returns the plane of its new place, and whether it seals a block.
-    fn write_beside_clean<W>(&mut self, at: TimeNs, id: u32, pool: u32, fx: &mut Effects<W>) -> (u32, bool) {
+    fn write_beside_clean(&mut self, at: TimeNs, id: u32, pool: u32, out: &mut Outbox) -> (u32, bool) {
         let Waiting { lpn, die, .. } = self.waiting[id];
         let sealed = self.write(die, pool, lpn);
         self.goes_beside_clean(at, id, OpKind::Write, sealed);
-        self.note_write(at, die, pool, fx);
+        self.note_write(at, die, pool, out);
         (self.ftl.plane_of(lpn), sealed)
     }
 
     /// Begins all of them, in order.
-    fn begin_together<W>(
+    fn begin_together(
         &mut self,
         at: TimeNs,
         die: DieId,
         together: Together,
         phase: Phase,
         clean: impl Iterator<Item = Step>,
-        fx: &mut Effects<W>,
+        out: &mut Outbox,
     ) {
         let pins = self.channels.is_empty();
         let (scope, count) = (together.scope, together.mates.len());
@@ -296,9 +296,9 @@ impl Ssd {
         state.clean_mut(scope).work.prepare(at, clean, pins);
         state.together = Some(together);
         for number in 0..count {
-            self.next_step_of_mate(at, die, number, fx);
+            self.next_step_of_mate(at, die, number, out);
         }
-        self.settle(at, die, None, fx);
+        self.settle(at, die, None, out);
     }
 }
 
@@ -306,7 +306,7 @@ impl Ssd {
 impl Ssd {
     /// An operation has joined the queue and waits: if the setting says so and it is of the kind of the step that a clean has in flight,
     /// it joins that.
-    pub(super) fn join_step<W>(&mut self, now: TimeNs, scheduled: TimeNs, id: u32, fx: &mut Effects<W>) {
+    pub(super) fn join_step(&mut self, now: TimeNs, scheduled: TimeNs, id: u32, out: &mut Outbox) {
         if self.params.gc.preemption.is_none_or(|preemption| preemption.pipeline != Pipeline::InFlight) {
             return;
         }
@@ -319,7 +319,7 @@ impl Ssd {
             OpKind::Write => {
                 let pool = self.dies[die.index()].clean(scope).pool;
                 let Some(pool) = self.pool_at_point(die, lpn, pool) else { return };
-                let (plane, sealed) = self.write_beside_clean(now, id, pool, fx);
+                let (plane, sealed) = self.write_beside_clean(now, id, pool, out);
                 (Some(plane), sealed)
             }
             _ => {
@@ -330,12 +330,12 @@ impl Ssd {
         // It may have to wait for the clean's step.
         self.waiting[id].beside_clean = true;
         if self.lazy {
-            self.joins_course(now, id, die, scope, plane, sealed, fx);
+            self.joins_course(now, id, die, scope, plane, sealed, out);
         } else {
-            self.joins_mates(now, id, die, scope, plane, sealed, fx);
+            self.joins_mates(now, id, die, scope, plane, sealed, out);
         }
         if op.kind == OpKind::Write {
-            self.place_waiting(now, fx);
+            self.place_waiting(now, out);
         }
     }
 
@@ -370,7 +370,7 @@ impl Ssd {
     }
 
     #[expect(clippy::too_many_arguments, reason = "what joins, where and when; a structure would only name them twice")]
-    fn joins_course<W>(&mut self, now: TimeNs, id: u32, die: DieId, scope: u32, plane: Option<u32>, sealed: bool, fx: &mut Effects<W>) {
+    fn joins_course(&mut self, now: TimeNs, id: u32, die: DieId, scope: u32, plane: Option<u32>, sealed: bool, out: &mut Outbox) {
         let kind = self.waiting[id].op.kind;
         let t = self.params.timing;
         let planes = self.params.geometry.planes;
@@ -396,13 +396,13 @@ impl Ssd {
         if let Some(ends) = alone {
             // The end of the clean's own program is known now.
             let merged = std::mem::take(&mut state.clean_mut(scope).ends_with_phase);
-            self.finish_all(merged, ends, fx);
+            self.finish_all(merged, ends, out);
         }
-        self.finish(id, done, fx);
+        self.finish(id, done, out);
     }
 
     #[expect(clippy::too_many_arguments, reason = "what joins, where and when; a structure would only name them twice")]
-    fn joins_mates<W>(&mut self, now: TimeNs, id: u32, die: DieId, scope: u32, plane: Option<u32>, sealed: bool, fx: &mut Effects<W>) {
+    fn joins_mates(&mut self, now: TimeNs, id: u32, die: DieId, scope: u32, plane: Option<u32>, sealed: bool, out: &mut Outbox) {
         let (pins, planes, kind) = (self.channels.is_empty(), self.params.geometry.planes, self.waiting[id].op.kind);
         let mut work = Work::default();
         if kind == OpKind::Write {
@@ -422,28 +422,28 @@ impl Ssd {
         let number = together.push(id, plane, [0, 0]);
         together.mates[number].work = work;
         state.together = Some(together);
-        self.next_step_of_mate(now, die, number, fx);
-        self.settle(now, die, Some(number), fx);
+        self.next_step_of_mate(now, die, number, out);
+        self.settle(now, die, Some(number), out);
     }
 }
 
 // Mates.
 impl Ssd {
-    fn next_step_of_mate<W>(&mut self, at: TimeNs, die: DieId, number: usize, fx: &mut Effects<W>) {
+    fn next_step_of_mate(&mut self, at: TimeNs, die: DieId, number: usize, out: &mut Outbox) {
         let together = self.dies[die.index()].together.as_ref().expect("a mate works");
         let worker = if number == together.clean { Worker::clean(together.scope) } else { Worker::of_mate(number) };
-        self.next_work_step(at, die, worker, fx);
+        self.next_work_step(at, die, worker, out);
     }
 
     /// Something that a mate has waited for is over, and perhaps others go on with it.
-    pub(super) fn mate_goes_on<W>(&mut self, at: TimeNs, die: DieId, number: usize, fx: &mut Effects<W>) {
-        self.next_step_of_mate(at, die, number, fx);
-        self.settle(at, die, Some(number), fx);
+    pub(super) fn mate_goes_on(&mut self, at: TimeNs, die: DieId, number: usize, out: &mut Outbox) {
+        self.next_step_of_mate(at, die, number, out);
+        self.settle(at, die, Some(number), out);
     }
 
     /// Of those that may go on after what has happened to a mate, the first in order goes on first, again and again; when all are over
     /// the clean comes to a point.
-    fn settle<W>(&mut self, at: TimeNs, die: DieId, number: Option<usize>, fx: &mut Effects<W>) {
+    fn settle(&mut self, at: TimeNs, die: DieId, number: Option<usize>, out: &mut Outbox) {
         let together = self.dies[die.index()].together.as_ref().expect("they are done together");
         let mut next: BTreeSet<usize> = number.into_iter().flat_map(|number| together.followers(number)).collect();
         while let Some(number) = next.pop_first() {
@@ -451,7 +451,7 @@ impl Ssd {
             let together = state.together.as_ref().expect("they are done together");
             let work = if number == together.clean { &state.clean(together.scope).work } else { &together.mates[number].work };
             if work.is_at_barrier() && together.may_pass(number) {
-                self.next_step_of_mate(at, die, number, fx);
+                self.next_step_of_mate(at, die, number, out);
                 let together = self.dies[die.index()].together.as_ref().expect("they are done together");
                 next.extend(together.followers(number));
             }
@@ -463,7 +463,7 @@ impl Ssd {
             if clean.phase == Phase::Program {
                 clean.register = NO_PAGE;
             }
-            self.slot_freed(at, die, fx);
+            self.slot_freed(at, die, out);
         }
     }
 
@@ -480,7 +480,7 @@ impl Ssd {
     }
 
     /// A mate is over.
-    pub(super) fn mate_over<W>(&mut self, at: TimeNs, die: DieId, number: usize, fx: &mut Effects<W>) {
+    pub(super) fn mate_over(&mut self, at: TimeNs, die: DieId, number: usize, out: &mut Outbox) {
         let channels = !self.channels.is_empty();
         let together = self.die(die).together.as_mut().expect("a mate works");
         together.left -= 1;
@@ -490,11 +490,11 @@ impl Ssd {
         let (id, transfers_ns) = (mate.id, mate.work.transfers_ns);
         if id == NONE {
             let all = std::mem::take(&mut self.die(die).clean_mut(scope).ends_with_phase);
-            return self.finish_all(all, at, fx);
+            return self.finish_all(all, at, out);
         }
         if channels {
             self.waiting[id].time.transfer_ns = transfers_ns;
         }
-        self.leaves_die(at, id, fx);
+        self.leaves_die(at, id, out);
     }
 }

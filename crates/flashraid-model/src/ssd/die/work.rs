@@ -1,6 +1,6 @@
 //! What a worker does: waits, one after another, and transfers over a shared channel between them (rules 25 and 90).
 
-use super::super::{Effects, Ssd, SsdWake};
+use super::super::{Outbox, Ssd, SsdWake};
 use super::{NEVER, NO_PAGE, Worker};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
@@ -174,30 +174,30 @@ pub(crate) struct Channel {
 
 impl Ssd {
     /// Begins a command or phase of several steps; `lpn` is the page that it programs, if it programs one.
-    pub(super) fn begin_work<W>(
+    pub(super) fn begin_work(
         &mut self,
         at: TimeNs,
         die: DieId,
         worker: Worker,
         steps: impl Iterator<Item = Step>,
         lpn: Lpn,
-        fx: &mut Effects<W>,
+        out: &mut Outbox,
     ) {
         let pins = self.channels.is_empty();
         let work = self.dies[die.index()].work_mut(worker);
         work.set_steps(at, steps, pins);
         (work.lpn, work.interruptions, work.transfers_ns) = (lpn, 0, 0);
-        self.next_work_step(at, die, worker, fx);
+        self.next_work_step(at, die, worker, out);
     }
 
     /// Begins the next step of a worker, or ends its work.
-    pub(super) fn next_work_step<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, fx: &mut Effects<W>) {
+    pub(super) fn next_work_step(&mut self, at: TimeNs, die: DieId, worker: Worker, out: &mut Outbox) {
         loop {
             let work = self.dies[die.index()].work_mut(worker);
             work.stop();
             work.at_barrier = false;
             match work.steps.front().copied() {
-                None => return self.work_over(at, die, worker, fx),
+                None => return self.work_over(at, die, worker, out),
                 Some(Step::Barrier) => {
                     if !self.passes_barrier(die, worker) {
                         self.dies[die.index()].work_mut(worker).at_barrier = true;
@@ -210,19 +210,19 @@ impl Ssd {
                 }
                 Some(Step::Wait { ns, flight_after_ns }) => {
                     work.steps.pop_front();
-                    self.begin_wait(at, die, worker, ns, at.saturating_add(flight_after_ns), fx);
+                    self.begin_wait(at, die, worker, ns, at.saturating_add(flight_after_ns), out);
                     return;
                 }
                 Some(Step::Transfer(ns)) => {
                     work.steps.pop_front();
-                    return self.ask_for_channel(at, die, worker, ns, fx);
+                    return self.ask_for_channel(at, die, worker, ns, out);
                 }
             }
         }
     }
 
     /// Begins a wait with an event at its end.
-    pub(super) fn begin_wait<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64, flight_from: TimeNs, fx: &mut Effects<W>) {
+    pub(super) fn begin_wait(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64, flight_from: TimeNs, out: &mut Outbox) {
         let state = &mut self.dies[die.index()];
         state.waits_begun = state.waits_begun.wrapping_add(1);
         let number = state.waits_begun;
@@ -230,14 +230,14 @@ impl Ssd {
         work.number = number;
         (work.began, work.ends, work.present_ends, work.flight_from) = (at, at + ns, at + ns, flight_from);
         if ns > 0 && !self.lazy {
-            fx.agenda.schedule(at + ns, (fx.wake)(self.member, SsdWake::Worker { die, worker, number }));
+            out.wake(at + ns, SsdWake::Worker { die, worker, number });
         }
     }
 
     /// An event that [`Ssd::begin_wait`] has scheduled.
-    pub(in super::super) fn wake_worker<W>(&mut self, now: TimeNs, die: DieId, worker: Worker, number: u32, fx: &mut Effects<W>) {
+    pub(in super::super) fn wake_worker(&mut self, now: TimeNs, die: DieId, worker: Worker, number: u32, out: &mut Outbox) {
         if self.expects(die, worker, number) {
-            self.wait_over(now, die, worker, fx);
+            self.wait_over(now, die, worker, out);
         }
     }
 
@@ -256,7 +256,7 @@ impl Ssd {
         die.index() / self.params.channel.map_or(1, |channel| channel.dies_per_channel as usize)
     }
 
-    fn ask_for_channel<W>(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64, fx: &mut Effects<W>) {
+    fn ask_for_channel(&mut self, at: TimeNs, die: DieId, worker: Worker, ns: u64, out: &mut Outbox) {
         let number = self.channel_of(die);
         let channel = &mut self.channels[number];
         channel.free_at = at.max(channel.free_at) + ns;
@@ -266,23 +266,23 @@ impl Ssd {
         work.present_ends = free_at;
         work.plain_end = free_at + work.rest_ns();
         if alone {
-            self.start_transfer(at, number, fx);
+            self.start_transfer(at, number, out);
         }
     }
 
-    fn start_transfer<W>(&mut self, at: TimeNs, channel: usize, fx: &mut Effects<W>) {
+    fn start_transfer(&mut self, at: TimeNs, channel: usize, out: &mut Outbox) {
         if let Some(&(.., ns)) = self.channels[channel].queue.front() {
-            fx.agenda.schedule(at + ns, (fx.wake)(self.member, SsdWake::Transferred(channel as u32)));
+            out.wake(at + ns, SsdWake::Transferred(channel as u32));
         }
     }
 
     /// A transfer is over: its worker goes on first, then the next one begins.
-    pub(in super::super) fn transferred<W>(&mut self, now: TimeNs, channel: u32, fx: &mut Effects<W>) {
+    pub(in super::super) fn transferred(&mut self, now: TimeNs, channel: u32, out: &mut Outbox) {
         let channel = channel as usize;
         let (die, worker, asked, _) = self.channels[channel].queue[0];
         self.dies[die.index()].work_mut(worker).transfers_ns += now - asked;
-        self.wait_over(now, die, worker, fx);
+        self.wait_over(now, die, worker, out);
         self.channels[channel].queue.pop_front();
-        self.start_transfer(now, channel, fx);
+        self.start_transfer(now, channel, out);
     }
 }

@@ -3,6 +3,7 @@
 use super::{Drive, SuperblockCollection};
 use crate::coordination::{MemberRole, MemberState, Need, News, Notify, ToController, ToMember, Work};
 use crate::events::TimeNs;
+use crate::ssd::Outbox;
 
 /// What a drive that knows the protocol remembers.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +23,7 @@ pub(super) struct Agent {
 }
 
 impl Drive {
-    pub fn become_ggc_aware(&mut self, now: TimeNs, role: MemberRole) {
+    pub fn become_ggc_aware(&mut self, now: TimeNs, role: MemberRole, out: &mut Outbox) {
         self.agent = Some(Agent {
             role,
             pages_given: 0,
@@ -34,67 +35,67 @@ impl Drive {
             is_denied: false,
             run_is_over: false,
         });
-        self.note_pace(now);
-        self.agent_sees_opened(now);
+        self.note_pace(now, out);
+        self.agent_sees_opened(now, out);
     }
 
     /// A message of the controller has arrived.
-    pub fn receive(&mut self, now: TimeNs, message: ToMember) {
+    pub fn receive(&mut self, now: TimeNs, message: ToMember, out: &mut Outbox) {
         let Some(agent) = &mut self.agent else { return };
         match message {
             ToMember::Force(work) | ToMember::Grant(work) => {
                 (agent.is_forced, agent.work, agent.participates, agent.is_denied) = (true, work, false, false);
                 (agent.has_asked, agent.times_forced) = (false, agent.times_forced + 1);
                 let is_void = agent.run_is_over && work == Work::UntilReserved;
-                self.note_pace(now);
+                self.note_pace(now, out);
                 if is_void {
-                    self.agent_done(now);
+                    self.agent_done(now, out);
                 } else {
-                    self.begin_parts(now);
-                    self.agent_sees_free(now);
-                    self.place_superpages(now);
+                    self.begin_parts(now, out);
+                    self.agent_sees_free(now, out);
+                    self.place_superpages(now, out);
                 }
             }
-            ToMember::Stop => self.agent_stops(now, false),
+            ToMember::Stop => self.agent_stops(now, false, out),
             ToMember::Deny => agent.is_denied = true,
             ToMember::TellState => {
                 let free = self.media.free();
                 let state = MemberState { free_blocks_min: free, blocks_above_start: free.saturating_sub(self.params.collection.target) };
-                self.tell(now, ToController::GcState(state));
+                out.report(now, self.member, News::Sends(ToController::GcState(state)));
             }
         }
     }
 
     /// Idle time is over: what was to use it ends.
-    pub(super) fn agent_stops(&mut self, now: TimeNs, run_is_over: bool) {
+    pub(super) fn agent_stops(&mut self, now: TimeNs, run_is_over: bool, out: &mut Outbox) {
         let Some(agent) = &mut self.agent else { return };
         agent.run_is_over |= run_is_over;
         if agent.is_forced && agent.work == Work::UntilReserved {
-            self.agent_done(now);
+            self.agent_done(now, out);
         }
     }
 
     /// A superblock has become free, or the drive has been forced: it may be done.
-    pub(super) fn agent_sees_free(&mut self, now: TimeNs) {
-        self.idle_sees_free(now);
+    pub(super) fn agent_sees_free(&mut self, now: TimeNs, out: &mut Outbox) {
+        self.idle_sees_free(now, out);
         let SuperblockCollection { target, span, .. } = self.params.collection;
         let is_forced = self.agent.as_ref().is_some_and(|agent| agent.is_forced);
         if is_forced && (self.media.free() >= target + span || self.has_nothing_to_collect()) {
-            self.agent_done(now);
+            self.agent_done(now, out);
         }
     }
 
-    fn agent_done(&mut self, now: TimeNs) {
+    fn agent_done(&mut self, now: TimeNs, out: &mut Outbox) {
         if let Some(agent) = &mut self.agent {
             agent.is_forced = false;
         }
-        self.note_pace(now);
-        self.tell(now, ToController::GcDone);
-        self.agent_sees_opened(now);
+        self.note_pace(now, out);
+        out.report(now, self.member, News::Sends(ToController::GcDone));
+        self.agent_sees_opened(now, out);
     }
 
     /// A free superblock has been taken: the drive may have to register, or to ask.
-    pub(super) fn agent_sees_opened(&mut self, now: TimeNs) {
+    pub(super) fn agent_sees_opened(&mut self, now: TimeNs, out: &mut Outbox) {
         let free = self.media.free();
         let SuperblockCollection { target, floor, .. } = self.params.collection;
         let Some(agent) = &mut self.agent else { return };
@@ -115,18 +116,18 @@ impl Drive {
             },
         };
         if registers {
-            self.tell(now, ToController::Participate);
+            out.report(now, self.member, News::Sends(ToController::Participate));
         }
         if asks {
-            self.tell(now, ToController::GcRequest(need));
+            out.report(now, self.member, News::Sends(ToController::GcRequest(need)));
         }
     }
 
     /// The drive begins to collect because it must.
-    pub(super) fn agent_sees_floor(&mut self, now: TimeNs) {
+    pub(super) fn agent_sees_floor(&mut self, now: TimeNs, out: &mut Outbox) {
         let unanswered = |agent: &Agent| agent.role.notify == Notify::Soft && agent.has_asked && !agent.is_forced;
         if self.agent.as_ref().is_some_and(unanswered) {
-            self.report(now, News::CollectsUnanswered);
+            out.report(now, self.member, News::CollectsUnanswered);
         }
     }
 }

@@ -6,6 +6,7 @@ use super::media::{BUFFERED, NONE, Stream};
 use super::{Drive, DriveWake, PlacementHandles, SuperblockCollection, Table};
 use crate::events::TimeNs;
 use crate::request::OpKind;
+use crate::ssd::Outbox;
 use std::collections::{BTreeSet, VecDeque};
 
 /// How far a superpage is.
@@ -103,20 +104,20 @@ impl Buffer {
 
 impl Drive {
     /// The data of a write command have crossed the link.
-    pub(super) fn data_crossed(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn data_crossed(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         self.commands[id].crossed = now;
         self.buffer.entering.push_back(id);
-        self.bring_in(now);
+        self.bring_in(now, out);
     }
 
     /// Units enter the buffer, command by command, as far as there is room (rule 204).
-    pub(super) fn bring_in(&mut self, now: TimeNs) {
+    pub(super) fn bring_in(&mut self, now: TimeNs, out: &mut Outbox) {
         while let Some(&id) = self.buffer.entering.front() {
             let ops = std::mem::take(&mut self.commands[id].ops);
             let (mut at, handle) = (self.commands[id].next as usize, self.commands[id].handle);
             let unit_pages = self.params.unit_pages;
             while let Some((unit, pages)) = units_of(&ops[at..], unit_pages).next() {
-                if !self.enter(now, unit, handle, pages.len() < unit_pages as usize) {
+                if !self.enter(now, unit, handle, pages.len() < unit_pages as usize, out) {
                     break;
                 }
                 at += pages.len();
@@ -137,15 +138,15 @@ impl Drive {
             self.buffer.entering.pop_front();
             let acknowledged = now + self.params.buffer.ack_ns;
             if self.commands[id].fua && !self.params.buffer.is_protected {
-                self.force(now, id, acknowledged);
+                self.force(now, id, acknowledged, out);
             } else {
-                self.command_ends(id, acknowledged);
+                self.command_ends(id, acknowledged, out);
             }
         }
     }
 
     /// A write is done only when the superpages that hold its units have been programmed (rule 208).
-    fn force(&mut self, now: TimeNs, id: u32, not_before: TimeNs) {
+    fn force(&mut self, now: TimeNs, id: u32, not_before: TimeNs, out: &mut Outbox) {
         let per_superpage = self.shape.superpage_units();
         let units = units_of(&self.commands[id].ops, self.params.unit_pages).map(|(unit, _)| self.media.map[unit as usize]);
         // What is in the buffer no more has been programmed, or trimmed, in the meantime.
@@ -153,7 +154,7 @@ impl Drive {
         let mut superpages: Vec<u64> = holding.map(|superpage| self.buffer.superpages[superpage].number).collect();
         superpages.dedup();
         if superpages.is_empty() {
-            return self.command_ends(id, not_before);
+            return self.command_ends(id, not_before, out);
         }
         self.drive_counters.forced_waits += 1;
         // They lie in the superpages of several handles if they replace units of others.
@@ -161,22 +162,22 @@ impl Drive {
         closes.sort_unstable();
         closes.dedup();
         self.buffer.forced.push(Forced { command: id, superpages, not_before });
-        closes.into_iter().for_each(|handle| self.close_filling(now, handle));
+        closes.into_iter().for_each(|handle| self.close_filling(now, handle, out));
     }
 
     /// A superpage of the host has been programmed: writes that waited only for it are done, in order of arrival.
-    fn end_forced(&mut self, now: TimeNs, number: u64) {
+    fn end_forced(&mut self, now: TimeNs, number: u64, out: &mut Outbox) {
         for forced in &mut self.buffer.forced {
             forced.superpages.retain(|&superpage| superpage != number);
         }
         while let Some(at) = self.buffer.forced.iter().position(|forced| forced.superpages.is_empty()) {
             let Forced { command, not_before, .. } = self.buffer.forced.remove(at);
-            self.command_ends(command, not_before.max(now));
+            self.command_ends(command, not_before.max(now), out);
         }
     }
 
     /// A unit enters, if there is room or it replaces one.
-    fn enter(&mut self, now: TimeNs, unit: u32, handle: u8, is_partial: bool) -> bool {
+    fn enter(&mut self, now: TimeNs, unit: u32, handle: u8, is_partial: bool, out: &mut Outbox) -> bool {
         let per_superpage = self.shape.superpage_units();
         let place = self.media.map[unit as usize];
         let is_buffered = place != NONE && place & BUFFERED != 0;
@@ -194,7 +195,7 @@ impl Drive {
         }
         let id = match self.buffer.filling[usize::from(handle)] {
             Some(id) => id,
-            None => self.open_superpage(now, handle),
+            None => self.open_superpage(now, handle, out),
         };
         let superpage = &mut self.buffer.superpages[id];
         self.media.map[unit as usize] = Buffer::slot(id, superpage.units.len(), per_superpage);
@@ -203,12 +204,12 @@ impl Drive {
         let reads = is_partial && on_flash;
         superpage.missing += u32::from(reads);
         if is_full {
-            self.close_filling(now, handle);
+            self.close_filling(now, handle, out);
         }
         if reads {
             self.drive_counters.rmw_reads += 1;
             self.enqueue_read(now, place, Reader::Rest(id));
-            self.look_at_touched(now);
+            self.look_at_touched(now, out);
         }
         true
     }
@@ -224,7 +225,7 @@ impl Drive {
         id
     }
 
-    fn open_superpage(&mut self, now: TimeNs, handle: u8) -> u32 {
+    fn open_superpage(&mut self, now: TimeNs, handle: u8, out: &mut Outbox) -> u32 {
         let stream = self.media.stream_of_host(handle, self.buffer.slc_promised, self.params.collection.target);
         self.buffer.slc_promised += u32::from(stream == Stream::Slc);
         let id = self.begin_superpage(stream);
@@ -232,40 +233,40 @@ impl Drive {
         self.buffer.filling[usize::from(handle)] = Some(id);
         self.buffer.pending.insert(number);
         if let Some(linger_ns) = self.params.buffer.linger_ns {
-            self.schedule(now + linger_ns, DriveWake::Linger(number as u32));
+            out.wake(now + linger_ns, DriveWake::Linger(number as u32));
         }
         id
     }
 
-    pub(super) fn lingered(&mut self, now: TimeNs, number: u32) {
+    pub(super) fn lingered(&mut self, now: TimeNs, number: u32, out: &mut Outbox) {
         let takes = |id: &Option<u32>| id.is_some_and(|id| self.buffer.superpages[id].number as u32 == number);
         if let Some(handle) = self.buffer.filling.iter().position(takes) {
-            self.close_filling(now, handle as u8);
+            self.close_filling(now, handle as u8, out);
         }
     }
 
     /// The superpage that takes units of the host with that handle takes no more.
-    fn close_filling(&mut self, now: TimeNs, handle: u8) {
+    fn close_filling(&mut self, now: TimeNs, handle: u8, out: &mut Outbox) {
         let Some(id) = self.buffer.filling[usize::from(handle)].take() else { return };
         self.buffer.superpages[id].stage = Stage::Closed;
         if self.buffer.superpages[id].missing == 0 {
             self.buffer.to_place.push_back(id);
-            self.place_superpages(now);
+            self.place_superpages(now, out);
         }
     }
 
     /// The rest of a unit has been read.
-    pub(super) fn rest_is_there(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn rest_is_there(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let superpage = &mut self.buffer.superpages[id];
         superpage.missing -= 1;
         if superpage.missing == 0 && superpage.stage == Stage::Closed {
             self.buffer.to_place.push_back(id);
-            self.place_superpages(now);
+            self.place_superpages(now, out);
         }
     }
 
     /// Superpages of the host go to dies, in order, as far as collection lets them (rules 205 and 209).
-    pub(super) fn place_superpages(&mut self, now: TimeNs) {
+    pub(super) fn place_superpages(&mut self, now: TimeNs, out: &mut Outbox) {
         while let Some(&id) = self.buffer.to_place.front() {
             if self.instantaneous {
                 self.collect_at_once();
@@ -274,17 +275,17 @@ impl Drive {
                 if self.buffer.foreground_since.is_none() {
                     self.buffer.foreground_since = Some(now);
                     self.drive_counters.foreground += 1;
-                    self.note_pace(now);
+                    self.note_pace(now, out);
                 }
-                self.begin_parts(now);
+                self.begin_parts(now, out);
                 return;
             }
             if let Some(since) = self.buffer.foreground_since.take() {
                 self.drive_counters.foreground_ns += now - since;
-                self.note_pace(now);
+                self.note_pace(now, out);
             }
             if self.owes_too_much() {
-                self.begin_parts(now);
+                self.begin_parts(now, out);
             }
             if self.owes_too_much() {
                 if !std::mem::replace(&mut self.buffer.waits_for_debt, true) {
@@ -295,10 +296,10 @@ impl Drive {
             let Some(die) = self.earliest_die(now, self.buffer.superpages[id].stream) else { return };
             self.buffer.waits_for_debt = false;
             self.buffer.to_place.pop_front();
-            self.give_to_die(now, id, die);
+            self.give_to_die(now, id, die, out);
             self.earn(id);
-            self.dispatch(now, die);
-            self.begin_parts(now);
+            self.dispatch(now, die, out);
+            self.begin_parts(now, out);
         }
     }
 
@@ -308,14 +309,14 @@ impl Drive {
     }
 
     /// The superpage has its place.
-    fn give_to_die(&mut self, now: TimeNs, id: u32, die: u32) {
+    fn give_to_die(&mut self, now: TimeNs, id: u32, die: u32, out: &mut Outbox) {
         let free = self.media.free();
         let stream = self.buffer.superpages[id].stream;
         self.buffer.slc_promised -= u32::from(stream == Stream::Slc);
         self.buffer.superpages[id].first = self.media.take_place(stream, die);
         self.await_program(id, die);
         if self.media.free() < free {
-            self.superblock_opened(now);
+            self.superblock_opened(now, out);
         }
     }
 
@@ -337,7 +338,7 @@ impl Drive {
     }
 
     /// The program of a superpage has begun: if it is the last of its row with data, the parity of that goes to its die (rule 218).
-    pub(super) fn parity_follows(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn parity_follows(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let Superpage { stream, is_parity, first, .. } = self.buffer.superpages[id];
         if is_parity {
             return;
@@ -348,11 +349,11 @@ impl Drive {
         (parity.is_parity, parity.stage, parity.first) = (true, Stage::Closed, place);
         let die = self.shape.place(place).die;
         self.await_program(id, die);
-        self.dispatch(now, die);
+        self.dispatch(now, die, out);
     }
 
     /// The program of parity has ended.
-    fn parity_programmed(&mut self, now: TimeNs, id: u32) {
+    fn parity_programmed(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let stream = self.buffer.superpages[id].stream;
         let units = u64::from(self.media.superpage_units(stream));
         self.drive_counters.units_parity += units;
@@ -360,14 +361,14 @@ impl Drive {
         let is_sealed = self.media.superpage_programmed(self.buffer.superpages[id].first);
         self.buffer.superpages.give_back(id);
         if is_sealed {
-            self.superblock_sealed(now);
+            self.superblock_sealed(now, out);
         }
     }
 
     /// What found nothing useful to collect may find it now: more superblocks than two may have waited for their last programs.
-    fn superblock_sealed(&mut self, now: TimeNs) {
-        self.begin_parts(now);
-        self.place_superpages(now);
+    fn superblock_sealed(&mut self, now: TimeNs, out: &mut Outbox) {
+        self.begin_parts(now, out);
+        self.place_superpages(now, out);
     }
 
     /// The die with the earliest estimated start of those that have room, of equal ones the one with most rows left, so that dies that have
@@ -387,7 +388,7 @@ impl Drive {
     }
 
     /// A unit that collection has read, if it is still valid.
-    pub(super) fn put_moved(&mut self, now: TimeNs, source: u32) {
+    pub(super) fn put_moved(&mut self, now: TimeNs, source: u32, out: &mut Outbox) {
         let stream = self.media.collection_of(self.media.superblock_of(source));
         let id = match self.buffer.filling_moved[usize::from(stream.handle())] {
             Some(id) => id,
@@ -402,20 +403,20 @@ impl Drive {
         superpage.units.push(unit);
         superpage.sources.push(source);
         if superpage.units.len() == self.shape.superpage_units() as usize {
-            self.close_moved(now, stream.handle());
+            self.close_moved(now, stream.handle(), out);
         }
     }
 
     /// The superpage that takes units of collection takes no more: of a handle, or of all as 0.
-    pub(super) fn close_moved(&mut self, now: TimeNs, handle: u8) {
+    pub(super) fn close_moved(&mut self, now: TimeNs, handle: u8, out: &mut Outbox) {
         let Some(id) = self.buffer.filling_moved[usize::from(handle)].take() else { return };
         self.buffer.superpages[id].stage = Stage::Closed;
         self.buffer.moved_to_place.push_back(id);
-        self.place_moved(now);
+        self.place_moved(now, out);
     }
 
     /// Superpages of collection go to dies, in order; those whose stream has no place let others pass.
-    pub(super) fn place_moved(&mut self, now: TimeNs) {
+    pub(super) fn place_moved(&mut self, now: TimeNs, out: &mut Outbox) {
         let mut at = 0;
         while let Some(&id) = self.buffer.moved_to_place.get(at) {
             let Some(die) = self.earliest_die(now, self.buffer.superpages[id].stream) else {
@@ -423,15 +424,15 @@ impl Drive {
                 continue;
             };
             self.buffer.moved_to_place.remove(at);
-            self.give_to_die(now, id, die);
-            self.dispatch(now, die);
+            self.give_to_die(now, id, die, out);
+            self.dispatch(now, die, out);
         }
     }
 
     /// The program of a superpage has ended: its units are at their places now, unless they were replaced (rules 206 and 210).
-    pub(super) fn programmed(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn programmed(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         if self.buffer.superpages[id].is_parity {
-            return self.parity_programmed(now, id);
+            return self.parity_programmed(now, id, out);
         }
         let per_superpage = self.shape.superpage_units();
         let Superpage { stream, number, units, sources, first, .. } = std::mem::take(&mut self.buffer.superpages[id]);
@@ -465,35 +466,35 @@ impl Drive {
         self.buffer.superpages[id].units = units;
         self.buffer.superpages.give_back(id);
         if of_host {
-            self.end_flushes(now);
-            self.end_forced(now, number);
-            self.bring_in(now);
+            self.end_flushes(now, out);
+            self.end_forced(now, number, out);
+            self.bring_in(now, out);
             if is_sealed {
-                self.superblock_sealed(now);
+                self.superblock_sealed(now, out);
             }
         } else {
-            self.moves_programmed(now, &moved);
+            self.moves_programmed(now, &moved, out);
         }
     }
 
     /// What a flush waits for (rule 208).
-    pub(super) fn flush_command(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn flush_command(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         debug_assert_eq!(self.commands[id].kind, OpKind::Flush);
         if self.params.buffer.is_protected || self.buffer.pending.is_empty() {
-            self.command_ends(id, now);
+            self.command_ends(id, now, out);
             return;
         }
         let last = self.buffer.numbers;
         self.buffer.flushes.push((last, id));
-        (0..self.shape.placement.handles).for_each(|handle| self.close_filling(now, handle as u8));
+        (0..self.shape.placement.handles).for_each(|handle| self.close_filling(now, handle as u8, out));
     }
 
     /// Flushes end that have nothing left to wait for, in order of arrival.
-    fn end_flushes(&mut self, now: TimeNs) {
+    fn end_flushes(&mut self, now: TimeNs, out: &mut Outbox) {
         let first = self.buffer.pending.first().copied().unwrap_or(u64::MAX);
         while let Some(at) = self.buffer.flushes.iter().position(|&(before, _)| before <= first) {
             let (_, id) = self.buffer.flushes.remove(at);
-            self.command_ends(id, now);
+            self.command_ends(id, now, out);
         }
     }
 }

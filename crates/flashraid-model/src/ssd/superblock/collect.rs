@@ -2,6 +2,7 @@
 
 use super::{Drive, DriveWake, Shape, SuperblockCollection, Table, Upkeep};
 use crate::events::{GcInterval, TimeNs};
+use crate::ssd::Outbox;
 
 /// The valid units of a superpage of a victim, on their way.
 #[derive(Debug, Clone, Copy, Default)]
@@ -183,14 +184,14 @@ impl Drive {
 
     /// Begins parts of victims as far as credits, or need, and room allow. The last units of a victim wait for the next one's, unless their
     /// superblock is needed and nothing else will come.
-    pub(super) fn begin_parts(&mut self, now: TimeNs) {
+    pub(super) fn begin_parts(&mut self, now: TimeNs, out: &mut Outbox) {
         if self.instantaneous {
             return;
         }
-        self.begin_allowed_parts(now);
+        self.begin_allowed_parts(now, out);
         for handle in 0..self.shape.placement.collections() as u8 {
             if self.comes_no_more(handle) {
-                self.close_moved(now, handle);
+                self.close_moved(now, handle, out);
             }
         }
     }
@@ -208,7 +209,7 @@ impl Drive {
         }
     }
 
-    fn begin_allowed_parts(&mut self, now: TimeNs) {
+    fn begin_allowed_parts(&mut self, now: TimeNs, out: &mut Outbox) {
         let SuperblockCollection { target, span, .. } = self.params.collection;
         let (per_superpage, superpages) = (self.shape.superpage_units(), self.shape.superpages());
         loop {
@@ -235,7 +236,7 @@ impl Drive {
             let Some(superpage) = next else {
                 self.collection.victim = None;
                 self.moving(victim.block).all_begun = true;
-                self.victim_goes_on(now, victim.block);
+                self.victim_goes_on(now, victim.block, out);
                 continue;
             };
             let part = Part { first: first_of(superpage), units: self.media.valid_units(first_of(superpage)), page_type: 0 };
@@ -256,7 +257,7 @@ impl Drive {
             self.moving(victim.block).parts += 1;
             let id = self.collection.parts.take();
             self.collection.parts[id] = part;
-            self.part_wants_core(now, id);
+            self.part_wants_core(now, id, out);
         }
     }
 
@@ -265,7 +266,7 @@ impl Drive {
     }
 
     /// A part goes to its die.
-    pub(super) fn part_has_core(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn part_has_core(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let first = self.collection.parts[id].first;
         let die = self.shape.place(first).die;
         let page_type = self.next_type(id, 0);
@@ -274,7 +275,7 @@ impl Drive {
         let state = &mut self.dies[die as usize];
         state.waiting_ns += plain_ns;
         state.moves.push_back(id);
-        self.dispatch(now, die);
+        self.dispatch(now, die, out);
     }
 
     /// Units of a part on pages of one type.
@@ -316,7 +317,7 @@ impl Drive {
     }
 
     /// All of a part has been read: what is still valid goes on.
-    pub(super) fn part_read(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn part_read(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let Part { first, mut units, .. } = self.collection.parts[id];
         self.collection.parts.give_back(id);
         let block = self.media.superblock_of(first);
@@ -326,21 +327,21 @@ impl Drive {
             units &= units - 1;
             if self.media.is_valid(source) {
                 self.moving(block).units += 1;
-                self.put_moved(now, source);
+                self.put_moved(now, source, out);
             } else {
                 self.collection.room += 1;
                 self.drive_counters.units_dropped += 1;
                 self.counters.gc_pages_dropped += u64::from(self.params.unit_pages);
             }
         }
-        self.victim_goes_on(now, block);
-        self.begin_parts(now);
+        self.victim_goes_on(now, block, out);
+        self.begin_parts(now, out);
         // Fewer moves may be owed.
-        self.place_superpages(now);
+        self.place_superpages(now, out);
     }
 
     /// Units of collection have been programmed; `sources` is where they came from.
-    pub(super) fn moves_programmed(&mut self, now: TimeNs, sources: &[u32]) {
+    pub(super) fn moves_programmed(&mut self, now: TimeNs, sources: &[u32], out: &mut Outbox) {
         self.collection.room += sources.len() as u64;
         let mut at = 0;
         while at < sources.len() {
@@ -348,14 +349,14 @@ impl Drive {
             let of_block = sources[at..].iter().take_while(|&&source| self.media.superblock_of(source) == block).count();
             self.moving(block).units -= of_block as u32;
             at += of_block;
-            self.victim_goes_on(now, block);
+            self.victim_goes_on(now, block, out);
         }
-        self.begin_parts(now);
-        self.place_superpages(now);
+        self.begin_parts(now, out);
+        self.place_superpages(now, out);
     }
 
     /// When all of a victim has been read and programmed, its dies erase it.
-    fn victim_goes_on(&mut self, now: TimeNs, block: u32) {
+    fn victim_goes_on(&mut self, now: TimeNs, block: u32, out: &mut Outbox) {
         let moving = self.moving(block);
         if !moving.all_begun || moving.parts > 0 || moving.units > 0 || moving.erases > 0 {
             return;
@@ -367,11 +368,11 @@ impl Drive {
             state.erases.push_back(block);
             state.waiting_ns += self.erase_ns;
         }
-        (0..dies).for_each(|die| self.dispatch(now, die));
+        (0..dies).for_each(|die| self.dispatch(now, die, out));
     }
 
     /// A die has erased its share of a superblock.
-    pub(super) fn erase_over(&mut self, now: TimeNs, block: u32) {
+    pub(super) fn erase_over(&mut self, now: TimeNs, block: u32, out: &mut Outbox) {
         self.counters.erases += u64::from(self.shape.planes);
         let moving = self.moving(block);
         moving.erases -= 1;
@@ -380,17 +381,17 @@ impl Drive {
         }
         self.collection.moving.retain(|moving| moving.block != block);
         self.media.erased(block);
-        self.agent_sees_free(now);
-        self.note_pace(now);
-        self.place_moved(now);
-        self.begin_parts(now);
-        self.place_superpages(now);
+        self.agent_sees_free(now, out);
+        self.note_pace(now, out);
+        self.place_moved(now, out);
+        self.begin_parts(now, out);
+        self.place_superpages(now, out);
     }
 
     /// A stream has taken a free superblock.
-    pub(super) fn superblock_opened(&mut self, now: TimeNs) {
-        self.note_pace(now);
-        self.agent_sees_opened(now);
+    pub(super) fn superblock_opened(&mut self, now: TimeNs, out: &mut Outbox) {
+        self.note_pace(now, out);
+        self.agent_sees_opened(now, out);
     }
 
     /// Collection in no time, before a superpage of the host (rule 216).
@@ -418,7 +419,7 @@ impl Drive {
     }
 
     /// Whether the drive counts as collecting may have changed: forced, idle, at its floor, or at twice its usual pace.
-    pub(super) fn note_pace(&mut self, now: TimeNs) {
+    pub(super) fn note_pace(&mut self, now: TimeNs, out: &mut Outbox) {
         let collects = !self.instantaneous && (self.is_urgent() || self.pace() >= 2 * self.params.collection.span);
         let free = self.media.free();
         let is_at_floor = free <= self.params.collection.floor && !self.collection.is_idle;
@@ -438,7 +439,7 @@ impl Drive {
                     forced: self.agent.as_ref().is_some_and(|agent| agent.is_forced),
                 });
                 if is_at_floor {
-                    self.agent_sees_floor(now);
+                    self.agent_sees_floor(now, out);
                 }
             }
             Some(interval) if collects => interval.free_blocks_min = interval.free_blocks_min.min(free),
@@ -446,52 +447,52 @@ impl Drive {
                 let mut interval = *interval;
                 (interval.end_ns, interval.writes_wait_from_ns, interval.all_wait_from_ns) = (now, now, now);
                 self.collection.interval = None;
-                self.out.collections.push(interval);
+                out.collections.push(interval);
             }
             None => {}
         }
     }
 
     /// A command has come.
-    pub(super) fn command_came(&mut self, now: TimeNs) {
+    pub(super) fn command_came(&mut self, now: TimeNs, out: &mut Outbox) {
         self.collection.commands = self.collection.commands.wrapping_add(1);
         if std::mem::take(&mut self.collection.is_idle) {
-            self.note_pace(now);
+            self.note_pace(now, out);
         }
-        self.await_idle(now);
+        self.await_idle(now, out);
     }
 
     /// From now on time without commands counts.
-    pub fn await_idle(&mut self, now: TimeNs) {
+    pub fn await_idle(&mut self, now: TimeNs, out: &mut Outbox) {
         if let Some(idle_ns) = self.idle_ns {
-            self.schedule(now + idle_ns, DriveWake::Idle(self.collection.commands));
+            out.wake(now + idle_ns, DriveWake::Idle(self.collection.commands));
         }
     }
 
-    pub(super) fn idle_since(&mut self, now: TimeNs, commands: u32) {
+    pub(super) fn idle_since(&mut self, now: TimeNs, commands: u32, out: &mut Outbox) {
         let denied = self.agent.as_ref().is_some_and(|agent| agent.is_denied);
         if commands == self.collection.commands && self.idle_ns.is_some() && !denied && !self.is_idle_goal_reached() {
             self.collection.is_idle = true;
-            self.note_pace(now);
-            self.begin_parts(now);
-            self.place_superpages(now);
+            self.note_pace(now, out);
+            self.begin_parts(now, out);
+            self.place_superpages(now, out);
         }
     }
 
     /// The run is over: idle time is not used any more.
-    pub fn end_idle(&mut self, now: TimeNs) {
+    pub fn end_idle(&mut self, now: TimeNs, out: &mut Outbox) {
         self.idle_ns = None;
         if std::mem::take(&mut self.collection.is_idle) {
-            self.note_pace(now);
+            self.note_pace(now, out);
         }
-        self.agent_stops(now, true);
+        self.agent_stops(now, true, out);
     }
 
     /// Idle collection has reached its goal.
-    pub(super) fn idle_sees_free(&mut self, now: TimeNs) {
+    pub(super) fn idle_sees_free(&mut self, now: TimeNs, out: &mut Outbox) {
         if self.collection.is_idle && self.is_idle_goal_reached() {
             self.collection.is_idle = false;
-            self.note_pace(now);
+            self.note_pace(now, out);
         }
     }
 

@@ -5,7 +5,7 @@ use super::media::{BUFFERED, NONE};
 use super::{Drive, DriveWake};
 use crate::events::{TimeNs, TimeParts};
 use crate::request::OpKind;
-use crate::ssd::{OpEnd, PageOp};
+use crate::ssd::{OpEnd, Outbox, PageOp};
 use std::collections::VecDeque;
 
 /// What the operations of a moment for one completion come to.
@@ -89,29 +89,29 @@ impl Cores {
 }
 
 impl Drive {
-    pub(super) fn command_ready(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn command_ready(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         if self.gathering.is_some_and(|(_, gathering)| gathering == id) {
             self.gathering = None;
         }
         self.drive_counters.commands += 1;
-        self.command_came(now);
-        self.command_joins(now, id);
+        self.command_came(now, out);
+        self.command_joins(now, id, out);
     }
 
     /// A command waits for nothing but a core.
-    pub(super) fn wants_core(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn wants_core(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         self.cores.commands.push_back(id);
-        self.use_cores(now);
+        self.use_cores(now, out);
     }
 
     /// A part of a victim wants a core.
-    pub(super) fn part_wants_core(&mut self, now: TimeNs, part: u32) {
+    pub(super) fn part_wants_core(&mut self, now: TimeNs, part: u32, out: &mut Outbox) {
         self.cores.parts.push_back(part);
-        self.use_cores(now);
+        self.use_cores(now, out);
     }
 
     /// Free cores take what waits: commands before parts, each in order of asking.
-    fn use_cores(&mut self, now: TimeNs) {
+    fn use_cores(&mut self, now: TimeNs, out: &mut Outbox) {
         while let Some(core) = self.cores.jobs.iter().position(Option::is_none) {
             let firmware = &self.params.firmware;
             let (job, ns) = if let Some(id) = self.cores.commands.pop_front() {
@@ -131,39 +131,39 @@ impl Drive {
                 return;
             };
             self.cores.jobs[core] = Some(job);
-            self.schedule(now + ns, DriveWake::Core(core as u32));
+            out.wake(now + ns, DriveWake::Core(core as u32));
         }
     }
 
-    pub(super) fn core_done(&mut self, now: TimeNs, core: u32) {
+    pub(super) fn core_done(&mut self, now: TimeNs, core: u32, out: &mut Outbox) {
         match self.cores.jobs[core as usize].take() {
-            Some(Job::Command(id)) => self.schedule(now + self.params.firmware.latency_ns, DriveWake::Delayed(id)),
-            Some(Job::Part(part)) => self.part_has_core(now, part),
+            Some(Job::Command(id)) => out.wake(now + self.params.firmware.latency_ns, DriveWake::Delayed(id)),
+            Some(Job::Part(part)) => self.part_has_core(now, part, out),
             None => unreachable!("a core that is done was busy"),
         }
-        self.use_cores(now);
+        self.use_cores(now, out);
     }
 
     /// A command goes to its work.
-    pub(super) fn command_delayed(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn command_delayed(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         self.commands[id].begun = now;
         match self.commands[id].kind {
-            OpKind::Read => self.read_command(now, id),
+            OpKind::Read => self.read_command(now, id, out),
             OpKind::Write => {
                 let pages = self.commands[id].ops.len() as u64;
                 self.drive_counters.pages_received += pages;
                 self.drive_counters.by_handle.received(self.commands[id].handle, pages);
                 self.counters.host_pages_written += pages;
                 let at = self.cross(now, false, pages);
-                self.schedule(at, DriveWake::Crossed(id));
+                out.wake(at, DriveWake::Crossed(id));
             }
-            OpKind::Trim => self.trim_command(now, id),
-            OpKind::Flush => self.flush_command(now, id),
+            OpKind::Trim => self.trim_command(now, id, out),
+            OpKind::Flush => self.flush_command(now, id, out),
         }
     }
 
     /// All of it joins the queues of its dies before one of them looks (rule 203).
-    fn read_command(&mut self, now: TimeNs, id: u32) {
+    fn read_command(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let command = std::mem::take(&mut self.commands[id]);
         self.counters.host_pages_read += command.ops.len() as u64;
         for op in &command.ops {
@@ -180,15 +180,15 @@ impl Drive {
             } else {
                 self.drive_counters.buffer_hits += u64::from(place != NONE);
                 let at = self.cross(now, true, 1);
-                self.read_ends(at, &waiter, TimeParts { transfer_ns: at - now, ..TimeParts::default() });
+                self.read_ends(at, &waiter, TimeParts { transfer_ns: at - now, ..TimeParts::default() }, out);
             }
         }
-        self.look_at_touched(now);
+        self.look_at_touched(now, out);
         self.release_command(id, command);
     }
 
     /// A page of a read is with the host; what the parts leave of its time is queueing.
-    pub(super) fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, mut time: TimeParts) {
+    pub(super) fn read_ends(&mut self, at: TimeNs, waiter: &Waiter, mut time: TimeParts, out: &mut Outbox) {
         time.other_ns += waiter.other_ns;
         time.queue_ns = at - waiter.arrived - time.total_ns();
         let met_gc = time.collection_ns > 0;
@@ -196,12 +196,12 @@ impl Drive {
             self.drive_counters.reads_behind_collection += 1;
             self.drive_counters.reads_behind_collection_ns += time.collection_ns;
         }
-        self.out.ends.push(OpEnd { completion: waiter.completion, member: self.member, at, met_gc, time });
-        self.pages_end(waiter.flight, 1, at);
+        out.ends.push(OpEnd { completion: waiter.completion, member: self.member, at, met_gc, time });
+        self.pages_end(waiter.flight, 1, at, out);
     }
 
     /// A command that is no read ends, with all its operations.
-    pub(super) fn command_ends(&mut self, id: u32, at: TimeNs) {
+    pub(super) fn command_ends(&mut self, id: u32, at: TimeNs, out: &mut Outbox) {
         let command = std::mem::take(&mut self.commands[id]);
         let mut time = TimeParts { other_ns: command.begun - command.started, ..TimeParts::default() };
         if command.kind == OpKind::Write {
@@ -210,9 +210,9 @@ impl Drive {
         }
         time.queue_ns = at - command.arrived - time.total_ns();
         for op in &command.ops {
-            self.out.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc: false, time });
+            out.ends.push(OpEnd { completion: op.completion, member: self.member, at, met_gc: false, time });
         }
-        self.pages_end(command.flight, command.ops.len() as u32, at);
+        self.pages_end(command.flight, command.ops.len() as u32, at, out);
         self.release_command(id, command);
     }
 
@@ -223,7 +223,7 @@ impl Drive {
     }
 
     /// Whole units are unmapped; those in the buffer leave it with their superpage (rule 212).
-    fn trim_command(&mut self, now: TimeNs, id: u32) {
+    fn trim_command(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let ops = std::mem::take(&mut self.commands[id].ops);
         self.counters.host_pages_trimmed += ops.len() as u64;
         for (unit, pages) in units_of(&ops, self.params.unit_pages) {
@@ -237,7 +237,7 @@ impl Drive {
             }
         }
         self.commands[id].ops = ops;
-        self.command_ends(id, now);
+        self.command_ends(id, now, out);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::buffer::Stage;
 use super::{Drive, DriveCounters, DriveWake, PlaneReads};
 use crate::events::{TimeNs, TimeParts};
+use crate::ssd::Outbox;
 use std::collections::VecDeque;
 
 /// A page of a host read on its way.
@@ -220,52 +221,52 @@ impl Drive {
     }
 
     /// The dies that have got reads look at what waits for them, in the order in which they got the first.
-    pub(super) fn look_at_touched(&mut self, now: TimeNs) {
+    pub(super) fn look_at_touched(&mut self, now: TimeNs, out: &mut Outbox) {
         let mut touched = std::mem::take(&mut self.touched_dies);
         for &die in &touched {
             self.dies[die as usize].touched = false;
         }
         for die in touched.drain(..) {
-            self.dispatch(now, die);
+            self.dispatch(now, die, out);
         }
         self.touched_dies = touched;
     }
 
     /// A die looks at what it can begin.
-    pub(super) fn dispatch(&mut self, now: TimeNs, die: u32) {
-        self.begin_what_may(now, die);
+    pub(super) fn dispatch(&mut self, now: TimeNs, die: u32, out: &mut Outbox) {
+        self.begin_what_may(now, die, out);
         let state = &mut self.dies[die as usize];
         match (state.works_since, state.exclusive.is_some() || state.reading > 0) {
             (None, true) => state.works_since = Some(now),
             (Some(since), false) => {
                 state.works_since = None;
-                self.out.worked.push((since, now));
+                out.worked.push((since, now));
             }
             _ => {}
         }
     }
 
-    fn begin_what_may(&mut self, now: TimeNs, die: u32) {
+    fn begin_what_may(&mut self, now: TimeNs, die: u32, out: &mut Outbox) {
         loop {
             let exclusive = &self.dies[die as usize].exclusive;
             let is_suspended = exclusive.as_ref().is_some_and(Exclusive::is_suspended);
             if exclusive.is_some() && !is_suspended {
-                return self.interrupt(now, die);
+                return self.interrupt(now, die, out);
             }
             let next = if is_suspended { None } else { self.next_job(die) };
             let others_wait = is_suspended || next.is_some();
             let state = &self.dies[die as usize];
             let may_read = !others_wait || state.reads_in_a_row < self.params.reads_ahead;
             if may_read && !state.reads.is_empty() {
-                if !self.begin_read(now, die, others_wait) {
+                if !self.begin_read(now, die, others_wait, out) {
                     return;
                 }
             } else if state.reading > 0 {
                 return;
             } else if is_suspended {
-                return self.resume(now, die);
+                return self.resume(now, die, out);
             } else if let Some(job) = next {
-                self.begin_job(now, die, job);
+                self.begin_job(now, die, job, out);
             } else {
                 return;
             }
@@ -273,7 +274,7 @@ impl Drive {
     }
 
     /// Begins the first waiting read whose plane is free, if there is one.
-    fn begin_read(&mut self, now: TimeNs, die: u32, others_wait: bool) -> bool {
+    fn begin_read(&mut self, now: TimeNs, die: u32, others_wait: bool, out: &mut Outbox) -> bool {
         let state = &mut self.dies[die as usize];
         if self.params.plane_reads == PlaneReads::Die && state.reading > 0 {
             return false;
@@ -295,21 +296,21 @@ impl Drive {
         let block = self.media.superblock_of(read.flash_page * self.shape.flash_page_units);
         self.media.superblocks[block as usize].reads += 1;
         self.drive_counters.array_reads += 1;
-        self.schedule(over, DriveWake::ArrayRead(id));
+        out.wake(over, DriveWake::ArrayRead(id));
         true
     }
 
-    pub(super) fn array_read_over(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn array_read_over(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let read = &mut self.reads[id];
         read.in_register = now;
         let (die, plane, units) = (read.die, read.plane, u64::from(read.units.count_ones()));
         let plane = &mut self.dies[die as usize].planes[plane as usize];
         plane.reads = false;
         plane.holds += 1;
-        let out = self.transfer(now, die, units * self.params.unit_transfer_ns);
-        self.schedule(out, DriveWake::ReadOut(id));
+        let left = self.transfer(now, die, units * self.params.unit_transfer_ns);
+        out.wake(left, DriveWake::ReadOut(id));
         if self.params.cache_read {
-            self.dispatch(now, die);
+            self.dispatch(now, die, out);
         }
     }
 
@@ -320,7 +321,7 @@ impl Drive {
         channel.free
     }
 
-    pub(super) fn read_out(&mut self, now: TimeNs, id: u32) {
+    pub(super) fn read_out(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let mut read = std::mem::take(&mut self.reads[id]);
         let state = &mut self.dies[read.die as usize];
         state.planes[read.plane as usize].holds -= 1;
@@ -332,19 +333,19 @@ impl Drive {
                     let collection_ns = read.collected_before_ns - waiter.collected_before_ns;
                     let transfer_ns = at - read.in_register;
                     let time = TimeParts { collection_ns, transfer_ns, flash_ns: read.array_ns, ..TimeParts::default() };
-                    self.read_ends(at, &waiter, time);
+                    self.read_ends(at, &waiter, time, out);
                 }
-                Reader::Rest(superpage) => self.rest_is_there(now, superpage),
+                Reader::Rest(superpage) => self.rest_is_there(now, superpage, out),
             }
         }
         let (die, flash_page) = (read.die, read.flash_page);
         self.reads[id] = read;
         self.reads.give_back(id);
-        self.dispatch(now, die);
+        self.dispatch(now, die, out);
         if let Some(reads) = self.params.upkeep.refresh_reads {
             let block = self.media.superblock_of(flash_page * self.shape.flash_page_units);
             if self.media.superblocks[block as usize].reads >= reads {
-                self.begin_parts(now);
+                self.begin_parts(now, out);
             }
         }
     }
@@ -367,7 +368,7 @@ impl Drive {
         first.or(erase).or(moved_program).or(moves).or(program)
     }
 
-    fn begin_job(&mut self, now: TimeNs, die: u32, job: Job) {
+    fn begin_job(&mut self, now: TimeNs, die: u32, job: Job, out: &mut Outbox) {
         let state = &mut self.dies[die as usize];
         state.reads_in_a_row = 0;
         let plain_ns = match job {
@@ -397,24 +398,24 @@ impl Drive {
         match job {
             Job::Program(id) | Job::MovedProgram(id) => {
                 let at = self.transfer(now, die, self.program_times(id).0);
-                self.schedule(at, DriveWake::Exclusive(die));
-                self.parity_follows(now, id);
+                out.wake(at, DriveWake::Exclusive(die));
+                self.parity_follows(now, id, out);
             }
-            Job::Erase(_) => self.array_works(now, die, self.erase_ns),
-            Job::Move(part) => self.array_works(now, die, self.part_step(part).0),
+            Job::Erase(_) => self.array_works(now, die, self.erase_ns, out),
+            Job::Move(part) => self.array_works(now, die, self.part_step(part).0, out),
         }
     }
 
-    pub(super) fn array_works(&mut self, now: TimeNs, die: u32, ns: u64) {
+    pub(super) fn array_works(&mut self, now: TimeNs, die: u32, ns: u64, out: &mut Outbox) {
         if let Some(exclusive) = &mut self.dies[die as usize].exclusive {
             exclusive.step = Step::Array { ends: now + ns };
         }
-        self.schedule(now + ns, DriveWake::Exclusive(die));
-        self.interrupt(now, die);
+        out.wake(now + ns, DriveWake::Exclusive(die));
+        self.interrupt(now, die, out);
     }
 
     /// A transfer or an array operation of what a die does with all its planes is over.
-    pub(super) fn exclusive_over(&mut self, now: TimeNs, die: u32) {
+    pub(super) fn exclusive_over(&mut self, now: TimeNs, die: u32, out: &mut Outbox) {
         let Some(exclusive) = self.dies[die as usize].exclusive else { return };
         let in_array = match exclusive.step {
             Step::Transfer => false,
@@ -423,19 +424,19 @@ impl Drive {
             _ => return,
         };
         match exclusive.job {
-            Job::Program(id) | Job::MovedProgram(id) if !in_array => return self.array_works(now, die, self.program_times(id).1),
+            Job::Program(id) | Job::MovedProgram(id) if !in_array => return self.array_works(now, die, self.program_times(id).1, out),
             Job::Move(part) if in_array => {
                 let ns = u64::from(self.part_step(part).1) * self.params.unit_transfer_ns;
                 let at = self.transfer(now, die, ns);
                 if let Some(exclusive) = &mut self.dies[die as usize].exclusive {
                     exclusive.step = Step::Transfer;
                 }
-                return self.schedule(at, DriveWake::Exclusive(die));
+                return out.wake(at, DriveWake::Exclusive(die));
             }
             Job::Move(part) => {
                 let goes_on = self.part_step_over(part);
                 if goes_on && !self.semi {
-                    return self.array_works(now, die, self.part_step(part).0);
+                    return self.array_works(now, die, self.part_step(part).0, out);
                 }
                 self.job_over(now, die);
                 if goes_on {
@@ -444,21 +445,21 @@ impl Drive {
                     state.moves.push_front(part);
                     state.waiting_ns += plain_ns;
                 } else {
-                    self.part_read(now, part);
+                    self.part_read(now, part, out);
                 }
             }
             Job::Program(id) | Job::MovedProgram(id) => {
                 self.job_over(now, die);
                 self.programs_running -= 1;
-                self.programmed(now, id);
-                self.give_power(now);
+                self.programmed(now, id, out);
+                self.give_power(now, out);
             }
             Job::Erase(block) => {
                 self.job_over(now, die);
-                self.erase_over(now, block);
+                self.erase_over(now, block, out);
             }
         }
-        self.dispatch(now, die);
+        self.dispatch(now, die, out);
     }
 
     fn job_over(&mut self, now: TimeNs, die: u32) {
@@ -518,12 +519,12 @@ impl Drive {
     }
 
     /// A program has ended: the dies that wait for leave to begin one look again, in order of asking, while there is leave.
-    fn give_power(&mut self, now: TimeNs) {
+    fn give_power(&mut self, now: TimeNs, out: &mut Outbox) {
         while self.programs_running < self.params.programs_at_once
             && let Some(die) = self.waits_for_power.pop_front()
         {
             self.dies[die as usize].asks_for_power = false;
-            self.dispatch(now, die);
+            self.dispatch(now, die, out);
         }
     }
 }

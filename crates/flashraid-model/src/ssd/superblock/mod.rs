@@ -23,9 +23,8 @@ mod suspend;
 #[cfg(test)]
 mod tests;
 
-use super::{Busy, MemberCounters, OpEnd, Owed, PageOp, SsdParams};
-use crate::coordination::{News, Notice, ToController};
-use crate::events::{GcInterval, TimeNs};
+use super::{Busy, MemberCounters, Outbox, Owed, PageOp, SsdParams};
+use crate::events::TimeNs;
 use crate::ftl::Wear;
 use crate::ids::MemberId;
 use crate::request::OpKind;
@@ -112,17 +111,6 @@ impl<T> std::ops::IndexMut<u32> for Table<T> {
     }
 }
 
-/// What a drive causes, until its SSD hands it on.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Outbox {
-    pub wakes: Vec<(TimeNs, DriveWake)>,
-    pub ends: Vec<OpEnd>,
-    pub collections: Vec<GcInterval>,
-    pub notices: Vec<Notice>,
-    /// Times for which a die has worked without a break.
-    pub worked: Vec<(TimeNs, TimeNs)>,
-}
-
 /// A drive.
 #[derive(Debug, Clone)]
 pub(super) struct Drive {
@@ -167,7 +155,6 @@ pub(super) struct Drive {
     untimed: Warming,
     pub counters: MemberCounters,
     pub drive_counters: DriveCounters,
-    pub out: Outbox,
 }
 
 impl Drive {
@@ -210,12 +197,11 @@ impl Drive {
             untimed: Warming::new(shape.placement),
             counters: MemberCounters::default(),
             drive_counters: DriveCounters::default(),
-            out: Outbox::default(),
         }
     }
 
     /// Takes a page operation; those of the same kind for the same completion at the same nanosecond are one command (rule 201).
-    pub fn submit(&mut self, now: TimeNs, op: PageOp) {
+    pub fn submit(&mut self, now: TimeNs, op: PageOp, out: &mut Outbox) {
         if let Some(agent) = &mut self.agent {
             agent.pages_given += u64::from(op.kind == OpKind::Write);
         }
@@ -226,27 +212,27 @@ impl Drive {
                 let handle = self.handle_of(op.source);
                 self.commands[id].begin(now, &op, handle);
                 self.gathering = Some((now, id));
-                self.schedule(now, DriveWake::Ready(id));
+                out.wake(now, DriveWake::Ready(id));
                 id
             }
         };
         self.commands[id].ops.push(op);
     }
 
-    pub fn wake(&mut self, now: TimeNs, wake: DriveWake) {
+    pub fn wake(&mut self, now: TimeNs, wake: DriveWake, out: &mut Outbox) {
         match wake {
-            DriveWake::Ready(id) => self.command_ready(now, id),
-            DriveWake::Done => self.command_done(now),
-            DriveWake::Core(core) => self.core_done(now, core),
-            DriveWake::Delayed(id) => self.command_delayed(now, id),
-            DriveWake::Crossed(id) => self.data_crossed(now, id),
-            DriveWake::ArrayRead(id) => self.array_read_over(now, id),
-            DriveWake::ReadOut(id) => self.read_out(now, id),
-            DriveWake::Exclusive(die) => self.exclusive_over(now, die),
-            DriveWake::Suspension(die) => self.suspension_goes_on(now, die),
-            DriveWake::Progress(die) => self.interrupt(now, die),
-            DriveWake::Linger(number) => self.lingered(now, number),
-            DriveWake::Idle(commands) => self.idle_since(now, commands),
+            DriveWake::Ready(id) => self.command_ready(now, id, out),
+            DriveWake::Done => self.command_done(now, out),
+            DriveWake::Core(core) => self.core_done(now, core, out),
+            DriveWake::Delayed(id) => self.command_delayed(now, id, out),
+            DriveWake::Crossed(id) => self.data_crossed(now, id, out),
+            DriveWake::ArrayRead(id) => self.array_read_over(now, id, out),
+            DriveWake::ReadOut(id) => self.read_out(now, id, out),
+            DriveWake::Exclusive(die) => self.exclusive_over(now, die, out),
+            DriveWake::Suspension(die) => self.suspension_goes_on(now, die, out),
+            DriveWake::Progress(die) => self.interrupt(now, die, out),
+            DriveWake::Linger(number) => self.lingered(now, number, out),
+            DriveWake::Idle(commands) => self.idle_since(now, commands, out),
         }
     }
 
@@ -274,18 +260,6 @@ impl Drive {
     /// Since when each die works that does, without a break.
     pub fn works_since(&self) -> impl Iterator<Item = TimeNs> {
         self.dies.iter().filter_map(|die| die.works_since)
-    }
-
-    fn schedule(&mut self, at: TimeNs, wake: DriveWake) {
-        self.out.wakes.push((at, wake));
-    }
-
-    fn tell(&mut self, at: TimeNs, message: ToController) {
-        self.report(at, News::Sends(message));
-    }
-
-    fn report(&mut self, at: TimeNs, news: News) {
-        self.out.notices.push(Notice { at, member: self.member.0, news });
     }
 
     /// The placement handle of what a part of a mix writes (rule 221).

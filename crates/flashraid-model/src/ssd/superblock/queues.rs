@@ -2,6 +2,7 @@
 
 use super::{Drive, DriveWake, QueueParams, Table};
 use crate::events::TimeNs;
+use crate::ssd::Outbox;
 use std::collections::VecDeque;
 
 /// The queues, and what has been fetched of them.
@@ -55,13 +56,13 @@ impl Queues {
 
 impl Drive {
     /// A command has begun: with queues it waits until it is fetched.
-    pub(super) fn command_joins(&mut self, now: TimeNs, id: u32) {
-        let Some(queues) = &mut self.queues else { return self.wants_core(now, id) };
+    pub(super) fn command_joins(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
+        let Some(queues) = &mut self.queues else { return self.wants_core(now, id, out) };
         queues.join(self.commands[id].source(), id);
-        self.fetch_commands(now);
+        self.fetch_commands(now, out);
     }
 
-    fn fetch_commands(&mut self, now: TimeNs) {
+    fn fetch_commands(&mut self, now: TimeNs, out: &mut Outbox) {
         while let Some(queues) = &mut self.queues
             && let Some(id) = queues.fetch()
         {
@@ -72,27 +73,27 @@ impl Drive {
                 self.drive_counters.fetch_waits += 1;
                 self.drive_counters.fetch_wait_ns += now - command.arrived;
             }
-            self.wants_core(now, id);
+            self.wants_core(now, id, out);
         }
     }
 
     /// Pages of a command in flight end at `at`; the end of the last one is an event.
-    pub(super) fn pages_end(&mut self, flight: u32, pages: u32, at: TimeNs) {
+    pub(super) fn pages_end(&mut self, flight: u32, pages: u32, at: TimeNs, out: &mut Outbox) {
         let Some(queues) = &mut self.queues else { return };
         let state = &mut queues.flights[flight];
         (state.pages_left, state.last_end) = (state.pages_left - pages, state.last_end.max(at));
         if state.pages_left == 0 {
             let last_end = state.last_end;
             queues.flights.give_back(flight);
-            self.schedule(last_end, DriveWake::Done);
+            out.wake(last_end, DriveWake::Done);
         }
     }
 
     /// A command in flight is done.
-    pub(super) fn command_done(&mut self, now: TimeNs) {
+    pub(super) fn command_done(&mut self, now: TimeNs, out: &mut Outbox) {
         if let Some(queues) = &mut self.queues {
             queues.in_flight -= 1;
         }
-        self.fetch_commands(now);
+        self.fetch_commands(now, out);
     }
 }

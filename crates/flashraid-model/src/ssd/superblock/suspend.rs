@@ -3,6 +3,7 @@
 use super::die::{Job, Step};
 use super::{Drive, DriveWake, OperationSuspension, SuperblockSuspension};
 use crate::events::TimeNs;
+use crate::ssd::Outbox;
 
 impl SuperblockSuspension {
     /// `None` for what is not interrupted.
@@ -17,7 +18,7 @@ impl SuperblockSuspension {
 
 impl Drive {
     /// Reads that have come since a program or erase has had its turn suspend it, if they may.
-    pub(super) fn interrupt(&mut self, now: TimeNs, die: u32) {
+    pub(super) fn interrupt(&mut self, now: TimeNs, die: u32, out: &mut Outbox) {
         let Some(suspension) = &self.params.suspension else { return };
         let state = &mut self.dies[die as usize];
         let Some(exclusive) = &mut state.exclusive else { return };
@@ -32,18 +33,18 @@ impl Drive {
         state.current_work_ends = now + of.suspend_ns;
         state.waiting_ns += of.resume_ns + rest_ns;
         self.counters.suspensions += 1;
-        self.schedule(now + of.suspend_ns, DriveWake::Suspension(die));
+        out.wake(now + of.suspend_ns, DriveWake::Suspension(die));
     }
 
     /// A die has come to a halt, or what was suspended goes on.
-    pub(super) fn suspension_goes_on(&mut self, now: TimeNs, die: u32) {
+    pub(super) fn suspension_goes_on(&mut self, now: TimeNs, die: u32, out: &mut Outbox) {
         let state = &mut self.dies[die as usize];
         let exclusive = state.exclusive.as_mut().expect("something is suspended");
         match exclusive.step {
             Step::Suspending { rest_ns } => {
                 exclusive.step = Step::Suspended { rest_ns };
                 self.count_time(now, die);
-                self.dispatch(now, die);
+                self.dispatch(now, die, out);
             }
             Step::Resuming { rest_ns } => {
                 let suspension = self.params.suspension.as_ref().expect("something was suspended");
@@ -53,16 +54,16 @@ impl Drive {
                 let comes_again = exclusive.suspensions < of.times_max && rest_ns > of.progress_ns + of.suspend_ns;
                 let suspended_from = exclusive.suspended_from;
                 if comes_again && suspended_from > now {
-                    self.schedule(suspended_from, DriveWake::Progress(die));
+                    out.wake(suspended_from, DriveWake::Progress(die));
                 }
-                self.array_works(now, die, rest_ns);
+                self.array_works(now, die, rest_ns, out);
             }
             Step::Transfer | Step::Array { .. } | Step::Suspended { .. } => unreachable!("nothing is on its way there"),
         }
     }
 
     /// No read goes in any more: the way back.
-    pub(super) fn resume(&mut self, now: TimeNs, die: u32) {
+    pub(super) fn resume(&mut self, now: TimeNs, die: u32, out: &mut Outbox) {
         let state = &mut self.dies[die as usize];
         let (Some(exclusive), Some(suspension)) = (&mut state.exclusive, &self.params.suspension) else { return };
         let (Step::Suspended { rest_ns }, Some(of)) = (exclusive.step, suspension.of(exclusive.job)) else { return };
@@ -74,6 +75,6 @@ impl Drive {
         let job = exclusive.job;
         let goes_on_ns = now + of.resume_ns;
         self.works_from(now, job);
-        self.schedule(goes_on_ns, DriveWake::Suspension(die));
+        out.wake(goes_on_ns, DriveWake::Suspension(die));
     }
 }

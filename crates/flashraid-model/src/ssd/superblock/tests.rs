@@ -1,8 +1,9 @@
 //! A tiny drive to the nanosecond, computed by hand.
 
 use super::*;
+use crate::coordination::ToController;
 use crate::request::OpKind;
-use crate::ssd::tiny;
+use crate::ssd::{SsdWake, tiny};
 use std::collections::BTreeMap;
 
 /// One die of one plane; superpages of two units on one flash page, four rows, twenty superblocks, eight of which are exported.
@@ -69,6 +70,7 @@ fn with_handles(is_persistent: bool, change: impl FnOnce(&mut SuperblockParams))
 /// A drive and its agenda.
 struct Bench {
     drive: Drive,
+    out: Outbox,
     agenda: BTreeMap<(TimeNs, u64), DriveWake>,
     scheduled: u64,
     /// By completion: when the last page was done.
@@ -79,15 +81,16 @@ impl Bench {
     fn new(params: &SsdParams) -> Self {
         let superblock = params.superblock.as_ref().expect("it has superblocks");
         let drive = Drive::new(params, superblock, MemberId(0));
-        Self { drive, agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new() }
+        Self { drive, out: Outbox::default(), agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new() }
     }
 
     fn gather(&mut self) {
-        for (at, wake) in std::mem::take(&mut self.drive.out.wakes) {
+        for (at, wake) in std::mem::take(&mut self.out.wakes) {
+            let SsdWake::Drive(wake) = wake else { panic!("a drive has no other wake-ups: {wake:?}") };
             self.agenda.insert((at, self.scheduled), wake);
             self.scheduled += 1;
         }
-        for end in std::mem::take(&mut self.drive.out.ends) {
+        for end in std::mem::take(&mut self.out.ends) {
             let done = self.done.entry(end.completion).or_insert(0);
             *done = end.at.max(*done);
         }
@@ -117,7 +120,7 @@ impl Bench {
 
     fn submit(&mut self, at: TimeNs, completion: u32, source: u8, kind: OpKind, pages: std::ops::Range<u32>, fua: bool) {
         for page in pages {
-            self.drive.submit(at, PageOp { page, kind, fua, high_priority: false, source, completion });
+            self.drive.submit(at, PageOp { page, kind, fua, high_priority: false, source, completion }, &mut self.out);
         }
         self.gather();
     }
@@ -131,7 +134,7 @@ impl Bench {
     fn run_before(&mut self, end: TimeNs) {
         while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 < end) {
             let ((at, _), wake) = entry.remove_entry();
-            self.drive.wake(at, wake);
+            self.drive.wake(at, wake, &mut self.out);
             self.gather();
         }
     }
@@ -308,24 +311,24 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
     use crate::coordination::{MemberRole, Need, News, Notify, ToMember, Work};
     let mut bench = Bench::new(&params());
     let role = MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notify::AtStart, across_dies: true };
-    bench.drive.become_ggc_aware(0, role);
+    bench.drive.become_ggc_aware(0, role, &mut bench.out);
     let asks = News::Sends(ToController::GcRequest(Need::AT_LIMIT));
     let mut stream = rng::stream(7, "coordinated", 0);
     let mut write = 0;
-    while !bench.drive.out.notices.iter().any(|notice| notice.news == asks) {
+    while !bench.out.notices.iter().any(|notice| notice.news == asks) {
         let page = rng::below(&mut stream, 64) as u32;
         bench.command(u64::from(write) * 3000, write, OpKind::Write, page..page + 1);
         write += 1;
     }
     assert_eq!(bench.drive.drive_counters.victims, 0, "not granted, it keeps still");
     assert_eq!(bench.drive.media.free(), 4, "it asks at its target");
-    assert_eq!(bench.drive.out.notices.iter().filter(|notice| notice.news == News::Sends(ToController::Participate)).count(), 1);
-    bench.drive.receive(10_000_000, ToMember::Force(Work::OneVictim));
+    assert_eq!(bench.out.notices.iter().filter(|notice| notice.news == News::Sends(ToController::Participate)).count(), 1);
+    bench.drive.receive(10_000_000, ToMember::Force(Work::OneVictim), &mut bench.out);
     bench.gather();
     bench.run_before(TimeNs::MAX);
-    assert_eq!(bench.drive.out.notices.last().map(|notice| notice.news), Some(News::Sends(ToController::GcDone)));
+    assert_eq!(bench.out.notices.last().map(|notice| notice.news), Some(News::Sends(ToController::GcDone)));
     assert!(bench.drive.media.free() >= 6, "until target and span are reached");
-    assert_eq!(bench.drive.out.collections.iter().filter(|interval| interval.forced).count(), 1);
+    assert_eq!(bench.out.collections.iter().filter(|interval| interval.forced).count(), 1);
     bench.drive.verify().unwrap();
 }
 
@@ -337,7 +340,11 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
         superblock.buffer.units = 8;
         superblock.collection.debt_units = 0;
     }));
-    bench.drive.become_ggc_aware(0, MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notify::AtStart, across_dies: true });
+    bench.drive.become_ggc_aware(
+        0,
+        MemberRole { t_soft_free_blocks: 5, registers: true, notify: Notify::AtStart, across_dies: true },
+        &mut bench.out,
+    );
     let mut stream = rng::stream(7, "forced", 0);
     let (mut now, mut written, mut fullest) = (0, 0, 0);
     let mut write = |bench: &mut Bench, now: TimeNs| {
@@ -352,7 +359,7 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
         }
         now += 20_000;
         bench.run_before(now);
-        bench.drive.receive(now, ToMember::Force(Work::OneVictim));
+        bench.drive.receive(now, ToMember::Force(Work::OneVictim), &mut bench.out);
         bench.gather();
         while bench.drive.collects_since().is_some() {
             now += 800;
@@ -360,7 +367,7 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
             fullest = fullest.max(bench.drive.buffer.used);
         }
     }
-    let done = bench.drive.out.notices.iter().filter(|notice| notice.news == News::Sends(ToController::GcDone)).count();
+    let done = bench.out.notices.iter().filter(|notice| notice.news == News::Sends(ToController::GcDone)).count();
     assert_eq!(done, 40, "every forced collection comes to its end");
     assert!(fullest >= 6, "three superpages waited for the die, not for moves: {fullest}");
     assert_eq!(bench.drive.drive_counters.debt_waits, 0);
