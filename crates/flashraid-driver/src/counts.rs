@@ -3,7 +3,7 @@
 use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, HostCounters, HostPortCounters, StripeCounters};
 use flashraid_model::coordination::{self, UncoordinatedCleans};
-use flashraid_model::ssd::{DriveCounters, MemberCounters};
+use flashraid_model::ssd::{DriveCounters, FrontCounters, MemberCounters, Ssd};
 use std::collections::BTreeMap;
 
 /// What an array has counted, the write cache apart.
@@ -13,6 +13,8 @@ pub struct Counts {
     pub members: Vec<MemberCounters>,
     /// What only drives with superblocks count, in order; empty if the members are none.
     pub drives: Vec<DriveCounters>,
+    /// What stands before the dies of members counts, in order; empty if nothing does.
+    pub fronts: Vec<FrontCounters>,
     /// Messages between members and controller; `None` without a controller.
     messages: Option<[u64; coordination::KINDS]>,
     /// Cleans of members that had asked for collection and were not answered, if members ask before they must.
@@ -32,6 +34,7 @@ impl Counts {
         Self {
             members: members.into_iter().collect(),
             drives: vec![DriveCounters::default(); drives],
+            fronts: vec![FrontCounters::default(); drives],
             messages: None,
             uncoordinated_cleans: None,
             host: HostCounters::default(),
@@ -46,6 +49,7 @@ impl Counts {
         Self {
             members,
             drives: drives.into_iter().flatten().collect(),
+            fronts: array.members().iter().filter_map(Ssd::front_counters).copied().collect(),
             messages: array.messages(),
             uncoordinated_cleans: array.uncoordinated_cleans(),
             host: array.host_counters(),
@@ -60,6 +64,7 @@ impl Counts {
         Self {
             members: self.members.iter().zip(&earlier.members).map(|(now, then)| now.since(then)).collect(),
             drives: self.drives.iter().zip(&earlier.drives).map(|(now, then)| now.since(then)).collect(),
+            fronts: self.fronts.iter().zip(&earlier.fronts).map(|(now, then)| now.since(then)).collect(),
             messages: both(self.messages, earlier.messages, |now, then| std::array::from_fn(|kind| now[kind] - then[kind])),
             uncoordinated_cleans: both(self.uncoordinated_cleans, earlier.uncoordinated_cleans, |now, then| now.since(&then)),
             host: self.host.since(&earlier.host),

@@ -106,6 +106,9 @@ pub struct Report {
     /// What drives with superblocks counted, all together; left out for other members.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveReport>,
+    /// What stands before the dies of other members counted, all together; left out without `ssd.buffer`, `ssd.queues` and `ssd.firmware`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front: Option<FrontReport>,
     /// When the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,
     /// When they end, in nanoseconds: the last answer of a measured request, or their begin if there is none. All rates are over this time.
@@ -381,6 +384,32 @@ pub struct Bandwidth {
     pub series: Vec<f64>,
     /// Density of (x − mean)/stddev: points (z, density).
     pub z_density: Vec<(f64, f64)>,
+}
+
+/// What stands before the dies of members without superblocks, all together (section 25 of the rules).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FrontReport {
+    /// Commands: what an operation of the array brings to a drive at a time.
+    pub commands: u64,
+    /// Commands that waited in a queue until they were fetched; left out without `ssd.queues`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetch_waits: Option<u64>,
+    /// Mean of these waits, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetch_wait_mean_us: Option<f64>,
+    /// Pages that replaced one in the buffer, and were not programmed by themselves.
+    pub overwritten: u64,
+    /// Pages read from the buffer.
+    pub buffer_hits: u64,
+    /// Pages that a trim took out of the buffer before a die had them.
+    pub trimmed: u64,
+    /// Write commands that waited for room in the buffer.
+    pub room_waits: u64,
+    /// Mean of these waits, in microseconds.
+    pub room_wait_mean_us: Option<f64>,
+    /// Writes with "force unit access" that waited for their programs; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forced_waits: u64,
 }
 
 /// Drives with superblocks, all together (section 24 of the rules).

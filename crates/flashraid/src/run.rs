@@ -155,6 +155,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         },
         page_bytes: g.page_bytes,
         drive: (!counts.drives.is_empty()).then(|| drive_inputs(scenario)),
+        has_queues: scenario.array.ssd.front.is_some_and(|front| front.queues.is_some()),
         cache: cache.map_or_else(Default::default, |(counters, room_pages)| {
             let page_bytes = u64::from(array.page_bytes());
             report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, measured.end_ns - measured.from_ns)

@@ -339,7 +339,7 @@ impl Array {
     #[inline]
     fn begin(&mut self, now: TimeNs, request: &PageRequest, moment_is_over: bool) {
         if request.pages == 0 {
-            if request.kind == OpKind::Flush && self.members.ssds[0].is_drive() {
+            if request.kind == OpKind::Flush && self.members.ssds[0].takes_flushes() {
                 self.flush_members(now, request, moment_is_over);
             } else {
                 self.done_at_once(now, request);

@@ -44,7 +44,11 @@ impl Ssd {
     /// A die is done with an operation: a read's page travels to the host.
     pub(super) fn leaves_die(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let Waiting { op, .. } = self.waiting[id];
-        if self.params.link.is_some() && op.kind == OpKind::Read {
+        if let Some(front) = self.front.as_mut().filter(|_| op.kind == OpKind::Read) {
+            let at = front.cross(now, true, 1);
+            self.waiting[id].left_die(now);
+            self.finish(id, at, out);
+        } else if self.params.link.is_some() && op.kind == OpKind::Read {
             self.waiting[id].left_die(now);
             self.join_lane(now, self.lane_to_host(), id, out);
         } else {

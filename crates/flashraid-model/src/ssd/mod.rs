@@ -11,7 +11,9 @@
 mod counters;
 mod die;
 mod durations;
+mod front;
 mod immediate;
+mod job;
 mod link;
 mod outbox;
 mod params;
@@ -27,10 +29,13 @@ use crate::ftl::{Ftl, FtlParams, Wear};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
 pub use counters::MemberCounters;
-use die::{Agent, Channel, Die, NEVER, Worker};
+use die::{Agent, Channel, Die, Worker};
 use durations::Durations;
+use front::{Front, PageBuffer};
+pub use front::{FrontCounters, FrontWake};
 use immediate::ImmediateDie;
 pub(crate) use immediate::Served;
+use job::{NEVER, Origin};
 pub use outbox::Outbox;
 pub use params::*;
 use placement::Placement;
@@ -90,6 +95,8 @@ pub enum SsdWake {
     Crossed(u32),
     /// A transfer on that channel is over.
     Transferred(u32),
+    /// What stands before the dies goes on.
+    Front(FrontWake),
     /// A drive with superblocks goes on.
     Drive(DriveWake),
 }
@@ -104,6 +111,7 @@ impl From<DriveWake> for SsdWake {
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     op: PageOp,
+    origin: Origin,
     lpn: Lpn,
     die: DieId,
     submitted_ns: TimeNs,
@@ -135,6 +143,7 @@ impl Waiting {
     fn new(now: TimeNs, op: PageOp, lpn: Lpn, die: DieId) -> Self {
         Self {
             op,
+            origin: Origin::Array,
             lpn,
             die,
             submitted_ns: now,
@@ -240,6 +249,10 @@ pub struct Ssd {
     counters: MemberCounters,
     /// How it is used over time, if anybody asks.
     usage: Option<Box<Usage>>,
+    /// What stands before the dies, if anything does; that of a drive with superblocks is part of it.
+    front: Option<Box<Front>>,
+    /// The pages of its write buffer.
+    buffered: PageBuffer,
     /// A drive with superblocks; then nothing else here is used.
     drive: Option<Box<Drive>>,
 }
@@ -263,6 +276,7 @@ impl Ssd {
             // Rule 109: there is nothing to preempt, and nothing to do in idle time.
             (params.gc.preemption, params.gc.idle_ns) = (None, None);
         }
+        let front = params.front.as_ref().filter(|_| params.superblock.is_none());
         Self {
             member,
             durations: Durations::new(&params),
@@ -283,6 +297,8 @@ impl Ssd {
             hard_free_blocks: params.gc.preemption.map_or(0.0, |p| p.t_hard * f64::from(params.gc.start_free_blocks)),
             counters: MemberCounters::default(),
             usage: None,
+            front: front.map(|front| Box::new(Front::new(front, params.link, member, 1, 1))),
+            buffered: front.map_or_else(PageBuffer::default, |_| PageBuffer::new(g.dies, params.allocation == Allocation::Dynamic)),
             params,
         }
     }
@@ -291,6 +307,7 @@ impl Ssd {
     fn may_be_immediate(params: &SsdParams, controlled: bool) -> bool {
         let interruptible = !params.gc.instantaneous && (controlled || params.gc.preemption.is_some() || params.gc.idle_ns.is_some());
         params.superblock.is_none()
+            && params.front.is_none()
             && !interruptible
             && params.channel.is_none()
             && params.link.is_none()
@@ -300,7 +317,7 @@ impl Ssd {
     /// Dies know nothing of each other, and at most one worker of a die is active at a time.
     fn may_be_lazy(params: &SsdParams) -> bool {
         let by_plane = params.gc.blocking == Blocking::Plane && !params.gc.instantaneous;
-        !by_plane && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static
+        !by_plane && params.front.is_none() && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static
     }
 
     /// Its number in the array.
@@ -332,7 +349,8 @@ impl Ssd {
         let immediate = self.immediate.iter().map(|die| die.collects_for(now));
         let in_steps = (0..self.dies.len() as u32).map(|die| self.cleans_left(now, DieId(die)));
         let (moves_pages, collection_ns) = in_steps.fold((0, immediate.sum()), |(pages, ns), die| (pages + die.0, ns + die.1));
-        Owed { buffered_pages: 0, moves_pages, collection_ns }
+        let buffered_pages = self.front.as_ref().map_or(0, |front| u64::from(front.buffer.used()));
+        Owed { buffered_pages, moves_pages, collection_ns }
     }
 
     /// Counts since the end of the warm-up.
@@ -343,6 +361,12 @@ impl Ssd {
     /// What only a drive with superblocks counts.
     pub fn drive_counters(&self) -> Option<&DriveCounters> {
         self.drive.as_ref().map(|drive| &drive.drive_counters)
+    }
+
+    /// What stands before the dies counts, if anything does.
+    pub fn front_counters(&self) -> Option<&FrontCounters> {
+        let of_drive = self.drive.as_ref().map(|drive| &drive.front.counters);
+        of_drive.or_else(|| self.front.as_ref().map(|front| &front.counters))
     }
 
     /// What a drive with superblocks holds, and where.
@@ -428,10 +452,16 @@ impl Ssd {
     /// # Errors
     /// A sentence that names the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
+        self.verify_front()?;
         self.drive.as_ref().map_or_else(|| self.ftl.verify(), |drive| drive.verify())
     }
 
-    /// Whether it is a drive with superblocks: then a flush is something to do, and hints mean nothing.
+    /// Whether a flush is something to do.
+    pub(crate) fn takes_flushes(&self) -> bool {
+        self.drive.is_some() || self.front.is_some()
+    }
+
+    /// Whether it is a drive with superblocks: then hints mean nothing.
     #[inline]
     pub(crate) fn is_drive(&self) -> bool {
         self.drive.is_some()
@@ -443,10 +473,17 @@ impl Ssd {
         let told = out.ends.len();
         act(drive, out);
         if let Some(usage) = &mut self.usage {
-            out.ends[told..].iter().for_each(|end| usage.operation(end.at - end.time.total_ns(), end.at));
             out.worked.iter().for_each(|&(from, to)| usage.worked(from, to));
         }
         out.worked.clear();
+        self.record_operations(told, out);
+    }
+
+    /// Records the operations that have ended since the outbox held `told` ends; without a front [`Ssd::finish`] does.
+    fn record_operations(&mut self, told: usize, out: &Outbox) {
+        if let Some(usage) = &mut self.usage {
+            out.ends[told..].iter().for_each(|end| usage.operation(end.at - end.time.total_ns(), end.at));
+        }
     }
 
     /// Start of the oldest clean whose end is not known yet, or of one that is not known at all.
@@ -540,6 +577,9 @@ impl Ssd {
         if let Some(agent) = &mut self.agent {
             agent.given(op.kind);
         }
+        if let Some(front) = &mut self.front {
+            return front.submit(now, op, out);
+        }
         let (die, lpn) = self.home(op.page);
         let id = self.waiting.insert(Waiting::new(now, op, lpn, die));
         if op.kind == OpKind::Write && self.params.link.is_some() {
@@ -551,12 +591,18 @@ impl Ssd {
 
     /// Goes on at a wake-up.
     pub fn wake(&mut self, now: TimeNs, wake: SsdWake, out: &mut Outbox) {
+        let told = out.ends.len();
         match wake {
             SsdWake::Worker { die, worker, number } => self.wake_worker(now, die, worker, number, out),
             SsdWake::Die(die) => self.wake_lazy(now, die, out),
             SsdWake::Crossed(lane) => self.crossed(now, lane, out),
             SsdWake::Transferred(channel) => self.transferred(now, channel, out),
+            SsdWake::Front(wake) if self.drive.is_none() => self.wake_front(now, wake, out),
+            SsdWake::Front(wake) => self.with_drive(out, |drive, out| drive.wake_front(now, wake, out)),
             SsdWake::Drive(wake) => self.with_drive(out, |drive, out| drive.wake(now, wake, out)),
+        }
+        if self.front.is_some() {
+            self.record_operations(told, out);
         }
     }
 
@@ -582,6 +628,11 @@ impl Ssd {
 
     /// The operation is done at `at`, which may lie in the future.
     fn finish(&mut self, id: u32, at: TimeNs, out: &mut Outbox) {
+        if self.waiting[id].origin != Origin::Array {
+            self.front_page_ends(id, at, out);
+            self.waiting.release(id);
+            return;
+        }
         let waiting = &self.waiting[id];
         if let Some(usage) = &mut self.usage {
             usage.operation(waiting.submitted_ns, at);

@@ -1,8 +1,9 @@
 //! What one SSD is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
 
+pub use super::front::{BufferParams, FirmwareParams, FrontParams, HANDLES_MAX, QueueParams};
 pub use super::superblock::{
-    BufferParams, FirmwareParams, HANDLES_MAX, OperationSuspension, PlacementHandles, PlaneReads, QueueParams, SUPERPAGE_UNITS_MAX, Shape,
-    SlcParams, SlcRoom, SuperblockCollection, SuperblockParams, SuperblockSuspension, UpkeepParams,
+    OperationSuspension, PlacementHandles, PlaneReads, SUPERPAGE_UNITS_MAX, Shape, SlcParams, SlcRoom, SuperblockCollection,
+    SuperblockParams, SuperblockSuspension, UpkeepParams,
 };
 use crate::coordination::Pools;
 use crate::flash::{Geometry, Timing};
@@ -31,6 +32,8 @@ pub struct SsdParams {
     pub channel: Option<ChannelParams>,
     /// Limit of the host link; `None`: transfers to the host take no time.
     pub link: Option<LinkParams>,
+    /// Queues, cores and write buffer before pools of blocks; `None`: operations go to their dies as they come. `superblock` has its own.
+    pub front: Option<FrontParams>,
     /// Superblocks behind a write buffer: what this says takes the place of pools, planes and dies of a write (section 24).
     pub superblock: Option<SuperblockParams>,
 }

@@ -48,6 +48,7 @@ pub fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
         fill_seals_last_block: true,
         channel: None,
         link: None,
+        front: None,
         superblock: None,
     }
 }

@@ -157,6 +157,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
         }
         MemberOutcome {
             counters: *ssd.counters(),
+            front: ssd.front_counters().copied(),
             block_erases,
             pages: (0..dies * exported)
                 .map(Lpn)

@@ -9,7 +9,9 @@ use flashraid_model::ssd::Shortcuts;
 
 use crate::adapter;
 use crate::cases::PAGE_BYTES;
-use crate::draw::{draw_cached_case, draw_case, draw_case_of_stripes, draw_coordinated_case, draw_interruptible_case, draw_mixed_case};
+use crate::draw::{
+    draw_cached_case, draw_case, draw_case_of_stripes, draw_coordinated_case, draw_fronted_case, draw_interruptible_case, draw_mixed_case,
+};
 use crate::outcome::Case;
 use crate::reference;
 use crate::shrink::shrink;
@@ -44,6 +46,11 @@ fn the_model_agrees_with_the_reference_on_coordination() {
 #[test]
 fn the_model_agrees_with_the_reference_on_everything() {
     agree(draw_mixed_case);
+}
+
+#[test]
+fn the_model_agrees_with_the_reference_on_what_stands_before_dies() {
+    agree(draw_fronted_case);
 }
 
 /// Every case that qualifies for a shortcut, run both ways; so the shortcuts are proved without the reference, too.
@@ -96,6 +103,7 @@ fn description(case: &Case) -> String {
         let Request { arrival_ns, offset_bytes, length_bytes, kind: direction, high_priority, one_member, .. } = request;
         let (first_page, last_page) = (offset_bytes / PAGE_BYTES, (offset_bytes + length_bytes - 1) / PAGE_BYTES);
         text += &format!("\nrequest {index}: at {arrival_ns} {direction:?} pages {first_page} to {last_page}");
+        text += if request.fua { " to survive a loss of power" } else { "" };
         text += if *high_priority { " of high priority" } else { "" };
         text += if *one_member { " of one member" } else { "" };
     }

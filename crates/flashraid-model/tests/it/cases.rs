@@ -57,6 +57,7 @@ pub fn one_plane() -> Case {
         fill_seals_last_block: true,
         channel: None,
         link: None,
+        front: None,
         superblock: None,
     };
     Case {

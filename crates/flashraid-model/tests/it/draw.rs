@@ -8,7 +8,7 @@ use flashraid_model::policy::Listed;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, ChannelParams, GcParams, LinkParams, Pipeline, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Suspension,
+    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, FrontParams, GcParams, LinkParams, Pipeline, PlaneChoice, Pool, Preemption, Procedure, QueueParams, SsdParams, Suspension,
     Trigger, VictimPolicy,
 };
 
@@ -120,6 +120,13 @@ pub fn draw_mixed_case(seed: u64) -> Case {
         draw.limit_host(&mut case);
     }
     set_rules_by_seed(&mut case);
+    case
+}
+
+/// The same with section 25 of the rules.
+pub fn draw_fronted_case(seed: u64) -> Case {
+    let mut case = draw_mixed_case(seed);
+    Draw(rng::stream(seed, "agreement", 8)).put_front(&mut case);
     case
 }
 
@@ -246,6 +253,7 @@ impl Draw {
             fill_seals_last_block,
             channel,
             link,
+            front: None,
             superblock: None,
         }
     }
@@ -316,6 +324,47 @@ impl Draw {
                 }
             }
         }
+    }
+
+    /// Section 25 of the rules: queues, cores and a write buffer before the dies; flushes, and writes that are to survive a loss of power.
+    fn put_front(&mut self, case: &mut Case) {
+        let kinds = self.between(1, 7);
+        let firmware = FirmwareParams {
+            cores: self.between(1, 3) as u32,
+            read_ns: self.time_of_front(),
+            write_ns: self.time_of_front(),
+            move_ns: 0,
+            trim_ns: self.time_of_front(),
+            trim_unit_ns: self.between(0, 99),
+            latency_ns: self.time_of_front(),
+        };
+        let most_units = if self.chance(60) { 12 } else { 300 };
+        let most_commands = if self.chance(60) { 4 } else { 60 };
+        case.params.ssd.front = Some(FrontParams {
+            buffer: (kinds & 1 > 0).then(|| BufferParams {
+                units: self.between(1, most_units) as u32,
+                ack_ns: self.time_of_front(),
+                is_protected: self.chance(50),
+                linger_ns: None,
+            }),
+            queues: (kinds & 2 > 0).then(|| QueueParams {
+                queues: self.between(1, 4) as u32,
+                burst: self.between(1, 3) as u32,
+                commands: self.between(1, most_commands) as u32,
+            }),
+            firmware: if kinds & 4 > 0 { firmware } else { FirmwareParams::FREE },
+        });
+        let (flushes, forced) = (self.between(0, 8), if self.chance(50) { self.between(1, 60) } else { 0 });
+        for request in &mut case.requests {
+            if self.chance(flushes) {
+                request.kind = OpKind::Flush;
+            }
+            request.fua = request.kind == OpKind::Write && self.chance(forced);
+        }
+    }
+
+    fn time_of_front(&mut self) -> u64 {
+        if self.chance(30) { 0 } else { self.between(1, 40_000) }
     }
 
     /// Some requests take pages of one member only (rule 50).

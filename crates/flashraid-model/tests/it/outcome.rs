@@ -7,7 +7,7 @@ use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::KINDS;
 use flashraid_model::events::TimeParts;
 use flashraid_model::request::{HostLoop, Request};
-use flashraid_model::ssd::MemberCounters;
+use flashraid_model::ssd::{FrontCounters, MemberCounters};
 
 /// One simulation: everything that decides its outcome.
 #[derive(Debug, Clone)]
@@ -68,6 +68,8 @@ pub struct RequestOutcome {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemberOutcome {
     pub counters: MemberCounters,
+    /// Of what stands before its dies.
+    pub front: Option<FrontCounters>,
     /// Erases of each block, warm-up included, in order of die, plane, block.
     pub block_erases: Vec<u32>,
     /// Where each logical page lies, in order of home die (rule 7) and that die's logical page.
@@ -108,6 +110,9 @@ impl Outcome {
         for (member, (expected, found)) in self.members.iter().zip(&other.members).enumerate() {
             if expected.counters != found.counters {
                 return Some(differs(&format!("counters of member {member}"), &expected.counters, &found.counters));
+            }
+            if expected.front != found.front {
+                return Some(differs(&format!("counters before the dies of member {member}"), &expected.front, &found.front));
             }
             let erases = first_in_list(&format!("member {member}: erases of block"), &expected.block_erases, &found.block_erases);
             let pages = first_in_list(&format!("member {member}: place of page"), &expected.pages, &found.pages);

@@ -292,6 +292,7 @@ impl Resolver<'_> {
             fill_seals_last_block: config.ssd.fill_seals_last_block,
             channel,
             link,
+            front: None,
             superblock: None,
         };
         self.longest_times(config, &ssd);

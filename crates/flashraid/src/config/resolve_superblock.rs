@@ -177,6 +177,7 @@ impl Resolver<'_> {
             fill_seals_last_block: true,
             channel,
             link,
+            front: None,
             superblock: Some(superblock),
         })
     }

@@ -11,7 +11,7 @@ use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{
     Batch, CleanTimes, CompletedRequest, DoneCounts, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums,
 };
-use flashraid_model::ssd::{DriveCounters, MemberCounters, Owed as MemberOwed, PlacementHandles, UsagePoint};
+use flashraid_model::ssd::{DriveCounters, FrontCounters, MemberCounters, Owed as MemberOwed, PlacementHandles, UsagePoint};
 use flashraid_workload::OpKind;
 
 const NS_PER_DAY: f64 = 86_400e9;
@@ -71,6 +71,8 @@ pub struct ReportInputs<'a> {
     pub page_bytes: u32,
     /// What drives with superblocks have counted, if the members are such.
     pub drive: Option<DriveInputs>,
+    /// Commands of other members wait in queues until they are fetched.
+    pub has_queues: bool,
     /// The host waits for one request before it sends another.
     pub is_closed: bool,
     /// Why the run was stopped before its end, if it was.
@@ -128,6 +130,7 @@ impl Report {
             failures: inputs.failures.iter().map(|progress| failed_member(&inputs, progress)).collect(),
             lost: inputs.lost,
             drive: inputs.drive.as_ref().map(|drive| drive_report(&inputs, drive)),
+            front: (inputs.drive.is_none() && !inputs.counts.fronts.is_empty()).then(|| front_report(&inputs)),
             perf: inputs.perf,
             iops: iops(measured, &measured.done),
             batches: batches(&measured.batches),
@@ -179,6 +182,7 @@ pub struct DriveInputs {
 fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
     let DriveInputs { unit_pages, rain, has_queues, scale, scale_by, .. } = *drive;
     let c: DriveCounters = inputs.counts.drives.iter().copied().sum();
+    let front: FrontCounters = inputs.counts.fronts.iter().copied().sum();
     let share = |ns: u64| share_of_dies(inputs, inputs.counts.drives.len(), ns);
     let mean_us = |sum_ns: u64, count: u64| (count > 0).then(|| us(sum_ns) / count as f64);
     DriveReport {
@@ -186,24 +190,24 @@ fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
         scale_by: (scale_by == ScaleBy::Width && scale > 1).then_some(scale_by),
         write_amplification: c.write_amplification(unit_pages),
         write_amplification_of_parity: c.write_amplification_of_parity(unit_pages).filter(|_| rain),
-        commands: c.commands,
-        fetch_waits: has_queues.then_some(c.fetch_waits),
-        fetch_wait_mean_us: mean_us(c.fetch_wait_ns, c.fetch_waits),
+        commands: front.commands,
+        fetch_waits: has_queues.then_some(front.fetch_waits),
+        fetch_wait_mean_us: mean_us(front.fetch_wait_ns, front.fetch_waits),
         units_programmed: c.units_programmed,
         units_moved: c.units_moved,
         units_dropped: c.units_dropped,
         units_padded: c.units_padded,
         units_parity: c.units_parity,
-        overwritten: c.overwritten,
-        buffer_hits: c.buffer_hits,
+        overwritten: front.overwritten,
+        buffer_hits: front.buffer_hits,
         rmw_reads: c.rmw_reads,
         array_reads: c.array_reads,
         joined: c.joined,
         trimmed_in_part: c.trimmed_in_part,
         victims: c.victims,
-        room_waits: c.room_waits,
-        room_wait_mean_us: mean_us(c.room_wait_ns, c.room_waits),
-        forced_waits: c.forced_waits,
+        room_waits: front.room_waits,
+        room_wait_mean_us: mean_us(front.room_wait_ns, front.room_waits),
+        forced_waits: front.forced_waits,
         debt_waits: c.debt_waits,
         foreground: c.foreground,
         foreground_ms: c.foreground_ns as f64 / 1e6,
@@ -219,6 +223,22 @@ fn drive_report(inputs: &ReportInputs, drive: &DriveInputs) -> DriveReport {
         placement: drive.placement.map(|placement| placement_report(drive, &c, placement)),
         slc: drive.has_slc.then_some(SlcReport { units_programmed: c.units_slc, units_folded: c.units_folded }),
         upkeep: drive.has_upkeep.then_some(UpkeepReport { refreshed: c.refreshed, levelled: c.levelled }),
+    }
+}
+
+fn front_report(inputs: &ReportInputs) -> FrontReport {
+    let counters: FrontCounters = inputs.counts.fronts.iter().copied().sum();
+    let mean_us = |sum_ns: u64, count: u64| (count > 0).then(|| us(sum_ns) / count as f64);
+    FrontReport {
+        commands: counters.commands,
+        fetch_waits: inputs.has_queues.then_some(counters.fetch_waits),
+        fetch_wait_mean_us: mean_us(counters.fetch_wait_ns, counters.fetch_waits),
+        overwritten: counters.overwritten,
+        buffer_hits: counters.buffer_hits,
+        trimmed: counters.dropped,
+        room_waits: counters.room_waits,
+        room_wait_mean_us: mean_us(counters.room_wait_ns, counters.room_waits),
+        forced_waits: counters.forced_waits,
     }
 }
 
@@ -732,6 +752,7 @@ pub(super) mod tests {
             lost: Lost::default(),
             page_bytes: 4096,
             drive: None,
+            has_queues: false,
             is_closed: false,
             partial_reason: None,
             workload_note: Some("a stand-in".to_owned()),

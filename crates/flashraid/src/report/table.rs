@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::config::ScaleBy;
 
-use super::{ByDirection, Controller, DriveReport, FailedMember, Failure, Lost, Mark, Member, Parity, Report, ResponseTime};
+use super::{ByDirection, Controller, DriveReport, FailedMember, Failure, FrontReport, Lost, Mark, Member, Parity, Report, ResponseTime};
 
 /// Most members that get a column each.
 const MEMBER_COLUMNS_MAX: usize = 8;
@@ -95,6 +95,7 @@ impl Report {
             sections.extend(failure_sections(failure, &self.failures));
         }
         sections.extend(self.drive.as_ref().map(drive_section));
+        sections.extend(self.front.as_ref().map(front_section));
         if !self.cache.is_empty() {
             sections.push(self.cache_section());
         }
@@ -349,6 +350,21 @@ fn controller_section(controller: &Controller) -> Section {
 /// Names of the columns, if there are several.
 fn failure_columns(failures: usize) -> Vec<String> {
     if failures > 1 { (1..=failures).map(|nth| format!("failure {nth}")).collect() } else { Vec::new() }
+}
+
+fn front_section(front: &FrontReport) -> Section {
+    let count = |count: u64| count.to_string();
+    let mut rows = vec![
+        Row::new("pages overwritten in the buffer", [count(front.overwritten)], ""),
+        Row::new("pages read from the buffer", [count(front.buffer_hits)], ""),
+        Row::new("writes that waited for the buffer", [count(front.room_waits)], ""),
+        Row::new("mean of these waits", [format_figure(front.room_wait_mean_us)], "us"),
+    ];
+    if let Some(waits) = front.fetch_waits {
+        rows.push(Row::new("commands that waited to be fetched", [count(waits)], ""));
+        rows.push(Row::new("mean of these waits", [format_figure(front.fetch_wait_mean_us)], "us"));
+    }
+    Section { title: "Drives' buffers and queues", columns: Vec::new(), rows }
 }
 
 fn drive_section(drive: &DriveReport) -> Section {

@@ -2,11 +2,12 @@
 
 use super::super::{GcInterval, NONE, Outbox, Ssd};
 use super::work::Step;
-use super::{Awaited, Cause, Clean, NEVER, NO_PAGE, Phase, SlotPhase, State, Worker};
+use super::{Awaited, Clean, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
 use crate::ftl::{CleanWork, Ftl};
 use crate::ids::{BlockId, DieId};
 use crate::request::OpKind;
+use crate::ssd::job::{Cause, NEVER};
 
 impl Clean {
     /// Lets an operation go first.

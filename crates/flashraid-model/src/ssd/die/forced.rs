@@ -1,30 +1,12 @@
 //! Collection on the controller's message, and what a member tells the controller (rules 41 to 46, 99, 100, 119 and 122).
 
 use super::super::{Outbox, Ssd};
-use super::{Cause, Clean, NEVER};
+use super::Clean;
 use crate::coordination::{MemberRole, MemberState, Need, News, Notify, ToController, ToMember, Work};
 use crate::events::TimeNs;
 use crate::ids::DieId;
 use crate::request::OpKind;
-
-/// What a die has been forced to do.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Forced {
-    work: Work,
-    /// Of work that begins with one victim: the scopes whose cleans count and go on, as bits; `None` before there is one.
-    counted: Option<u64>,
-}
-
-impl Forced {
-    /// What is to be done when the one victim has been cleaned, or there is none.
-    fn after_one_victim(self) -> Option<Self> {
-        (self.work == Work::VictimAndWatermark).then_some(Self { work: Work::Watermark, counted: None })
-    }
-
-    fn begins_with_one_victim(self) -> bool {
-        matches!(self.work, Work::OneVictim | Work::VictimAndWatermark)
-    }
-}
+use crate::ssd::job::{Cause, Forced, NEVER};
 
 /// What a member that knows the protocol remembers.
 #[derive(Debug, Clone, Copy)]
@@ -368,11 +350,12 @@ impl Ssd {
     fn need(&self, is_at_limit: bool) -> Need {
         let mut waiting_writes: Vec<i64> = self.dies.iter().map(|die| i64::from(die.queue.writes())).collect();
         let mut without_die = self.unplaced_writes() as i64;
-        for write in self.travelling_writes() {
+        let travelling = self.travelling_writes().map(|write| write.die);
+        for die in travelling.chain(self.pages_before_dies().map(|page| self.home(page).0)) {
             if self.dynamic {
                 without_die += 1;
             } else {
-                waiting_writes[write.die.index()] += 1;
+                waiting_writes[die.index()] += 1;
             }
         }
         let dies = (0..).map(DieId).zip(waiting_writes);

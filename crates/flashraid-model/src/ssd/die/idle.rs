@@ -1,9 +1,10 @@
 //! Collection in idle time (rules 38 and 98).
 
 use super::super::{Outbox, Ssd};
-use super::{Cause, NEVER, SlotPhase, Worker};
+use super::{SlotPhase, Worker};
 use crate::events::TimeNs;
 use crate::ids::DieId;
+use crate::ssd::job::{Cause, NEVER};
 
 impl Ssd {
     /// Nothing waits: the die rests, if nothing is being cleaned either.

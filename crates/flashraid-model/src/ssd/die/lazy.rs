@@ -6,10 +6,11 @@
 //! Moves of a clean between which nothing can go in are made in one loop ([`Ssd::move_undisturbed`]).
 
 use super::super::{Outbox, Ssd, SsdWake};
-use super::{Clean, Die, NEVER, NO_PAGE, Phase, SlotPhase, State, Worker};
+use super::{Clean, Die, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
 use crate::ftl::Procedure;
 use crate::ids::DieId;
+use crate::ssd::job::NEVER;
 
 impl Die {
     /// The one worker that is active; with die blocking the clean stands aside while the slot is taken.

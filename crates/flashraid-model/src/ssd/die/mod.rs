@@ -31,21 +31,19 @@ mod tests;
 mod together;
 mod work;
 
-use super::{Busy, NONE, Outbox, Ssd, Waiting};
+use super::job::{Cause, Forced, NEVER, Origin};
+use super::{Busy, FrontWake, NONE, Outbox, Ssd, Waiting};
 use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::request::OpKind;
 use course::Course;
 pub(super) use forced::Agent;
-use forced::Forced;
 use queue::{List, Queue};
 use suspend::Suspended;
 use together::Together;
 use work::Work;
 pub(super) use work::{Channel, Step};
 
-/// No such moment.
-pub(super) const NEVER: TimeNs = TimeNs::MAX;
 /// No page.
 const NO_PAGE: Lpn = Lpn(NONE);
 
@@ -121,17 +119,6 @@ enum State {
     WritesWait,
     /// State 3.
     AllWait,
-}
-
-/// Why a clean begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cause {
-    /// A pool needs it.
-    Needed,
-    /// Nothing waits.
-    Idle,
-    /// The array's controller wants it.
-    Forced,
 }
 
 /// What a clean does.
@@ -543,7 +530,7 @@ impl Ssd {
     /// Serves an operation by itself; a write goes to `pool`.
     fn serve(&mut self, at: TimeNs, id: u32, let_in_by: Option<u32>, pool: u32, out: &mut Outbox) {
         let Waiting { op, lpn, die, .. } = self.waiting[id];
-        self.take_waiting(at, id, let_in_by.is_some());
+        self.take_waiting(at, id, let_in_by.is_some(), out);
         let mapped = op.kind != OpKind::Read || self.ftl.is_mapped(lpn);
         let sealed = op.kind == OpKind::Write && self.write(die, pool, lpn);
         let duration_ns = self.durations.command_ns(op.kind, mapped, sealed);
@@ -584,7 +571,7 @@ impl Ssd {
     }
 
     /// Takes an operation out of the queue at its start and accounts for its wait.
-    fn take_waiting(&mut self, at: TimeNs, id: u32, goes_in: bool) {
+    fn take_waiting(&mut self, at: TimeNs, id: u32, goes_in: bool, out: &mut Outbox) {
         let die = self.waiting[id].die;
         let state = &mut self.dies[die.index()];
         let operation = &mut self.waiting[id];
@@ -602,6 +589,10 @@ impl Ssd {
         if operation.refused_at != NEVER {
             self.counters.exhausted += 1;
             self.counters.exhausted_ns += at - operation.refused_at;
+        }
+        if let Origin::Buffer(page) = operation.origin {
+            self.buffered.begins(page);
+            out.wake(at, FrontWake::Begun(page));
         }
         let (kind, lpn) = (operation.op.kind, operation.lpn);
         if state.queue.head() == id {

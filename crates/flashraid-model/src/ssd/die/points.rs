@@ -237,7 +237,7 @@ impl Ssd {
     /// An operation on the page in the register is served from it (rule 35).
     fn merge(&mut self, at: TimeNs, id: u32, scope: u32, out: &mut Outbox) {
         let Waiting { op, die, .. } = self.waiting[id];
-        self.take_waiting(at, id, true);
+        self.take_waiting(at, id, true, out);
         let transfer_ns = self.durations.transfer_ns;
         let (lazy, steps) = (self.lazy, self.durations.merge_steps());
         self.counters.merges += 1;

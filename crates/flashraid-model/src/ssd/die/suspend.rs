@@ -106,7 +106,7 @@ impl Ssd {
             return self.begin_slot_wait(at, die, resume_ns, out);
         };
         let lpn = self.waiting[id].lpn;
-        self.take_waiting(at, id, of_clean);
+        self.take_waiting(at, id, of_clean, out);
         let mapped = self.ftl.is_mapped(lpn);
         self.counters.host_pages_read += 1;
         self.waiting[id].starts(at, false);

@@ -16,10 +16,11 @@ use super::super::{NONE, Outbox, Pipeline, Ssd, Waiting};
 use super::course::Course;
 use super::queue::Admitted;
 use super::work::{Step, Work};
-use super::{Die, NEVER, NO_PAGE, Phase, SlotPhase, State, Worker};
+use super::{Die, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
+use crate::ssd::job::NEVER;
 
 /// What is done together in a die.
 #[derive(Debug, Clone)]
@@ -178,7 +179,7 @@ impl Ssd {
     /// Host reads together with the clean's read of the page `lpn`.
     pub(super) fn read_all(&mut self, at: TimeNs, ids: &[u32], die: DieId, scope: u32, lpn: Lpn, out: &mut Outbox) {
         for &id in ids {
-            self.goes_beside_clean(at, id, OpKind::Read, false);
+            self.goes_beside_clean(at, id, OpKind::Read, false, out);
         }
         let plane = self.ftl.plane_of(lpn);
         let clean = self.die(die).clean_mut(scope);
@@ -255,8 +256,8 @@ impl Ssd {
     }
 
     /// Takes an operation out of the queue that goes beside a step of a clean.
-    fn goes_beside_clean(&mut self, at: TimeNs, id: u32, kind: OpKind, sealed: bool) {
-        self.take_waiting(at, id, true);
+    fn goes_beside_clean(&mut self, at: TimeNs, id: u32, kind: OpKind, sealed: bool, out: &mut Outbox) {
+        self.take_waiting(at, id, true, out);
         self.counters.pipelined += 1;
         match kind {
             OpKind::Write => self.counters.host_pages_written += 1,
@@ -272,7 +273,7 @@ impl Ssd {
     fn write_beside_clean(&mut self, at: TimeNs, id: u32, pool: u32, out: &mut Outbox) -> (u32, bool) {
         let Waiting { lpn, die, .. } = self.waiting[id];
         let sealed = self.write(die, pool, lpn);
-        self.goes_beside_clean(at, id, OpKind::Write, sealed);
+        self.goes_beside_clean(at, id, OpKind::Write, sealed, out);
         self.note_write(at, die, pool, out);
         (self.ftl.plane_of(lpn), sealed)
     }
@@ -323,7 +324,7 @@ impl Ssd {
                 (Some(plane), sealed)
             }
             _ => {
-                self.goes_beside_clean(now, id, OpKind::Read, false);
+                self.goes_beside_clean(now, id, OpKind::Read, false, out);
                 (self.plane_of_read(die, lpn), false)
             }
         };

@@ -1,9 +1,10 @@
 //! What a worker does: waits, one after another, and transfers over a shared channel between them (rules 25 and 90).
 
 use super::super::{Outbox, Ssd, SsdWake};
-use super::{NEVER, NO_PAGE, Worker};
+use super::{NO_PAGE, Worker};
 use crate::events::TimeNs;
 use crate::ids::{DieId, Lpn};
+use crate::ssd::job::NEVER;
 use std::collections::VecDeque;
 
 /// A step of a command or of a phase of a clean.

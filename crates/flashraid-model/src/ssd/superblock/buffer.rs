@@ -1,25 +1,12 @@
-//! The write buffer: units wait in it until a superpage is full, and until that is programmed (rules 204 to 208).
+//! Superpages of the write buffer: units wait in them until they are full, and until they are programmed (rules 204 to 208).
 
-use super::command::units_of;
-use super::die::Reader;
 use super::media::{BUFFERED, NONE, Stream};
 use super::{Drive, DriveWake, PlacementHandles, SuperblockCollection, Table};
 use crate::events::TimeNs;
-use crate::request::OpKind;
 use crate::ssd::Outbox;
-use std::collections::{BTreeSet, VecDeque};
-
-/// How far a superpage is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Stage {
-    /// It takes units.
-    #[default]
-    Filling,
-    /// It takes no more and waits for data, for leave, for a die, or in the queue of one.
-    Closed,
-    /// Its program has begun: its units can't be replaced any more.
-    Programming,
-}
+use crate::ssd::front::{Entering, units_of};
+use crate::ssd::job::{Reader, Stage};
+use std::collections::VecDeque;
 
 /// A superpage in the buffer.
 #[derive(Debug, Clone, Default)]
@@ -40,45 +27,24 @@ pub(super) struct Superpage {
     pub first: u32,
 }
 
-/// The write buffer, and superpages of collection on their way.
+/// Superpages in the write buffer, and those of collection on their way.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Buffer {
     pub superpages: Table<Superpage>,
-    /// Units of the host in it.
-    pub used: u32,
     /// By placement handle: the superpage that takes units of the host.
     filling: Vec<Option<u32>>,
     /// The superpage that takes units of collection; by placement handle if what is moved stays with it.
     filling_moved: Vec<Option<u32>>,
-    numbers: u64,
-    /// Write commands that have units to bring in, in order.
-    entering: VecDeque<u32>,
     /// Full superpages of the host that no die has, in order.
     to_place: VecDeque<u32>,
     /// The same of collection.
     moved_to_place: VecDeque<u32>,
-    /// Numbers of superpages of the host that are not programmed.
-    pending: BTreeSet<u64>,
-    /// Flushes, each with the number of the last superpage that it waits for.
-    flushes: Vec<(u64, u32)>,
-    /// Writes that are to survive a loss of power and are in the buffer.
-    forced: Vec<Forced>,
     /// Superpages with one bit per cell that have no place yet.
     slc_promised: u32,
     /// Since when the first superpage of `to_place` has waited for a superblock.
     foreground_since: Option<TimeNs>,
     /// The first superpage of `to_place` has waited because moves were owed.
     waits_for_debt: bool,
-}
-
-/// A write that waits for the programs of its superpages.
-#[derive(Debug, Clone)]
-struct Forced {
-    command: u32,
-    /// Numbers of the superpages.
-    superpages: Vec<u64>,
-    /// It is not done before that, as no write is.
-    not_before: TimeNs,
 }
 
 impl Buffer {
@@ -105,74 +71,46 @@ impl Buffer {
 impl Drive {
     /// The data of a write command have crossed the link.
     pub(super) fn data_crossed(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
-        self.commands[id].crossed = now;
-        self.buffer.entering.push_back(id);
+        self.front.commands[id].crossed = now;
+        self.front.buffer.will_enter(id);
         self.bring_in(now, out);
     }
 
     /// Units enter the buffer, command by command, as far as there is room (rule 204).
     pub(super) fn bring_in(&mut self, now: TimeNs, out: &mut Outbox) {
-        while let Some(&id) = self.buffer.entering.front() {
-            let ops = std::mem::take(&mut self.commands[id].ops);
-            let (mut at, handle) = (self.commands[id].next as usize, self.commands[id].handle);
-            let unit_pages = self.params.unit_pages;
-            while let Some((unit, pages)) = units_of(&ops[at..], unit_pages).next() {
-                if !self.enter(now, unit, handle, pages.len() < unit_pages as usize, out) {
-                    break;
-                }
-                at += pages.len();
+        while let Some(Entering { unit, pages, handle, .. }) = self.front.next_unit() {
+            if !self.enter(now, unit, handle, pages < self.params.unit_pages, out) {
+                return self.front.finds_no_room(now);
             }
-            let all_in = at == ops.len();
-            let command = &mut self.commands[id];
-            (command.ops, command.next) = (ops, at as u32);
-            if !all_in {
-                if command.waits_since.is_none() {
-                    command.waits_since = Some(now);
-                    self.drive_counters.room_waits += 1;
-                }
-                return;
-            }
-            if let Some(since) = command.waits_since {
-                self.drive_counters.room_wait_ns += now - since;
-            }
-            self.buffer.entering.pop_front();
-            let acknowledged = now + self.params.buffer.ack_ns;
-            if self.commands[id].fua && !self.params.buffer.is_protected {
-                self.force(now, id, acknowledged, out);
-            } else {
-                self.command_ends(id, acknowledged, out);
+            if let Some(id) = self.front.unit_is_in(now, pages) {
+                self.write_is_in(now, id, out);
             }
         }
     }
 
-    /// A write is done only when the superpages that hold its units have been programmed (rule 208).
-    fn force(&mut self, now: TimeNs, id: u32, not_before: TimeNs, out: &mut Outbox) {
-        let per_superpage = self.shape.superpage_units();
-        let units = units_of(&self.commands[id].ops, self.params.unit_pages).map(|(unit, _)| self.media.map[unit as usize]);
-        // What is in the buffer no more has been programmed, or trimmed, in the meantime.
-        let holding = units.filter(|&place| place != NONE && place & BUFFERED != 0).map(|place| (place & !BUFFERED) / per_superpage);
-        let mut superpages: Vec<u64> = holding.map(|superpage| self.buffer.superpages[superpage].number).collect();
-        superpages.dedup();
-        if superpages.is_empty() {
-            return self.command_ends(id, not_before, out);
-        }
-        self.drive_counters.forced_waits += 1;
-        // They lie in the superpages of several handles if they replace units of others.
-        let mut closes: Vec<u8> = superpages.iter().filter_map(|&number| self.buffer.filled_by(number)).collect();
-        closes.sort_unstable();
-        closes.dedup();
-        self.buffer.forced.push(Forced { command: id, superpages, not_before });
-        closes.into_iter().for_each(|handle| self.close_filling(now, handle, out));
-    }
-
-    /// A superpage of the host has been programmed: writes that waited only for it are done, in order of arrival.
-    fn end_forced(&mut self, now: TimeNs, number: u64, out: &mut Outbox) {
-        for forced in &mut self.buffer.forced {
-            forced.superpages.retain(|&superpage| superpage != number);
-        }
-        while let Some(at) = self.buffer.forced.iter().position(|forced| forced.superpages.is_empty()) {
-            let Forced { command, not_before, .. } = self.buffer.forced.remove(at);
-            self.command_ends(command, not_before.max(now), out);
+    /// A write is in the buffer; one that is to survive a loss of power closes the superpages that hold its units (rule 208).
+    fn write_is_in(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
+        let mut closes: Vec<u8> = Vec::new();
+        let Self { front, buffer, media, shape, params, .. } = self;
+        let units: Vec<u32> = if front.commands[id].fua {
+            units_of(&front.commands[id].ops, params.unit_pages).map(|(unit, _)| media.map[unit as usize]).collect()
+        } else {
+            Vec::new()
+        };
+        let holding = || {
+            // What is in the buffer no more has been programmed, or trimmed, in the meantime.
+            let places = units.iter().filter(|&&place| place != NONE && place & BUFFERED != 0);
+            let superpages = places.map(|place| (place & !BUFFERED) / shape.superpage_units());
+            let mut numbers: Vec<u64> = superpages.map(|superpage| buffer.superpages[superpage].number).collect();
+            numbers.dedup();
+            // They lie in the superpages of several handles if they replace units of others.
+            closes.extend(numbers.iter().filter_map(|&number| buffer.filled_by(number)));
+            numbers
+        };
+        if front.write_is_in(now, id, holding, out) {
+            closes.sort_unstable();
+            closes.dedup();
+            closes.into_iter().for_each(|handle| self.close_filling(now, handle, out));
         }
     }
 
@@ -182,13 +120,12 @@ impl Drive {
         let place = self.media.map[unit as usize];
         let is_buffered = place != NONE && place & BUFFERED != 0;
         if is_buffered && self.buffer.superpages[(place & !BUFFERED) / per_superpage].stage != Stage::Programming {
-            self.drive_counters.overwritten += 1;
+            self.front.counters.overwritten += 1;
             return true;
         }
-        if self.buffer.used == self.params.buffer.units {
+        if !self.front.buffer.take_room() {
             return false;
         }
-        self.buffer.used += 1;
         let on_flash = place & BUFFERED == 0;
         if on_flash {
             self.media.invalidate(place);
@@ -220,8 +157,7 @@ impl Drive {
         superpage.units.clear();
         superpage.sources.clear();
         (superpage.stream, superpage.is_parity, superpage.stage, superpage.missing) = (stream, false, Stage::Filling, 0);
-        superpage.number = self.buffer.numbers;
-        self.buffer.numbers += 1;
+        superpage.number = self.front.buffer.next_number();
         id
     }
 
@@ -231,8 +167,8 @@ impl Drive {
         let id = self.begin_superpage(stream);
         let number = self.buffer.superpages[id].number;
         self.buffer.filling[usize::from(handle)] = Some(id);
-        self.buffer.pending.insert(number);
-        if let Some(linger_ns) = self.params.buffer.linger_ns {
+        self.front.buffer.begin_batch(number);
+        if let Some(linger_ns) = self.front.buffer.linger_ns() {
             out.wake(now + linger_ns, DriveWake::Linger(number as u32));
         }
         id
@@ -448,8 +384,7 @@ impl Drive {
                     self.media.settle(unit, first + at as u32);
                 }
             }
-            self.buffer.used -= units.len() as u32;
-            self.buffer.pending.remove(&number);
+            self.front.buffer.free_room(units.len() as u32);
         } else {
             self.drive_counters.units_moved += units.len() as u64;
             self.drive_counters.units_folded += sources.iter().filter(|&&source| self.media.is_slc(source)).count() as u64;
@@ -466,8 +401,7 @@ impl Drive {
         self.buffer.superpages[id].units = units;
         self.buffer.superpages.give_back(id);
         if of_host {
-            self.end_flushes(now, out);
-            self.end_forced(now, number, out);
+            self.front.batch_ends(now, number, out);
             self.bring_in(now, out);
             if is_sealed {
                 self.superblock_sealed(now, out);
@@ -477,24 +411,10 @@ impl Drive {
         }
     }
 
-    /// What a flush waits for (rule 208).
+    /// A flush that has something to wait for closes the superpages of the host (rule 208).
     pub(super) fn flush_command(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
-        debug_assert_eq!(self.commands[id].kind, OpKind::Flush);
-        if self.params.buffer.is_protected || self.buffer.pending.is_empty() {
-            self.command_ends(id, now, out);
-            return;
-        }
-        let last = self.buffer.numbers;
-        self.buffer.flushes.push((last, id));
-        (0..self.shape.placement.handles).for_each(|handle| self.close_filling(now, handle as u8, out));
-    }
-
-    /// Flushes end that have nothing left to wait for, in order of arrival.
-    fn end_flushes(&mut self, now: TimeNs, out: &mut Outbox) {
-        let first = self.buffer.pending.first().copied().unwrap_or(u64::MAX);
-        while let Some(at) = self.buffer.flushes.iter().position(|&(before, _)| before <= first) {
-            let (_, id) = self.buffer.flushes.remove(at);
-            self.command_ends(id, now, out);
+        if self.front.flush_begins(now, id, out) {
+            (0..self.shape.placement.handles).for_each(|handle| self.close_filling(now, handle as u8, out));
         }
     }
 }

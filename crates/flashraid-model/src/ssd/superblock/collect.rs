@@ -257,7 +257,7 @@ impl Drive {
             self.moving(victim.block).parts += 1;
             let id = self.collection.parts.take();
             self.collection.parts[id] = part;
-            self.part_wants_core(now, id, out);
+            self.front.part_wants_core(now, id, units, out);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a drive counts beside what every member does.
 
 use super::media::Stream;
-use super::params::HANDLES_MAX;
+use crate::ssd::HANDLES_MAX;
 
 /// Counts of a drive by placement handle (rule 221).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,18 +63,8 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Commands: what one operation of the array brings to the drive at a time.
-    commands,
-    /// Commands that waited in a queue until they were fetched.
-    fetch_waits,
-    /// Sum of these waits, in nanoseconds.
-    fetch_wait_ns,
     /// Pages that write commands brought.
     pages_received,
-    /// Units of write commands that replaced one in the buffer.
-    overwritten,
-    /// Pages read from the buffer.
-    buffer_hits,
     /// Units programmed for the host.
     units_programmed,
     /// Of these, units programmed with one bit per cell.
@@ -97,12 +87,6 @@ counters! {
     array_reads,
     /// Reads that shared the array read of another one.
     joined,
-    /// Commands that waited for room in the buffer.
-    room_waits,
-    /// Sum of these waits, in nanoseconds.
-    room_wait_ns,
-    /// Writes with "force unit access" that waited for their programs.
-    forced_waits,
     /// Superpages of the host that waited because moves were owed.
     debt_waits,
     /// Superpages of the host that waited because no superblock was to be had.

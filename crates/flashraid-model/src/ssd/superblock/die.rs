@@ -1,32 +1,10 @@
 //! What a die of a drive does next (rules 203, 211 and 214).
 
-use super::buffer::Stage;
 use super::{Drive, DriveCounters, DriveWake, PlaneReads};
 use crate::events::{TimeNs, TimeParts};
 use crate::ssd::Outbox;
+use crate::ssd::job::{Reader, Stage};
 use std::collections::VecDeque;
-
-/// A page of a host read on its way.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Waiter {
-    pub completion: u32,
-    /// See [`super::command::Command::flight`].
-    pub flight: u32,
-    pub arrived: TimeNs,
-    /// Its command's core and latency.
-    pub other_ns: u64,
-    /// How long its die had worked for collection when it joined the queue.
-    pub collected_before_ns: u64,
-}
-
-/// Who wants a unit read.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Reader {
-    /// The host.
-    Host(Waiter),
-    /// A superpage one of whose units the host wrote a part of.
-    Rest(u32),
-}
 
 /// A flash page that is read for the host.
 #[derive(Debug, Clone, Default)]
@@ -329,7 +307,7 @@ impl Drive {
         for reader in read.readers.drain(..) {
             match reader {
                 Reader::Host(waiter) => {
-                    let at = self.cross(now, true, 1);
+                    let at = self.front.cross(now, true, 1);
                     let collection_ns = read.collected_before_ns - waiter.collected_before_ns;
                     let transfer_ns = at - read.in_register;
                     let time = TimeParts { collection_ns, transfer_ns, flash_ns: read.array_ns, ..TimeParts::default() };

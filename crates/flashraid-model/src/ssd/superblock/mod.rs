@@ -6,7 +6,7 @@
 //!                                    collection: part ─▶ core ─▶ die ─▶ superpage ─▶ die
 //! ```
 //!
-//! [`queues`] says which command is fetched, [`command`] follows the operations of the host, [`buffer`] fills superpages, [`die`] says what a
+//! [`front`](super::front) brings commands here, [`command`] serves them, [`buffer`] fills superpages, [`die`] says what a
 //! die does next, [`collect`] keeps superblocks free, [`agent`] speaks with the array's controller, [`media`] knows what lies where.
 
 mod agent;
@@ -17,12 +17,13 @@ mod counters;
 mod die;
 mod media;
 mod params;
-mod queues;
 mod state;
 mod suspend;
 #[cfg(test)]
 mod tests;
 
+use super::front::{Front, FrontWake};
+use super::job::Table;
 use super::{Busy, MemberCounters, Outbox, Owed, PageOp, SsdParams};
 use crate::events::TimeNs;
 use crate::ftl::Wear;
@@ -32,27 +33,15 @@ use crate::rng;
 use agent::Agent;
 use buffer::Buffer;
 use collect::Collection;
-use command::{Command, Cores};
 pub use counters::{ByHandle, DriveCounters};
 use die::{Channel, Die, FlashRead};
 pub use media::Media;
 use media::Warming;
 pub use params::*;
-use queues::Queues;
 
 /// A moment at which a drive goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DriveWake {
-    /// All page operations of a command are there.
-    Ready(u32),
-    /// A core is done.
-    Core(u32),
-    /// A command that was fetched is done.
-    Done,
-    /// The latency of a command is over.
-    Delayed(u32),
-    /// The data of a write command have crossed the link.
-    Crossed(u32),
     /// An array read of a plane is over.
     ArrayRead(u32),
     /// The data of a read have left their die.
@@ -69,57 +58,12 @@ pub enum DriveWake {
     Idle(u32),
 }
 
-/// Entries by number, used again with what they own.
-#[derive(Debug, Clone)]
-pub(super) struct Table<T> {
-    entries: Vec<T>,
-    free: Vec<u32>,
-}
-
-impl<T> Default for Table<T> {
-    fn default() -> Self {
-        Self { entries: Vec::new(), free: Vec::new() }
-    }
-}
-
-impl<T: Default> Table<T> {
-    /// A number for an entry, which may be a used one.
-    pub fn take(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
-            self.entries.push(T::default());
-            self.entries.len() as u32 - 1
-        })
-    }
-
-    pub fn give_back(&mut self, number: u32) {
-        self.free.push(number);
-    }
-}
-
-impl<T> std::ops::Index<u32> for Table<T> {
-    type Output = T;
-    #[inline]
-    fn index(&self, number: u32) -> &T {
-        &self.entries[number as usize]
-    }
-}
-
-impl<T> std::ops::IndexMut<u32> for Table<T> {
-    #[inline]
-    fn index_mut(&mut self, number: u32) -> &mut T {
-        &mut self.entries[number as usize]
-    }
-}
-
 /// A drive.
 #[derive(Debug, Clone)]
 pub(super) struct Drive {
     member: MemberId,
     shape: Shape,
     params: SuperblockParams,
-    /// Half-duplex links have one lane, full-duplex links two: to the drive and to the host.
-    link: Option<super::LinkParams>,
-    lane_free: [TimeNs; 2],
     program_ns: u64,
     erase_ns: u64,
     /// Host operations may go in between the steps of a read of collection.
@@ -128,12 +72,9 @@ pub(super) struct Drive {
     instantaneous: bool,
     idle_ns: Option<u64>,
     pub media: Media,
-    commands: Table<Command>,
-    /// The command to which operations of this moment may belong.
-    gathering: Option<(TimeNs, u32)>,
-    /// Where commands wait to be fetched, if they do.
-    queues: Option<Queues>,
-    cores: Cores,
+    /// Commands on their way to the dies, and the room of the buffer.
+    pub front: Front,
+    /// Superpages in the buffer.
     buffer: Buffer,
     reads: Table<FlashRead>,
     /// Dies that have got reads and have not looked yet.
@@ -165,22 +106,18 @@ impl Drive {
         let in_order = (0..dies_per_channel).flat_map(|of| (0..channels).map(move |channel| channel * dies_per_channel + of));
         let die_order: Vec<u32> = in_order.filter(|&die| die < shape.dies).collect();
         let gc = &params.gc;
+        let front = Front::new(&superblock.front(), params.link, member, superblock.unit_pages, superblock.placement.handles);
         Self {
             member,
             shape,
             params: superblock.clone(),
-            link: params.link,
-            lane_free: [0; 2],
             program_ns: params.timing.page_program_ns,
             erase_ns: params.timing.block_erase_ns,
             semi: gc.preemption.is_some(),
             instantaneous: gc.instantaneous,
             idle_ns: gc.idle_ns.filter(|_| !gc.instantaneous),
             media: Media::new(shape, &die_order, superblock.fresh),
-            commands: Table::default(),
-            gathering: None,
-            queues: superblock.queues.map(Queues::new),
-            cores: Cores::new(superblock.firmware.cores),
+            front,
             buffer: Buffer::new(shape.placement),
             reads: Table::default(),
             touched_dies: Vec::new(),
@@ -205,27 +142,32 @@ impl Drive {
         if let Some(agent) = &mut self.agent {
             agent.pages_given += u64::from(op.kind == OpKind::Write);
         }
-        let id = match self.gathering {
-            Some((at, id)) if at == now && self.commands[id].is_of(&op) => id,
-            _ => {
-                let id = self.commands.take();
-                let handle = self.handle_of(op.source);
-                self.commands[id].begin(now, &op, handle);
-                self.gathering = Some((now, id));
-                out.wake(now, DriveWake::Ready(id));
-                id
+        self.front.submit(now, op, out);
+    }
+
+    /// Goes on at a wake-up of the front.
+    pub fn wake_front(&mut self, now: TimeNs, wake: FrontWake, out: &mut Outbox) {
+        match wake {
+            FrontWake::Ready(id) => {
+                self.front.is_complete(id);
+                self.command_came(now, out);
+                self.front.joins(now, id, out);
             }
-        };
-        self.commands[id].ops.push(op);
+            FrontWake::Done => self.front.command_done(now, out),
+            FrontWake::Core(core) => {
+                if let Some(part) = self.front.core_done(now, core, out) {
+                    self.part_has_core(now, part, out);
+                }
+                self.front.use_cores(now, out);
+            }
+            FrontWake::Delayed(id) => self.command_delayed(now, id, out),
+            FrontWake::Crossed(id) => self.data_crossed(now, id, out),
+            FrontWake::Begun(_) | FrontWake::Programmed(_) => unreachable!("superpages are programmed, not pages"),
+        }
     }
 
     pub fn wake(&mut self, now: TimeNs, wake: DriveWake, out: &mut Outbox) {
         match wake {
-            DriveWake::Ready(id) => self.command_ready(now, id, out),
-            DriveWake::Done => self.command_done(now, out),
-            DriveWake::Core(core) => self.core_done(now, core, out),
-            DriveWake::Delayed(id) => self.command_delayed(now, id, out),
-            DriveWake::Crossed(id) => self.data_crossed(now, id, out),
             DriveWake::ArrayRead(id) => self.array_read_over(now, id, out),
             DriveWake::ReadOut(id) => self.read_out(now, id, out),
             DriveWake::Exclusive(die) => self.exclusive_over(now, die, out),
@@ -254,26 +196,12 @@ impl Drive {
         let unit_pages = u64::from(self.params.unit_pages);
         let units = self.collection.owed_units(&self.shape, &self.params.collection) + self.collection.units_on_their_way(&self.shape);
         let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(now, die)).sum();
-        Owed { buffered_pages: u64::from(self.buffer.used) * unit_pages, moves_pages: units * unit_pages, collection_ns }
+        Owed { buffered_pages: u64::from(self.front.buffer.used()) * unit_pages, moves_pages: units * unit_pages, collection_ns }
     }
 
     /// Since when each die works that does, without a break.
     pub fn works_since(&self) -> impl Iterator<Item = TimeNs> {
         self.dies.iter().filter_map(|die| die.works_since)
-    }
-
-    /// The placement handle of what a part of a mix writes (rule 221).
-    fn handle_of(&self, source: u8) -> u8 {
-        (u32::from(source) % self.shape.placement.handles) as u8
-    }
-
-    /// When a page that asks now has crossed the link (rule 202).
-    fn cross(&mut self, now: TimeNs, to_host: bool, pages: u64) -> TimeNs {
-        let Some(link) = self.link else { return now };
-        let lane = usize::from(to_host && link.full_duplex);
-        let free = &mut self.lane_free[lane];
-        *free = (*free).max(now) + pages * link.page_ns;
-        *free
     }
 
     /// Whether the die of `page` does something for collection, and until when.
@@ -297,7 +225,7 @@ impl Drive {
 
     /// As [`super::Ssd::overwrite_untimed`], of one page.
     pub fn overwrite_untimed(&mut self, page: u32, source: u8) {
-        let handle = self.handle_of(source);
+        let handle = self.front.handle_of(source);
         self.untimed.write(&mut self.media, page / self.params.unit_pages, handle, &self.params.collection);
     }
 

@@ -1,6 +1,7 @@
 //! What a drive with superblocks and a write buffer is built of, beside the shape of its flash.
 
 use crate::flash::Geometry;
+use crate::ssd::front::{BufferParams, FirmwareParams, FrontParams, QueueParams};
 
 /// A drive that programs superpages out of a write buffer and collects superblocks little by little (section 24 of the rules).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,13 @@ pub struct SuperblockParams {
     pub suspension: Option<SuperblockSuspension>,
     /// Nothing is mapped at the start: no fill.
     pub fresh: bool,
+}
+
+impl SuperblockParams {
+    /// What stands before the dies.
+    pub(super) fn front(&self) -> FrontParams {
+        FrontParams { buffer: Some(self.buffer), queues: self.queues, firmware: self.firmware }
+    }
 }
 
 /// Placement handles: what is written with different ones goes to different superblocks.
@@ -112,49 +120,6 @@ pub enum PlaneReads {
     Independent,
     /// One plane at a time.
     Die,
-}
-
-/// The write buffer of a drive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BufferParams {
-    /// Units that it holds; at least two superpages.
-    pub units: u32,
-    /// From the entry of a command's last unit until the command is done.
-    pub ack_ns: u64,
-    /// It survives a loss of power: a flush has nothing to wait for.
-    pub is_protected: bool,
-    /// An open superpage that has waited for so long is closed, though not full.
-    pub linger_ns: Option<u64>,
-}
-
-/// The submission queues of a drive (rule 219); all at least 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QueueParams {
-    /// Queues.
-    pub queues: u32,
-    /// Commands that are fetched of a queue in one turn.
-    pub burst: u32,
-    /// Commands in flight at most.
-    pub commands: u32,
-}
-
-/// The processor cores of a drive's controller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FirmwareParams {
-    /// Cores; at least 1.
-    pub cores: u32,
-    /// What a read command costs on a core.
-    pub read_ns: u64,
-    /// What a write or flush command costs on a core.
-    pub write_ns: u64,
-    /// What a unit that collection moves costs on a core.
-    pub move_ns: u64,
-    /// What a trim command costs on a core …
-    pub trim_ns: u64,
-    /// … and each unit of it.
-    pub trim_unit_ns: u64,
-    /// Delay of each command after its core.
-    pub latency_ns: u64,
 }
 
 /// When superblocks are collected; all in superblocks, but the debt.
@@ -236,9 +201,6 @@ pub struct Shape {
     /// How many superblocks may hold one bit per cell.
     pub slc: Option<SlcRoom>,
 }
-
-/// Placement handles of a drive at most.
-pub const HANDLES_MAX: u32 = 16;
 
 /// Units of a superpage at most.
 pub const SUPERPAGE_UNITS_MAX: u32 = 128;

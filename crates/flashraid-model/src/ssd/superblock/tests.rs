@@ -3,7 +3,7 @@
 use super::*;
 use crate::coordination::ToController;
 use crate::request::OpKind;
-use crate::ssd::{SsdWake, tiny};
+use crate::ssd::{BufferParams, FirmwareParams, FrontCounters, QueueParams, SsdWake, tiny};
 use std::collections::BTreeMap;
 
 /// One die of one plane; superpages of two units on one flash page, four rows, twenty superblocks, eight of which are exported.
@@ -71,7 +71,7 @@ fn with_handles(is_persistent: bool, change: impl FnOnce(&mut SuperblockParams))
 struct Bench {
     drive: Drive,
     out: Outbox,
-    agenda: BTreeMap<(TimeNs, u64), DriveWake>,
+    agenda: BTreeMap<(TimeNs, u64), SsdWake>,
     scheduled: u64,
     /// By completion: when the last page was done.
     done: BTreeMap<u32, TimeNs>,
@@ -86,7 +86,6 @@ impl Bench {
 
     fn gather(&mut self) {
         for (at, wake) in std::mem::take(&mut self.out.wakes) {
-            let SsdWake::Drive(wake) = wake else { panic!("a drive has no other wake-ups: {wake:?}") };
             self.agenda.insert((at, self.scheduled), wake);
             self.scheduled += 1;
         }
@@ -134,7 +133,11 @@ impl Bench {
     fn run_before(&mut self, end: TimeNs) {
         while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 < end) {
             let ((at, _), wake) = entry.remove_entry();
-            self.drive.wake(at, wake, &mut self.out);
+            match wake {
+                SsdWake::Drive(wake) => self.drive.wake(at, wake, &mut self.out),
+                SsdWake::Front(wake) => self.drive.wake_front(at, wake, &mut self.out),
+                other => panic!("a drive has no other wake-ups: {other:?}"),
+            }
             self.gather();
         }
     }
@@ -172,7 +175,7 @@ fn a_write_is_done_in_the_buffer_and_waits_for_room() {
     let first_ends = crossed + 2 * 10 + 1000;
     let (done, drive) = bench.run();
     assert_eq!(done[&0], first_ends + 3);
-    assert_eq!((drive.drive_counters.room_waits, drive.drive_counters.room_wait_ns), (1, 1020));
+    assert_eq!((drive.front.counters.room_waits, drive.front.counters.room_wait_ns), (1, 1020));
     assert_eq!(drive.drive_counters.units_programmed, 6);
 
     let mut bench = Bench::new(&params());
@@ -182,7 +185,7 @@ fn a_write_is_done_in_the_buffer_and_waits_for_room() {
     let (done, drive) = bench.run();
     assert_eq!((done[&0], done[&1]), (7 + 20 + 4 + 3, 100 + 34), "the second replaces the first");
     assert_eq!(done[&2], 200 + 5 + 20 + 4, "a hit touches no flash");
-    assert_eq!((drive.drive_counters.overwritten, drive.drive_counters.units_programmed), (1, 0));
+    assert_eq!((drive.front.counters.overwritten, drive.drive_counters.units_programmed), (1, 0));
 }
 
 #[test]
@@ -222,7 +225,7 @@ fn a_write_with_force_unit_access_waits_for_its_own_programs_only() {
     bench.command(0, 0, OpKind::Write, 0..1);
     bench.forced_write(100, 1, 0..1);
     let (done, drive) = bench.run();
-    assert_eq!((done[&1], drive.drive_counters.overwritten), (100 + 7 + 20 + 4 + 20 + 1000, 1));
+    assert_eq!((done[&1], drive.front.counters.overwritten), (100 + 7 + 20 + 4 + 20 + 1000, 1));
 }
 
 #[test]
@@ -364,7 +367,7 @@ fn a_drive_that_is_forced_does_not_hold_the_host_back_for_moves() {
         while bench.drive.collects_since().is_some() {
             now += 800;
             write(&mut bench, now);
-            fullest = fullest.max(bench.drive.buffer.used);
+            fullest = fullest.max(bench.drive.front.buffer.used());
         }
     }
     let done = bench.out.notices.iter().filter(|notice| notice.news == News::Sends(ToController::GcDone)).count();
@@ -452,7 +455,10 @@ fn parity_follows_the_last_superpage_of_its_row() {
     let mut bench = Bench::new(&with_parity(|superblock| superblock.programs_at_once = 1));
     bench.command(0, 0, OpKind::Write, 0..2);
     bench.run_before(begins + 2 * 1020);
-    assert_eq!((bench.drive.drive_counters.units_programmed, bench.drive.drive_counters.units_parity, bench.drive.buffer.used), (2, 0, 0));
+    assert_eq!(
+        (bench.drive.drive_counters.units_programmed, bench.drive.drive_counters.units_parity, bench.drive.front.buffer.used()),
+        (2, 0, 0)
+    );
     bench.run_before(begins + 2 * 1020 + 1);
     assert_eq!(bench.drive.drive_counters.units_parity, 2);
 }
@@ -594,7 +600,7 @@ fn a_flush_closes_the_superpages_of_all_handles_and_a_forced_write_its_own() {
     bench.write_of(0, 0, 0, 0..1);
     bench.forced_write_of(1, 100, 1, 0..1);
     let (done, drive) = bench.run();
-    assert_eq!((done[&1], drive.drive_counters.overwritten), (100 + 31 + 1020, 1));
+    assert_eq!((done[&1], drive.front.counters.overwritten), (100 + 31 + 1020, 1));
     let of = drive.drive_counters.by_handle;
     assert_eq!((&of.pages_received[..2], &of.host_units[..2]), (&[1, 1][..], &[2, 0][..]));
 }
@@ -779,7 +785,7 @@ fn with_queues(queues: u32, burst: u32, commands: u32) -> SsdParams {
 }
 
 /// Six reads of different flash pages come while a seventh is in flight: three of source 0, then three of `other`.
-fn two_sources(params: &SsdParams, other: u8) -> (BTreeMap<u32, TimeNs>, DriveCounters) {
+fn two_sources(params: &SsdParams, other: u8) -> (BTreeMap<u32, TimeNs>, FrontCounters) {
     let mut bench = Bench::new(params);
     bench.command(0, 0, OpKind::Read, 0..1);
     for number in 1..=6 {
@@ -787,7 +793,7 @@ fn two_sources(params: &SsdParams, other: u8) -> (BTreeMap<u32, TimeNs>, DriveCo
         bench.command_of(if number <= 3 { 0 } else { other }, 1, number, OpKind::Read, page..page + 1);
     }
     let (done, drive) = bench.run();
-    (done, drive.drive_counters)
+    (done, drive.front.counters)
 }
 
 #[test]
@@ -838,5 +844,5 @@ fn a_command_is_in_flight_until_its_last_page_is_with_the_host() {
         at += takes;
         assert_eq!(done[&completion], at, "{completion}");
     }
-    assert_eq!(drive.drive_counters.fetch_waits, 5);
+    assert_eq!(drive.front.counters.fetch_waits, 5);
 }

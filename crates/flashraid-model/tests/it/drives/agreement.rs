@@ -223,6 +223,7 @@ impl Draw {
             fill_seals_last_block: true,
             channel: self.chance(50).then(|| ChannelParams { dies_per_channel: self.small(1, u64::from(dies)) }),
             link: self.chance(60).then(|| LinkParams { page_ns: self.between(1, 300), full_duplex: self.chance(70) }),
+            front: None,
             superblock: Some(superblock),
         }
     }
@@ -349,15 +350,15 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         }
     }
     let ssd = &array.members()[0];
-    let (media, counters) = (ssd.media().unwrap(), ssd.drive_counters().unwrap());
+    let (media, counters, front) = (ssd.media().unwrap(), ssd.drive_counters().unwrap(), ssd.front_counters().unwrap());
     let units = case.ssd.exported_pages() / u64::from(case.ssd.superblock.as_ref().unwrap().unit_pages);
     let counts = [
-        ("commands", counters.commands),
-        ("fetch_waits", counters.fetch_waits),
-        ("fetch_wait_ns", counters.fetch_wait_ns),
+        ("commands", front.commands),
+        ("fetch_waits", front.fetch_waits),
+        ("fetch_wait_ns", front.fetch_wait_ns),
         ("pages_received", counters.pages_received),
-        ("overwritten", counters.overwritten),
-        ("buffer_hits", counters.buffer_hits),
+        ("overwritten", front.overwritten),
+        ("buffer_hits", front.buffer_hits),
         ("units_programmed", counters.units_programmed),
         ("units_slc", counters.units_slc),
         ("units_moved", counters.units_moved),
@@ -369,7 +370,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         ("array_reads", counters.array_reads),
         ("joined", counters.joined),
         ("foreground", counters.foreground),
-        ("forced_waits", counters.forced_waits),
+        ("forced_waits", front.forced_waits),
         ("victims", counters.victims),
         ("refreshed", counters.refreshed),
         ("levelled", counters.levelled),

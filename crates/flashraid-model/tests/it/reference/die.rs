@@ -244,6 +244,7 @@ impl Simulation<'_> {
         if self.met_collection(member, die, &operation, in_clean) {
             self.mark_met(member, &operation);
         }
+        self.front_sees_begin(member, &operation);
         if let Some(refused) = operation.refused_ns {
             self.members[member].counters.exhausted += 1;
             self.members[member].counters.exhausted_ns += self.now - refused;

@@ -10,6 +10,7 @@ mod clean;
 mod coordination;
 mod die;
 mod flash;
+mod front;
 mod host_port;
 mod idle_and_forced;
 mod layout;
@@ -34,6 +35,7 @@ use cache::{Awaited, Caches};
 use coordination::{Controller, Message, Protocol};
 use die::DieState;
 use flash::{Flash, Page};
+use front::{Front, FrontEvent, Origin};
 use host_port::Port;
 pub use layout::{array_pages, fits_one_member, stripes};
 use parity::Stripes;
@@ -150,6 +152,11 @@ enum Event {
         member: usize,
         lane: usize,
     },
+    /// Something of what stands before the dies.
+    Front {
+        member: usize,
+        what: FrontEvent,
+    },
     /// A wait of some work is over.
     Waited {
         member: usize,
@@ -212,6 +219,7 @@ struct Member {
     work: BTreeMap<Worker, Work>,
     channels: Vec<Channel>,
     lanes: Vec<Lane>,
+    front: Front,
     /// Operations that wait for a die that accepts a write, in order (rule 8).
     unplaced: Vec<Operation>,
     die_chosen_last: Option<usize>,
@@ -230,6 +238,11 @@ struct Operation {
     page: Page,
     kind: OpKind,
     high_priority: bool,
+    /// The part of a mix that it belongs to.
+    source: u8,
+    /// A write that is to survive a loss of power.
+    fua: bool,
+    origin: Origin,
     reached_member_ns: u64,
     /// In order of joining the queue of a die.
     number: u64,
@@ -264,6 +277,7 @@ impl Member {
             work: BTreeMap::new(),
             channels: (0..channels).map(|_| Channel::default()).collect(),
             lanes: (0..lanes).map(|_| Lane::default()).collect(),
+            front: Front::default(),
             unplaced: Vec::new(),
             die_chosen_last: None,
             operations_joined: 0,
@@ -336,6 +350,12 @@ impl Simulation<'_> {
             return self.cache_sees_arrival(index, request);
         }
         let job = self.begin_job(Purpose::Host { request: index });
+        if kind == OpKind::Flush && self.ssd.front.is_some() {
+            // Rule 208.
+            self.jobs[job].left = self.members.len();
+            (0..self.members.len()).for_each(|member| self.issue_page(member, 0, Some(job), None, kind, false));
+            return;
+        }
         let mut pages = layout::pages_of(&self.case.params, request);
         if kind == OpKind::Read && self.stripes.is_some() {
             let lost;
@@ -482,6 +502,7 @@ impl Simulation<'_> {
         self.passes_until(time);
         match event {
             Event::Travelled { member, lane } => self.travelled(member, lane),
+            Event::Front { member, what } => self.front_event(member, what),
             Event::Waited { member, worker } => self.goes_on_together(member, worker),
             Event::Transferred { member, worker } => self.transferred(member, worker),
             Event::Rested { member, die } => self.idle_cleans(member, die),
@@ -509,6 +530,7 @@ impl Simulation<'_> {
         let mut members = Vec::new();
         for (number, member) in self.members.iter_mut().enumerate() {
             assert!(member.work.is_empty() && member.unplaced.is_empty(), "nothing is left to happen");
+            assert!(member.front.rests(), "nothing is left before the dies");
             assert!(member.dies.iter().all(DieState::is_at_rest), "no operation waits, and no clean is left in the middle");
             member.flash.check_invariants();
             for (&(die, _), runs) in &member.gc_runs {
@@ -530,6 +552,7 @@ impl Simulation<'_> {
             }
             members.push(MemberOutcome {
                 counters: member.counters,
+                front: self.ssd.front.map(|_| member.front.counters),
                 block_erases: member.flash.block_erases(),
                 pages: member.flash.physical_pages(),
             });

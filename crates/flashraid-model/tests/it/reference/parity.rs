@@ -7,6 +7,7 @@ use flashraid_model::events::TimeParts;
 use flashraid_model::placement::Level;
 use flashraid_model::request::OpKind;
 
+use super::front::Origin;
 use super::cache::Caches;
 use super::{Event, LastEnd, Operation, Simulation, layout};
 
@@ -609,7 +610,7 @@ impl Simulation<'_> {
         self.give_lock(stripe);
     }
 
-    fn issue_page(
+    pub fn issue_page(
         &mut self,
         member: usize,
         logical_page: u64,
@@ -618,12 +619,16 @@ impl Simulation<'_> {
         kind: OpKind,
         high_priority: bool,
     ) {
+        let (source, fua) = self.source_and_fua(job);
         let operation = Operation {
             job,
             stripe_operation,
             page: layout::home(self.ssd, logical_page),
             kind,
             high_priority,
+            source,
+            fua: kind == OpKind::Write && fua,
+            origin: Origin::Array,
             reached_member_ns: 0,
             number: 0,
             waited_for_scope: false,

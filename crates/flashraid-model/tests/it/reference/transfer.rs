@@ -1,5 +1,6 @@
 //! Rules 6 and 22: what travels, over the host link and over the channels.
 
+use super::front::Origin;
 use super::work::{Doing, Worker};
 use super::{Event, OpKind, Operation, Simulation};
 
@@ -67,7 +68,9 @@ impl Simulation<'_> {
         if operation.kind == OpKind::Write {
             self.write_is_given(member);
         }
-        if operation.kind == OpKind::Write && self.ssd.link.is_some() {
+        if self.ssd.front.is_some() {
+            self.comes_to_front(member, operation);
+        } else if operation.kind == OpKind::Write && self.ssd.link.is_some() {
             self.join_lane(member, 0, operation);
         } else {
             self.reach_member(member, operation);
@@ -76,13 +79,18 @@ impl Simulation<'_> {
 
     /// Writes that have not reached the member yet.
     pub fn writes_on_the_way(&self, member: usize) -> Vec<Operation> {
+        if self.ssd.front.is_some() {
+            return self.members[member].front.writes();
+        }
         let Some(lane) = self.members[member].lanes.first() else { return Vec::new() };
         lane.travelling.iter().chain(&lane.waiting).filter(|operation| operation.kind == OpKind::Write).copied().collect()
     }
 
     /// A die is done with an operation. Only reads carry data back (rule 106).
     pub fn leaves_die(&mut self, member: usize, operation: Operation) {
-        if operation.kind == OpKind::Read && self.ssd.link.is_some() {
+        if operation.origin != Origin::Array {
+            self.leaves_to_front(member, operation);
+        } else if operation.kind == OpKind::Read && self.ssd.link.is_some() {
             let lane = self.members[member].lanes.len() - 1;
             self.join_lane(member, lane, operation);
         } else {

@@ -1,0 +1,80 @@
+//! Commands of the host.
+
+use crate::events::TimeNs;
+use crate::request::OpKind;
+use crate::ssd::PageOp;
+
+/// What the operations of a moment for one completion come to.
+#[derive(Debug, Clone)]
+pub(in crate::ssd) struct Command {
+    pub kind: OpKind,
+    /// A write that is to survive a loss of power.
+    pub fua: bool,
+    /// The placement handle of what it writes.
+    pub handle: u8,
+    pub ops: Vec<PageOp>,
+    pub arrived: TimeNs,
+    /// It has its core.
+    pub started: TimeNs,
+    /// Its latency is over.
+    pub begun: TimeNs,
+    /// Its data have crossed.
+    pub crossed: TimeNs,
+    /// The first operation whose unit is not in the buffer, or with a die, yet.
+    pub next: u32,
+    /// It found no room, since then.
+    pub waits_since: Option<TimeNs>,
+    /// Its number among what is in flight, if there are queues.
+    pub flight: u32,
+    /// Pages that dies have not done, where dies serve it page by page.
+    pub pages_left: u32,
+}
+
+impl Default for Command {
+    fn default() -> Self {
+        Self {
+            kind: OpKind::Read,
+            fua: false,
+            handle: 0,
+            ops: Vec::new(),
+            arrived: 0,
+            started: 0,
+            begun: 0,
+            crossed: 0,
+            next: 0,
+            waits_since: None,
+            flight: 0,
+            pages_left: 0,
+        }
+    }
+}
+
+impl Command {
+    pub fn begin(&mut self, now: TimeNs, first: &PageOp, handle: u8) {
+        self.ops.clear();
+        (self.kind, self.fua, self.handle, self.arrived, self.next, self.waits_since) = (first.kind, first.fua, handle, now, 0, None);
+    }
+
+    /// The source of its request.
+    pub fn source(&self) -> u8 {
+        self.ops.first().map_or(0, |op| op.source)
+    }
+
+    /// Whether an operation that comes at the same moment belongs to it.
+    pub fn is_of(&self, op: &PageOp) -> bool {
+        self.kind == op.kind && self.ops.first().is_some_and(|first| first.completion == op.completion)
+    }
+}
+
+/// The units that operations in order of address touch, each with the range of operations that touch it.
+pub(in crate::ssd) fn units_of(ops: &[PageOp], unit_pages: u32) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let unit = ops.get(at)?.page / unit_pages;
+        let begin = at;
+        while ops.get(at).is_some_and(|op| op.page / unit_pages == unit) {
+            at += 1;
+        }
+        Some((unit, begin..at))
+    })
+}
