@@ -10,7 +10,7 @@ mod text;
 
 use serde::Serialize;
 
-pub use drive::{DriveCheck, PlacementCheck, QueuesCheck, SlcCheck};
+pub use drive::{DriveCheck, FrontCheck, PlacementCheck, QueuesCheck, SlcCheck};
 pub use sample::WorkloadSample;
 
 use std::fs::File;
@@ -41,6 +41,9 @@ pub struct CheckReport {
     /// What a drive with superblocks comes to; left out for other members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<DriveCheck>,
+    /// What stands before the dies of other members; left out if nothing does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub front: Option<FrontCheck>,
     /// Garbage collection in one pool (a plane, a die, or all superblocks).
     pub gc: GcCheck,
     /// The first requests of the workload; `None` if it can't be read, which is among the warnings.
@@ -234,6 +237,7 @@ fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceErr
             effective_over_provisioning: alpha(&array.ssd) - 1.0,
         },
         drive,
+        front: drive::front_check(scenario),
         gc,
         workload,
         load,

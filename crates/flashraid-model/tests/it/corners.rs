@@ -7,12 +7,14 @@ use flashraid_model::cache::CachePolicy;
 use flashraid_model::coordination::{Kind, Notify, SchemePolicy, Work};
 use flashraid_model::policy::Listed;
 use flashraid_model::request::{HostLoop, OpKind, Request};
-use flashraid_model::ssd::{Allocation, Blocking, MemberCounters, Pipeline, Pool, Procedure, VictimPolicy};
+use flashraid_model::ssd::{Allocation, Blocking, FrontCounters, MemberCounters, Pipeline, Pool, Procedure, VictimPolicy};
 
 use crate::agreement::{CASES, seeds};
 use crate::cases::PAGE_BYTES;
 use crate::draw::has_rule;
-use crate::draw::{draw_cached_case, draw_case, draw_case_of_stripes, draw_coordinated_case, draw_interruptible_case, draw_mixed_case};
+use crate::draw::{
+    draw_cached_case, draw_case, draw_case_of_stripes, draw_coordinated_case, draw_fronted_case, draw_interruptible_case, draw_mixed_case,
+};
 use crate::outcome::{Case, Outcome, PhysicalPage, RequestOutcome};
 use crate::reference;
 
@@ -316,6 +318,40 @@ fn the_mixed_cases_reach_every_corner() {
     seen.remove("state 3, with blocks of many pages");
     let seen = seen.iter().map(|(what, &cases)| (what.as_str(), cases)).collect();
     assert_often_enough(&seen, CASES / 1000);
+}
+
+/// As above, for what stands before dies with pools.
+#[test]
+fn the_cases_of_what_stands_before_dies_reach_every_corner() {
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut count = |what, yes: bool| *seen.entry(what).or_default() += u64::from(yes);
+    for seed in seeds() {
+        let case = draw_fronted_case(seed);
+        let outcome = reference::simulate(&case);
+        let ssd = &case.params.ssd;
+        let sum = |figure: fn(&FrontCounters) -> u64| {
+            outcome.members.iter().filter_map(|member| member.front.as_ref()).map(figure).sum::<u64>() > 0
+        };
+        let of_dies = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
+        let dynamic = ssd.allocation == Allocation::Dynamic;
+        count("overwritten in the buffer", sum(|c| c.overwritten));
+        count("overwritten in the buffer, dynamic", sum(|c| c.overwritten) && dynamic);
+        count("read from the buffer", sum(|c| c.buffer_hits));
+        count("read from the buffer, link", sum(|c| c.buffer_hits) && ssd.link.is_some());
+        count("trimmed in the buffer", sum(|c| c.dropped));
+        count("waits for room", sum(|c| c.room_wait_ns));
+        count("waits for room, dynamic", sum(|c| c.room_wait_ns) && dynamic);
+        count("waits for room, coordinated", sum(|c| c.room_wait_ns) && outcome.gc_intervals.iter().any(|gc| gc.forced));
+        count("waits to be fetched", sum(|c| c.fetch_wait_ns));
+        count("writes that wait for their programs", sum(|c| c.forced_waits));
+        count("no buffer, link", ssd.link.is_some() && ssd.front.is_some_and(|front| front.buffer.is_none()));
+        count("pages of a buffer go in", sum(|c| c.overwritten) && of_dies(|c| c.preemptions));
+        count("pages of a buffer are merged", sum(|c| c.overwritten) && of_dies(|c| c.merges));
+        count("pages of a buffer are pipelined", sum(|c| c.overwritten) && of_dies(|c| c.pipelined));
+        count("a buffer behind a cache", sum(|c| c.buffer_hits) && case.params.cache.is_some());
+        count("a buffer with parity", sum(|c| c.overwritten) && outcome.stripe_counters.is_some());
+    }
+    assert_often_enough(&seen, CASES / 250);
 }
 
 /// Every request is done once, every page lies in one place, and what was counted adds up.

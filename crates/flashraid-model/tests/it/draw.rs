@@ -8,8 +8,8 @@ use flashraid_model::policy::Listed;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, FrontParams, GcParams, LinkParams, Pipeline, PlaneChoice, Pool, Preemption, Procedure, QueueParams, SsdParams, Suspension,
-    Trigger, VictimPolicy,
+    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, FrontParams, GcParams, LinkParams, Pipeline, PlaneChoice, Pool,
+    Preemption, Procedure, QueueParams, SsdParams, Suspension, Trigger, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;

@@ -5,7 +5,9 @@ use flashraid_model::cache::CacheParams;
 use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveInclusive, Work};
 use flashraid_model::placement::Level;
 use flashraid_model::request::HostLoop;
-use flashraid_model::ssd::{Allocation, Blocking, Pipeline, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Trigger, VictimPolicy};
+use flashraid_model::ssd::{
+    Allocation, Blocking, FirmwareParams, FrontParams, Pipeline, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Trigger, VictimPolicy,
+};
 
 use crate::cases::PAGE_BYTES;
 use crate::outcome::Case;
@@ -111,7 +113,18 @@ fn drop_requests(case: &mut Case, fails: &impl Fn(&Case) -> bool) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 70] = [
+fn front(case: &mut Case, simplify: fn(&mut FrontParams)) {
+    if let Some(front) = &mut case.params.ssd.front {
+        simplify(front);
+    }
+}
+
+const SIMPLER: [fn(&mut Case); 75] = [
+    |case| case.params.ssd.front = None,
+    |case| front(case, |front| front.buffer = None),
+    |case| front(case, |front| front.queues = None),
+    |case| front(case, |front| front.firmware = FirmwareParams::FREE),
+    |case| case.requests.iter_mut().for_each(|request| request.fua = false),
     |case| case.warm_up = WarmUp { overwrites: 0.0, pattern: WarmUpPattern::Random },
     |case| case.host = HostLoop::Open,
     |case| case.params.cache = None,

@@ -103,6 +103,37 @@ pub struct SlcCheck {
     pub bytes_unscaled: u64,
 }
 
+/// What stands before the dies of a device without superblocks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FrontCheck {
+    /// Bytes of the write buffer; left out if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer_bytes: Option<u64>,
+    /// The buffer survives a loss of power; true if there is none.
+    pub is_protected: bool,
+    /// Where commands wait until they are fetched; left out without `ssd.queues`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<QueuesCheck>,
+    /// Cores of the controller.
+    pub cores: u32,
+}
+
+pub(super) fn front_check(scenario: &Scenario) -> Option<FrontCheck> {
+    let ssd = &scenario.array.ssd;
+    let front = ssd.front.as_ref()?;
+    Some(FrontCheck {
+        buffer_bytes: front.buffer.map(|buffer| u64::from(buffer.units) * u64::from(ssd.geometry.page_bytes)),
+        is_protected: front.buffer.is_none_or(|buffer| buffer.is_protected),
+        queues: front.queues.map(|queues| queues_check(scenario, queues)),
+        cores: front.firmware.cores,
+    })
+}
+
+fn queues_check(scenario: &Scenario, params: QueueParams) -> QueuesCheck {
+    let QueueParams { queues, burst, commands } = params;
+    QueuesCheck { queues, used: scenario.metrics.streams.clamp(1, queues), burst, commands }
+}
+
 pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref()?;
@@ -137,10 +168,7 @@ pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
         rows: shape.rows,
         superpage_bytes: u64::from(shape.superpage_units()) * unit_bytes,
         buffer_bytes: u64::from(superblock.buffer.units) * unit_bytes,
-        queues: superblock.queues.map(|QueueParams { queues, burst, commands }| {
-            let used = scenario.metrics.streams.clamp(1, queues);
-            QueuesCheck { queues, used, burst, commands }
-        }),
+        queues: superblock.queues.map(|queues| queues_check(scenario, queues)),
         slc,
         burst_bytes,
         burst_bytes_unscaled: burst_bytes * unscaled / pages,

@@ -53,12 +53,7 @@ impl fmt::Display for CheckReport {
                 );
                 line(f, "placement handles", &text)?;
             }
-            if let Some(QueuesCheck { queues, used, burst, commands }) = drive.queues {
-                let text = format!(
-                    "{queues}, of which this workload uses {used}; {burst} of each in turn while fewer than {commands} commands are in flight"
-                );
-                line(f, "queues", &text)?;
-            }
+            queues_line(f, drive.queues.as_ref())?;
             if let Some(slc) = &drive.slc {
                 let SlcCheck { superblocks, bytes, bytes_unscaled, mode } = *slc;
                 let when = if mode == SlcMode::Dynamic { " after idle time" } else { "" };
@@ -84,6 +79,13 @@ impl fmt::Display for CheckReport {
                 );
                 line(f, "scaled by width", &text)?;
             }
+        }
+        if let Some(front) = &self.front {
+            if let Some(bytes) = front.buffer_bytes {
+                let power = if front.is_protected { "it survives a loss of power" } else { "a flush waits for what is in it" };
+                line(f, "write buffer", &format!("{} for each member; {power}", size(bytes)))?;
+            }
+            queues_line(f, front.queues.as_ref())?;
         }
         let gc = &self.gc;
         let text =
@@ -141,6 +143,13 @@ impl fmt::Display for CheckReport {
         }
         Ok(())
     }
+}
+
+fn queues_line(f: &mut fmt::Formatter<'_>, queues: Option<&QueuesCheck>) -> fmt::Result {
+    let Some(QueuesCheck { queues, used, burst, commands }) = queues else { return Ok(()) };
+    let text =
+        format!("{queues}, of which this workload uses {used}; {burst} of each in turn while fewer than {commands} commands are in flight");
+    line(f, "queues", &text)
 }
 
 fn line(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {

@@ -53,13 +53,13 @@ pub struct SsdConfig {
     /// Superblocks behind a write buffer: a drive of today.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superblock: Option<SuperblockConfig>,
-    /// The write buffer of such a drive.
+    /// The write buffer; without this table a device without superblocks has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferConfig>,
-    /// Where commands wait until such a drive fetches them; without this table it takes them as they come.
+    /// Where commands wait until the device fetches them; without this table it takes them as they come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<QueuesConfig>,
-    /// The controller of such a drive.
+    /// The controller of the device; without this table its work takes no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<FirmwareConfig>,
     /// How reads interrupt programs and erases of such a drive, with `gc.preemption = "suspend"`.

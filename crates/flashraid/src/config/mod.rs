@@ -24,6 +24,7 @@ mod resolve;
 mod resolve_cache;
 mod resolve_coordination;
 mod resolve_failure;
+mod resolve_front;
 mod resolve_host_port;
 mod resolve_superblock;
 mod superblock;

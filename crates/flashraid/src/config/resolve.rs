@@ -273,6 +273,7 @@ impl Resolver<'_> {
         let gc = self.gc(config, &geometry);
         let channel = self.channel(config);
         let link = link(config, u64::from(geometry.page_bytes));
+        let front = self.front(config, &geometry);
         if self.problems.len() > before {
             return None;
         }
@@ -292,7 +293,7 @@ impl Resolver<'_> {
             fill_seals_last_block: config.ssd.fill_seals_last_block,
             channel,
             link,
-            front: None,
+            front,
             superblock: None,
         };
         self.longest_times(config, &ssd);

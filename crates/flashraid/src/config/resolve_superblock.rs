@@ -43,9 +43,6 @@ impl Resolver<'_> {
     pub(super) fn needs_superblock(&mut self, config: &Config) {
         let ssd = &config.ssd;
         let keys = [
-            ("ssd.buffer", ssd.buffer.is_some()),
-            ("ssd.queues", ssd.queues.is_some()),
-            ("ssd.firmware", ssd.firmware.is_some()),
             ("ssd.suspension", ssd.suspension.is_some()),
             ("ssd.placement_handles", ssd.placement_handles.is_some()),
             ("ssd.slc", ssd.slc.is_some()),
@@ -255,7 +252,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn time(&mut self, key: &str, time: Duration, min: u64) -> u64 {
+    pub(super) fn time(&mut self, key: &str, time: Duration, min: u64) -> u64 {
         if !(min..=LONGEST_OPERATION_NS).contains(&time.ns) {
             self.problem(key, format!("`{key}` is {time}, but {min}ns to 1h is allowed"), None);
         }
@@ -416,7 +413,7 @@ impl Resolver<'_> {
         })
     }
 
-    fn firmware(&mut self, written: &FirmwareConfig) -> FirmwareParams {
+    pub(super) fn firmware(&mut self, written: &FirmwareConfig) -> FirmwareParams {
         FirmwareParams {
             cores: written.cores,
             read_ns: self.time("ssd.firmware.read", written.read, 0),

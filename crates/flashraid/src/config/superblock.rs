@@ -1,4 +1,4 @@
-//! What users write about drives that write superpages out of a buffer: `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`,
+//! What users write about drives that write superpages out of a buffer, and about buffers, queues and cores of any device: `[ssd.superblock]`, `[ssd.buffer]`, `[ssd.queues]`,
 //! `[ssd.firmware]`, `[ssd.suspension]`, `[ssd.placement_handles]`, `[ssd.slc]`.
 
 use schemars::JsonSchema;
@@ -96,18 +96,20 @@ pub enum PlaneReads {
     Die,
 }
 
-/// The write buffer of a drive; needs `ssd.superblock`.
+/// The write buffer of a drive. Before pools of blocks it holds pages: a write is done when its pages are in, and they go to their dies one
+/// after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BufferConfig {
-    /// What it holds; without it two superpages per die, and no less than it needs: a superpage for each placement handle, and one more.
+    /// What it holds; without it two superpages per die, and no less than it needs: a superpage for each placement handle, and one more. Before
+    /// pools of blocks at least a page; without it two pages per die.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
     /// From the entry of a command's last unit until it is done.
     pub ack: Duration,
     /// It survives a loss of power, so that a flush has nothing to wait for.
     pub protected: bool,
-    /// A superpage that has been open for so long is programmed though not full; without it never.
+    /// A superpage that has been open for so long is programmed though not full; without it never. Needs `ssd.superblock`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linger: Option<Duration>,
 }
@@ -203,7 +205,7 @@ impl Default for OperationSuspension {
     }
 }
 
-/// The submission queues of a drive, which it fetches round robin; needs `ssd.superblock`. Each stream of a mix sends to a queue of its
+/// The submission queues of a drive, which it fetches round robin. Each stream of a mix sends to a queue of its
 /// own, as far as there are enough.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -225,7 +227,7 @@ impl Default for QueuesConfig {
     }
 }
 
-/// The processor cores of a drive's controller; needs `ssd.superblock`.
+/// The processor cores of a drive's controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FirmwareConfig {
@@ -236,7 +238,7 @@ pub struct FirmwareConfig {
     pub read: Duration,
     /// Cost of a write or flush command of any size.
     pub write: Duration,
-    /// Cost of a unit that collection moves.
+    /// Cost of a unit that collection moves; needs `ssd.superblock`.
     #[serde(rename = "move")]
     pub move_: Duration,
     /// Cost of a trim command.

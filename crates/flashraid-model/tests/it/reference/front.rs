@@ -452,13 +452,8 @@ impl Simulation<'_> {
             let now = self.now;
             let of_buffer = &mut self.front(member).pages[page];
             (of_buffer.state, of_buffer.holds_place) = (State::Given, true);
-            let operation = Operation {
-                job: None,
-                stripe_operation: None,
-                origin: Origin::Buffer(page),
-                issued_ns: now,
-                ..of_buffer.operation
-            };
+            let operation =
+                Operation { job: None, stripe_operation: None, origin: Origin::Buffer(page), issued_ns: now, ..of_buffer.operation };
             self.reach_member(member, operation);
         }
     }

@@ -7,8 +7,8 @@ use flashraid_model::events::TimeParts;
 use flashraid_model::placement::Level;
 use flashraid_model::request::OpKind;
 
-use super::front::Origin;
 use super::cache::Caches;
+use super::front::Origin;
 use super::{Event, LastEnd, Operation, Simulation, layout};
 
 /// Locks, operations on stripes and what has failed.

@@ -1,7 +1,9 @@
 //! Drives with superblocks.
 
 use super::*;
-use flashraid_model::ssd::{PlacementHandles, QueueParams, Shape, SlcParams, SlcRoom, SuperblockSuspension, UpkeepParams};
+use flashraid_model::ssd::{
+    BufferParams, FirmwareParams, FrontParams, PlacementHandles, QueueParams, Shape, SlcParams, SlcRoom, SuperblockSuspension, UpkeepParams,
+};
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
 
@@ -317,9 +319,6 @@ fn what_cannot_be_is_refused_with_the_reason() {
     }
     for text in [
         "ssd.warm_up.pattern = \"steady\"\n",
-        "[ssd.buffer]\n",
-        "[ssd.firmware]\n",
-        "[ssd.queues]\n",
         "[ssd.suspension]\n",
         "[ssd.placement_handles]\n",
         "[ssd.slc]\nmode = \"static\"\nshare = 0.1\nprogram = \"1us\"\nread = \"1us\"\n",
@@ -329,6 +328,25 @@ fn what_cannot_be_is_refused_with_the_reason() {
     ] {
         let problems = read(text).expect_err(text).to_string();
         assert!(problems.contains("means something only for a drive with superblocks"), "{text}: {problems}");
+    }
+    // What stands before the dies of any device.
+    let front = |text: &str| good(text).array.ssd.front;
+    assert_eq!(front(""), None);
+    let buffer = BufferParams { units: 16_384, ack_ns: 2000, is_protected: false, linger_ns: None };
+    let with_buffer = front("[ssd.buffer]\nsize = \"64MiB\"\nack = \"2us\"\nprotected = false\n");
+    assert_eq!(with_buffer, Some(FrontParams { buffer: Some(buffer), queues: None, firmware: FirmwareParams::FREE }));
+    let queues = QueueParams { queues: 64, burst: 1, commands: 256 };
+    let others = front("[ssd.queues]\n[ssd.firmware]\ncores = 2\nread = \"1us\"\nlatency = \"4us\"\n").unwrap();
+    assert_eq!((others.buffer, others.queues), (None, Some(queues)));
+    assert_eq!(others.firmware, FirmwareParams { cores: 2, read_ns: 1000, latency_ns: 4000, ..FirmwareParams::FREE });
+    for (text, expected) in [
+        ("[ssd.buffer]\nsize = \"1KiB\"\n", "must hold a page (4KiB)"),
+        ("[ssd.buffer]\nlinger = \"1ms\"\n", "closes superpages, but this device has pools of blocks"),
+        ("[ssd.firmware]\nmove = \"1us\"\n", "costs no core: a clean is work of its die"),
+        ("[ssd.firmware]\nread = \"2h\"\n", "`ssd.firmware.read` is 2h, but 0ns to 1h is allowed"),
+    ] {
+        let problems = read(text).expect_err(text).to_string();
+        assert!(problems.contains(expected), "{text}: {problems}");
     }
     // An option that is used.
     good(&format!("{GEN5}[ssd.gc]\npreemption = \"semi\"\nidle = \"5ms\"\n"));

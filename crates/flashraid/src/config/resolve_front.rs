@@ -1,0 +1,53 @@
+//! `[ssd.buffer]`, `[ssd.queues]` and `[ssd.firmware]` before pools of blocks, made into what the model knows (section 25 of the rules).
+
+use super::Config;
+use super::resolve::Resolver;
+use flashraid_model::flash::Geometry;
+use flashraid_model::ssd::{BufferParams, FirmwareParams, FrontParams, QueueParams};
+use flashraid_workload::units::Size;
+
+/// Pages of a write buffer at most.
+const PAGES_MAX: u64 = 1 << 31;
+
+impl Resolver<'_> {
+    /// What stands before the dies of a device without superblocks; `None` if none of the three tables is there.
+    pub(super) fn front(&mut self, config: &Config, geometry: &Geometry) -> Option<FrontParams> {
+        let ssd = &config.ssd;
+        let is_there = ssd.buffer.is_some() || ssd.queues.is_some() || ssd.firmware.is_some();
+        let buffer = ssd.buffer.as_ref().map(|written| {
+            let page_bytes = u64::from(geometry.page_bytes);
+            let units = written.size.map_or(2 * u64::from(geometry.dies), |size| size.bytes / page_bytes);
+            if !(1..=PAGES_MAX).contains(&units) {
+                let message = format!(
+                    "`ssd.buffer.size` is {}, but must hold a page ({}) and no more than {PAGES_MAX}",
+                    self.written("ssd.buffer.size"),
+                    Size { bytes: page_bytes }
+                );
+                self.problem("ssd.buffer.size", message, None);
+            }
+            if written.linger.is_some() {
+                let message = "`ssd.buffer.linger` closes superpages, but this device has pools of blocks, and a page goes to its die as soon as that takes it";
+                self.problem("ssd.buffer.linger", message, Some("remove it"));
+            }
+            BufferParams {
+                units: units.min(PAGES_MAX) as u32,
+                ack_ns: self.time("ssd.buffer.ack", written.ack, 0),
+                is_protected: written.protected,
+                linger_ns: None,
+            }
+        });
+        let firmware = ssd.firmware.as_ref().map_or(FirmwareParams::FREE, |written| {
+            if written.move_.ns > 0 {
+                let message = format!(
+                    "`ssd.firmware.move` is {}, but what the dies of pools move costs no core: a clean is work of its die",
+                    written.move_
+                );
+                self.problem("ssd.firmware.move", message, Some("remove it"));
+            }
+            self.firmware(written)
+        });
+        let queues =
+            ssd.queues.as_ref().map(|written| QueueParams { queues: written.queues, burst: written.burst, commands: written.commands });
+        is_there.then_some(FrontParams { buffer, queues, firmware })
+    }
+}
