@@ -5,6 +5,7 @@
 pub mod theory;
 
 mod drive;
+mod own_state;
 mod sample;
 mod text;
 
@@ -20,7 +21,7 @@ use crate::config::{Scenario, WorkloadConfig, address_space};
 use crate::content::traces;
 use crate::run::RunError;
 use crate::warm_state;
-use flashraid_model::array::ArrayParams;
+use flashraid_model::array::{ArrayParams, WarmUpPattern};
 use flashraid_model::ftl::victim::Theory;
 use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, Shape, SsdParams};
 use flashraid_workload::files::is_wrong_path;
@@ -52,8 +53,12 @@ pub struct CheckReport {
     pub load: Option<LoadCheck>,
     /// When collection begins.
     pub first_collection: FirstCollection,
-    /// Pages that the warm-up overwrites on all members and a warm spare together.
+    /// Pages that the warm-up overwrites on all members and a warm spare together; 0 if it puts them into the steady state of random writes.
     pub warm_up_pages: u64,
+    /// Write amplification that the workload comes to if it lasts, where the run begins in the steady state of uniform random writes and the
+    /// workload does not write like that; `None` else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_write_amplification: Option<f64>,
     /// Bytes that the state of all members needs.
     pub memory_bytes: u64,
     /// What is allowed, but probably not meant.
@@ -193,8 +198,12 @@ fn draw(scenario: &Scenario, stop: &Stop) -> Result<Option<WorkloadSample>, Sour
     }
 }
 
+/// Explains `scenario` for a run whose requests come from elsewhere: nothing is said of the workload in the configuration.
+pub(crate) fn check_without_workload(scenario: &Scenario) -> CheckReport {
+    explain_with(scenario, None, scenario.warnings.clone())
+}
+
 fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceError>) -> CheckReport {
-    let array = &scenario.array;
     let mut warnings = scenario.warnings.clone();
     let workload = match sample {
         Ok(Some(sample)) => Some(sample),
@@ -207,14 +216,21 @@ fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceErr
             None
         }
     };
+    explain_with(scenario, workload, warnings)
+}
+
+fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warnings: Vec<String>) -> CheckReport {
+    let array = &scenario.array;
     let gc = gc_check(&array.ssd);
     let load = workload.as_ref().map(|sample| load_check(array, &gc, sample));
     let first_collection = first_collection(scenario, workload.as_ref());
+    let own_write_amplification = workload.as_ref().and_then(|sample| own_state::write_amplification(scenario, &gc, sample));
     warn(scenario, workload.as_ref(), load.as_ref(), first_collection, &mut warnings);
     let drive = drive::drive_check(scenario);
     if let Some(drive) = &drive {
         warnings.extend(drive::warnings(drive, array));
     }
+    warnings.extend(own_write_amplification.and_then(|own| own_state::warning(gc.write_amplification, own)));
     let exported_pages = array.ssd.exported_pages();
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
     let dies = u64::from(array.ssd.geometry.dies);
@@ -247,6 +263,7 @@ fn explain(scenario: &Scenario, sample: Result<Option<WorkloadSample>, SourceErr
         } else {
             (scenario.warm_up.overwrites * per_die) as u64 * dies * warmed_up
         },
+        own_write_amplification,
         memory_bytes: memory_bytes(&array.ssd) * (u64::from(array.members + spares)),
         warnings,
     }
@@ -402,6 +419,9 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
     let ssd = &scenario.array.ssd;
     let g = &ssd.geometry;
     let Some(sample) = sample.filter(|_| scenario.warm_state.load.is_none()) else { return FirstCollection::Unknown };
+    if scenario.warm_up.pattern == WarmUpPattern::Steady {
+        return FirstCollection::AtOnce;
+    }
     if let Some(superblock) = &ssd.superblock {
         let shape = Shape::new(g, superblock);
         let filled = if superblock.fresh { 0 } else { shape.exported_units };

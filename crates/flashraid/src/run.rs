@@ -1,6 +1,6 @@
 //! One simulation from a checked configuration to a report.
 
-use crate::check::{check, preflight};
+use crate::check::{check_without_workload, preflight};
 use crate::config::{ScaleBy, Scenario, address_space, changed_workload_keys};
 use crate::observer::{Observer, Phase, Progress};
 use crate::report::{self, DriveInputs, Lost, Perf, Report, ReportInputs};
@@ -79,7 +79,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
     let stop = observer.stop();
     // What would be found out after the warm-up is found out now.
     let mut warnings = match &source {
-        Some(_) => check(scenario),
+        Some(_) => check_without_workload(scenario),
         None => preflight(scenario, &stop)?,
     }
     .warnings;

@@ -4,7 +4,7 @@ use super::Scheme;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Collection takes no time but still moves and erases: the lower bound of response times.
+/// Collection takes no time but still moves and erases; all else is as it is. A yardstick, neither a remedy nor a bound.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ideal {}

@@ -29,6 +29,12 @@ pub struct WorkloadSample {
     pub pages_read_per_request: f64,
     /// Pages that a request writes on all members together, mirrors and parity included, on average over all requests.
     pub pages_written_per_request: f64,
+    /// Pages of the array that a request writes, on average over all requests.
+    pub host_pages_written_per_request: f64,
+    /// Pages of the array that a request trims, on average over all requests.
+    pub pages_trimmed_per_request: f64,
+    /// Share of the array's pages that these requests write, each counted once.
+    pub written_share: f64,
     /// Share of the written pages that a request covers only in part; each costs a whole page.
     pub partial_page_writes: f64,
     /// The greatest share of the page operations that one member gets; 1 / members if they are spread evenly.
@@ -45,6 +51,7 @@ pub(super) fn draw(spec: &WorkloadSpec, limit: &Limit, seed: u64, array: &ArrayP
     let mut by_member = vec![0_u64; array.members as usize];
     let (mut requests, mut reads, mut bytes, mut last_ns, mut extent_bytes) = (0_u64, 0_u64, 0_u128, 0_u64, 0_u64);
     let (mut pages_read, mut pages_written, mut host_pages, mut pages, mut partial) = (0_u64, 0_u64, 0_u64, 0_u64, 0_u64);
+    let (capacity_pages, mut written, mut trimmed) = ((space.capacity_bytes / space.page_bytes).max(1), Vec::new(), 0_u64);
     let most = limit.requests.map_or(REQUESTS, |all| all.min(REQUESTS));
     while requests < most {
         let request = match source.next_request() {
@@ -69,6 +76,9 @@ pub(super) fn draw(spec: &WorkloadSpec, limit: &Limit, seed: u64, array: &ArrayP
                 u64::from(!request.offset_bytes.is_multiple_of(space.page_bytes)) + u64::from(!end.is_multiple_of(space.page_bytes));
             partial += ragged.min(past - first);
             pages += past - first;
+            written.push((first % capacity_pages, past - first));
+        } else if request.kind == OpKind::Trim {
+            trimmed += past - first;
         }
         // Beyond the array it is folded; where to is not known here.
         let within = Request { offset_bytes: request.offset_bytes % space.capacity_bytes, ..request };
@@ -101,10 +111,25 @@ pub(super) fn draw(spec: &WorkloadSpec, limit: &Limit, seed: u64, array: &ArrayP
         host_pages_per_request: host_pages as f64 / count,
         pages_read_per_request: pages_read as f64 / count,
         pages_written_per_request: pages_written as f64 / count,
+        host_pages_written_per_request: pages as f64 / count,
+        pages_trimmed_per_request: trimmed as f64 / count,
+        written_share: (distinct(written) as f64 / capacity_pages as f64).min(1.0),
         partial_page_writes: partial as f64 / pages.max(1) as f64,
         busiest_member_share: by_member.iter().max().copied().unwrap_or(0) as f64 / total.max(1) as f64,
         extent_bytes,
     })
+}
+
+/// Pages that any of these runs of pages covers; a run is its first page and its length.
+fn distinct(mut runs: Vec<(u64, u64)>) -> u64 {
+    runs.sort_unstable();
+    let (mut pages, mut past) = (0, 0);
+    for (first, length) in runs {
+        let end = first + length;
+        pages += end.saturating_sub(first.max(past));
+        past = past.max(end);
+    }
+    pages
 }
 
 /// The mean rate where the specification says it, so that bursts do not blur it.

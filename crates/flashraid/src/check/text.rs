@@ -136,7 +136,13 @@ impl fmt::Display for CheckReport {
                 line(f, "at most", &format!("{max:.0} requests/s{but}"))?;
             }
         }
-        line(f, "warm-up", &format!("{} pages", self.warm_up_pages))?;
+        let warm_up = match self.warm_up_pages {
+            0 if self.first_collection == FirstCollection::AtOnce => {
+                "none is written: the drives are put into the steady state of random writes".to_owned()
+            }
+            pages => format!("{pages} pages"),
+        };
+        line(f, "warm-up", &warm_up)?;
         line(f, "memory", &size(self.memory_bytes))?;
         for warning in &self.warnings {
             writeln!(f, "warning: {warning}")?;

@@ -60,6 +60,7 @@ impl Composer {
             let text = presets::device(&name).expect("named_preset returns known names, and the default is one");
             lay_over(ssd, &name, text, problems);
             follow_procedure(ssd, self.written.get("ssd"));
+            begin_in_steady_state(ssd);
         }
         if let Some(array) = tree.get_mut("array").filter(|array| array.is_table())
             && let Some(name) = named_preset(array, "array", problems, &presets::array_names())
@@ -210,6 +211,26 @@ fn follow_procedure(ssd: &mut Tree, written: Option<&Tree>) {
                 gc.insert(key, Tree::from_json(&value, &place));
             }
         }
+    }
+}
+
+/// Fills in the warm-up of a drive with superblocks: the steady state, unless the configuration says how often to overwrite, what to begin with, or
+/// which state to load.
+fn begin_in_steady_state(ssd: &mut Tree) {
+    if ssd.get("superblock").is_none() {
+        return;
+    }
+    let place = ssd.value_place.clone();
+    if ssd.get("warm_up").is_none() {
+        ssd.insert("warm_up", Tree::empty(place.source));
+    }
+    let Some(warm_up) = ssd.get_mut("warm_up").filter(|warm_up| warm_up.is_table()) else { return };
+    let has = |key: &str| warm_up.get(key).is_some();
+    if !["pattern", "overwrites", "start", "load"].into_iter().any(has) {
+        warm_up.insert("pattern", Tree::from_json(&"steady".into(), &place));
+    }
+    if warm_up.get("pattern").and_then(Tree::as_str) == Some("steady") && warm_up.get("overwrites").is_none() {
+        warm_up.insert("overwrites", Tree::from_json(&0.0.into(), &place));
     }
 }
 

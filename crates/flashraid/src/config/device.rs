@@ -350,10 +350,10 @@ pub enum PlaneChoice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WarmUpConfig {
-    /// Overwrites after filling, as a multiple of the exported capacity; 0 is exactly the freshly filled state.
+    /// Overwrites after filling, as a multiple of the exported capacity; 0 is exactly the freshly filled state. With `pattern = "steady"`, 0.
     #[schemars(range(min = 0.0, max = 1_000.0))]
     pub overwrites: f64,
-    /// Where the overwrites go.
+    /// Where the overwrites go. Drives with superblocks begin with `"steady"` if `pattern`, `overwrites`, `start` and `load` are all left out.
     pub pattern: WarmUpPattern,
     /// What is mapped before the overwrites.
     #[serde(skip_serializing_if = "Start::is_default")]
@@ -381,8 +381,8 @@ pub enum WarmUpPattern {
     Random,
     /// The write addresses of the workload itself.
     Workload,
-    /// None: the drive is put into the steady state of uniform random writes in one pass, which takes less time than overwriting it; needs
-    /// `ssd.superblock`.
+    /// Nowhere: the drive is put into the steady state of uniform random writes in one pass, which is faster than overwriting it. Needs
+    /// `ssd.superblock`, and is the default there.
     Steady,
 }
 

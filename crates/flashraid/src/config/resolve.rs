@@ -154,7 +154,7 @@ fn warnings(config: &Config, array: &ArrayParams, written: &Tree) -> Vec<String>
             warnings.push(format!("{key} has no effect beside ssd.warm_up.load, which brings a state that is warm already"));
         }
     }
-    if config.ssd.warm_up.pattern == WarmUpPattern::Steady && is_written("ssd.warm_up.overwrites") {
+    if config.ssd.warm_up.pattern == WarmUpPattern::Steady && config.ssd.warm_up.overwrites > 0.0 {
         warnings.push("ssd.warm_up.overwrites has no effect with ssd.warm_up.pattern = \"steady\", which overwrites nothing".into());
     }
     // A key or two of one's own are easily taken for all there is.

@@ -2,6 +2,8 @@
 
 use flashraid::{Error, Report, Simulation};
 
+mod steady;
+
 /// Drives small enough that a short load fills them several times.
 pub const DRIVES: &str = r#"
 [array]
@@ -263,33 +265,6 @@ fn the_same_configuration_gives_the_same_report() {
         report
     };
     assert_eq!(report(), report());
-}
-
-/// The steady state in one pass is that of many overwrites: write amplification is the same from the first write on, within 2 %.
-#[test]
-fn steady_is_what_overwriting_comes_to() {
-    // The last one with parity: on two dies that leaves a superblock in three.
-    for (reserved, rain) in [("0.12", "false"), ("0.2", "false"), ("0.35", "false"), ("0.65", "true")] {
-        let found = ["random", "steady"].map(|pattern| {
-            let settings = [
-                ("array.level", "single"),
-                ("array.members", "1"),
-                ("ssd.geometry.blocks", "960"),
-                ("ssd.geometry.pages", "144"),
-                ("ssd.geometry.reserved", reserved),
-                ("ssd.superblock.rain", rain),
-                ("ssd.warm_up.overwrites", "5"),
-                ("ssd.warm_up.pattern", pattern),
-                ("cache.policy", "none"),
-                ("workload.read_fraction", "0"),
-                ("workload.size", "4KiB"),
-                ("workload.arrivals", "{ process = \"closed\", depth = 32 }"),
-                ("workload.requests", "150000"),
-            ];
-            run(&settings).unwrap().drive.unwrap().write_amplification.unwrap()
-        });
-        assert!((found[1] / found[0] - 1.0).abs() < 0.02, "reserved {reserved}: {found:?}");
-    }
 }
 
 /// Uniform random writes: write amplification is that of greedy collection of large blocks, `alpha / (alpha + W(−alpha·e^−alpha))`, with `alpha` of

@@ -351,3 +351,26 @@ fn what_cannot_be_is_refused_with_the_reason() {
     // An option that is used.
     good(&format!("{GEN5}[ssd.gc]\npreemption = \"semi\"\nidle = \"5ms\"\n"));
 }
+
+#[test]
+fn drives_with_superblocks_begin_in_the_steady_state_unless_something_else_is_said() {
+    let of = |text: &str| {
+        let warm_up = good(text).config.ssd.warm_up.clone();
+        (warm_up.pattern, warm_up.overwrites)
+    };
+    assert_eq!(of(GEN5), (WarmUpPattern::Steady, 0.0));
+    assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\nsave = \"state\"\n")), (WarmUpPattern::Steady, 0.0));
+    assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\npattern = \"steady\"\n")), (WarmUpPattern::Steady, 0.0));
+    assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\noverwrites = 3\n")), (WarmUpPattern::Random, 3.0));
+    assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\npattern = \"workload\"\n")), (WarmUpPattern::Workload, 2.0));
+    for other in ["start = \"fresh\"", "load = \"state\""] {
+        assert_eq!(of(&format!("{GEN5}[ssd.warm_up]\n{other}\n")), (WarmUpPattern::Random, 2.0), "{other}");
+    }
+    assert_eq!(of("[ssd]\npreset = \"ggc2014\"\n"), (WarmUpPattern::Random, 2.0));
+    let no_effect = |text: &str| good(&format!("{GEN5}{text}")).warnings.iter().any(|warning| warning.contains("which overwrites nothing"));
+    assert!(!no_effect("") && no_effect("[ssd.warm_up]\npattern = \"steady\"\noverwrites = 3\n"));
+    // A resolved configuration is one to run again.
+    let resolved = good(GEN5);
+    let again = crate::config::from_str("again.toml", &toml::to_string(&resolved.config).unwrap(), &[], None).unwrap();
+    assert_eq!((again.hash, again.warnings), (resolved.hash, resolved.warnings));
+}

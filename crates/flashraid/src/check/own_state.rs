@@ -1,0 +1,134 @@
+//! The write amplification that a workload comes to by itself, for runs that begin in the steady state of uniform random writes.
+//!
+//! A drive in use has the state that its past writes left. The warm-up assumes uniform random writes over all of the drive. A workload that writes
+//! in order, to few addresses, or to some of them more often leads to another state, and the run drifts there from where it began.
+//!
+//! The state of a generator's writes is found by writing: on a drive with as many superblocks and as much spare area, but smaller superblocks, and
+//! in no time. Of a trace only two shares are used, as if it wrote uniformly: that of the space that it writes to, and that of trims. The addresses
+//! of a trace are those of the real drive, which a smaller one does not have.
+
+use crate::config::{Scenario, address_space};
+use crate::content::traces;
+use flashraid_driver::overwrite_untimed;
+use flashraid_model::array::{Array, ArrayParams, Level, WarmUpPattern};
+use flashraid_model::rng;
+use flashraid_model::ssd::{ChannelParams, Shape, SsdParams, SuperblockParams};
+use flashraid_workload::synthetic::{Footprint, Pattern};
+use flashraid_workload::{self as workload, SourceSpec, Stop, WorkloadSpec};
+
+use super::{GcCheck, WorkloadSample, drive, theory};
+
+/// Units of a superblock of the smaller drives: enough that its size matters little to write amplification.
+const SUPERBLOCK_UNITS: u32 = 192;
+/// How often the smaller drives are overwritten before anything is counted, and while it is.
+const OVERWRITES_BEFORE: f64 = 3.0;
+const OVERWRITES_COUNTED: f64 = 1.0;
+/// A difference below this share is not worth a warning.
+const DIFFERENCE_MIN: f64 = 0.1;
+/// A footprint of this share of the space is all of it.
+const ALL: f64 = 0.99;
+
+/// Write amplification that the workload comes to if it lasts. `None` if the run does not begin in the steady state of uniform random writes, if the
+/// workload writes uniformly itself or not at all, or if it cannot be told.
+pub(super) fn write_amplification(scenario: &Scenario, gc: &GcCheck, sample: &WorkloadSample) -> Option<f64> {
+    let superblock = scenario.array.ssd.superblock.as_ref()?;
+    let begins_steady = scenario.warm_up.pattern == WarmUpPattern::Steady && scenario.warm_state.load.is_none();
+    if !begins_steady || sample.pages_written_per_request == 0.0 {
+        return None;
+    }
+    let mut paths = Vec::new();
+    traces(&scenario.workload, &mut paths);
+    if !paths.is_empty() {
+        return Some(of_shares(&scenario.array.ssd, superblock, gc, sample));
+    }
+    if is_uniform(&scenario.workload) { None } else { by_writing(scenario, superblock) }
+}
+
+/// Returns true if every page of the array is as likely to be written next.
+fn is_uniform(workload: &WorkloadSpec) -> bool {
+    match &workload.source {
+        SourceSpec::Synthetic(synthetic) => {
+            let address = &synthetic.address;
+            let is_everywhere = match address.footprint {
+                None => true,
+                Some(Footprint::Share(share)) => share.0 >= ALL,
+                Some(_) => false,
+            };
+            matches!(address.pattern, Pattern::Uniform(_))
+                && is_everywhere
+                && address.sequential_fraction == 0.0
+                && address.member_skew.is_none()
+        }
+        SourceSpec::Mix(streams) => streams.iter().all(is_uniform),
+        SourceSpec::Trace(_) => false,
+    }
+}
+
+/// Write amplification of uniform writes and trims in a share of the space: the rest fills its superblocks, and all of the spare area belongs to that
+/// share, with what is trimmed.
+fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck, sample: &WorkloadSample) -> f64 {
+    let shape = Shape::new(&ssd.geometry, superblock);
+    let alpha = drive::alpha(ssd, superblock).max(1.000_001);
+    let written_share = sample.written_share.clamp(f64::MIN_POSITIVE, 1.0);
+    let written = sample.host_pages_written_per_request;
+    let mapped_share = written / (written + sample.pages_trimmed_per_request);
+    let own_alpha = (1.0 + (alpha - 1.0) / written_share) / mapped_share;
+    let parity = gc.write_amplification / theory::greedy(shape.data_units(), alpha);
+    theory::greedy(shape.data_units(), own_alpha) * parity
+}
+
+/// Overwrites a smaller drive by the addresses of the workload, and counts erases.
+fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64> {
+    let params = smaller(&scenario.array, superblock);
+    let space = address_space(&params);
+    let shape = Shape::new(&params.ssd.geometry, params.ssd.superblock.as_ref()?);
+    let mut array = Array::new(&params, scenario.seed);
+    let mut source = workload::open_until(&scenario.workload.without_times(), rng::mix(scenario.seed), &space, &Stop::default()).ok()?;
+    let pages = (space.capacity_bytes / space.page_bytes) as f64;
+    let mut overwrite = |overwrites: f64| {
+        let pages = overwrite_untimed(&mut array, &mut *source, (overwrites * pages) as u64, &mut |_| true).ok()?;
+        Some((pages, array.members()[0].wear().mean * f64::from(shape.superblocks)))
+    };
+    let (_, erases_before) = overwrite(OVERWRITES_BEFORE)?;
+    let (pages_written, erases) = overwrite(OVERWRITES_COUNTED)?;
+    // Without time each page is a unit of its own, whatever lies together in one.
+    let units_written = pages_written as f64;
+    // The smaller drives have no parity in each row.
+    let own = Shape::new(&scenario.array.ssd.geometry, superblock);
+    let with_parity = f64::from(own.superpages()) / f64::from(own.data_superpages());
+    let programmed_units = (erases - erases_before) * f64::from(shape.data_units());
+    (units_written > 0.0).then(|| (programmed_units / units_written).max(1.0) * with_parity)
+}
+
+/// One member with smaller superblocks: one die of one plane, and as many superblocks, as much spare area and the same thresholds as before. Parity
+/// of the array, which is written more often than data, changes write amplification by 2 % at most.
+fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
+    let spare = Shape::new(&array.ssd.geometry, superblock).spare_superblocks();
+    let row_units = superblock.pages_per_cell * superblock.flash_page_units;
+    let rows = SUPERBLOCK_UNITS.div_ceil(row_units);
+    let mut smaller = array.clone();
+    (smaller.level, smaller.members) = (Level::Single, 1);
+    (smaller.failures, smaller.rebuild, smaller.cache, smaller.host_port, smaller.coordination) = (Vec::new(), None, None, None, None);
+    let ssd = &mut smaller.ssd;
+    let geometry = &mut ssd.geometry;
+    (geometry.dies, geometry.planes, geometry.reserved_blocks_per_plane) = (1, 1, spare);
+    geometry.pages_per_block = rows * row_units * superblock.unit_pages;
+    ssd.channel = ssd.channel.map(|_| ChannelParams { dies_per_channel: 1 });
+    // What holds one bit per cell for a while is moved out of there whatever the workload.
+    ssd.superblock = Some(SuperblockParams { rain: false, slc: None, programs_at_once: 1, ..superblock.clone() });
+    smaller
+}
+
+/// Says how far from the workload's own state the run begins, if it is far.
+pub(super) fn warning(begins_with: f64, own: f64) -> Option<String> {
+    let difference = begins_with / own - 1.0;
+    if difference.abs() < DIFFERENCE_MIN {
+        return None;
+    }
+    let (percent, direction) = (difference.abs() * 100.0, if difference > 0.0 { "above" } else { "below" });
+    Some(format!(
+        "the run begins in the steady state of uniform random writes over all of the drives, with a write amplification of {begins_with:.2}. This \
+         workload would come to about {own:.2} if it lasted, so the run begins {percent:.0} % {direction} that. ssd.warm_up.pattern = \"workload\" \
+         begins in the workload's own state, which takes longer to make"
+    ))
+}

@@ -1,0 +1,125 @@
+//! Runs that begin in the steady state of uniform random writes, against runs after long overwriting.
+
+use flashraid::{Report, Simulation};
+
+use super::DRIVES;
+
+/// One drive of 442,000 units, or fewer with more in reserve, under a closed loop of single pages.
+const LOAD: [(&str, &str); 11] = [
+    ("array.level", "single"),
+    ("array.members", "1"),
+    ("ssd.geometry.blocks", "960"),
+    ("ssd.geometry.pages", "144"),
+    ("ssd.geometry.reserved", "0.2"),
+    ("cache.policy", "none"),
+    ("workload.kind", "synthetic"),
+    ("workload.read_fraction", "0"),
+    ("workload.size", "4KiB"),
+    ("workload.arrivals", "{ process = \"closed\", depth = 32 }"),
+    ("workload.requests", "60000"),
+];
+
+type Settings<'a> = &'a [(&'a str, &'a str)];
+
+fn simulation(settings: Settings<'_>, more: Settings<'_>) -> Simulation<'static> {
+    let all = LOAD.iter().chain(settings).chain(more);
+    all.fold(Simulation::from_toml(DRIVES).unwrap(), |simulation, (key, value)| simulation.set(key, value).unwrap())
+}
+
+/// Write amplification, mean and 99th percentile of the response time in microseconds.
+fn figures(report: &Report) -> [f64; 3] {
+    let response = &report.response_us.all;
+    [report.drive.as_ref().unwrap().write_amplification.unwrap(), response.mean.unwrap(), response.p99.unwrap()]
+}
+
+/// A run of these settings, after `overwrites` × the capacity by that pattern, or, without, in the state that is the default.
+fn run(settings: Settings<'_>, overwritten: Option<(&str, &str)>) -> [f64; 3] {
+    let warm_up = overwritten.map(|(pattern, overwrites)| [("ssd.warm_up.pattern", pattern), ("ssd.warm_up.overwrites", overwrites)]);
+    figures(&simulation(settings, warm_up.as_ref().map_or(&[], |warm_up| warm_up)).run().unwrap())
+}
+
+/// Uniform writes: from the first write on all is as after overwriting the drive five times, whatever the spare area, parity, suspension, and
+/// superblocks with one bit per cell.
+#[test]
+fn steady_is_what_overwriting_comes_to() {
+    let cases: [(Settings<'_>, &str); 7] = [
+        (&[("ssd.geometry.reserved", "0.12")], "random"),
+        (&[], "random"),
+        (&[("ssd.geometry.reserved", "0.35")], "random"),
+        // On two dies parity leaves a superblock in three.
+        (&[("ssd.geometry.reserved", "0.65"), ("ssd.superblock.rain", "true")], "random"),
+        (&[("ssd.gc.preemption", "suspend"), ("workload.read_fraction", "0.5")], "random"),
+        (&[("ssd.slc", "{ mode = \"dynamic\", share = 0.3, program = \"100us\", read = \"20us\" }")], "workload"),
+        (&[("ssd.slc", "{ mode = \"static\", share = 0.05, program = \"100us\", read = \"20us\" }")], "workload"),
+    ];
+    for (settings, pattern) in cases {
+        let (steady, overwritten) = (run(settings, None), run(settings, Some((pattern, "5"))));
+        for ((of_steady, of_overwritten), within) in steady.iter().zip(overwritten).zip([0.02, 0.03, 0.08]) {
+            assert!((of_steady / of_overwritten - 1.0).abs() < within, "{settings:?}: {steady:?} {overwritten:?}");
+        }
+        assert_eq!(simulation(settings, &[]).check().unwrap().own_write_amplification, None, "{settings:?}");
+    }
+}
+
+/// Parity of the array and large requests are not quite uniform: what the state makes of them stays below a tenth.
+#[test]
+fn parity_and_large_requests_differ_little() {
+    let cases: [Settings<'_>; 2] = [
+        &[("array.members", "4"), ("array.level", "raid5"), ("ssd.geometry.blocks", "480"), ("workload.requests", "40000")],
+        &[("workload.size", "128KiB"), ("workload.requests", "6000")],
+    ];
+    for settings in cases {
+        let (steady, overwritten) = (run(settings, None), run(settings, Some(("workload", "5"))));
+        for (of_steady, of_overwritten) in steady.iter().zip(overwritten) {
+            assert!((of_steady / of_overwritten - 1.0).abs() < 0.1, "{settings:?}: {steady:?} {overwritten:?}");
+        }
+    }
+}
+
+/// Where the workload's own state is another one, `check` says which write amplification the workload comes to, and warns if that is far off.
+#[test]
+fn a_check_tells_how_far_from_the_own_state_a_run_begins() {
+    let cases: [(Settings<'_>, bool); 6] = [
+        (&[("workload.address", "{ pattern = \"uniform\", footprint = 0.5 }")], true),
+        (&[("workload.address", "{ pattern = \"uniform\", footprint = 0.1 }")], true),
+        (&[("workload.sequential_fraction", "1")], true),
+        (&[("workload.sequential_fraction", "0.5")], false),
+        (&[("workload.address", "{ pattern = \"hot-cold\", request_share = 0.95, space_share = 0.05 }")], true),
+        (&[("workload.address", "{ pattern = \"zipf\" }")], true),
+    ];
+    for (settings, warns) in cases {
+        let check = simulation(settings, &[]).check().unwrap();
+        let ([begins_with, ..], [own, ..]) = (run(settings, None), run(settings, Some(("workload", "6"))));
+        // Popular pages are written again while they are in the buffer, which takes the same share off both.
+        let said = check.own_write_amplification.unwrap() / check.gc.write_amplification;
+        assert!((said / (own / begins_with) - 1.0).abs() < 0.08, "{settings:?}: said {said}, found {own} / {begins_with}");
+        let is_warned = check.warnings.iter().any(|warning| warning.contains("ssd.warm_up.pattern = \"workload\""));
+        assert_eq!(is_warned, warns, "{settings:?}: {own} {:?}", check.warnings);
+        let by_workload = simulation(settings, &[("ssd.warm_up.pattern", "workload")]).check().unwrap();
+        assert_eq!(by_workload.own_write_amplification, None);
+    }
+}
+
+/// Of a trace it is told from the share of the space that is written, and from what is trimmed.
+#[test]
+fn a_check_tells_it_of_traces_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.csv");
+    let check = |blocks: u64, trims: bool| {
+        let line = |at: u64| {
+            let op = if trims && at % 4 == 0 { "trim" } else { "write" };
+            // Consecutive ranges of 64 pages, each once: together so many pages.
+            format!("0.{at:06},{},262144,{op}\n", at * 37 % blocks * 512)
+        };
+        std::fs::write(&path, "time,obj_id,size,op\n".to_owned() + &(0..12_000).map(line).collect::<String>()).unwrap();
+        let simulation = Simulation::from_toml(&DRIVES[..DRIVES.find("[workload]").unwrap()]).unwrap();
+        let more = [("workload.path", path.to_str().unwrap()), ("workload.time_unit", "s"), ("workload.address_fit", "wrap")];
+        let settings = LOAD[..6].iter().chain(&more);
+        settings.fold(simulation, |simulation, (key, value)| simulation.set(key, value).unwrap()).check().unwrap()
+    };
+    let (all, tenth, trimmed) = (check(6912, false), check(691, false), check(6912, true));
+    let own = |check: &flashraid::check::CheckReport| check.own_write_amplification.unwrap();
+    assert!((own(&all) / all.gc.write_amplification - 1.0).abs() < 0.02, "{} {}", own(&all), all.gc.write_amplification);
+    assert!(own(&tenth) < 1.1 && tenth.warnings.iter().any(|warning| warning.contains("begins")), "{}", own(&tenth));
+    assert!(own(&trimmed) < 0.8 * own(&all), "{}", own(&trimmed));
+}
