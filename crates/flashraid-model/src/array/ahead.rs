@@ -4,8 +4,9 @@
 //! they do. The arrivals of an open loop do not depend on completions either. So many requests can be taken at once and be served
 //! die by die, while the tables of the die are in the processor's cache, with the same result.
 
+use super::PageRequest;
 use super::members::{Continuation, Members, Wake};
-use super::{Array, PageRequest};
+use super::volume::Volume;
 use crate::TimeNs;
 use crate::events::{GcInterval, TimeParts};
 use crate::ids::{DieId, Lpn};
@@ -59,66 +60,55 @@ pub(super) struct Ahead {
     cursors: Vec<u32>,
 }
 
-impl Array {
-    /// Whether requests may be taken before their turn.
+impl Ahead {
+    /// Takes a request, whose operations wait for [`Ahead::serve`], which must come before anything else. Arrivals must not run
+    /// backwards, and may lie after events that are yet to happen.
     #[inline]
-    pub fn takes_ahead(&self) -> bool {
-        self.coordination.is_none()
-            && self.stripes.is_none()
-            && self.caching.is_none()
-            && self.port.is_none()
-            && self.members.ssds[0].is_immediate()
-    }
-
-    /// As [`Array::submit`], but its operations wait for [`Array::serve_ahead`], which must come before anything else. Arrivals
-    /// must not run backwards, and may lie after events that are yet to happen. Only if [`Array::takes_ahead`].
-    #[inline]
-    pub(super) fn submit_ahead(&mut self, now: TimeNs, request: &PageRequest) {
-        let dies = self.members.ssds[0].dies();
-        let completion = self.members.open_completion(Continuation::Host(request.tag));
-        let ahead = &mut self.ahead;
-        ahead.cursors.resize(dies as usize * self.members.ssds.len(), 0);
-        let operations_before = ahead.operations.len();
-        let (kind, index) = (request.kind, ahead.requests.len() as u32);
-        for extent in self.layout.extents(request) {
-            let members = self.read_plan.members(&self.layout, &extent, kind);
+    pub fn take(&mut self, volume: &mut Volume, now: TimeNs, request: &PageRequest) {
+        let Volume { layout, read_plan, members, .. } = volume;
+        let dies = members.ssds[0].dies();
+        let completion = members.open(Continuation::Host(request.tag)).into_number();
+        self.cursors.resize(dies as usize * members.ssds.len(), 0);
+        let operations_before = self.operations.len();
+        let (kind, index) = (request.kind, self.requests.len() as u32);
+        for extent in layout.extents(request) {
+            let copies = read_plan.members(layout, &extent, kind);
             for page in extent.first_page..extent.first_page + extent.pages {
-                for member in members.clone() {
-                    let (die, lpn) = self.members.ssds[member as usize].home(page);
+                for member in copies.clone() {
+                    let (die, lpn) = members.ssds[member as usize].home(page);
                     let die = member * dies + die.0;
-                    ahead.cursors[die as usize] += 1;
-                    ahead.operations.push(Taken { arrival: now, request: index, lpn, die, kind });
+                    self.cursors[die as usize] += 1;
+                    self.operations.push(Taken { arrival: now, request: index, lpn, die, kind });
                 }
             }
         }
-        let operations = (ahead.operations.len() - operations_before) as u32;
-        ahead.requests.push(TakenRequest { arrival: now, completion, operations, kind });
+        let operations = (self.operations.len() - operations_before) as u32;
+        self.requests.push(TakenRequest { arrival: now, completion, operations, kind });
     }
 
-    /// Lets up to `threads` threads serve what is taken ahead, each of them at least `operations` operations or, if none are named, as
-    /// many as are worth a thread. This changes no result: members know nothing of each other, and what they tell is put together in
-    /// their order.
-    pub fn serve_ahead_by(&mut self, threads: usize, operations: Option<usize>) {
-        (self.ahead.threads, self.ahead.operations_per_thread) = (threads, operations.unwrap_or(0));
+    /// Lets up to `threads` threads serve what is taken, each of them at least `operations` operations or, if none are named, as many
+    /// as are worth a thread.
+    pub fn serve_by(&mut self, threads: usize, operations: Option<usize>) {
+        (self.threads, self.operations_per_thread) = (threads, operations.unwrap_or(0));
     }
 
-    /// Serves what has been taken ahead.
-    pub(super) fn serve_ahead(&mut self) {
-        let dies = self.members.ssds[0].dies();
-        self.ahead.sort_by_die();
-        self.ahead.last.resize(self.ahead.requests.len(), Served::default());
-        self.ahead.gc_members.resize(self.ahead.requests.len(), 0);
-        let threads = self.ahead.threads_for(self.members.ssds.len());
+    /// Serves what has been taken.
+    pub fn serve(&mut self, members: &mut Members) {
+        let dies = members.ssds[0].dies();
+        self.sort_by_die();
+        self.last.resize(self.requests.len(), Served::default());
+        self.gc_members.resize(self.requests.len(), 0);
+        let threads = self.threads_for(members.ssds.len());
         if threads > 1 {
-            self.serve_ahead_on_threads(threads);
+            self.serve_on_threads(threads, members);
         } else {
-            let Members { ssds, told, .. } = &mut self.members;
+            let Members { ssds, told, .. } = members;
             let cleans = &mut told.collections;
-            let Ahead { sorted, last, gc_members, .. } = &mut self.ahead;
+            let Ahead { sorted, last, gc_members, .. } = self;
             serve(ssds, 0, dies, sorted, cleans, |ssd, member, op, served| book(last, gc_members, ssd, member, op, served));
         }
-        let Members { ssds, completions, agenda, .. } = &mut self.members;
-        let Ahead { requests, last, gc_members, .. } = &mut self.ahead;
+        let Members { ssds, completions, agenda, .. } = members;
+        let Ahead { requests, last, gc_members, .. } = self;
         for ((request, last), gc_members) in requests.drain(..).zip(last.drain(..)).zip(gc_members.drain(..)) {
             let TakenRequest { arrival, completion, operations, kind } = request;
             let (end, time) = match operations {
@@ -132,13 +122,13 @@ impl Array {
     }
 
     /// Each thread serves some members in a row; then everything is told in the order in which one thread would have told it.
-    fn serve_ahead_on_threads(&mut self, threads: usize) {
-        let Members { ssds, told, .. } = &mut self.members;
+    fn serve_on_threads(&mut self, threads: usize, members: &mut Members) {
+        let Members { ssds, told, .. } = members;
         let cleans = &mut told.collections;
         let dies = ssds[0].dies();
-        let shares = self.ahead.shares(ssds.len(), dies, threads);
+        let shares = self.shares(ssds.len(), dies, threads);
         let mut tasks = Vec::new();
-        let (mut ssds_left, mut operations_left, mut first_member) = (&mut ssds[..], &self.ahead.sorted[..], 0);
+        let (mut ssds_left, mut operations_left, mut first_member) = (&mut ssds[..], &self.sorted[..], 0);
         for (members, operations) in shares {
             let (ssds, rest) = std::mem::take(&mut ssds_left).split_at_mut(members);
             let (operations, operations_rest) = operations_left.split_at(operations);
@@ -174,7 +164,7 @@ impl Array {
             }
             results
         });
-        let Ahead { sorted, last, gc_members, .. } = &mut self.ahead;
+        let Ahead { sorted, last, gc_members, .. } = self;
         let mut operations = sorted.iter();
         for (member_cleans, all_served) in results {
             cleans.extend(member_cleans);

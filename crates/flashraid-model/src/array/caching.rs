@@ -1,23 +1,29 @@
 //! The write cache as the array drives it: its commands become operations, and what ends becomes its events (rule 85).
 
-use super::members::{Completion, Members};
+use super::PageRequest;
+use super::coordination::Coordination;
+use super::members::{Access, Completion, Continuation, Issued, Members};
+use super::volume::Volume;
 use crate::TimeNs;
-use crate::cache::{Cache, Destage, HostDone, Token};
+use crate::cache::{ArrayExtent, Cache, Command, Commands, Destage, HostDone, Token};
 use crate::events::DestageInterval;
 use crate::placement::Layout;
+use crate::request::OpKind;
 
 /// The cache and what the array keeps for it.
 #[derive(Debug, Clone)]
 pub(super) struct Caching {
     pub cache: Cache,
-    pub tie_breaks: TieBreaks,
+    tie_breaks: TieBreaks,
+    /// What the cache has asked for last; kept for its memory.
+    commands: Commands,
     /// Destages, if they are recorded.
     pub record: Option<Record>,
 }
 
 /// What decides between a cache's events of one nanosecond: they happen as the cache asked for them, after the ends of phases.
 #[derive(Debug, Clone)]
-pub(super) struct TieBreaks {
+struct TieBreaks {
     given: u64,
 }
 
@@ -26,10 +32,15 @@ impl TieBreaks {
     const FIRST: u64 = 1 << 63;
 
     #[inline]
-    pub fn next(&mut self) -> u64 {
+    fn next(&mut self) -> u64 {
         self.given += 1;
         self.given
     }
+}
+
+fn pages_of(extent: &ArrayExtent, kind: OpKind) -> PageRequest {
+    let ArrayExtent { first_page, pages } = *extent;
+    PageRequest { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, one_member: false }
 }
 
 /// Destages as a timeline shows them.
@@ -41,7 +52,85 @@ pub(super) struct Record {
 
 impl Caching {
     pub fn new(cache: Cache) -> Self {
-        Self { cache, tie_breaks: TieBreaks { given: TieBreaks::FIRST }, record: None }
+        Self { cache, tie_breaks: TieBreaks { given: TieBreaks::FIRST }, commands: Commands::default(), record: None }
+    }
+
+    /// When [`Caching::step`] is due.
+    #[inline]
+    pub fn next_time(&self) -> Option<TimeNs> {
+        self.cache.next_time()
+    }
+
+    /// The cache does what is due now.
+    pub fn step(&mut self, now: TimeNs, moment_is_over: bool, volume: &mut Volume, controller: Option<&mut Coordination>) -> Issued {
+        self.cache.step(now);
+        self.carry_out(now, moment_is_over, volume, controller)
+    }
+
+    /// Lets the cache know of something. When the last of what it held at a failure has been destaged, rebuilding may begin (rule 86).
+    #[inline]
+    pub fn tell<T>(&mut self, now: TimeNs, volume: &mut Volume, news: impl FnOnce(&mut Self, &mut Members) -> T) -> T {
+        let was_flushing = self.cache.is_flushing();
+        let answer = news(self, &mut volume.members);
+        if was_flushing
+            && self.cache.is_flushed()
+            && let Some(stripes) = &mut volume.stripes
+        {
+            stripes.set_flushing(now, false);
+        }
+        answer
+    }
+
+    /// Begins what the cache has asked for. The controller counts its operations (rule 88).
+    pub fn carry_out(
+        &mut self,
+        now: TimeNs,
+        moment_is_over: bool,
+        volume: &mut Volume,
+        mut controller: Option<&mut Coordination>,
+    ) -> Issued {
+        self.cache.take_commands(&mut self.commands);
+        let Self { cache, tie_breaks, commands, record } = self;
+        let layout = volume.layout;
+        for command in &commands.list {
+            let (kind, token) = match *command {
+                Command::Wake { at, wake } => {
+                    volume.members.wake_cache(at, tie_breaks.next(), wake);
+                    continue;
+                }
+                Command::Array { kind, token, .. } => (kind, token),
+                Command::Members { write, token, .. } => (OpKind::of(write), token),
+            };
+            if let Some(controller) = &mut controller {
+                controller.request_arrives(now);
+            }
+            let access = Access { now, kind, fua: false, high_priority: false, source: cache.source(token), moment_is_over };
+            let continuation = Continuation::Cache { token, tie_break: tie_breaks.next() };
+            // The ends of all of them are taken together.
+            let _issued = match *command {
+                Command::Array { extents: (from, to), .. } => {
+                    let extents = || {
+                        let of_array = &commands.array_extents[from as usize..to as usize];
+                        of_array.iter().flat_map(|extent| layout.extents(&pages_of(extent, kind)))
+                    };
+                    if let Some(record) = record {
+                        let pages = extents().map(|extent| (extent.first_member, extent.first_page, extent.pages, extent.copies));
+                        record.begin(now, token, pages, &layout, volume.replacement());
+                    }
+                    volume.issue(&access, extents(), false, continuation)
+                }
+                Command::Members { extents: (from, to), .. } => {
+                    let extents = &commands.member_extents[from as usize..to as usize];
+                    if let Some(record) = record {
+                        let pages = extents.iter().map(|extent| (extent.member, extent.first_page, extent.pages, 1));
+                        record.begin(now, token, pages, &layout, volume.replacement());
+                    }
+                    volume.issue_on_members(&access, extents, continuation)
+                }
+                Command::Wake { .. } => unreachable!("it has been seen to"),
+            };
+        }
+        volume.members.issued()
     }
 
     /// An operation has ended; says which host request is done with it.

@@ -6,6 +6,13 @@
 use crate::TimeNs;
 use std::collections::{BTreeMap, VecDeque};
 
+/// A lock that a holder has given back.
+#[must_use = "others may wait for it: `Locks::next` until there is none"]
+#[derive(Debug)]
+pub(super) struct Freed {
+    stripe: u64,
+}
+
 /// A time in which an operation waits for collection: the beginning of one of its phases (rule 115).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct CollectionWait {
@@ -92,21 +99,22 @@ impl Locks {
         self.held.is_empty()
     }
 
-    /// A holder, which waited for collection in these times, gives it back; [`Locks::next`] must be called until it finds none.
-    pub fn release(&mut self, stripe: u64, waits: &[CollectionWait]) {
+    /// A holder, which waited for collection in these times, gives it back.
+    pub fn release(&mut self, stripe: u64, waits: &[CollectionWait]) -> Freed {
         let lock = self.held.get_mut(&stripe).expect("it is held");
         lock.holders -= 1;
         if lock.holders == 0 {
             lock.book(waits);
         }
+        Freed { stripe }
     }
 
-    /// The next that waits, if it gets the lock.
-    pub fn next(&mut self, stripe: u64) -> Option<Granted> {
-        let lock = self.held.get_mut(&stripe)?;
+    /// The next that waits, if it gets the lock; to be asked until there is none.
+    pub fn next(&mut self, Freed { stripe }: &Freed) -> Option<Granted> {
+        let lock = self.held.get_mut(stripe)?;
         let Some(&Asking { operation, share, collected_before_ns, .. }) = lock.waiting.front() else {
             if lock.holders == 0 {
-                self.held.remove(&stripe);
+                self.held.remove(stripe);
             }
             return None;
         };
@@ -123,8 +131,8 @@ mod tests {
     use super::*;
 
     fn granted(locks: &mut Locks, waits: &[CollectionWait]) -> Vec<(u32, u64)> {
-        locks.release(7, waits);
-        std::iter::from_fn(|| locks.next(7).map(|granted| (granted.operation, granted.collection_ns))).collect()
+        let freed = locks.release(7, waits);
+        std::iter::from_fn(|| locks.next(&freed).map(|granted| (granted.operation, granted.collection_ns))).collect()
     }
 
     #[test]

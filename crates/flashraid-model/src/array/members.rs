@@ -1,5 +1,6 @@
 //! The members of an array and what they leave (wake-ups, ends, cleans, messages), and the completions that wait for ends.
 
+use super::Done;
 use crate::TimeNs;
 use crate::cache::{CacheWake, Token};
 use crate::events::Agenda;
@@ -77,6 +78,39 @@ impl Access {
     pub fn reads(&self) -> bool {
         self.kind == OpKind::Read
     }
+}
+
+/// Members have been asked to do something and may have left ends and messages behind.
+#[must_use = "ends and messages of the members wait: `Array::drain` takes them"]
+#[derive(Debug)]
+pub(super) struct Issued(());
+
+/// A completion that waits for nothing yet.
+#[must_use = "what it waits for has to be said: `Members::close`"]
+#[derive(Debug)]
+pub(super) struct Open(u32);
+
+impl Open {
+    /// The number under which its operations end.
+    #[inline]
+    pub fn number(&self) -> u32 {
+        self.0
+    }
+
+    /// Its number, for whoever completes it without [`Members::close`].
+    #[inline]
+    pub fn into_number(self) -> u32 {
+        self.0
+    }
+}
+
+/// What the next event of the members was.
+#[derive(Debug)]
+pub(super) enum MembersStep {
+    /// A request of the host is done.
+    Done(Done),
+    /// A member has gone on.
+    Acted(Issued),
 }
 
 /// Page operations and sub-requests that are waited for together, and what continues when all have ended.
@@ -182,14 +216,42 @@ impl Members {
 
     /// Lets a member act.
     #[inline]
-    pub fn with(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut Outbox)) {
+    pub fn with(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut Outbox)) -> Issued {
         act(&mut self.ssds[member as usize], &mut self.told);
         for (at, wake) in self.told.wakes.drain(..) {
             self.agenda.schedule(at, Wake::Member(member, wake));
         }
+        Issued(())
     }
 
-    /// Reads or writes a page of a member; `completion` waits for it.
+    /// Lets each member act in turn.
+    pub fn with_each(&mut self, mut act: impl FnMut(&mut Ssd, &mut Outbox)) -> Issued {
+        (0..self.ssds.len() as u32).fold(Issued(()), |_, member| self.with(member, &mut act))
+    }
+
+    /// Says that operations have been issued: after one [`Members::submit`] or several.
+    #[inline]
+    pub fn issued(&self) -> Issued {
+        Issued(())
+    }
+
+    /// The first event of the agenda happens, at `now`.
+    #[inline(always)]
+    pub fn step(&mut self, now: TimeNs) -> MembersStep {
+        match self.agenda.pop_due(now).expect("an event is due").1 {
+            Wake::Completed(completion) => {
+                let Completion { continuation: Continuation::Host(tag), gc_members, pages_lost, time, .. } = self.completions[completion]
+                else {
+                    unreachable!("what is deferred is no event of the agenda")
+                };
+                self.completions.release(completion);
+                MembersStep::Done(Done { tag, at: now, gc_members_met: gc_members.count_ones(), pages_lost, parts: time })
+            }
+            Wake::Member(member, wake) => MembersStep::Acted(self.with(member, |ssd, out| ssd.wake(now, wake, out))),
+        }
+    }
+
+    /// Reads or writes a page of a member; `completion` waits for it. [`Members::issued`] follows, once for many of them.
     #[inline]
     pub fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
         let Access { now, kind, fua, high_priority, source, moment_is_over } = *access;
@@ -200,7 +262,7 @@ impl Members {
             pages_given.count(now, member);
         }
         let op = PageOp { page, kind, fua: writes && fua, high_priority: writes && high_priority, source, completion };
-        self.with(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
+        let Issued(()) = self.with(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
     }
 
     /// Whether the end of an operation is known when a member takes it, and nobody asks for more than the last one.
@@ -209,34 +271,30 @@ impl Members {
         self.ssds[0].is_immediate() && self.cache_ends.is_none()
     }
 
-    /// A completion that waits for nothing yet.
+    /// Begins a completion.
     #[inline]
-    pub fn open_completion(&mut self, continuation: Continuation) -> u32 {
-        self.completions.insert(Completion {
-            continuation,
-            remaining: 0,
-            last_end: 0,
-            gc_members: 0,
-            pages_lost: 0,
-            time: TimeParts::default(),
-        })
+    pub fn open(&mut self, continuation: Continuation) -> Open {
+        let time = TimeParts::default();
+        Open(self.completions.insert(Completion { continuation, remaining: 0, last_end: 0, gc_members: 0, pages_lost: 0, time }))
     }
 
-    /// Says how much a completion that was opened at `now` waits for; what waits for nothing is complete.
+    /// Says how many ends a completion waits for; one that waits for none is complete at `now`.
     #[inline]
-    pub fn close_or_complete(&mut self, completion: u32, operations: u32, now: TimeNs) {
-        if operations > 0 {
-            self.close_completion(completion, operations);
+    pub fn close(&mut self, open: Open, ends: u32, now: TimeNs) {
+        let Open(completion) = open;
+        if ends > 0 {
+            self.completions[completion].remaining = ends;
         } else {
             self.completed(completion, self.completions[completion].continuation, now);
         }
     }
 
-    /// Says how much a completion waits for; before the next [`Members::drain`].
-    #[inline]
-    pub fn close_completion(&mut self, completion: u32, operations: u32) {
-        debug_assert!(operations > 0, "it would never end");
-        self.completions[completion].remaining = operations;
+    /// Completes what was opened with this continuation: all of it ends by `at`, as [`Members::step`] is to tell.
+    #[inline(always)]
+    pub fn close_at(&mut self, open: Open, continuation: Continuation, (at, gc_members, time): (TimeNs, u128, TimeParts)) {
+        let Open(completion) = open;
+        (self.completions[completion].gc_members, self.completions[completion].time) = (gc_members, time);
+        self.completed(completion, continuation, at);
     }
 
     /// Drains the ends that the members have reported into their completions.
@@ -282,7 +340,7 @@ impl Members {
 
     /// All that `completion` waits for ends by `at`.
     #[inline(always)]
-    pub fn completed(&mut self, completion: u32, continuation: Continuation, at: TimeNs) {
+    fn completed(&mut self, completion: u32, continuation: Continuation, at: TimeNs) {
         match continuation {
             Continuation::Host(_) => self.agenda.schedule(at, Wake::Completed(completion)),
             Continuation::Stripe { tie_break, .. } | Continuation::Cache { tie_break, .. } => {

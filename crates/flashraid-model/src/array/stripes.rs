@@ -367,7 +367,8 @@ impl Stripes {
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
         let operation = &self.operations[id as usize];
-        let completion = members.open_completion(Continuation::Stripe { operation: id, tie_break: operation.sequence });
+        let open = members.open(Continuation::Stripe { operation: id, tie_break: operation.sequence });
+        let completion = open.number();
         let kind = match operation.work {
             _ if operation.reading => OpKind::Read,
             Work::Read => OpKind::Read,
@@ -391,7 +392,7 @@ impl Stripes {
             self.route.issue(&access, operation.stripe, &operation.pages, completion, members)
         };
         // What is lost is left out, and that may be all.
-        members.close_or_complete(completion, issued, now);
+        members.close(open, issued, now);
     }
 
     fn write_spare(&mut self, access: &Access, id: u32, failure: u32, completion: u32, members: &mut Members) -> u32 {
@@ -439,8 +440,8 @@ impl Stripes {
             (_, None) => unreachable!("somebody waits for what is no rebuilding"),
         }
         self.unused.push(id);
-        self.locks.release(stripe, &[reads_collection, collection]);
-        while let Some(Granted { operation, collection_ns }) = self.locks.next(stripe) {
+        let freed = self.locks.release(stripe, &[reads_collection, collection]);
+        while let Some(Granted { operation, collection_ns }) = self.locks.next(&freed) {
             self.operations[operation as usize].lock_collection_ns = collection_ns;
             self.begin(now, operation, members, true);
         }

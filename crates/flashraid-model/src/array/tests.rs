@@ -5,6 +5,7 @@
 use super::events::dones;
 use super::*;
 use crate::coordination::{CoordinationParams, KINDS, Notify, Work, tiny as schemes};
+use crate::events::TimeParts;
 use crate::ssd::MemberCounters;
 use crate::ssd::tiny::{self, READ, WRITE};
 use proptest::prelude::*;
@@ -106,8 +107,8 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
     }
     array.verify().expect("the state is consistent");
     let mut done = dones(&events);
-    assert!(array.stripes.as_ref().is_none_or(|stripes| stripes.is_idle()));
-    assert!(array.members.completions.is_empty());
+    assert!(array.volume.stripes.as_ref().is_none_or(|stripes| stripes.is_idle()));
+    assert!(array.volume.members.completions.is_empty());
     assert!(array.port.as_ref().is_none_or(|port| port.is_empty()));
     assert_eq!(done.len(), asked.len(), "every request is done once");
     done.sort_by_key(|done| done.tag);
@@ -654,7 +655,7 @@ fn what_does_not_fit_is_refused() {
     let beyond = SubmitError::BeyondTheArray { first_page: exported_pages - 1, pages: 2, exported_pages };
     assert_eq!(array.submit(0, &operation(OpKind::Write, exported_pages - 1, 2)), Err(beyond));
     assert_eq!(array.submit_many(&[(0, operation(OpKind::Trim, u64::MAX, 1))]).map_err(|error| error.to_string().is_empty()), Err(false));
-    assert!(array.members.completions.is_empty());
+    assert!(array.volume.members.completions.is_empty());
 }
 
 #[test]

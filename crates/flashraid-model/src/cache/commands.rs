@@ -98,8 +98,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Forgets all.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.list.clear();
         self.array_extents.clear();
         self.member_extents.clear();

@@ -418,22 +418,17 @@ impl Cache {
         }
     }
 
-    /// The commands, to be carried out at once and in turn; then [`Cache::clear_commands`] must follow.
+    /// Takes the commands, which are to be carried out at once and in turn, in place of what `into` held.
     #[inline]
-    pub fn commands(&self) -> &Commands {
-        &self.common.commands
+    pub fn take_commands(&mut self, into: &mut Commands) {
+        into.clear();
+        std::mem::swap(&mut self.common.commands, into);
     }
 
-    /// Whether there are commands.
-    #[inline]
+    /// Returns true if there are commands to be taken.
+    #[cfg(test)]
     pub fn has_commands(&self) -> bool {
         !self.common.commands.list.is_empty()
-    }
-
-    /// The commands have been carried out.
-    #[inline]
-    pub fn clear_commands(&mut self) {
-        self.common.commands.clear();
     }
 
     /// What has been counted until `now`.

@@ -87,7 +87,8 @@ impl Bench {
     }
 
     fn carry_out(&mut self) {
-        let commands = self.cache.commands().clone();
+        let mut commands = Commands::default();
+        self.cache.take_commands(&mut commands);
         for order in &commands.list {
             let (at, event) = match *order {
                 Command::Wake { at, wake } => (at, Event::Wake(wake)),
@@ -112,7 +113,6 @@ impl Bench {
             self.events.insert((at, self.scheduled), event);
             self.scheduled += 1;
         }
-        self.cache.clear_commands();
         self.cache.verify().unwrap();
     }
 

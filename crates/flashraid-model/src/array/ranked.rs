@@ -1,0 +1,227 @@
+//! What happens next: the parts of the array act one after another, in the order of their times and, at one nanosecond, of their rank.
+
+use super::coordination::{Coordination, Order};
+use super::failure::Step;
+use super::host_port::PortStep;
+use super::members::{Completion, Continuation, Deferred, Issued, MembersStep};
+use super::{Array, Done, Event};
+use crate::TimeNs;
+use crate::cache::HostDone;
+use crate::events::TimeParts;
+
+/// A part of the array. At one nanosecond parts act in this order, and each comes to its end before the next begins; what one brings
+/// about in a part before it comes first (rules 42, 55, 85 and 152).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// The members, and the ends of requests that nothing in the array follows from.
+    Members,
+    /// What follows from the ends of operations: ends of phases in the order of their operations, then events of the cache.
+    FollowUps,
+    /// The limits towards the host.
+    HostPort,
+    /// Failures, then rebuilding.
+    Failures,
+    /// The cache's own moments: a slot that has rested, the timer of common destages.
+    Cache,
+    /// Messages, then what the scheme does by the clock.
+    Controller,
+}
+
+impl Array {
+    /// Which part acts next, and when.
+    #[inline]
+    fn next_part(&self) -> Option<(TimeNs, Part)> {
+        let mut next = self.volume.members.agenda.next_time().map(|at| (at, Part::Members));
+        let mut also = |at: Option<TimeNs>, part: Part| {
+            if let Some(at) = at
+                && next.is_none_or(|earliest| (at, part) < earliest)
+            {
+                next = Some((at, part));
+            }
+        };
+        if let Some(port) = &self.port {
+            also(port.next_time(), Part::HostPort);
+        }
+        if self.volume.stripes.is_some() || self.caching.is_some() {
+            also(self.volume.members.next_deferred(), Part::FollowUps);
+            also(self.volume.stripes.as_ref().and_then(|stripes| stripes.next_time()), Part::Failures);
+            also(self.caching.as_ref().and_then(|caching| caching.next_time()), Part::Cache);
+        }
+        also(self.coordination.as_ref().and_then(Coordination::next_time), Part::Controller);
+        next
+    }
+
+    /// The earliest moment at which a part acts.
+    #[inline]
+    pub(super) fn next_part_time(&self) -> Option<TimeNs> {
+        self.next_part().map(|(at, _)| at)
+    }
+
+    /// Lets the parts act up to and including `until`.
+    #[inline]
+    pub(super) fn run_parts(&mut self, until: TimeNs, events: &mut Vec<Event>) {
+        while let Some((now, part)) = self.next_part()
+            && now <= until
+        {
+            if part == Part::Members {
+                self.members_step(now, events);
+            } else {
+                let issued = self.step(now, part, events);
+                self.drain(issued);
+            }
+        }
+        self.advanced_before = self.advanced_before.max(until.saturating_add(1));
+    }
+
+    #[inline]
+    fn members_step(&mut self, now: TimeNs, events: &mut Vec<Event>) {
+        match self.volume.members.step(now) {
+            MembersStep::Acted(issued) => self.drain(issued),
+            MembersStep::Done(done) => {
+                if self.counts_operations() {
+                    self.operation_ends(now);
+                }
+                self.request_ends(done, events);
+            }
+        }
+    }
+
+    /// A part behind the members does the next of what is due now.
+    fn step(&mut self, now: TimeNs, part: Part, events: &mut Vec<Event>) -> Issued {
+        match part {
+            Part::Members => unreachable!("they have a step of their own"),
+            Part::FollowUps => match self.volume.members.pop_deferred(now).expect("something follows now") {
+                Deferred::Completion(completion) => self.operation_is_over(now, &completion, events),
+                Deferred::Wake(wake) => {
+                    let Some(caching) = &mut self.caching else { unreachable!("the cache has asked for it") };
+                    let host = caching.tell(now, &mut self.volume, |caching, _| caching.cache.wake(now, wake));
+                    self.cache_goes_on(now, host, events)
+                }
+            },
+            Part::HostPort => match self.port.as_mut().map(|port| port.step(now)) {
+                Some(PortStep::Begins(request)) => self.begin(now, &request, true),
+                Some(PortStep::Done(done)) => {
+                    self.request_leaves(done, events);
+                    self.volume.members.issued()
+                }
+                Some(PortStep::Nothing) | None => self.volume.members.issued(),
+            },
+            Part::Failures => self.failures_step(now),
+            Part::Cache => match &mut self.caching {
+                Some(caching) => caching.step(now, true, &mut self.volume, self.coordination.as_mut()),
+                None => self.volume.members.issued(),
+            },
+            Part::Controller => self.controller_step(now),
+        }
+    }
+
+    /// An operation of the array is over, and something in the array follows from it.
+    fn operation_is_over(&mut self, now: TimeNs, completion: &Completion, events: &mut Vec<Event>) -> Issued {
+        match completion.continuation {
+            Continuation::Stripe { operation, .. } => {
+                let rebuilt = self.volume.phase_ended(now, operation, completion);
+                if let (Some((member, stripe)), Some(caching)) = (rebuilt, &mut self.caching) {
+                    caching.cache.strip_rebuilt(member, stripe);
+                }
+                self.volume.members.issued()
+            }
+            Continuation::Cache { token, .. } => {
+                self.operation_ends(now);
+                let Some(caching) = &mut self.caching else { unreachable!("the cache has begun it") };
+                let host = caching.tell(now, &mut self.volume, |caching, members| caching.ended(now, token, completion, members));
+                self.cache_goes_on(now, host, events)
+            }
+            Continuation::Host(_) => unreachable!("the end of a host request is an event of the agenda"),
+        }
+    }
+
+    /// The cache has learnt of something: a request of the host may be done with it, and it may have asked for more.
+    fn cache_goes_on(&mut self, now: TimeNs, done: Option<HostDone>, events: &mut Vec<Event>) -> Issued {
+        if let Some(host) = done {
+            let cache_ns = now - host.arrival_ns - host.read_time.total_ns() + host.read_time.cache_ns;
+            let parts = TimeParts { cache_ns, ..host.read_time };
+            let gc_members_met = host.gc_members.count_ones();
+            self.request_ends(Done { tag: host.tag, at: now, gc_members_met, pages_lost: host.pages_lost, parts }, events);
+        }
+        self.cache_begins_operations(now, true)
+    }
+
+    /// A member fails, or the next stripe is rebuilt.
+    fn failures_step(&mut self, now: TimeNs) -> Issued {
+        let step = self.volume.failures_step(now);
+        if let (Some(Step::Fails(member)), Some(caching), Some(stripes)) = (step, &mut self.caching, &mut self.volume.stripes) {
+            caching.cache.member_failed(now, member);
+            stripes.set_flushing(now, !caching.cache.is_flushed());
+        }
+        if let Some(coordination) = &mut self.coordination {
+            match step {
+                Some(Step::Fails(member)) => coordination.controller.lose(member),
+                Some(Step::Replaced { failed, spare }) => {
+                    if let Some(role) = coordination.controller.replace(failed, spare) {
+                        let _taken_below = self.volume.members.with(spare, |ssd, out| ssd.become_ggc_aware(now, role, out));
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.cache_begins_operations(now, true)
+    }
+
+    /// A message arrives, or the scheme acts by the clock.
+    fn controller_step(&mut self, now: TimeNs) -> Issued {
+        let Some(coordination) = &mut self.coordination else { return self.volume.members.issued() };
+        let members = &mut self.volume.members;
+        let issued = match coordination.step(now) {
+            Some((member, Order::Receive(message))) => members.with(member, |ssd, out| ssd.receive(now, message, out)),
+            Some((member, Order::Ask)) => members.with(member, |ssd, out| ssd.may_ask(now, out)),
+            None => members.issued(),
+        };
+        if let Some(pages_given) = &mut members.pages_given {
+            coordination.to_count.drain(..).for_each(|(member, pages)| pages_given.limit(now, member, pages));
+        }
+        issued
+    }
+
+    /// Begins what the cache has asked for, if there is one.
+    #[inline]
+    pub(super) fn cache_begins_operations(&mut self, now: TimeNs, moment_is_over: bool) -> Issued {
+        match &mut self.caching {
+            Some(caching) => caching.carry_out(now, moment_is_over, &mut self.volume, self.coordination.as_mut()),
+            None => self.volume.members.issued(),
+        }
+    }
+
+    /// The array is done with a request.
+    #[inline]
+    fn request_ends(&mut self, done: Done, events: &mut Vec<Event>) {
+        match &mut self.port {
+            None => events.push(Event::Done(done)),
+            Some(port) => {
+                if let Some(done) = port.ended(done) {
+                    self.request_leaves(done, events);
+                }
+            }
+        }
+    }
+
+    /// A request has left the host port.
+    fn request_leaves(&mut self, done: Done, events: &mut Vec<Event>) {
+        if self.caching.is_none() {
+            self.operation_ends(done.at);
+        }
+        events.push(Event::Done(done));
+    }
+
+    /// Takes what the members have left: messages to the controller, and ends.
+    #[inline]
+    pub(super) fn drain(&mut self, _issued: Issued) {
+        let members = &mut self.volume.members;
+        if let Some(coordination) = &mut self.coordination {
+            members.told.notices.drain(..).for_each(|notice| coordination.hear(&notice));
+            if let Some(pages_given) = &mut members.pages_given {
+                pages_given.used_up.drain(..).for_each(|(at, member)| coordination.pages_are_used_up(at, member));
+            }
+        }
+        members.drain();
+    }
+}

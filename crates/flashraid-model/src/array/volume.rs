@@ -1,0 +1,168 @@
+//! The members as one volume: pages of the array become page operations, with all that parity and lost members make of them.
+
+use super::failure::Step;
+use super::members::{Access, Completion, Continuation, Issued, Members};
+use super::stripes::Stripes;
+use super::{PageRequest, ReadPlan};
+use crate::TimeNs;
+use crate::cache::MemberExtent;
+use crate::events::TimeParts;
+use crate::placement::{Extent, Layout};
+use crate::request::OpKind;
+
+/// The members and where pages of the array lie on them.
+#[derive(Debug, Clone)]
+pub(super) struct Volume {
+    pub layout: Layout,
+    pub read_plan: ReadPlan,
+    pub members: Members,
+    /// Parity and lost members; `None` for an array that has neither.
+    pub stripes: Option<Box<Stripes>>,
+    /// Spares that stay as filled.
+    pub fresh_spares: u32,
+}
+
+impl Volume {
+    /// Reads, writes or trims pages of the array. Extents that follow one another in the same stripe are written together, with
+    /// `by_strip` each strip for itself.
+    #[inline]
+    pub fn issue(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, by_strip: bool, continuation: Continuation) -> Issued {
+        if self.stripes.is_none() && self.members.are_immediate() {
+            return self.serve(access.now, access.kind, extents, continuation);
+        }
+        let open = self.members.open(continuation);
+        let ends = match &mut self.stripes {
+            Some(stripes) if stripes.concern(access) => stripes.submit(access, extents, by_strip, open.number(), &mut self.members),
+            _ => self.issue_directly(access, extents, open.number()),
+        };
+        // A trim of parts of stripes only waits for nothing.
+        self.members.close(open, ends, access.now);
+        self.members.issued()
+    }
+
+    /// Reads or writes pages of members, without parity.
+    pub fn issue_on_members(&mut self, access: &Access, extents: &[MemberExtent], continuation: Continuation) -> Issued {
+        if self.stripes.is_none() && self.members.are_immediate() {
+            let as_one = |extent: &MemberExtent| Extent {
+                first_member: extent.member,
+                copies: 1,
+                first_page: extent.first_page,
+                pages: extent.pages,
+            };
+            return self.serve(access.now, access.kind, extents.iter().map(as_one), continuation);
+        }
+        let open = self.members.open(continuation);
+        let mut operations = 0;
+        for extent in extents {
+            operations += match &self.stripes {
+                Some(stripes) => stripes.issue_on_members(access, extent, open.number(), &mut self.members),
+                None => {
+                    for page in extent.first_page..extent.first_page + extent.pages {
+                        self.members.submit(access, extent.member, page, open.number());
+                    }
+                    extent.pages
+                }
+            };
+        }
+        self.members.close(open, operations, access.now);
+        self.members.issued()
+    }
+
+    /// Issues an operation without a page on every member.
+    pub fn issue_everywhere(&mut self, access: &Access, continuation: Continuation) -> Issued {
+        let open = self.members.open(continuation);
+        let members = self.members.ssds.len() as u32;
+        (0..members).for_each(|member| self.members.submit(access, member, 0, open.number()));
+        self.members.close(open, members, access.now);
+        self.members.issued()
+    }
+
+    /// Completes at `now` what concerns no page.
+    pub fn issue_nothing(&mut self, now: TimeNs, continuation: Continuation) -> Issued {
+        let open = self.members.open(continuation);
+        self.members.close(open, 0, now);
+        self.members.issued()
+    }
+
+    /// Serves extents on immediate members without stripes, whose ends are known at once.
+    #[inline(always)]
+    fn serve(&mut self, now: TimeNs, kind: OpKind, extents: impl Iterator<Item = Extent>, continuation: Continuation) -> Issued {
+        let open = self.members.open(continuation);
+        let Members { ssds, told, .. } = &mut self.members;
+        let (mut last_end, mut gc_members, mut time) = (0, 0, TimeParts::default());
+        for extent in extents {
+            let members = self.read_plan.members(&self.layout, &extent, kind);
+            for page in extent.first_page..extent.first_page + extent.pages {
+                for member in members.clone() {
+                    let ssd = &mut ssds[member as usize];
+                    let (die, lpn) = ssd.home(page);
+                    let served = ssd.serve_now(now, die, lpn, kind, &mut told.collections);
+                    if served.end > last_end {
+                        (last_end, time) = (served.end, ssd.time_of(now, kind, &served));
+                    } else if served.end == last_end {
+                        time = time.max(ssd.time_of(now, kind, &served));
+                    }
+                    gc_members |= u128::from(served.met_gc) << member;
+                }
+            }
+        }
+        self.members.close_at(open, continuation, (last_end, gc_members, time));
+        self.members.issued()
+    }
+
+    /// Issues page operations on the members that the layout names; returns their number.
+    #[inline]
+    fn issue_directly(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, completion: u32) -> u32 {
+        let mut operations = 0;
+        for extent in extents {
+            let members = self.read_plan.members(&self.layout, &extent, access.kind);
+            operations += extent.pages * members.len() as u32;
+            for page in extent.first_page..extent.first_page + extent.pages {
+                for member in members.clone() {
+                    self.members.submit(access, member, page, completion);
+                }
+            }
+        }
+        operations
+    }
+
+    /// A phase of an operation on a stripe is over; returns the failed member and the stripe of the strip that has been rebuilt with it.
+    pub fn phase_ended(&mut self, now: TimeNs, operation: u32, phase: &Completion) -> Option<(u32, u64)> {
+        self.stripes.as_mut()?.phase_ended(now, operation, phase, &mut self.members)
+    }
+
+    /// Does what is due of failure and rebuilding.
+    pub fn failures_step(&mut self, now: TimeNs) -> Option<Step> {
+        self.stripes.as_mut()?.step(now, &mut self.members)
+    }
+
+    /// Returns a function that names the member which stands in for a member in a stripe: itself, its spare, or none.
+    pub fn replacement(&self) -> impl Fn(u32, u64) -> Option<u32> {
+        let stripes = self.stripes.as_deref();
+        move |member, stripe| stripes.map_or(Some(member), |stripes| stripes.replacement(member, stripe))
+    }
+
+    /// Overwrites the pages of writes without time. The members are written one after the other, and die by die.
+    pub fn overwrite_untimed(&mut self, requests: &[PageRequest]) {
+        let mut pages_of_members = vec![Vec::new(); self.members.ssds.len()];
+        let mut write = |member: u32, page: u32, source: u8| pages_of_members[member as usize].push((page, source));
+        if let Some(stripes) = &mut self.stripes {
+            // What fresh spares will hold is rebuilt.
+            let spares: Vec<(u32, u32)> = match self.fresh_spares {
+                0 => stripes.progress().iter().filter_map(|failure| Some((failure.member, failure.spare?))).collect(),
+                _ => Vec::new(),
+            };
+            requests.iter().for_each(|request| stripes.overwrite_untimed(request, &spares, &mut write));
+        } else {
+            for (extent, source) in requests.iter().flat_map(|request| self.layout.extents(request).map(|extent| (extent, request.stream)))
+            {
+                for member in extent.first_member..extent.first_member + extent.copies {
+                    (extent.first_page..extent.first_page + extent.pages).for_each(|page| write(member, page, source));
+                }
+            }
+        }
+        for (member, pages) in self.members.ssds.iter_mut().zip(&pages_of_members) {
+            member.overwrite_untimed(pages);
+        }
+    }
+}
