@@ -38,9 +38,16 @@ def _line_rows(chart: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _bar_rows(chart: dict[str, Any]) -> list[dict[str, Any]]:
     return [
-        {"group": group, "series": series["name"], "value": value}
+        {
+            "group": group,
+            "series": series["name"],
+            "value": value,
+            # A logarithmic axis has no place for zero, and amounts are not below it.
+            "low": max(value - (width or 0.0), value / 100 if chart["y"]["log"] else 0.0),
+            "high": value + (width or 0.0),
+        }
         for series in chart["series"]
-        for group, value in zip(chart["groups"], series["values"])
+        for group, value, width in zip(chart["groups"], series["values"], series["half_widths"])
         if value is not None
     ]
 
@@ -60,12 +67,18 @@ def _altair(chart: dict[str, Any]) -> Any:
 
     if chart["kind"] == "bars":
         base = alt.Chart(data(values=_bar_rows(chart)))
-        drawn = base.mark_bar().encode(
-            x=alt.X("group:N", title=None, sort=None),
-            xOffset=alt.XOffset("series:N", sort=None),
-            y=alt.Y("value:Q", title=chart["y"]["label"]),
+        place = {"x": alt.X("group:N", title=None, sort=None), "xOffset": alt.XOffset("series:N", sort=None)}
+        # The length of a bar means nothing on a logarithmic axis.
+        is_log = chart["y"]["log"]
+        marks = base.mark_point(filled=True, size=60) if is_log else base.mark_bar()
+        y = {"scale": alt.Scale(type="log", zero=False)} if is_log else {}
+        drawn = marks.encode(
+            **place,
+            y=alt.Y("value:Q", title=chart["y"]["label"], **y),
             color=alt.Color("series:N", title=None, sort=None),
         )
+        if any(width for series in chart["series"] for width in series["half_widths"]):
+            drawn = drawn + base.mark_rule().encode(**place, y=alt.Y("low:Q", **y), y2="high:Q")
     elif chart["kind"] == "lines":
         base = alt.Chart(data(values=_line_rows(chart)))
         x = alt.X("x:Q", title=chart["x"]["label"], scale=scale(chart["x"]))
@@ -98,7 +111,14 @@ def _matplotlib(chart: dict[str, Any]) -> Any:
             places = [group + (number - (count - 1) / 2) * 0.8 / count for group in range(len(chart["groups"]))]
             heights = [float("nan") if value is None else value for value in series["values"]]
             widths = [0.0 if width is None else width for width in series["half_widths"]]
-            axes.bar(places, heights, 0.8 / count, label=series["name"], yerr=widths if any(widths) else None)
+            errors = widths if any(widths) else None
+            # The length of a bar means nothing on a logarithmic axis.
+            if chart["y"]["log"]:
+                axes.errorbar(places, heights, yerr=errors, fmt="o", label=series["name"])
+            else:
+                axes.bar(places, heights, 0.8 / count, label=series["name"], yerr=errors)
+        if chart["y"]["log"]:
+            axes.set_yscale("log", nonpositive="clip")
         axes.set_xticks(range(len(chart["groups"])), chart["groups"])
         axes.set_ylabel(chart["y"]["label"])
     elif chart["kind"] == "lines":

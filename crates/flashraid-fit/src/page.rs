@@ -22,7 +22,7 @@ pub fn sheets(fit: &Fit) -> Vec<Sheet> {
             [found.name.to_owned(), shown(found.base), shown(found.value), found.interval(), known.to_owned()].map(Cell::from).into()
         })
         .collect();
-    let header = ["job", "IOPS measured", "simulated", "error, %", "p99 measured, us", "simulated", ""];
+    let header = ["job", "IOPS measured", "simulated", "error, %", "p99 measured, µs", "simulated", ""];
     let mut jobs = Sheet::new("Jobs", &header);
     jobs.unit_column = true;
     jobs.rows = fit
@@ -90,21 +90,19 @@ pub fn charts(fit: &Fit) -> Vec<Chart> {
             lines.series.iter().all(|line| line.points.len() >= 2).then(|| chart(id, title, Content::Lines(lines)))
         };
         charts.extend(over_depth("iops-over-depth", "Random reads over the depth", "reads/s", &|shown| Some(shown.iops)));
-        charts.extend(over_depth("mean-over-depth", "Mean response of random reads", "response, us", &|shown| shown.read_mean_us));
-        charts.extend(over_depth("p99-over-depth", "99th percentile of random reads", "response, us", &|shown| shown.read_p99_us));
+        charts.extend(over_depth("mean-over-depth", "Mean response of random reads", "response, µs", &|shown| shown.read_mean_us));
+        charts.extend(over_depth("p99-over-depth", "99th percentile of random reads", "response, µs", &|shown| shown.read_p99_us));
     }
     let bars = |id: &str, title: &str, unit: &str, figure: &dyn Fn(&Shown) -> Option<f64>| {
         let jobs: Vec<&Compared> = fit.jobs.iter().filter(|job| figure(&job.measured).is_some()).collect();
-        let series =
-            |name: &str, values: Vec<Option<f64>>| BarSeries { name: name.to_owned(), half_widths: vec![None; values.len()], values };
-        let measured = series("measured", jobs.iter().map(|job| figure(&job.measured)).collect());
-        let simulated = series("simulated", jobs.iter().map(|job| figure(&job.simulated)).collect());
+        let measured = BarSeries::plain("measured", jobs.iter().map(|job| figure(&job.measured)).collect());
+        let simulated = BarSeries::plain("simulated", jobs.iter().map(|job| figure(&job.simulated)).collect());
         let groups = jobs.iter().map(|job| job.name.clone()).collect();
-        let bars = Bars { groups, y: Axis::linear(unit), series: vec![measured, simulated], stacked: false };
+        let bars = Bars::side_by_side(groups, Axis::linear(unit), vec![measured, simulated]);
         (!jobs.is_empty()).then(|| chart(id, title, Content::Bars(bars)))
     };
     charts.extend(bars("iops-of-jobs", "Requests per second of all jobs", "requests/s", &|shown| Some(shown.iops)));
-    charts.extend(bars("write-p99-of-jobs", "99th percentile of writes", "response, us", &|shown| shown.write_p99_us));
+    charts.extend(bars("write-p99-of-jobs", "99th percentile of writes", "response, µs", &|shown| shown.write_p99_us));
     charts
 }
 
@@ -171,7 +169,7 @@ pub fn variability_html(jobs: &[Variability], title: &str) -> String {
 }
 
 fn chart(id: &str, title: &str, content: Content) -> Chart {
-    Chart { id: id.to_owned(), title: title.to_owned(), content }
+    Chart::new(id, title, content)
 }
 
 fn lines(x: Axis, y: Axis, series: Vec<Line>) -> Lines {

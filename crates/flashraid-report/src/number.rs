@@ -23,20 +23,31 @@ pub fn three_digits(value: f64) -> String {
         return format!("{value:.2e}");
     }
     let decimals = (0..8).find(|decimals| magnitude >= 99.95 / 10_f64.powi(*decimals)).unwrap_or(8) as usize;
-    format!("{value:.decimals$}")
+    with_commas(&format!("{value:.decimals$}"))
 }
 
 /// A whole number with its digits in groups of three.
 pub fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+    with_commas(&value.to_string())
+}
+
+/// A decimal number, written without an exponent, with the digits before its point in groups of three.
+pub fn with_commas(number: &str) -> String {
+    let (sign, digits) = number.split_at(usize::from(number.starts_with('-')));
+    let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    let mut text = sign.to_owned();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
     }
-    text
+    text + fraction
+}
+
+/// A count and what is counted, in the singular or with an s.
+pub fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
 /// A duration with its unit.
@@ -66,6 +77,13 @@ pub fn years(days: f64) -> String {
 /// Of the Julian calendar, as data sheets count.
 const DAYS_PER_YEAR: f64 = 365.25;
 
+/// The capacity of a drive or an array with a decimal unit, as drives are sold.
+pub fn capacity(bytes: f64) -> String {
+    let units = [("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6)];
+    let (unit, size) = units.into_iter().find(|(_, size)| bytes >= 0.9995 * size).unwrap_or(("kB", 1e3));
+    format!("{} {unit}", three_digits(bytes / size))
+}
+
 /// Bytes with a binary unit and four significant digits.
 pub fn bytes(bytes: f64) -> String {
     let mut value = bytes;
@@ -85,7 +103,7 @@ mod tests {
     #[test]
     fn three_digits_matter() {
         let texts = [0.0, 0.001234, 0.1234, 1.234, 12.34, 123.4, 999.96, 12345.6].map(three_digits);
-        assert_eq!(texts, ["0", "0.00123", "0.123", "1.23", "12.3", "123", "1000", "12346"]);
+        assert_eq!(texts, ["0", "0.00123", "0.123", "1.23", "12.3", "123", "1,000", "12,346"]);
         assert_eq!([2e-6, 0.000_012_34, 5.432e-9, -0.01].map(three_digits), ["0.00000200", "0.0000123", "5.43e-9", "-0.0100"]);
     }
 
@@ -95,11 +113,14 @@ mod tests {
         assert_eq!(duration_us(7912.0), "7.91 ms");
         assert_eq!(duration_us(61_000_000.0), "61.0 s");
         assert_eq!((duration_us(0.25), duration_us(0.0)), ("250 ns".to_owned(), "0 µs".to_owned()));
+        assert_eq!([7.68e12, 61.44e12, 999.96e9, 3.2e6].map(capacity), ["7.68 TB", "61.4 TB", "1.00 TB", "3.20 MB"]);
         assert_eq!(bytes(4096.0), "4 KiB");
         assert_eq!(bytes(0.0), "0 B");
         assert_eq!(bytes(1000.0), "1,000 B");
         assert_eq!(rounded(8_123_456.0), "8.12\u{202f}M");
         assert_eq!(grouped(67_108_864), "67,108,864");
         assert_eq!(grouped(12), "12");
+        assert_eq!(["-1234.5", "999", "0.0001", "1234567"].map(with_commas), ["-1,234.5", "999", "0.0001", "1,234,567"]);
+        assert_eq!([counted(1, "member"), counted(1000, "seed")], ["1 member", "1,000 seeds"]);
     }
 }

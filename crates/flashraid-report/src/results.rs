@@ -320,16 +320,12 @@ fn figure_chart(figure: &Value) -> Option<Chart> {
         columns.reverse();
     }
     let (column, label) = columns.into_iter().find(|(column, _)| rows.iter().any(|row| row[*column].is_number()))?;
-    let series = BarSeries {
-        name: label.to_owned(),
-        values: rows.iter().map(|row| row[column].as_f64()).collect(),
-        half_widths: rows.iter().map(|row| row[format!("{column}_ci95")].as_f64()).collect(),
-    };
+    let column_of = |name: &str| rows.iter().map(|row| row[name].as_f64()).collect();
+    let series = BarSeries::new(label, column_of(column), column_of(&format!("{column}_ci95")));
     let groups = rows.iter().map(|row| row["point"].as_str().unwrap_or("").to_owned()).collect();
     let title = figure["title"].as_str().map_or_else(|| id.to_owned(), |title| format!("{id}: {title}"));
     let y = ChartAxis::of(label, series.values.iter().flatten().copied());
-    let bars = Bars { groups, y, series: vec![series], stacked: false };
-    Some(Chart { id: id.replace('.', "-"), title, content: Content::Bars(bars) })
+    Some(Chart::new(id.replace('.', "-"), title, Content::Bars(Bars::side_by_side(groups, y, vec![series]))))
 }
 
 #[cfg(test)]

@@ -189,23 +189,15 @@ fn beside(claim: &Claim) -> Option<Chart> {
     if parts.is_empty() {
         return None;
     }
-    let series = |name: &str, values: Vec<Option<f64>>, half_widths| BarSeries { name: name.to_owned(), values, half_widths };
-    let none = vec![None; parts.len()];
-    let bars = Bars {
-        groups: parts.iter().map(|part| if part.name.is_empty() { claim.unit.clone() } else { part.name.clone() }).collect(),
-        y: Axis::linear(claim.unit.clone()),
-        series: vec![
-            series("paper", parts.iter().map(|part| part.paper).collect(), none),
-            series("measured", parts.iter().map(|part| part.measured).collect(), parts.iter().map(|part| part.ci95).collect()),
-        ],
-        stacked: false,
-    };
+    let groups = parts.iter().map(|part| if part.name.is_empty() { claim.unit.clone() } else { part.name.clone() }).collect();
+    let series = vec![
+        BarSeries::plain("paper", parts.iter().map(|part| part.paper).collect()),
+        BarSeries::new("measured", parts.iter().map(|part| part.measured).collect(), parts.iter().map(|part| part.ci95).collect()),
+    ];
+    let bars = Bars::side_by_side(groups, Axis::linear(claim.unit.clone()), series);
     // A figure with a claim of its own name has a chart of its points by that name.
-    Some(Chart {
-        id: format!("{}-beside-paper", claim.id.replace('.', "-")),
-        title: format!("{}: {}", claim.id, claim.figure),
-        content: Content::Bars(bars),
-    })
+    let id = format!("{}-beside-paper", claim.id.replace('.', "-"));
+    Some(Chart::new(id, format!("{}: {}", claim.id, claim.figure), Content::Bars(bars)))
 }
 
 fn bars((figure, evaluation): &(Figure, Evaluation)) -> Chart {
@@ -214,13 +206,10 @@ fn bars((figure, evaluation): &(Figure, Evaluation)) -> Chart {
         false => ("mean_ms", "mean response, ms"),
     };
     let column_of = |name: &str| evaluation.rows.iter().map(|row| row.values[name].as_f64()).collect();
-    let series = BarSeries { name: label.to_owned(), values: column_of(column), half_widths: column_of(&format!("{column}_ci95")) };
+    let series = BarSeries::new(label, column_of(column), column_of(&format!("{column}_ci95")));
     let groups = evaluation.rows.iter().map(|row| row.point.clone()).collect();
-    Chart {
-        id: figure.id.replace('.', "-"),
-        title: format!("{}: {}", figure.id, figure.title),
-        content: Content::Bars(Bars { groups, y: Axis::linear(label), series: vec![series], stacked: false }),
-    }
+    let bars = Bars::side_by_side(groups, Axis::linear(label), vec![series]);
+    Chart::new(figure.id.replace('.', "-"), format!("{}: {}", figure.id, figure.title), Content::Bars(bars))
 }
 
 #[cfg(test)]

@@ -20,12 +20,12 @@
     section.scrollIntoView();
     await settle();
     const plot = section.querySelector(".plot"), u = plot.uplots[0];
-    const values = () => [...section.querySelectorAll(".legend output")].map((output) => output.textContent).join("");
+    const values = () => (plot.reading ?? []).join("");
     const span = () => (log(u, "x") ? Math.log(u.scales.x.max / u.scales.x.min) : u.scales.x.max - u.scales.x.min);
     const panels = plot.uplots.map((u) => { const box = u.over.getBoundingClientRect(); return [box.left, box.right]; });
     const at = (index) => {
       u.setCursor({ left: u.valToPos(u.data[0][index], "x"), top: 20 });
-      return [index, [...section.querySelectorAll(".legend output")].map((output) => output.textContent)];
+      return [index, plot.reading];
     };
     const last = u.data[0].length - 1;
     const readings = [0, Math.floor(last / 3), Math.floor(last / 2), last].map(at);

@@ -67,12 +67,11 @@
   for (const section of document.querySelectorAll(".chart")) {
     const plot = section.querySelector(".plot"), u = plot.uplots[0];
     const log = (key) => u.scales[key].distr === 3;
-    const outputs = () => [...section.querySelectorAll(".legend output")].map((output) => output.textContent);
     const at = async (index) => {
       u.setCursor({ left: u.valToPos(u.data[0][index], "x"), top: 20 });
       await settle();
       const tip = section.querySelector(".tip");
-      return [index, outputs(), tip.hidden ? null : tip.textContent];
+      return [index, plot.reading, tip.hidden ? null : tip.textContent];
     };
     const last = u.data[0].length - 1, readings = [];
     for (const index of [...new Set([0, Math.floor(last / 3), Math.floor(last / 2), last])]) readings.push(await at(index));
@@ -102,20 +101,23 @@
       });
     }
     // Of bars side by side the height of the colour in the middle of each, from the bottom of the plot; intervals are drawn there, too, hence beside it.
-    if (seen.content.kind === "bars" && !seen.content.stacked) {
+    // Of yardsticks, which have only an outline, its side.
+    const isDots = seen.content.kind === "bars" && seen.content.y.log;
+    if (seen.content.kind === "bars" && !seen.content.stacked && !isDots) {
       const canvas = u.ctx.canvas, ratio = devicePixelRatio, bottom = u.bbox.top + u.bbox.height, wide = 0.8 / seen.content.series.length;
       seen.bars = seen.content.series.map((series, index) => u.data[0].map((group) => {
-        const at = Math.round(u.valToPos(group - 0.4 + wide * (index + 0.3), "x", true));
+        const isHollow = (seen.content.yardsticks ?? []).includes(seen.content.by_group ? seen.content.groups[group] : series.name);
+        const at = Math.round(u.valToPos(group - 0.4 + wide * (index + (isHollow ? 0.04 : 0.3)), "x", true));
         const column = u.ctx.getImageData(at, 0, 1, canvas.height).data;
-        const colour = (y) => column.slice(4 * y, 4 * y + 4).join(), foot = colour(Math.round(bottom) - 2);
-        let y = Math.round(bottom) - 2;
+        let y = Math.round(bottom) - (isHollow ? 5 : 2);
+        const colour = (y) => column.slice(4 * y, 4 * y + 4).join(), foot = colour(y);
         while (y > u.bbox.top && colour(y - 1) === foot) y--;
         return (bottom - y) / ratio;
       }));
     }
     // Texts of each panel in pixels from the corner of its plot.
     seen.texts = plot.uplots.map(({ ctx, bbox }) => texts.get(ctx.canvas).map(([text, x, y, width]) => [text, x - bbox.left, y - bbox.top, width]));
-    if (seen.content.kind === "bars") seen.whiskers = whiskers(u, seen.content);
+    if (seen.content.kind === "bars" && !isDots) seen.whiskers = whiskers(u, seen.content);
     else Object.assign(seen, await switched(section, plot.uplots));
     charts.push(seen);
   }

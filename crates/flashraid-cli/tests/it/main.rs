@@ -1,5 +1,6 @@
 //! The program from outside: what it prints, writes and returns. One file for each topic.
 
+mod axes;
 mod bad_input;
 mod browser;
 mod cache;
@@ -11,6 +12,7 @@ mod hostile;
 mod import;
 mod logs;
 mod marks;
+mod opened;
 mod pages;
 mod pages_of_results;
 mod pages_of_runs;

@@ -25,10 +25,10 @@ pub const OF_RUNS: [&str; 12] = [
     "write",
 ];
 
-/// Most points of a line that are marked each.
-const MARKED_MAX: usize = 40;
+/// Radius of a dot.
+const DOT: f64 = 4.5;
 /// Gaps between dashes of a line are no longer.
-const GAP_MAX: usize = 8;
+const GAP_MAX: usize = 9;
 
 /// A plot: where its axes put values, in pixels from its corner.
 struct Plot<'a> {
@@ -87,6 +87,7 @@ pub fn expect_marks(chart: &Value, about: &str, read: &mut Marks) {
     expect_ticks(&plot, read);
     match content["kind"].as_str().unwrap() {
         "lines" => expect_lines(&plot, content, read),
+        "bars" if content["y"]["log"] == true => expect_dots(&plot, content, read),
         "bars" => expect_whiskers(&plot, content, read),
         "timeline" => expect_timeline(&plot, content, read),
         other => panic!("{other}"),
@@ -135,10 +136,19 @@ fn expect_ticks(plot: &Plot, read: &mut Marks) {
     assert!(upwards >= 2, "{}: an axis with {upwards} numbers", plot.about);
     *read.entry("tick").or_default() += across + upwards;
     if is_bars {
-        assert_eq!(serde_json::json!(groups), content["groups"], "{}", plot.about);
+        let names = content["groups"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+        let names: Vec<String> =
+            names.map(|name| if content["by_group"] == true { shown_name(content, name) } else { name.to_owned() }).collect();
+        assert_eq!(groups, names, "{}", plot.about);
     } else if content["kind"] == "lines" {
         assert!(across >= 2, "{}: an axis with {across} numbers", plot.about);
     }
+}
+
+/// A name as legends show it.
+pub fn shown_name(content: &Value, name: &str) -> String {
+    let is_yardstick = content["yardsticks"].as_array().into_iter().flatten().any(|yardstick| yardstick == name);
+    if is_yardstick { format!("{name} (yardstick)") } else { name.to_owned() }
 }
 
 /// What an entry of the legend draws.
@@ -150,9 +160,10 @@ struct Drawn {
 /// What the entry of this name draws, in the colour that the legend says.
 fn drawn(plot: &Plot, index: usize, name: &str) -> Drawn {
     let entry = &plot.chart["drawn"][index];
-    assert_eq!((&entry["name"], &plot.chart["ratio"]), (&Value::from(name), &Value::from(1)), "{}", plot.about);
+    let shown = Value::from(shown_name(&plot.chart["content"], name));
+    assert_eq!((&entry["name"], &plot.chart["ratio"]), (&shown, &Value::from(1)), "{}", plot.about);
     let runs: Vec<Vec<(usize, usize)>> = serde_json::from_value(entry["runs"].clone()).unwrap();
-    if runs.iter().any(|runs| !runs.is_empty()) {
+    if runs.iter().any(|runs| !runs.is_empty()) && plot.chart["content"]["by_group"] != true {
         let swatch = entry["swatch"].as_str().unwrap();
         let swatch: Vec<f64> = swatch.split(['(', ',', ')']).filter_map(|part| part.trim().parse().ok()).collect();
         let colour: Vec<f64> = serde_json::from_value(entry["colour"].clone()).unwrap();
@@ -198,7 +209,7 @@ fn expect_lines(plot: &Plot, content: &Value, read: &mut Marks) {
     let about = &plot.about;
     let steps = content["steps"] == true;
     let series = content["series"].as_array().unwrap();
-    let is_marked = !steps && plot.chart["data"][0].as_array().unwrap().len() <= MARKED_MAX;
+    let is_marked = content["look"]["marked"] == true;
     for (index, line) in series.iter().enumerate() {
         let drawn = drawn(plot, index, line["name"].as_str().unwrap());
         let on = |point: &(f64, f64)| plot.is_on("x", point.0) && plot.is_on("y", point.1);
@@ -232,7 +243,7 @@ fn expect_lines(plot: &Plot, content: &Value, read: &mut Marks) {
                 );
             }
             // And the line is drawn wherever it is, but for the gaps of its dashes.
-            let gap = if index == 0 { 0 } else { GAP_MAX };
+            let gap = if content["look"]["colours"][index] == 0 { 0 } else { GAP_MAX };
             match (envelope(&path, middle - 0.5, middle + 0.5), runs.first().zip(runs.last())) {
                 (Some((from, to)), Some((first, last))) => {
                     holes = 0;
@@ -329,6 +340,42 @@ fn expect_dashed(plot: &Plot, content: &Value, key: &str, direction: &str, read:
         };
         assert!(texts.iter().any(is_beside), "{}: {name} is not beside its line: {texts:?}", plot.about);
         *read.entry(if key == "marks" { "mark of a moment" } else { "level" }).or_default() += 1;
+    }
+}
+
+/// Dots with their intervals stand at their values in the middle of their groups, since each series is drawn alone, and nothing is drawn elsewhere.
+fn expect_dots(plot: &Plot, content: &Value, read: &mut Marks) {
+    let least = plot.chart["scale"]["y"][0].as_f64().unwrap();
+    for (index, series) in content["series"].as_array().unwrap().iter().enumerate() {
+        let drawn = drawn(plot, index, series["name"].as_str().unwrap());
+        let values = series["values"].as_array().unwrap().iter().enumerate();
+        let dots: Vec<(f64, f64, Option<(f64, f64)>)> = values
+            .filter_map(|(group, value)| {
+                let (value, half) = (value.as_f64()?, series["half_widths"][group].as_f64());
+                let reach = half.map(|half| (plot.y(value + half), plot.y((value - half).max(least))));
+                Some((plot.x(group as f64), plot.y(value), reach))
+            })
+            .collect();
+        for (x, y, reach) in &dots {
+            let (top, bottom) = reach.unwrap_or((*y, *y));
+            let (top, bottom) = (top.min(y - DOT).max(0.0), bottom.max(y + DOT).min(plot.height));
+            let columns = (*x as usize).saturating_sub(1)..=*x as usize + 1;
+            let runs = || columns.clone().filter_map(|column| drawn.runs.get(column)).flatten();
+            let first = runs().map(|run| run.0 as f64).fold(f64::INFINITY, f64::min);
+            let last = runs().map(|run| run.1 as f64).fold(0.0, f64::max);
+            assert!(
+                (first - top).abs() <= 2.0 && (last - bottom).abs() <= 2.0,
+                "{} {}: a dot from {first} to {last} instead of {top} to {bottom}",
+                plot.about,
+                series["name"]
+            );
+            *read.entry("dot").or_default() += 1;
+            *read.entry("interval of a dot").or_default() += usize::from(reach.is_some());
+        }
+        for (column, runs) in drawn.runs.iter().enumerate() {
+            let is_dot = dots.iter().any(|dot| (dot.0 - column as f64 - 0.5).abs() <= DOT + 2.5);
+            assert!(runs.is_empty() || is_dot, "{} {}: drawn at column {column}", plot.about, series["name"]);
+        }
     }
 }
 

@@ -120,7 +120,7 @@ fn what_a_comparison_draws_is_what_its_document_says() {
     }
     drop(faults);
     assert!(measured > 30, "only {measured} bars were high enough to be measured");
-    for kind in ["line", "point", "level", "tick", "interval of a bar", "interval of a point"] {
+    for kind in ["line", "point", "level", "tick", "dot", "interval of a dot", "interval of a bar", "interval of a point"] {
         assert!(marks.contains_key(kind) && in_pictures.contains_key(kind), "no {kind} was read: {marks:?}, in pictures {in_pictures:?}");
     }
 }

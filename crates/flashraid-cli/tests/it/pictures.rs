@@ -1,11 +1,23 @@
 //! Reads pictures (SVG) back: every kind of mark lies where the numbers of its axes say.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use crate::marks::Marks;
+use crate::marks::{Marks, shown_name};
 
-/// The colours of series, in their order.
-const PALETTE: [&str; 8] = ["#1C4FB6", "#D73E19", "#229684", "#8D386A", "#D39F16", "#2AB2F2", "#3B1B5C", "#9A56FF"];
+/// The colours of names, then the greys of yardsticks.
+const PALETTE: [&str; 14] = [
+    "#1C4FB6", "#D73E19", "#229684", "#8D386A", "#D39F16", "#2AB2F2", "#3B1B5C", "#9A56FF", "#5B6470", "#98A1AB", "#3F4750", "#5C6571",
+    "#99A2AC", "#404851",
+];
+
+/// The colour of a line, bar or group, and the attribute that has it: yardsticks have outlines instead of surfaces.
+fn look(content: &Value, index: usize, name: &Value) -> (&'static str, String) {
+    let colour = PALETTE[content["look"]["colours"][index].as_u64().unwrap() as usize];
+    let is_hollow = content["yardsticks"].as_array().into_iter().flatten().any(|yardstick| yardstick == name);
+    (colour, format!("{}=\"{colour}\"", if is_hollow { "stroke" } else { "fill" }))
+}
 
 /// An attribute of an element.
 fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
@@ -69,7 +81,7 @@ impl Axis {
         let anchor = if upwards { ("end", "0.5ex") } else { ("middle", "0.76em") };
         let numbers = texts(picture).into_iter().filter(|text| text.anchor == anchor);
         let mut ticks: Vec<(f64, f64)> =
-            numbers.filter_map(|text| Some((text.text.parse().ok()?, if upwards { text.y } else { text.x }))).collect();
+            numbers.filter_map(|text| Some((text.text.replace(',', "").parse().ok()?, if upwards { text.y } else { text.x }))).collect();
         assert!(ticks.len() >= 2, "{about}: an axis with {} numbers", ticks.len());
         ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
         let axis = Axis { log, ends: [ticks[0], ticks[ticks.len() - 1]] };
@@ -139,7 +151,8 @@ fn expect_lines(content: &Value, picture: &str, about: &str, read: &mut Marks) {
         ends.max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0))).unwrap()
     };
     let ((left, right), (top, bottom)) = (longest(|point| point.0), longest(|point| point.1));
-    for (line, colour) in content["series"].as_array().unwrap().iter().zip(PALETTE) {
+    for (index, line) in content["series"].as_array().unwrap().iter().enumerate() {
+        let (colour, surface) = look(content, index, &line["name"]);
         let wanted = if content["steps"] == true { stepped(&points(line)) } else { points(line) };
         // The line, and before the next colour its mark in the key.
         let drawn = polylines(picture, &format!("stroke=\"{colour}\" stroke-width=\"2\""));
@@ -150,8 +163,8 @@ fn expect_lines(content: &Value, picture: &str, about: &str, read: &mut Marks) {
             assert!(same(pixel.0, expected.0) && same(pixel.1, expected.1), "{about} {}: {pixel:?} {expected:?}", line["name"]);
         }
         count(read, "line", 1);
-        if content["steps"] != true && wanted.len() <= 40 {
-            let circles = elements(picture, "circle", &format!("fill=\"{colour}\""));
+        if content["look"]["marked"] == true {
+            let circles = elements(picture, "circle", &surface);
             assert_eq!(circles.len(), wanted.len(), "{about}: marks of {}", line["name"]);
             for ((x, y), circle) in wanted.iter().zip(circles) {
                 let pixel = (number(circle, "cx"), number(circle, "cy"));
@@ -232,60 +245,70 @@ fn expect_lines(content: &Value, picture: &str, about: &str, read: &mut Marks) {
 
 fn expect_bars(content: &Value, picture: &str, about: &str, read: &mut Marks) {
     let series = content["series"].as_array().unwrap();
-    let names: Vec<&str> = content["groups"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
-    let stacked = content["stacked"] == true;
-    let (axis, numbers) = Axis::read(picture, false, content["y"]["log"] == true, about);
+    let (by_group, stacked, is_dots) = (content["by_group"] == true, content["stacked"] == true, content["y"]["log"] == true);
+    let names = content["groups"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+    let names: Vec<String> = names.map(|name| if by_group { shown_name(content, name) } else { name.to_owned() }).collect();
+    let (axis, numbers) = Axis::read(picture, false, is_dots, about);
     count(read, "tick", numbers);
     // The names of the groups stand at the left edge, in the middle of their rows.
     let texts = texts(picture);
-    let middles: Vec<f64> =
-        texts.iter().filter(|text| text.x == 10.0 && names.contains(&text.text.as_str())).map(|text| text.y + 7.0).collect();
+    let middles: Vec<f64> = texts.iter().filter(|text| text.x == 10.0 && names.contains(&text.text)).map(|text| text.y + 7.0).collect();
     assert_eq!(middles.len(), names.len(), "{about}: names of groups");
     let group_at = |y: f64| (0..middles.len()).min_by(|a, b| (middles[*a] - y).abs().total_cmp(&(middles[*b] - y).abs())).unwrap();
     let mut below = vec![0.0; names.len()];
     let intervals = polylines(picture, "stroke=\"#282C32\" stroke-width=\"2\"");
+    // Marks of the same colour come one after the other.
+    let mut used: BTreeMap<String, usize> = BTreeMap::new();
     let mut from = None;
-    for (series, colour) in series.iter().zip(PALETTE) {
-        let values: Vec<(usize, f64)> =
-            series["values"].as_array().unwrap().iter().enumerate().filter_map(|(group, value)| Some((group, value.as_f64()?))).collect();
-        let drawn = elements(picture, "rect", &format!("fill=\"{colour}\""));
-        assert!(drawn.len() >= values.len(), "{about}: bars of {}", series["name"]);
-        for ((group, value), bar) in values.into_iter().zip(drawn) {
-            let [left, top, width, height] = ["x", "y", "width", "height"].map(|name| number(bar, name));
-            let middle = top + height / 2.0;
-            assert_eq!(group_at(middle), group, "{about}: {bar}");
-            let half = series["half_widths"][group].as_f64();
-            let reach = if stacked {
-                let start = below[group];
-                below[group] += value;
-                assert!(same(left, axis.place(start)), "{about}: {bar} begins where {start} is not");
-                below[group]
+    for (index, of_series) in series.iter().enumerate() {
+        for group in 0..names.len() {
+            let Some(value) = of_series["values"][group].as_f64() else { continue };
+            let named = if by_group { &content["groups"][group] } else { &of_series["name"] };
+            let (_, surface) = look(content, if by_group { group } else { index }, named);
+            let next = used.entry(surface.clone()).or_default();
+            let marks = elements(picture, if is_dots { "circle" } else { "rect" }, &surface);
+            let mark = marks.get(*next).unwrap_or_else(|| panic!("{about}: no mark of {named}"));
+            *next += 1;
+            let half = of_series["half_widths"][group].as_f64().filter(|_| !stacked);
+            let (middle, right) = if is_dots {
+                let (x, y) = (number(mark, "cx"), number(mark, "cy"));
+                assert!(same(x, axis.place(value)), "{about}: {mark} is not at {value}");
+                count(read, "dot", 1);
+                (y, x)
             } else {
+                let [left, top, width, height] = ["x", "y", "width", "height"].map(|name| number(mark, name));
+                let start = if stacked { below[group] } else { 0.0 };
+                assert!(same(left, axis.place(start)), "{about}: {mark} begins where {start} is not");
                 // Bars side by side begin at the same pixel.
-                assert_eq!(*from.get_or_insert(left), left, "{about}");
-                value
+                assert!(stacked || *from.get_or_insert(left) == left, "{about}");
+                below[group] += value;
+                let reach = if stacked { below[group] } else { value };
+                assert!(same(left + width, axis.place(reach)), "{about}: {mark} ends where {reach} is not: {}", axis.place(reach));
+                count(read, "bar", 1);
+                (top + height / 2.0, left + width)
             };
-            assert!(same(left + width, axis.place(reach)), "{about}: {bar} ends where {reach} is not: {}", axis.place(reach));
-            count(read, "bar", 1);
-            let end = match half.filter(|_| !stacked) {
-                None => left + width,
-                Some(half) => {
-                    let low = if value - half > 0.0 { axis.place(value - half).max(left) } else { left };
-                    let high = axis.place(value + half);
-                    let is_it =
-                        |line: &Path| line.iter().all(|end| (end.1 - middle).abs() <= 2.0) && same(line[0].0, low) && same(line[1].0, high);
-                    assert!(intervals.iter().any(is_it), "{about} {}: no interval from {low} to {high}", series["name"]);
-                    count(read, "interval of a bar", 1);
-                    high
-                }
-            };
-            // What the number at its end says.
-            let whole = !stacked || std::ptr::eq(series, content["series"].as_array().unwrap().last().unwrap());
-            if whole {
-                let is_here = |text: &&Text| (text.y + 7.0 - middle).abs() <= 2.5 && (text.x - end - 5.0).abs() <= 3.0;
-                let text = texts.iter().find(is_here).unwrap_or_else(|| panic!("{about}: no number at the end of {bar}"));
-                let said: f64 = text.text.replace(',', "").parse().unwrap();
-                assert!((said - reach).abs() <= 6e-3 * reach.abs(), "{about}: {said} at a bar of {reach}");
+            assert_eq!(group_at(middle), group, "{about}: {mark}");
+            let end = half.map_or(right, |half| {
+                let (low, high) = (value - half, axis.place(value + half));
+                // A logarithmic axis has no place for zero and below, and one of amounts begins there.
+                let is_low = |x: f64| match (low > 0.0, is_dots) {
+                    (true, _) => same(x, axis.place(low)),
+                    (false, true) => x < axis.place(value),
+                    (false, false) => same(x, axis.place(0.0)),
+                };
+                let is_it =
+                    |line: &Path| line.iter().all(|end| (end.1 - middle).abs() <= 2.0) && is_low(line[0].0) && same(line[1].0, high);
+                assert!(intervals.iter().any(is_it), "{about} {named}: no interval from {low} to {high}");
+                count(read, if is_dots { "interval of a dot" } else { "interval of a bar" }, 1);
+                high
+            });
+            // What the number at its end says: of bars that stand on each other the whole.
+            if !stacked || index + 1 == series.len() {
+                let gap = if is_dots { 9.0 } else { 5.0 };
+                let is_here = |text: &&Text| (text.y + 7.0 - middle).abs() <= 2.5 && (text.x - end - gap).abs() <= 3.0;
+                let text = texts.iter().find(is_here).unwrap_or_else(|| panic!("{about}: no number at the end of {mark}"));
+                let (said, reach) = (text.text.replace(',', "").parse::<f64>().unwrap(), if stacked { below[group] } else { value });
+                assert!((said - reach).abs() <= 6e-3 * reach.abs(), "{about}: {said} at {reach}");
                 count(read, "number of a bar", 1);
             }
         }
@@ -300,9 +323,9 @@ fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks
     count(read, "tick", of_x + of_y);
     // The legend has a mark of each kind at its end.
     let mut reads: Vec<(f64, f64)> =
-        elements(picture, "circle", "fill=\"#56B4E9\"").into_iter().map(|mark| (number(mark, "cx"), number(mark, "cy"))).collect();
+        elements(picture, "circle", "fill=\"#2AB2F2\"").into_iter().map(|mark| (number(mark, "cx"), number(mark, "cy"))).collect();
     reads.pop();
-    let mut writes: Vec<(f64, f64)> = elements(picture, "line", "stroke=\"#D55E00\"")
+    let mut writes: Vec<(f64, f64)> = elements(picture, "line", "stroke=\"#D73E19\"")
         .chunks(2)
         .map(|cross| {
             (f64::midpoint(number(cross[0], "x1"), number(cross[0], "x2")), f64::midpoint(number(cross[0], "y1"), number(cross[0], "y2")))
@@ -356,7 +379,7 @@ fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks
     };
     // Collections that follow each other closely are one bar.
     let collections: Vec<(f64, f64, f64, f64, bool)> = serde_json::from_value(content["collections"].clone()).unwrap();
-    for (kind, forced, colour) in [("collection", false, "#E69F00"), ("forced collection", true, "#0072B2")] {
+    for (kind, forced, colour) in [("collection", false, "#D39F16"), ("forced collection", true, "#1C4FB6")] {
         let bars = rectangles(colour);
         let own: Vec<_> = collections.iter().filter(|collection| collection.4 == forced).collect();
         let is_row = |bar: &[f64; 4], member: f64, die: f64| is_in(bar, member, below + row * die, below + row * (die + 1.0));
@@ -385,10 +408,10 @@ fn expect_timeline(content: &Value, picture: &str, about: &str, read: &mut Marks
         }
     }
     if expected.is_empty() {
-        assert!(elements(picture, "rect", "fill=\"#009E73\"").is_empty(), "{about}: destages that are none");
+        assert!(elements(picture, "rect", "fill=\"#229684\"").is_empty(), "{about}: destages that are none");
         return;
     }
-    let bars = rectangles("#009E73");
+    let bars = rectangles("#229684");
     assert_eq!(bars.len(), expected.len(), "{about}: destages");
     for (bar, (member, from, to, top, bottom)) in bars.iter().zip(expected) {
         let (left, right) = (across.place(from), across.place(to));

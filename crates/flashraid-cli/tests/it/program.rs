@@ -10,6 +10,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::opened::expect_all_open;
+
 /// A small array that fills its spare blocks within a few hundred requests.
 pub const SMALL: &str = r#"
 seed = 7
@@ -41,6 +43,15 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// A folder in which the program runs.
 pub struct Place {
     folder: TempDir,
+}
+
+impl Drop for Place {
+    /// Every page that a test writes passes through here.
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            expect_all_open(self.folder.path());
+        }
+    }
 }
 
 /// What the program left behind.

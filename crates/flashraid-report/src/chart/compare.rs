@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 
 use super::{Axis, BarSeries, Bars, Chart, Content, Line, Lines, SERIES_MAX, extent, facets, free_blocks, response, run, unit_of};
 use crate::grid::{AxisUnit, Estimate, Grid, Point, Setting};
+use crate::number;
 
 const PERCENTILES: [(&str, &str); 6] =
     [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99.9", "p99_9"), ("p99.99", "p99_99"), ("max", "max")];
 
 /// The means, over a varied quantity if there is one, else as bars; distributions, bandwidth and free blocks of each point's first seed.
-/// What has more than eight series is spread over several charts.
+/// Charts with more than eight series are spread over several; charts in which all points look the same are left out.
 pub fn of_grid(grid: &Grid) -> Vec<Chart> {
     let first = || grid.points.iter().map(|point| (point.label(), &point.reports[0]));
     let responses = || first().map(|(name, report)| (name, &report["response_us"]["all"]));
@@ -18,17 +19,43 @@ pub fn of_grid(grid: &Grid) -> Vec<Chart> {
         let (per_chart, names) = split(grid, &axes);
         chart.map_or(Vec::new(), |chart| facets(chart, per_chart, &names))
     };
-    [
-        figure(grid, "mean-response", "Mean response time", "/response_us/all/mean", Some("mean response")),
-        figure(grid, "response-deviation", "Standard deviation of the response time", "/response_us/all/stddev", Some("deviation")),
+    let [means, deviations, amplification] = FIGURES.map(|figure| of_figure(grid, figure));
+    let over_time = run::bandwidth(first()).filter(|chart| !is_one_line(chart));
+    let charts = [
+        differing(means),
+        differing(deviations),
         by_point(percentiles(grid)),
         by_point(response::distribution(responses())),
         by_point(response::tail(responses())),
-        figure(grid, "write-amplification", "Write amplification", "/flash/write_amplification", None),
-        by_point(run::bandwidth(first())),
-        by_point(free_blocks::of_points(first())),
-    ]
-    .concat()
+        differing(amplification),
+        by_point(over_time),
+        by_point(free_blocks::of_points(first()).filter(|chart| only_value(chart).is_none())),
+    ];
+    charts.into_iter().flatten().map(|chart| Chart { yardsticks: yardsticks(grid, &chart), ..chart }).collect()
+}
+
+/// Figures that are the same at every point, each as a sentence: they have no chart.
+pub fn equal_figures(grid: &Grid) -> Vec<String> {
+    let is_same = |charts: &[Chart]| charts.iter().map(only_value).collect::<Option<Vec<f64>>>();
+    let sentence = |figure: (&str, &str, &str, Option<&str>)| {
+        let charts = of_figure(grid, figure);
+        let value = is_same(&charts).filter(|values| !values.is_empty())?[0];
+        let unit = charts[0].upwards_unit().map_or(String::new(), |unit| format!(" {unit}"));
+        Some(format!("{} is the same at every point: {}{unit}.", figure.1, number::three_digits(value)))
+    };
+    FIGURES.into_iter().filter_map(sentence).collect()
+}
+
+/// Figures with a chart of their own: name of the chart, title, place in a report, label if it is a duration.
+const FIGURES: [(&str, &str, &str, Option<&str>); 3] = [
+    ("mean-response", "Mean response time", "/response_us/all/mean", Some("mean response")),
+    ("response-deviation", "Standard deviation of the response time", "/response_us/all/stddev", Some("deviation")),
+    ("write-amplification", "Write amplification", "/flash/write_amplification", None),
+];
+
+/// These charts, unless all points look the same in them.
+fn differing(charts: Vec<Chart>) -> Vec<Chart> {
+    if charts.iter().all(|chart| only_value(chart).is_some()) { Vec::new() } else { charts }
 }
 
 /// How many series one chart shows where every combination of these keys has one (the last key varies fastest), and what the charts are called.
@@ -55,7 +82,7 @@ fn split(grid: &Grid, axes: &[usize]) -> (usize, Vec<String>) {
 }
 
 /// A figure over the varied quantity with the most values, with a line for each combination of the other keys; as bars without one.
-fn figure(grid: &Grid, id: &str, title: &str, pointer: &str, duration: Option<&str>) -> Vec<Chart> {
+fn of_figure(grid: &Grid, (id, title, pointer, duration): (&str, &str, &str, Option<&str>)) -> Vec<Chart> {
     let quantities = grid.axes.iter().enumerate().filter_map(|(index, axis)| Some((index, crate::grid::numbers(axis)?)));
     let quantities = quantities.filter(|(_, (_, numbers))| numbers.len() > 1);
     match quantities.max_by_key(|(index, (_, numbers))| (numbers.len(), Reverse(*index))) {
@@ -80,9 +107,7 @@ fn means(grid: &Grid, title: &str, pointer: &str, duration: Option<&str>) -> Opt
         (Some(name), (unit, scale)) => (format!("{name}, {unit}"), scale),
         (None, _) => (title.to_lowercase(), 1.0),
     };
-    for estimate in estimates.iter_mut().flatten() {
-        *estimate = Estimate { mean: estimate.mean / scale, half_width: estimate.half_width.map(|width| width / scale), ..*estimate };
-    }
+    estimates.iter_mut().for_each(|estimate| *estimate = scaled(*estimate, scale));
     Some((estimates, label))
 }
 
@@ -143,53 +168,121 @@ fn shown_unit(unit: AxisUnit, most: f64) -> (&'static str, f64) {
     }
 }
 
-/// Bars of a figure. The first varied key tells the bars of a group apart, the others make groups; a single key makes groups of one bar.
+/// Bars of a figure. The first varied key tells the bars of a group apart, the others make groups; of a single key each value is a group.
 fn bars(grid: &Grid, id: &str, title: &str, pointer: &str, duration: Option<&str>) -> Option<Chart> {
     let per_series = match grid.axes.as_slice() {
         [_, _, ..] => grid.points.len() / grid.axes[0].values.len(),
         _ => grid.points.len(),
     };
     let (estimates, label) = means(grid, title, pointer, duration)?;
-    let one_key = grid.axes.len() < 2;
+    let by_group = grid.axes.len() < 2;
     let group = |point: &Point| {
-        let others = point.settings.iter().skip(usize::from(!one_key));
+        let others = point.settings.iter().skip(usize::from(!by_group));
         let values: Vec<&str> = others.map(|Setting { value, .. }| value.as_str()).collect();
         if values.is_empty() { point.label() } else { values.join(" · ") }
     };
-    let series = estimates.chunks(per_series).enumerate().map(|(index, estimates)| BarSeries {
-        name: if one_key { title.to_lowercase() } else { grid.axes[0].values[index].clone() },
-        values: estimates.iter().map(|estimate| estimate.map(|estimate| estimate.mean)).collect(),
-        half_widths: estimates.iter().map(|estimate| estimate.and_then(|estimate| estimate.half_width)).collect(),
+    let series = estimates.chunks(per_series).enumerate().map(|(index, estimates)| {
+        let name = if by_group { title.to_lowercase() } else { grid.axes[0].values[index].clone() };
+        BarSeries::new(name, estimates.iter().map(mean_of).collect(), estimates.iter().map(half_width_of).collect())
     });
     let groups = grid.points[..per_series].iter().map(group).collect();
     let y = Axis::of(label, estimates.iter().flatten().map(|estimate| estimate.mean));
-    let content = Content::Bars(Bars { groups, y, series: series.collect(), stacked: false });
-    Some(Chart { id: id.to_owned(), title: title.to_owned(), content })
+    let bars = Bars { by_group, ..Bars::side_by_side(groups, y, series.collect()) };
+    Some(Chart::new(id, title, Content::Bars(bars)))
 }
 
-/// Percentiles of every point side by side, where enough requests lie beyond them.
+fn mean_of(estimate: &Option<Estimate>) -> Option<f64> {
+    estimate.map(|estimate| estimate.mean)
+}
+
+fn half_width_of(estimate: &Option<Estimate>) -> Option<f64> {
+    estimate.and_then(|estimate| estimate.half_width)
+}
+
+/// Percentiles of every point side by side with their intervals over the seeds, where enough requests lie beyond them.
 fn percentiles(grid: &Grid) -> Option<Chart> {
-    let value = |point: &Point, key: &str| {
+    let estimate = |point: &Point, key: &str| {
         let pointer = format!("/response_us/all/{key}");
-        // What a handful of requests decide would be a bar like any other.
+        // A value that a handful of requests decide would look like any other.
         let values = point.figure(&pointer).filter(|_| !point.is_guess(&pointer))?;
-        Estimate::of(&values).map(|estimate| estimate.mean).filter(|mean| *mean > 0.0)
+        Estimate::of(&values).filter(|estimate| estimate.mean > 0.0)
     };
-    let longest = grid.points.iter().filter_map(|point| value(point, "max")).fold(0.0, f64::max);
+    let longest = grid.points.iter().filter_map(|point| Some(estimate(point, "max")?.mean)).fold(0.0, f64::max);
     let (unit, scale) = unit_of(longest);
-    let is_known = |(_, key): &&(&str, &str)| grid.points.iter().any(|point| value(point, key).is_some());
+    let is_known = |(_, key): &&(&str, &str)| grid.points.iter().any(|point| estimate(point, key).is_some());
     let shown: Vec<&(&str, &str)> = PERCENTILES.iter().filter(is_known).collect();
-    let series = grid.points.iter().map(|point| BarSeries {
-        name: point.label(),
-        values: shown.iter().map(|(_, key)| Some(value(point, key)? / scale)).collect(),
-        half_widths: vec![None; shown.len()],
+    let series = grid.points.iter().map(|point| {
+        let estimates: Vec<Option<Estimate>> = shown.iter().map(|(_, key)| scaled(estimate(point, key), scale)).collect();
+        BarSeries::new(point.label(), estimates.iter().map(mean_of).collect(), estimates.iter().map(half_width_of).collect())
     });
     let groups = shown.iter().map(|(name, _)| (*name).to_owned()).collect();
-    (longest > 0.0).then(|| Chart {
-        id: "percentiles".to_owned(),
-        title: "Percentiles of the response time".to_owned(),
-        content: Content::Bars(Bars { groups, y: Axis::log(format!("response, {unit}")), series: series.collect(), stacked: false }),
+    let bars = Bars::side_by_side(groups, Axis::log(format!("response, {unit}")), series.collect());
+    (longest > 0.0).then(|| Chart::new("percentiles", "Response-time percentiles", Content::Bars(bars)))
+}
+
+fn scaled(estimate: Option<Estimate>, scale: f64) -> Option<Estimate> {
+    estimate.map(|estimate| Estimate {
+        mean: estimate.mean / scale,
+        half_width: estimate.half_width.map(|width| width / scale),
+        ..estimate
     })
+}
+
+/// Names of this chart that stand for points without a real remedy only: others are measured by them.
+fn yardsticks(grid: &Grid, chart: &Chart) -> Vec<String> {
+    let stands_for = |point: &Point, name: &str| {
+        let values = || point.settings.iter().map(|setting| setting.value.as_str());
+        // A name consists of some of the values of a point, in their order.
+        name.split(" · ").try_fold(values(), |mut rest, part| rest.any(|value| value == part).then_some(rest)).is_some()
+    };
+    let is_yardstick = |name: &str| {
+        let mut own = grid.points.iter().filter(|point| stands_for(point, name)).peekable();
+        own.peek().is_some() && own.all(is_ideal)
+    };
+    chart.names().into_iter().filter(|name| is_yardstick(name)).map(str::to_owned).collect()
+}
+
+/// Returns true if collection takes no time in all runs of this point, which no drive can offer.
+fn is_ideal(point: &Point) -> bool {
+    point.reports.iter().all(|report| report["config"]["coordination"]["scheme"] == "ideal")
+}
+
+/// Values within this part of each other look the same in a chart; so they do if their intervals reach no further than the latter.
+const EQUAL: f64 = 0.01;
+const NARROW: f64 = 0.1;
+
+/// Returns the one value of a chart if it has several of which all are the same for the eye, and no interval says more.
+fn only_value(chart: &Chart) -> Option<f64> {
+    let (values, halves): (Vec<f64>, Vec<f64>) = match &chart.content {
+        Content::Bars(bars) => (
+            bars.series.iter().flat_map(|series| series.values.iter().flatten().copied()).collect(),
+            bars.series.iter().flat_map(|series| series.half_widths.iter().flatten().copied()).collect(),
+        ),
+        Content::Lines(lines) => (
+            lines.series.iter().flat_map(|line| line.points.iter().map(|point| point.1)).collect(),
+            lines.series.iter().flat_map(|line| line.half_widths.iter().copied()).collect(),
+        ),
+        Content::Timeline(_) => return None,
+    };
+    let (min, max) = extent(values.iter().copied());
+    let widest = halves.into_iter().fold(0.0, f64::max);
+    (values.len() > 1 && max - min <= EQUAL * max.abs() && widest <= NARROW * max.abs())
+        .then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Lines over time that lie on each other: nowhere further apart than a tenth of their mean, and alike in their means.
+fn is_one_line(chart: &Chart) -> bool {
+    let Content::Lines(lines) = &chart.content else { return false };
+    let [first, others @ ..] = lines.series.as_slice() else { return false };
+    let mean = |line: &Line| line.points.iter().map(|point| point.1).sum::<f64>() / line.points.len() as f64;
+    let of_first = mean(first);
+    let alike = |line: &Line| {
+        let pairs = first.points.iter().zip(&line.points);
+        let apart = pairs.map(|(a, b)| if a.0 == b.0 { (a.1 - b.1).abs() } else { f64::INFINITY }).fold(0.0, f64::max);
+        // The end of a run cuts the last interval off.
+        first.points.len().abs_diff(line.points.len()) <= 1 && (mean(line) - of_first).abs() <= EQUAL * of_first && apart <= 0.1 * of_first
+    };
+    !others.is_empty() && others.iter().all(alike)
 }
 
 #[cfg(test)]
@@ -247,7 +340,7 @@ mod tests {
     fn quantities_make_lines_with_intervals() {
         let means: Vec<Vec<f64>> = [1.0, 3.0, 2.0, 10.0, 30.0, 200.0].map(|mean| vec![mean, mean]).to_vec();
         let means: Vec<&[f64]> = means.iter().map(Vec::as_slice).collect();
-        let charts = figure(&grid(&["s=local,ideal", "m=2ms,16ms,4ms"], &means), "m", "Mean", "/response_us/all/mean", Some("mean"));
+        let charts = of_figure(&grid(&["s=local,ideal", "m=2ms,16ms,4ms"], &means), ("m", "Mean", "/response_us/all/mean", Some("mean")));
         let lines = lines_of(&charts[0]);
         assert_eq!((charts.len(), lines.x.label.as_str(), lines.y.label.as_str()), (1, "m, ms", "mean, µs"));
         assert_eq!((lines.x.log, lines.y.log), (false, true));
@@ -263,7 +356,7 @@ mod tests {
         let charts = of_grid(&grid(&["s=local,ideal", "w=a,b,c,d,e,f"], &means));
         let cdf: Vec<&Chart> = charts.iter().filter(|chart| chart.id.starts_with("response-cdf")).collect();
         let seen: Vec<_> = cdf.iter().map(|chart| (chart.id.as_str(), chart.title.as_str(), lines_of(chart).series.len())).collect();
-        let title = "Share of the requests that took no longer: s = ";
+        let title = "Response-time CDF: s = ";
         assert_eq!(seen, [("response-cdf-1", &*format!("{title}local"), 6), ("response-cdf-2", &*format!("{title}ideal"), 6)]);
         assert!(cdf.iter().all(|chart| lines_of(chart).x.cover == Some((1.0, 12.0))));
     }

@@ -118,7 +118,7 @@ mod tests {
             collections: vec![(1, 0, 2.0, 10.0, true)],
             destages: vec![(1, 1.0, 2.0, 4.0)],
         };
-        let chart = Chart { id: "timeline".to_owned(), title: String::new(), content: Content::Timeline(timeline) };
+        let chart = Chart::new("timeline", "", Content::Timeline(timeline));
         let cells = |row: &Row| (row.series.clone(), row.group.clone().unwrap_or_default(), row.x, row.x_end, row.y);
         let row = |series: &str, group: &str, x, x_end, y| (series.to_owned(), group.to_owned(), Some(x), x_end, y);
         assert_eq!(

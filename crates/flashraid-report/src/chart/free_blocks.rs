@@ -14,7 +14,7 @@ const STATES: [&str; 3] = ["collecting, requests go in between", "collecting, wr
 pub fn of_members(report: &Value) -> Option<Chart> {
     let members = report["free_blocks"].as_array()?;
     let lines = members.iter().enumerate().map(|(index, points)| Line::new(format!("member {index}"), line(points)));
-    chart("free-blocks", "Least free blocks of a pool over time".to_owned(), lines.collect(), Vec::new(), levels(report))
+    chart("free-blocks", "Free blocks, lowest pool of each member".to_owned(), lines.collect(), Vec::new(), levels(report))
 }
 
 /// The least free blocks of a pool of any member, a line for each report.
@@ -28,7 +28,7 @@ pub fn of_points<'a>(reports: impl IntoIterator<Item = (String, &'a Value)>) -> 
     });
     let lines = lines.collect();
     t_soft.truncate(1);
-    chart("free-blocks", "Least free blocks of the poorest member over time".to_owned(), lines, Vec::new(), t_soft)
+    chart("free-blocks", "Free blocks, lowest member".to_owned(), lines, Vec::new(), t_soft)
 }
 
 /// The pool whose free blocks fell lowest in the window of the timeline, with its states.
@@ -59,7 +59,7 @@ pub fn of_pool(report: &Value) -> Option<Chart> {
     points.iter_mut().for_each(|point| point.1 /= t_soft);
     let bands = STATES.iter().zip(states).map(|(name, stretches)| Band { name: (*name).to_owned(), stretches });
     let bands = bands.filter(|band| !band.stretches.is_empty()).collect();
-    let title = format!("Free blocks of the poorest pool of the window (member {}, die {}, pool {})", place[0], place[1], place[2]);
+    let title = format!("Free blocks, lowest pool of the window (member {}, die {}, pool {})", place[0], place[1], place[2]);
     chart("free-blocks-window", title, vec![Line::new("free blocks", points)], bands, levels(report))
 }
 

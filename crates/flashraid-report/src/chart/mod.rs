@@ -1,11 +1,14 @@
 //! What charts show, apart from how: the page draws them with a script, `picture` as SVG files.
 
+mod colours;
 mod compare;
 mod data;
 mod free_blocks;
 mod over_time;
+mod range;
 mod response;
 mod run;
+pub mod ticks;
 mod time;
 
 use std::ops::Range;
@@ -14,7 +17,8 @@ use serde::Serialize;
 
 use super::number;
 
-pub use compare::of_grid;
+pub use colours::{COLOURS, Colours, FIXED, GREYS};
+pub use compare::{equal_figures, of_grid};
 pub use data::table;
 pub use free_blocks::of_points;
 pub use over_time::of_run as over_time;
@@ -29,16 +33,36 @@ pub struct Chart {
     pub id: String,
     /// What it shows.
     pub title: String,
+    /// Names of lines, bars or groups that nobody can build and that others are measured by: drawn in another style, and named so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub yardsticks: Vec<String>,
     /// Its content.
     #[serde(flatten)]
     pub content: Content,
 }
 
 impl Chart {
+    /// A chart without yardsticks.
+    pub fn new(id: impl Into<String>, title: impl Into<String>, content: Content) -> Chart {
+        Chart { id: id.into(), title: title.into(), yardsticks: Vec::new(), content }
+    }
+
     /// A chart of the lines that have points, if there are any.
     fn of_lines(id: &str, title: impl Into<String>, mut lines: Lines) -> Option<Chart> {
         lines.series.retain(|line| !line.points.is_empty());
-        (!lines.series.is_empty()).then(|| Chart { id: id.to_owned(), title: title.into(), content: Content::Lines(lines) })
+        (!lines.series.is_empty()).then(|| Chart::new(id, title, Content::Lines(lines)))
+    }
+}
+
+impl Chart {
+    /// The unit of the values that a chart shows upwards, if its axis names one.
+    fn upwards_unit(&self) -> Option<&str> {
+        let label = match &self.content {
+            Content::Lines(lines) => &lines.y.label,
+            Content::Bars(bars) => &bars.y.label,
+            Content::Timeline(timeline) => return Some(timeline.unit),
+        };
+        label.rsplit_once(", ").map(|(_, unit)| unit)
     }
 }
 
@@ -57,7 +81,7 @@ pub enum Content {
 /// A quantity with its unit, ready to be written beside an axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Axis {
-    /// For instance `response, ms`.
+    /// For instance `response, ms`: what stands after the last comma is the unit, which tooltips show, too.
     pub label: String,
     /// Logarithmic; values must be positive then.
     pub log: bool,
@@ -151,7 +175,7 @@ pub struct Band {
     pub stretches: Vec<Range<f64>>,
 }
 
-/// Groups of bars.
+/// Groups of values: bars from zero on a linear axis; dots on a logarithmic one, where the length of a bar would mean nothing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bars {
     /// Names of the groups.
@@ -162,6 +186,15 @@ pub struct Bars {
     pub series: Vec<BarSeries>,
     /// The bars of a group stand on each other: parts of a whole.
     pub stacked: bool,
+    /// Groups rather than series are what is compared, so that each group has its colour. There is one series then.
+    pub by_group: bool,
+}
+
+impl Bars {
+    /// Values side by side.
+    pub fn side_by_side(groups: Vec<String>, y: Axis, series: Vec<BarSeries>) -> Bars {
+        Bars { groups, y, series, stacked: false, by_group: false }
+    }
 }
 
 /// A bar in every group.
@@ -173,6 +206,19 @@ pub struct BarSeries {
     pub values: Vec<Option<f64>>,
     /// Half the widths of the 95 % confidence intervals.
     pub half_widths: Vec<Option<f64>>,
+}
+
+impl BarSeries {
+    /// A value and half of its interval, if there is one, for each group.
+    pub fn new(name: impl Into<String>, values: Vec<Option<f64>>, half_widths: Vec<Option<f64>>) -> BarSeries {
+        BarSeries { name: name.into(), values, half_widths }
+    }
+
+    /// Values without intervals.
+    pub fn plain(name: impl Into<String>, values: Vec<Option<f64>>) -> BarSeries {
+        let half_widths = vec![None; values.len()];
+        BarSeries::new(name, values, half_widths)
+    }
 }
 
 /// A window of simulated time.
@@ -211,23 +257,41 @@ fn facets(chart: Chart, per_chart: usize, names: &[String]) -> Vec<Chart> {
         let of = index * per_chart..((index + 1) * per_chart).min(count);
         let content = match &chart.content {
             Content::Lines(lines) => {
-                let extent_of = |axis: &Axis, of: fn(&(f64, f64)) -> f64| Axis {
-                    cover: Some(extent(lines.series.iter().flat_map(|line| line.points.iter().map(of)))),
-                    ..axis.clone()
-                };
-                let (x, y) = (extent_of(&lines.x, |point| point.0), extent_of(&lines.y, |point| point.1));
+                let (x, y) = (shared(&lines.x, lines, per_chart, |point| point.0), shared(&lines.y, lines, per_chart, |point| point.1));
                 Content::Lines(Lines { x, y, series: lines.series[of].to_vec(), ..lines.clone() })
             }
             Content::Bars(bars) => {
-                let cover = Some(extent(bars.series.iter().flat_map(|series| series.values.iter().flatten().copied())));
-                Content::Bars(Bars { y: Axis { cover, ..bars.y.clone() }, series: bars.series[of].to_vec(), ..bars.clone() })
+                let values = |series: &[BarSeries]| extent(series.iter().flat_map(|series| series.values.iter().flatten().copied()));
+                let extents: Vec<(f64, f64)> = bars.series.chunks(per_chart).map(values).collect();
+                Content::Bars(Bars { y: bars.y.covering(&extents), series: bars.series[of].to_vec(), ..bars.clone() })
             }
             timeline => timeline.clone(),
         };
         let name = names.get(index).map_or_else(|| format!("part {}", index + 1), Clone::clone);
-        Chart { id: format!("{}-{}", chart.id, index + 1), title: format!("{}: {name}", chart.title), content }
+        let yardsticks = chart.yardsticks.clone();
+        Chart { yardsticks, ..Chart::new(format!("{}-{}", chart.id, index + 1), format!("{}: {name}", chart.title), content) }
     };
     (0..count.div_ceil(per_chart)).map(part).collect()
+}
+
+/// The axis with what the lines of all charts need of it.
+fn shared(axis: &Axis, lines: &Lines, per_chart: usize, of: fn(&(f64, f64)) -> f64) -> Axis {
+    let values = |lines: &[Line]| extent(lines.iter().flat_map(|line| line.points.iter().map(of)));
+    axis.covering(&lines.series.chunks(per_chart).map(values).collect::<Vec<_>>())
+}
+
+/// Charts whose values are further apart do not share an axis: on it some would be a line at its edge.
+const SHARED_RATIO_MAX: f64 = 1e4;
+
+impl Axis {
+    /// The axis that charts with these extents share, unless it would span more than four decades.
+    fn covering(&self, extents: &[(f64, f64)]) -> Axis {
+        let (min, max) = extents.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |all, one| (all.0.min(one.0), all.1.max(one.1)));
+        // Of a linear axis, which begins at zero, the least top decides.
+        let least = if self.log { min } else { extents.iter().map(|extent| extent.1).fold(f64::INFINITY, f64::min) };
+        let is_shared = max <= 0.0 || least > 0.0 && max <= SHARED_RATIO_MAX * least;
+        Axis { cover: is_shared.then_some((min, max)), ..self.clone() }
+    }
 }
 
 /// The least and the greatest of these.

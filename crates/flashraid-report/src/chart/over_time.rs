@@ -17,22 +17,17 @@ pub fn of_run(report: &Value) -> Vec<Chart> {
     let times: Vec<Line> = times.iter().map(|(name, key)| line(name, key, 1.0)).collect();
     let (of_times, times) = in_one_unit("response", times);
     let charts = [
-        chart("time-response", "Response time over time", of_times, times),
-        chart("time-iops", "Requests done over time", Axis::linear("requests per second"), vec![line("reads and writes", "iops", 1.0)]),
-        chart(
-            "time-outstanding",
-            "Requests outstanding over time",
-            Axis::linear("requests"),
-            vec![line("outstanding", "outstanding", 1.0)],
-        ),
+        chart("time-response", "Response time over the run", of_times, times),
+        chart("time-iops", "Throughput", Axis::linear("requests per second"), vec![line("reads and writes", "iops", 1.0)]),
+        chart("time-outstanding", "Requests outstanding", Axis::linear("requests"), vec![line("outstanding", "outstanding", 1.0)]),
         chart(
             "time-amplification",
-            "Write amplification over time",
+            "Write amplification over the run",
             Axis::linear("(written + moved) / written"),
             vec![line("of what requests write", "write_amplification", 1.0)],
         ),
-        chart("time-cache", "Write cache over time", Axis::linear("full, %"), vec![line("occupancy", "cache_occupancy", 100.0)]),
-        chart("time-rebuild", "Rebuilding over time", Axis::linear("rebuilt, %"), vec![line("strips rebuilt", "rebuilt_fraction", 100.0)]),
+        chart("time-cache", "Write cache occupancy", Axis::linear("full, %"), vec![line("occupancy", "cache_occupancy", 100.0)]),
+        chart("time-rebuild", "Rebuild progress", Axis::linear("rebuilt, %"), vec![line("strips rebuilt", "rebuilt_fraction", 100.0)]),
     ];
     let of_members = |key: &str, scale: f64| -> Vec<Line> {
         let members = report["over_time"]["members"].as_array().into_iter().flatten().enumerate();
@@ -40,9 +35,9 @@ pub fn of_run(report: &Value) -> Vec<Chart> {
     };
     let (of_operations, operations) = in_one_unit("response of a page operation", of_members("response_us", 1.0));
     let members = [
-        chart("member-utilisation", "Utilisation of members over time", Axis::linear("time of dies, %"), of_members("utilisation", 100.0)),
-        chart("member-response", "Response time of members over time", of_operations, operations),
-        chart("member-queue", "Page operations in members over time", Axis::linear("page operations"), of_members("queue", 1.0)),
+        chart("member-utilisation", "Member utilisation", Axis::linear("time of dies, %"), of_members("utilisation", 100.0)),
+        chart("member-response", "Member response time", of_operations, operations),
+        chart("member-queue", "Member queue depth", Axis::linear("page operations"), of_members("queue", 1.0)),
     ];
     let members = members.into_iter().flatten().flat_map(of_eight);
     charts.into_iter().flatten().chain(members).collect()

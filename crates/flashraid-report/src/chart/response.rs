@@ -13,7 +13,7 @@ pub fn distribution<'a>(responses: impl IntoIterator<Item = (String, &'a Value)>
     let percent = |line: Line| Line { points: line.points.iter().map(|(x, share)| (*x, share * 100.0)).collect(), ..line };
     let series = series.into_iter().map(percent).collect();
     let lines = Lines { steps: true, ..Lines::plain(Axis::log(format!("response, {unit}")), Axis::linear("share of requests, %"), series) };
-    Chart::of_lines("response-cdf", "Share of the requests that took no longer", lines)
+    Chart::of_lines("response-cdf", "Response-time CDF", lines)
 }
 
 /// The same from the other end: how many took longer, both axes logarithmic, so that the tail can be read.
@@ -30,7 +30,7 @@ pub fn tail<'a>(responses: impl IntoIterator<Item = (String, &'a Value)>) -> Opt
     };
     let series = series.into_iter().map(beyond).collect();
     let (x, y) = (Axis::log(format!("response, {unit}")), Axis::log("share of requests, %"));
-    Chart::of_lines("response-tail", "Share of the requests that took longer", Lines { steps: true, ..Lines::plain(x, y, series) })
+    Chart::of_lines("response-tail", "Response-time tail (1 − CDF)", Lines { steps: true, ..Lines::plain(x, y, series) })
 }
 
 /// Points (response time, share of the requests that took no longer), and the unit of time.

@@ -73,14 +73,11 @@ pub fn timeline(report: &Value) -> Option<Chart> {
     let destages: Vec<_> = entries("destages").filter_map(destage).collect();
     let members = report["members"].as_array().map_or(1, Vec::len).max(1) as u32;
     let dies = report["config"]["ssd"]["geometry"]["dies"].as_u64().unwrap_or(1).max(1) as u32;
-    Some(Chart {
-        id: "timeline".to_owned(),
-        title: match destages.is_empty() {
-            true => "Response time of each request when it is done, and collections".to_owned(),
-            false => "Response time of each request when it is done, destages and collections".to_owned(),
-        },
-        content: Content::Timeline(Timeline { window_ms, members, dies, unit, requests, collections, destages }),
-    })
+    let title = match destages.is_empty() {
+        true => "Requests by the time they are done, and collections",
+        false => "Requests by the time they are done, destages and collections",
+    };
+    Some(Chart::new("timeline", title, Content::Timeline(Timeline { window_ms, members, dies, unit, requests, collections, destages })))
 }
 
 #[cfg(test)]

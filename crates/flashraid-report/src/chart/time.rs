@@ -20,21 +20,16 @@ pub fn where_it_went(report: &Value) -> Option<Chart> {
     let groups: Vec<(&str, &str)> = SHARES.into_iter().filter(|(share, _)| report["time_us"][*share].is_object()).collect();
     let total = |share: &str| PARTS.iter().filter_map(|name| part(share, name)).sum::<f64>();
     let (unit, scale) = unit_of(groups.iter().map(|(share, _)| total(share)).fold(0.0, f64::max));
-    let series = PARTS.iter().map(|name| BarSeries {
-        name: (*name).to_owned(),
-        values: groups.iter().map(|(share, _)| part(share, name).map(|us| us / scale)).collect(),
-        half_widths: vec![None; groups.len()],
+    let series = PARTS.iter().map(|name| {
+        let values = groups.iter().map(|(share, _)| part(share, name).map(|us| us / scale));
+        BarSeries::plain(*name, values.collect())
     });
     let series: Vec<BarSeries> = series.filter(|part| part.values.iter().flatten().any(|value| *value > 0.0)).collect();
-    (!series.is_empty()).then(|| Chart {
-        id: "time-parts".to_owned(),
-        title: "Parts of the response time".to_owned(),
-        content: Content::Bars(Bars {
-            groups: groups.iter().map(|(_, name)| (*name).to_owned()).collect(),
-            y: Axis::linear(format!("mean response, {unit}")),
-            series,
-            stacked: true,
-        }),
+    let groups = groups.iter().map(|(_, name)| (*name).to_owned()).collect();
+    let y = Axis::linear(format!("mean response, {unit}"));
+    (!series.is_empty()).then(|| {
+        let bars = Bars { stacked: true, ..Bars::side_by_side(groups, y, series) };
+        Chart::new("time-parts", "Parts of the response time", Content::Bars(bars))
     })
 }
 

@@ -1,16 +1,30 @@
 //! Results as one self-contained page, which opens without a network and asks nobody for anything.
 
+mod capacity;
 mod part;
 mod sketch;
 
-use super::chart::Chart;
+use serde::Serialize;
+
+use super::chart::{Chart, Colours, Content};
 use super::picture;
 use super::sheet::{Sheet, Tone};
 
 pub use part::{Part, Tile, of_grid, of_run};
 
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("charts.js");
+/// What draws the charts, as one function.
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n(() => {\n",
+    include_str!("script/look.js"),
+    include_str!("script/ticks.js"),
+    include_str!("script/frame.js"),
+    include_str!("script/lines.js"),
+    include_str!("script/bars.js"),
+    include_str!("script/timeline.js"),
+    include_str!("script/start.js"),
+    "})();\n"
+);
 /// What works without charts: contents, exports of tables, copies of texts.
 const ACTIONS: &str = include_str!("actions.js");
 /// The charting library, as published (npm package uplot 1.6.32).
@@ -33,7 +47,7 @@ impl Page<'_> {
     /// The page as HTML.
     pub fn html(&self) -> String {
         let title = escape(self.title);
-        let heading = if self.parts.len() == 1 { String::new() } else { format!("<h1 class=\"whole\">{title}</h1>\n") };
+        let heading = if self.parts.len() == 1 { String::new() } else { format!("<h1 class=\"whole\">{title}</h1>\n{}", self.answers()) };
         let level = if self.parts.len() == 1 { 1 } else { 2 };
         let parts: String = self.parts.iter().enumerate().map(|(index, part)| self.part(index, part, level)).collect();
         let contents: String = self.parts.iter().enumerate().map(|(index, part)| self.contents(index, part)).collect();
@@ -48,6 +62,15 @@ impl Page<'_> {
             footer = footer(),
             scripts = self.scripts(),
         )
+    }
+
+    /// What each part says, with a link to it.
+    fn answers(&self) -> String {
+        let answer = |(index, part): (usize, &Part)| {
+            let headline = part.headline.as_ref().map_or(String::new(), |text| format!("<span>{}</span>", escape(text)));
+            format!("<li><a href=\"#{}result\">{}</a>{headline}</li>\n", self.prefix(index), escape(&part.title))
+        };
+        format!("<ol class=\"answers\">\n{}</ol>\n", self.parts.iter().enumerate().map(answer).collect::<String>())
     }
 
     /// What the names of a part's elements begin with.
@@ -65,18 +88,27 @@ impl Page<'_> {
         };
         let tiles: String = part.tiles.iter().map(tile).collect();
         let tiles = if tiles.is_empty() { tiles } else { format!("<dl class=\"tiles\">\n{tiles}</dl>\n") };
-        let facts: String = part.facts.iter().map(|fact| format!("<li>{}</li>\n", escape(fact))).collect();
-        let facts = if facts.is_empty() { facts } else { format!("<ul class=\"facts\">\n{facts}</ul>\n") };
+        let list = |class: &str, texts: &[String]| match texts {
+            [] => String::new(),
+            texts => format!(
+                "<ul class=\"{class}\">\n{}</ul>\n",
+                texts.iter().map(|text| format!("<li>{}</li>\n", escape(text))).collect::<String>()
+            ),
+        };
         let sketch = part.sketch.as_deref().map_or(String::new(), |sketch| format!("<figure class=\"sketch\">\n{sketch}</figure>\n"));
         let tables = |sheets: &[Sheet], from: usize| -> String {
             sheets.iter().enumerate().map(|(index, sheet)| table(sheet, &format!("{prefix}table-{}", from + index))).collect()
         };
-        let charts = if part.charts.is_empty() { "" } else { "<div class=\"charts\"></div>\n" };
+        // Said once rather than below each chart.
+        let hint = "<p class=\"hint\">Drag across a chart to zoom, double-click to see everything; with a chart in focus the arrow keys read values.</p>";
+        let charts = if part.charts.is_empty() { String::new() } else { format!("{hint}\n<div class=\"charts\"></div>\n") };
         let texts: String = part.texts.iter().enumerate().map(|(index, text)| text_block(text, &format!("{prefix}text-{index}"))).collect();
         format!(
-            "<article id=\"{prefix}result\">\n<header class=\"first\">\n<div>\n<h{level}>{title}</h{level}>\n{headline}{tiles}{facts}</div>\n{sketch}</header>\n\
-             <div class=\"tables\">\n{summary}</div>\n{charts}<div class=\"tables\">\n{details}</div>\n{texts}</article>\n",
+            "<article id=\"{prefix}result\">\n<header class=\"first\">\n<div>\n<h{level}>{title}</h{level}>\n{headline}{tiles}</div>\n{sketch}</header>\n\
+             <div class=\"tables\">\n{summary}</div>\n{facts}{charts}<div class=\"tables\">\n{details}</div>\n{remarks}{texts}</article>\n",
             title = escape(&part.title),
+            facts = list("facts", &part.facts),
+            remarks = list("facts remarks", &part.remarks),
             summary = tables(&part.summary, 0),
             details = tables(&part.details, part.summary.len()),
         )
@@ -111,9 +143,11 @@ impl Page<'_> {
         if charts.is_empty() {
             return format!("<script>\n{ACTIONS}</script>\n");
         }
+        let colours = Colours::of(charts.iter().flatten());
+        let drawn: Vec<Vec<Drawn>> = charts.iter().map(|part| part.iter().map(|chart| Drawn::of(chart, &colours)).collect()).collect();
         // Inside a script element only this character could end it.
-        let data = serde_json::to_string(&charts).expect("charts are plain data").replace('<', "\\u003c");
-        let pictures: String = charts.iter().flatten().filter_map(embedded).collect();
+        let data = serde_json::to_string(&drawn).expect("charts are plain data").replace('<', "\\u003c");
+        let pictures: String = charts.iter().flatten().filter_map(|chart| embedded(chart, &colours)).collect();
         format!(
             "<noscript><p>The charts need JavaScript; the tables do not.</p></noscript>\n{pictures}\
              <script type=\"application/json\" id=\"charts-data\">{data}</script>\n<script>{UPLOT_SCRIPT}</script>\n\
@@ -122,9 +156,39 @@ impl Page<'_> {
     }
 }
 
+/// A chart with its look, as the script gets it.
+#[derive(Serialize)]
+struct Drawn<'a> {
+    #[serde(flatten)]
+    chart: &'a Chart,
+    look: Look,
+}
+
+/// What a chart's picture has, too: places of its names in the palette, ends of its axes.
+#[derive(Serialize)]
+struct Look {
+    colours: Vec<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    across: Option<(f64, f64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upwards: Option<(f64, f64)>,
+    marked: bool,
+}
+
+impl<'a> Drawn<'a> {
+    fn of(chart: &'a Chart, colours: &Colours) -> Drawn<'a> {
+        let (across, upwards, marked) = match &chart.content {
+            Content::Lines(lines) => (Some(lines.across()), Some(lines.upwards()), lines.is_marked()),
+            Content::Bars(bars) => (None, Some(bars.range()), false),
+            Content::Timeline(_) => (None, None, false),
+        };
+        Drawn { chart, look: Look { colours: colours.of_chart(chart), across, upwards, marked } }
+    }
+}
+
 /// The picture of a chart as the page keeps it, to be saved from there.
-fn embedded(chart: &Chart) -> Option<String> {
-    let svg = picture::draw(chart).ok()?;
+fn embedded(chart: &Chart, colours: &Colours) -> Option<String> {
+    let svg = picture::draw(chart, colours).ok()?;
     // What would end the element or change how it is read can't stand in it; names in pictures are escaped, so that this is never the case.
     let harmful = ["</script", "<!--", "<script"].iter().any(|text| svg.contains(text));
     (!harmful).then(|| format!("<script type=\"image/svg+xml\" id=\"picture-{}\">{svg}</script>\n", escape(&chart.id)))
@@ -222,7 +286,7 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::{Axis, Content, Line, Lines};
+    use crate::chart::{Axis, Line, Lines};
 
     #[test]
     fn long_cells_break_and_wide_tables_get_the_page() {
@@ -249,16 +313,17 @@ mod tests {
             levels: Vec::new(),
             marks: vec![(text.to_owned(), 0.5)],
         };
-        let chart = Chart { id: "c".to_owned(), title: text.to_owned(), content: Content::Lines(lines) };
+        let chart = Chart::new("c", text, Content::Lines(lines));
         Part {
             title: text.to_owned(),
             headline: Some(text.to_owned()),
             tiles: vec![Tile { name: text.to_owned(), value: text.to_owned(), note: Some(text.to_owned()), tone: Tone::Worse }],
-            facts: vec![text.to_owned()],
             sketch: None,
             summary: vec![sheet],
+            facts: vec![text.to_owned()],
             details: Vec::new(),
             charts: vec![chart],
+            remarks: vec![text.to_owned()],
             texts: vec![Text { title: "Configuration", about: text.to_owned(), text: text.to_owned(), file: "a.toml" }],
         }
     }

@@ -4,7 +4,7 @@ use flashraid::Report;
 use flashraid::report::{Load, Mark, PERCENTILES};
 use serde_json::Value;
 
-use super::{Text, sketch};
+use super::{Text, capacity, sketch};
 use crate::chart::{self, Chart};
 use crate::grid::Grid;
 use crate::number;
@@ -21,16 +21,18 @@ pub struct Part {
     pub headline: Option<String>,
     /// The figures that are looked at first.
     pub tiles: Vec<Tile>,
-    /// Remarks below them.
-    pub facts: Vec<String>,
     /// A drawing of the array, as SVG.
     pub sketch: Option<String>,
     /// The tables above the charts.
     pub summary: Vec<Sheet>,
+    /// What has to be known to read these tables: marks, warnings.
+    pub facts: Vec<String>,
     /// The tables below them.
     pub details: Vec<Sheet>,
     /// Charts.
     pub charts: Vec<Chart>,
+    /// Where workloads come from, and what else need not be known first.
+    pub remarks: Vec<String>,
     /// Texts at the end, such as the configuration.
     pub texts: Vec<Text>,
 }
@@ -47,21 +49,29 @@ pub struct Tile {
     pub tone: Tone,
 }
 
+impl Tile {
+    /// A figure that is neither good nor bad in itself.
+    pub fn plain(name: &str, value: String, note: Option<String>) -> Tile {
+        Tile { name: name.to_owned(), value, note, tone: Tone::Plain }
+    }
+}
+
 /// The part of a run.
 pub fn of_run(title: &str, report: &Report, document: &Value) -> Part {
     let sheets = tables::sheets(report);
     // What was run, its response times, and where they went.
     let split = sheets.len().min(if report.time_us.all.is_some() { 3 } else { 2 });
-    let details = sheets[split..].to_vec();
+    let remarks: Vec<String> = report.workload_note.iter().chain(&report.trace_notes).cloned().collect();
     Part {
         title: title.to_owned(),
         headline: Some(headline(report)),
         tiles: tiles(report),
-        facts: tables::notes(report),
-        sketch: Some(sketch::of(&report.config)),
+        facts: tables::notes(report).into_iter().filter(|note| !remarks.contains(note)).collect(),
+        sketch: Some(sketch::of(&[&report.config])),
         summary: sheets[..split].to_vec(),
-        details,
+        details: sheets[split..].to_vec(),
         charts: chart::of_run(document),
+        remarks,
         texts: again(&report.config, report.seed).into_iter().collect(),
     }
 }
@@ -70,39 +80,42 @@ pub fn of_run(title: &str, report: &Report, document: &Value) -> Part {
 pub fn of_grid(title: &str, grid: &Grid) -> Part {
     let sheets = grid.sheets();
     let split = sheets.len().min(1);
-    let first = grid.points.iter().find_map(|point| point.reports.first());
-    let config = first.map_or(&Value::Null, |report| &report["config"]);
+    let firsts: Vec<&Value> = grid.points.iter().filter_map(|point| point.reports.first()).collect();
+    let configs: Vec<&Value> = firsts.iter().map(|report| &report["config"]).collect();
+    let config = configs.first().copied().unwrap_or(&Value::Null);
     let seeds = grid.points.iter().map(|point| point.reports.len()).max().unwrap_or(0);
-    let plain = |name: &str, value: String, note: Option<String>| Tile { name: name.to_owned(), value, note, tone: Tone::Plain };
     let varied = grid.axes.iter().map(|axis| axis.key.as_str()).collect::<Vec<_>>().join(", ");
     let count = grid.points.len().to_string();
     let mut tiles = vec![match varied.as_str() {
-        "" => plain("points", count, Some("nothing varied".to_owned())),
+        "" => Tile::plain("points", count, Some("nothing varied".to_owned())),
         // Runs side by side have names instead of a key.
-        RESULT_KEY => plain("runs", count, None),
-        varied => plain("points", count, Some(varied.to_owned())),
+        RESULT_KEY => Tile::plain("runs", count, None),
+        varied => Tile::plain("points", count, Some(varied.to_owned())),
     }];
-    if seeds > 1 {
-        tiles.push(plain("seeds of each", seeds.to_string(), Some("± is a 95 % confidence interval".to_owned())));
+    let requests = firsts.iter().filter_map(|report| report["requests"]["all"].as_u64()).max();
+    let requests = requests.map(|requests| format!("up to {} each", number::counted(requests, "request")));
+    match seeds {
+        0 | 1 => tiles.push(Tile::plain("seeds of each", seeds.to_string(), requests)),
+        _ => tiles.push(Tile::plain("seeds of each", seeds.to_string(), Some("± is a 95 % confidence interval".to_owned()))),
     }
-    if let Some((best, mean)) = grid.best() {
-        tiles.push(Tile {
-            name: "least mean response".to_owned(),
-            value: number::duration_us(mean),
-            note: Some(grid.points[best].label()),
-            tone: Tone::Plain,
-        });
-    }
-    let seed = first.and_then(|report| report["seed"].as_u64()).unwrap_or(1);
+    tiles.extend(capacity::tile(&configs));
+    let notes = |report: &&Value| -> Vec<String> {
+        let lists = report["trace_notes"].as_array().into_iter().flatten();
+        lists.chain([&report["workload_note"]]).filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let origins: Vec<String> = firsts.iter().flat_map(notes).collect();
+    let (remarks, warnings): (Vec<String>, Vec<String>) = grid.notes().into_iter().partition(|note| origins.contains(note));
+    let seed = firsts.first().and_then(|report| report["seed"].as_u64()).unwrap_or(1);
     Part {
         title: title.to_owned(),
         headline: grid.conclusion(),
         tiles,
-        facts: std::iter::once(grid.legend()).chain(grid.doubts()).chain(grid.notes()).collect(),
-        sketch: config.is_object().then(|| sketch::of(config)),
+        sketch: config.is_object().then(|| sketch::of(&configs)),
         summary: sheets[..split].to_vec(),
+        facts: std::iter::once(grid.legend()).chain(grid.doubts()).chain(warnings).collect(),
         details: sheets[split..].to_vec(),
         charts: chart::of_grid(grid),
+        remarks: chart::equal_figures(grid).into_iter().chain(remarks).collect(),
         texts: again(config, seed).into_iter().collect(),
     }
 }
@@ -193,7 +206,7 @@ fn deepest(report: &Report) -> Option<(String, f64)> {
 }
 
 fn tiles(report: &Report) -> Vec<Tile> {
-    let tile = |name: &str, value: String, note: Option<String>| Tile { name: name.to_owned(), value, note, tone: Tone::Plain };
+    let tile = Tile::plain;
     let times = &report.response_us;
     let mut tiles = Vec::new();
     if let Some(mean) = times.all.mean {
@@ -229,6 +242,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
         }
         (None, None) => {}
     }
+    tiles.extend(capacity::tile(&[&report.config]));
     let load = report.verdict.load.name();
     let (verdict, note, tone) = match (report.verdict.load, report.verdict.steady_from_ns) {
         (Load::DataLost, _) => (load, Mark::DataLost.explanation().to_owned(), Tone::Worse),

@@ -3,21 +3,41 @@
 use serde_json::Value;
 
 use super::escape;
+use crate::number;
 
 /// Most members that are drawn one by one.
 const MEMBERS_MAX: u64 = 12;
 const WIDTH: u64 = 440;
 const MARGIN: u64 = 8;
+/// Members on a row at most.
+const PER_ROW: u64 = 8;
+/// Where the line runs that connects rows.
+const TRUNK: u64 = 4;
 
-/// The drawing, as SVG; colours are those of the page.
-pub fn of(config: &Value) -> String {
+/// Room between rows of members: for the line that connects a row.
+const GAP: u64 = 28;
+const HEIGHT: u64 = 58;
+
+/// The drawing, as SVG; colours are those of the page. Where configurations differ, it says in how many ways, and draws the first.
+pub fn of(configs: &[&Value]) -> String {
+    let nothing = Value::Null;
+    let config = configs.first().copied().unwrap_or(&nothing);
     let array = &config["array"];
     let members = array["members"].as_u64().unwrap_or(1).max(1);
-    let level = array["level"].as_str().unwrap_or("single");
-    let dies = ["dies", "elements"].iter().find_map(|key| config["ssd"]["geometry"][*key].as_u64()).unwrap_or(1).max(1);
-    let device = config["ssd"]["preset"].as_str().unwrap_or("SSD");
-    let scheme = config["coordination"]["scheme"].as_str().unwrap_or("local");
-    let cache = config["cache"]["policy"].as_str().filter(|policy| *policy != "none");
+    let dies = config["ssd"]["geometry"]["dies"].as_u64().unwrap_or(1).max(1);
+    let text = |value: &Value, default: &str| value.as_str().unwrap_or(default).to_owned();
+    let level = one_of(configs, "RAID levels", |config| match config["array"]["level"].as_str() {
+        None | Some("single") => "host interface".to_owned(),
+        Some(level) => format!("controller: {}", level.to_uppercase().replacen("RAID", "RAID-", 1)),
+    });
+    let scheme =
+        one_of(configs, "schemes of collection", |config| format!("{} collection", text(&config["coordination"]["scheme"], "local")));
+    let device = one_of(configs, "kinds of SSD", |config| text(&config["ssd"]["preset"], "SSD"));
+    let workload = one_of(configs, "workloads", super::part::workload);
+    let cache = one_of(configs, "write caches", |config| match config["cache"]["policy"].as_str() {
+        Some(policy) if policy != "none" => format!("write cache: {policy}"),
+        _ => String::new(),
+    });
     let failing: Vec<u64> = match &array["failure"] {
         Value::Array(failures) => failures.iter().filter_map(|failure| failure["member"].as_u64()).collect(),
         failure => failure["member"].as_u64().into_iter().collect(),
@@ -32,53 +52,72 @@ pub fn of(config: &Value) -> String {
     let boxes = drawn + spares + u64::from(left_out > 0);
     let middle = WIDTH / 2;
     let mut svg = String::new();
-    let workload = super::part::workload(config);
-    svg += &frame(middle - 110, 4, 220, 30, "host", &shortened(&workload, 30));
-    svg += &line(middle, 34, middle, 52);
-    let controller = match level {
-        "single" => "host interface".to_owned(),
-        level => format!("controller: {}", level.to_uppercase().replacen("RAID", "RAID-", 1)),
-    };
-    let cache_height = if cache.is_some() { 22 } else { 0 };
-    svg += &frame(middle - 190, 52, 380, 40 + cache_height, "controller", &format!("{controller}, {scheme} collection"));
-    if let Some(policy) = cache {
-        svg += &frame(middle - 120, 84, 240, 22, "cache", &format!("write cache: {policy}"));
+    svg += &frame((middle - 110, 4), (220, 30), "host", &shortened(&workload, 30));
+    svg += &line((middle, 34), (middle, 52));
+    let cache_height = if cache.is_empty() { 0 } else { 22 };
+    svg += &frame((middle - 190, 52), (380, 40 + cache_height), "controller", &format!("{level}, {scheme}"));
+    if !cache.is_empty() {
+        svg += &frame((middle - 120, 84), (240, 22), "cache", &cache);
     }
     let (bus, top) = (108 + cache_height, 122 + cache_height);
-    svg += &line(middle, 92 + cache_height, middle, bus);
+    svg += &line((middle, 92 + cache_height), (middle, bus));
 
     // As many on a row as have room for their names.
-    let per_row = boxes.min(7);
-    let rows = boxes.div_ceil(per_row);
+    let rows = boxes.div_ceil(PER_ROW);
+    let per_row = boxes.div_ceil(rows);
     let step = (WIDTH - 2 * MARGIN) / per_row;
-    let (width, height) = (step.min(110) - 8, 58);
-    for index in 0..boxes {
-        let (row, column) = (index / per_row, index % per_row);
+    let width = step.min(110) - 6;
+    for row in 0..rows {
         let on_row = per_row.min(boxes - row * per_row);
-        let left = (WIDTH - on_row * step) / 2 + column * step + (step - width) / 2;
-        let y = top + row * (height + 16);
-        let (class, name) = match index {
-            index if index < drawn && failing.contains(&index) => ("member failing", format!("SSD {index}")),
-            index if index < drawn => ("member", format!("SSD {index}")),
-            index if left_out > 0 && index == drawn => ("more", format!("… {members} SSDs")),
-            index => ("member spare", format!("spare {}", members + index - drawn - u64::from(left_out > 0))),
-        };
-        let middle_of = left + width / 2;
-        if row == 0 {
-            svg += &line(middle_of, bus, middle_of, y);
+        let (begin, y) = ((WIDTH - on_row * step) / 2, top + row * (HEIGHT + GAP));
+        let centre = |column: u64| begin + column * step + step / 2;
+        // Rows below the first hang on a line at the left edge.
+        let (bus_y, first) = (y - (top - bus), if rows > 1 { TRUNK } else { centre(0).min(middle) });
+        svg += &line((first, bus_y), (centre(on_row - 1).max(if row == 0 { middle } else { 0 }), bus_y));
+        if row > 0 {
+            svg += &line((TRUNK, bus_y - HEIGHT - GAP), (TRUNK, bus_y));
         }
-        svg += &frame(left, y, width, height, class, &name);
-        if class != "more" {
-            svg += &die_grid(left, y, width, dies);
+        for column in 0..on_row {
+            let index = row * per_row + column;
+            let (class, name) = match index {
+                index if index < drawn && failing.contains(&index) => ("member failing", format!("SSD {index}")),
+                index if index < drawn => ("member", format!("SSD {index}")),
+                index if left_out > 0 && index == drawn => ("more", format!("… {members} SSDs")),
+                index => ("member spare", format!("spare {}", members + index - drawn - u64::from(left_out > 0))),
+            };
+            let left = centre(column) - width / 2;
+            if class != "more" {
+                svg += &line((centre(column), bus_y), (centre(column), y));
+            }
+            svg += &frame((left, y), (width, HEIGHT), class, &name);
+            if class != "more" {
+                svg += &die_grid(left, y, width, dies);
+            }
         }
     }
-    let row_ends = |column: u64| (WIDTH - per_row * step) / 2 + column * step + step / 2;
-    svg += &line(row_ends(0).min(middle), bus, row_ends(per_row - 1).max(middle), bus);
-    let bottom = top + rows * (height + 16);
-    let member = format!("each SSD: {device}, {dies} {}", if dies == 1 { "die" } else { "dies" });
-    svg += &text(middle, bottom + 10, "caption", &member);
-    let said = format!("{members} members, {level}, {scheme} collection");
+    let bottom = top + rows * HEIGHT + (rows - 1) * GAP + 16;
+    let mut counts: Vec<u64> = configs.iter().map(|config| config["array"]["members"].as_u64().unwrap_or(1)).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    let varied = match counts.as_slice() {
+        [least, .., most] => format!("; compared: {least} to {most} SSDs"),
+        _ => String::new(),
+    };
+    svg += &text_at((middle, bottom + 10), "caption", &format!("each SSD: {device}, {}{varied}", number::counted(dies, "die")));
+    let said = format!("{}, {level}, {scheme}", number::counted(members, "member"));
     format!("<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"The array: {}\">\n{svg}</svg>\n", bottom + 18, escape(&said))
+}
+
+/// What all configurations have in common, or how many there are of it.
+fn one_of(configs: &[&Value], what: &str, of: impl Fn(&Value) -> String) -> String {
+    let mut found: Vec<String> = configs.iter().map(|config| of(config)).collect();
+    found.sort_unstable();
+    found.dedup();
+    match found.as_slice() {
+        [] => of(&Value::Null),
+        [one] => one.clone(),
+        several => format!("{} {what}", several.len()),
+    }
 }
 
 fn shortened(text: &str, most: usize) -> String {
@@ -88,19 +127,19 @@ fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-fn frame(x: u64, y: u64, width: u64, height: u64, class: &str, name: &str) -> String {
+fn frame((x, y): (u64, u64), (width, height): (u64, u64), class: &str, name: &str) -> String {
     let baseline = y + if height < 24 { height / 2 + 4 } else { 19 };
     format!(
         "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"4\" class=\"{class}\"/>\n{}",
-        text(x + width / 2, baseline, class, name)
+        text_at((x + width / 2, baseline), class, name)
     )
 }
 
-fn text(x: u64, y: u64, class: &str, text: &str) -> String {
+fn text_at((x, y): (u64, u64), class: &str, text: &str) -> String {
     format!("<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{}</text>\n", escape(text))
 }
 
-fn line(x1: u64, y1: u64, x2: u64, y2: u64) -> String {
+fn line((x1, y1): (u64, u64), (x2, y2): (u64, u64)) -> String {
     format!("<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>\n")
 }
 
@@ -128,7 +167,7 @@ mod tests {
             "ssd": { "preset": "ggc2014", "geometry": { "dies": 4 } },
             "cache": { "policy": "lawc" }, "coordination": { "scheme": "local" }, "workload": { "preset": "<hpc>" },
         });
-        let svg = of(&config);
+        let svg = of(&[&config]);
         assert_eq!((svg.matches("class=\"die\"").count(), svg.matches("<rect").count()), (6 * 4, 6 * 4 + 6 + 3));
         assert_eq!(svg.matches("<text").count(), 6 + 3 + 1);
         assert!(
@@ -139,8 +178,71 @@ mod tests {
 
     #[test]
     fn many_members_are_counted() {
-        let svg = of(&json!({ "array": { "members": 40, "level": "raid0" } }));
+        let svg = of(&[&json!({ "array": { "members": 40, "level": "raid0" } })]);
         assert!(svg.contains("SSD 11") && !svg.contains("SSD 12") && svg.contains("… 40 SSDs"));
-        assert!(of(&json!({})).contains("SSD 0"));
+        assert!(of(&[&json!({})]).contains("SSD 0") && of(&[]).contains("1 member"));
+    }
+
+    /// The lines of a drawing: (x1, y1), (x2, y2).
+    fn lines(svg: &str) -> Vec<[(u64, u64); 2]> {
+        let number = |element: &str, name: &str| -> u64 {
+            element.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        let ends = |element: &str| [("x1", "y1"), ("x2", "y2")].map(|(x, y)| (number(element, x), number(element, y)));
+        svg.split("<line ").skip(1).map(ends).collect()
+    }
+
+    #[test]
+    fn every_member_is_connected_to_the_controller() {
+        for members in 1..=12 {
+            let svg = of(&[&json!({ "array": { "members": members, "level": "raid0" } })]);
+            let lines = lines(&svg);
+            let meet = |a: &[(u64, u64); 2], b: &[(u64, u64); 2]| {
+                let within = |point: &(u64, u64), line: &[(u64, u64); 2]| {
+                    (line[0].0.min(line[1].0)..=line[0].0.max(line[1].0)).contains(&point.0)
+                        && (line[0].1.min(line[1].1)..=line[0].1.max(line[1].1)).contains(&point.1)
+                };
+                a.iter().any(|point| within(point, b)) || b.iter().any(|point| within(point, a))
+            };
+            // From the line below the controller along all lines that meet.
+            let mut reached = vec![false; lines.len()];
+            reached[1] = true;
+            for _ in 0..lines.len() {
+                for index in 0..lines.len() {
+                    reached[index] |=
+                        index > 0 && lines.iter().zip(&reached).any(|(line, is_reached)| *is_reached && meet(line, &lines[index]));
+                }
+            }
+            let drops = svg.split("class=\"member\"/>").count() - 1;
+            let tops: Vec<(u64, u64)> = svg
+                .split("<rect ")
+                .skip(1)
+                .filter(|rect| rect.split('>').next().unwrap().contains("class=\"member\""))
+                .map(|rect| {
+                    let number =
+                        |name: &str| rect.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse::<u64>().unwrap();
+                    (number("x") + number("width") / 2, number("y"))
+                })
+                .collect();
+            assert_eq!((drops, tops.len()), (members, members));
+            for top in tops {
+                let own =
+                    lines.iter().zip(&reached).any(|(line, reached)| *reached && line[1].1 == top.1 && line[1].0.abs_diff(top.0) <= 1);
+                assert!(own, "{members} members: nothing leads to the one at {top:?}: {lines:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_compared_is_counted() {
+        let config = |scheme: &str, members: u64| json!({ "array": { "level": "raid0", "members": members }, "coordination": { "scheme": scheme }, "ssd": { "preset": "ggc2014" } });
+        let configs = [config("local", 4), config("ideal", 4), config("local", 16)];
+        let svg = of(&configs.iter().collect::<Vec<_>>());
+        assert!(
+            ["controller: RAID-0, 2 schemes of collection", "compared: 4 to 16 SSDs", "each SSD: ggc2014"]
+                .iter()
+                .all(|text| svg.contains(text)),
+            "{svg}"
+        );
     }
 }

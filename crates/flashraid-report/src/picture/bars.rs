@@ -1,4 +1,4 @@
-//! Groups of bars, lying on their sides so that their names can be read (GGC Figs. 6 and 11).
+//! Groups of bars, lying on their sides so that their names can be read (GGC Figs. 6 and 11); on logarithmic axes dots with intervals.
 
 use std::error::Error;
 use std::ops::Range;
@@ -6,8 +6,8 @@ use std::ops::Range;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 
-use super::{Area, Drawn, FONT, GRID, INK, Key, KeyMark, PALETTE, TITLE, svg, tick, with_numbers};
-use crate::chart::Bars;
+use super::{Area, DOT, Drawn, FONT, GRID, INK, Key, KeyMark, Look, TITLE, svg, tick};
+use crate::chart::{Bars, ticks};
 use crate::number::three_digits;
 
 const BAR_HEIGHT: u32 = 20;
@@ -17,23 +17,19 @@ const GAP: u32 = 12;
 const FRAME: u32 = 94;
 
 /// Draws bars with their values; lines show 95 % confidence intervals where there are several seeds.
-pub fn draw(title: &str, bars: &Bars) -> Result<String, Box<dyn Error>> {
-    let values = || bars.series.iter().flat_map(|series| series.values.iter().zip(&series.half_widths));
-    let most = values().filter_map(|(value, width)| Some((*value)? + width.unwrap_or(0.0))).fold(f64::MIN_POSITIVE, f64::max);
-    let most =
-        if bars.stacked { (0..bars.groups.len()).map(|group| below(bars, bars.series.len(), group)).fold(most, f64::max) } else { most };
-    let most = bars.y.cover.map_or(most, |(_, max)| most.max(max));
-    let least = values().filter_map(|(value, _)| *value).chain(bars.y.cover.map(|(min, _)| min)).fold(most, f64::min);
-    let range = if bars.y.log { with_numbers(least * 0.5..most * 1.2) } else { 0.0..most * 1.05 };
+pub fn draw(title: &str, bars: &Bars, looks: &[Look]) -> Result<String, Box<dyn Error>> {
+    let (from, to) = bars.range();
     let group_height = BAR_HEIGHT * rows(bars) + GAP;
-    let entries = bars.series.iter().zip(PALETTE.iter().cycle());
-    let key = Key { entries: entries.map(|(series, colour)| (series.name.as_str(), KeyMark::Fill(colour.to_rgba()))).collect() };
+    let mark = |look: &Look| if bars.y.log { KeyMark::Dot(look.surface()) } else { KeyMark::Surface(look.surface()) };
+    // Groups have their names beside them.
+    let named = looks.iter().filter(|_| !bars.by_group);
+    let key = Key { entries: named.map(|look| (look.name.clone(), mark(look))).collect() };
     let height = FRAME + group_height * bars.groups.len() as u32;
     svg(height + key.height(), |area| {
         let (upper, lower) = area.split_vertically(height);
         match bars.y.log {
-            true => draw_in(&upper, title, bars, range.start, range.clone().log_scale()),
-            false => draw_in(&upper, title, bars, range.start, range.clone()),
+            true => draw_in(&upper, title, bars, looks, from, (from..to).log_scale().with_key_points(ticks::logarithmic(from, to))),
+            false => draw_in(&upper, title, bars, looks, from, from..to),
         }?;
         key.draw(&lower)
     })
@@ -49,12 +45,13 @@ fn below(bars: &Bars, series: usize, group: usize) -> f64 {
     bars.series[..series].iter().filter_map(|series| series.values[group]).sum()
 }
 
-fn draw_in<X>(area: &Area, title: &str, bars: &Bars, from: f64, x: X) -> Drawn
+fn draw_in<X>(area: &Area, title: &str, bars: &Bars, looks: &[Look], from: f64, x: X) -> Drawn
 where
     X: AsRangedCoord<Value = f64>,
     X::CoordDescType: ValueFormatter<f64>,
 {
-    let longest_name = bars.groups.iter().map(|name| name.chars().count() as u32 * 7).max().unwrap_or(0);
+    let group_name = |group: usize| if bars.by_group { looks[group].name.as_str() } else { bars.groups[group].as_str() };
+    let longest_name = (0..bars.groups.len()).map(|group| group_name(group).chars().count() as u32 * 7).max().unwrap_or(0);
     let mut chart = ChartBuilder::on(area)
         .caption(title, TITLE.into_font().color(&INK))
         .margin_right(60)
@@ -76,36 +73,33 @@ where
     let gap = f64::from(GAP) / f64::from(BAR_HEIGHT * rows(bars) + GAP);
     let thickness = (1.0 - gap) / f64::from(rows(bars));
     for (index, series) in bars.series.iter().enumerate() {
-        let colour = PALETTE[index % PALETTE.len()];
         let row = |group: usize| -> Range<f64> {
             let top = group as f64 + gap / 2.0 + if bars.stacked { 0.0 } else { thickness * index as f64 };
             top + thickness * 0.06..top + thickness * 0.94
         };
-        let drawn = series
-            .values
-            .iter()
-            .zip(&series.half_widths)
-            .enumerate()
-            .filter_map(|(group, (value, width))| Some((row(group), (*value)?, *width)));
-        let drawn: Vec<_> = drawn.collect();
-        if bars.stacked {
-            let part = |(group, value): (usize, &Option<f64>)| {
-                let (left, row) = (below(bars, index, group), row(group));
-                Some(Rectangle::new([(left, row.start), (left + (*value)?, row.end)], colour.filled()))
-            };
-            chart.draw_series(series.values.iter().enumerate().filter_map(part))?;
-            continue;
-        }
-        let rectangles = drawn.iter().map(|(row, value, _)| Rectangle::new([(from, row.start), (*value, row.end)], colour.filled()));
-        chart.draw_series(rectangles)?;
-        for (row, value, width) in drawn {
+        let look = |group: usize| &looks[if bars.by_group { group } else { index }];
+        for (group, (value, half)) in series.values.iter().zip(&series.half_widths).enumerate() {
+            let (Some(value), row) = (*value, row(group)) else { continue };
+            let style = look(group).surface();
+            if bars.stacked {
+                let left = below(bars, index, group);
+                chart.draw_series([Rectangle::new([(left, row.start), (left + value, row.end)], style)])?;
+                continue;
+            }
             let middle = (row.start + row.end) / 2.0;
-            if let Some(width) = width {
-                let ends = [((value - width).max(from), middle), (value + width, middle)];
+            if !bars.y.log {
+                chart.draw_series([Rectangle::new([(0.0, row.start), (value, row.end)], style)])?;
+            }
+            if let Some(half) = half {
+                let ends = [((value - half).max(from), middle), (value + half, middle)];
                 chart.draw_series([PathElement::new(ends, INK.stroke_width(2))])?;
             }
-            let (right, height) = chart.plotting_area().map_coordinate(&(value + width.unwrap_or(0.0), middle));
-            area.draw_text(&three_digits(value), &FONT.into_font().color(&INK), (right + 5, height - 7))?;
+            if bars.y.log {
+                chart.draw_series([Circle::new((value, middle), DOT, style)])?;
+            }
+            let (right, height) = chart.plotting_area().map_coordinate(&(value + half.unwrap_or(0.0), middle));
+            let beside = if bars.y.log { DOT as i32 } else { 0 };
+            area.draw_text(&three_digits(value), &FONT.into_font().color(&INK), (right + 5 + beside, height - 7))?;
         }
     }
     if bars.stacked {
@@ -115,37 +109,50 @@ where
             area.draw_text(&three_digits(whole), &FONT.into_font().color(&INK), (right + 5, height - 7))?;
         }
     }
-    for (group, name) in bars.groups.iter().enumerate() {
+    for group in 0..bars.groups.len() {
         let (_, y) = chart.plotting_area().map_coordinate(&(from.max(f64::MIN_POSITIVE), group as f64 + 0.5));
-        area.draw_text(name, &FONT.into_font().color(&INK), (10, y - 7))?;
+        area.draw_text(group_name(group), &FONT.into_font().color(&INK), (10, y - 7))?;
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::PALETTE;
     use super::*;
     use crate::chart::{Axis, BarSeries};
 
+    fn looks(names: &[&str]) -> Vec<Look> {
+        names.iter().zip(PALETTE).map(|(name, colour)| Look { name: (*name).to_owned(), colour, hollow: *name == "ideal" }).collect()
+    }
+
     #[test]
-    fn every_value_has_a_bar_and_its_number() {
-        let series =
-            BarSeries { name: "mean".to_owned(), values: vec![Some(8.0), Some(0.2), None], half_widths: vec![None, Some(0.1), None] };
-        for y in [Axis::linear("ms"), Axis::log("ms")] {
-            let bars =
-                Bars { groups: ["local", "ideal", "none"].map(str::to_owned).to_vec(), y, series: vec![series.clone()], stacked: false };
-            let picture = draw("title", &bars).unwrap();
-            assert_eq!(picture.matches("fill=\"#1C4FB6\"").count(), 2);
+    fn every_value_has_its_number_and_a_bar_or_a_dot() {
+        let series = BarSeries::new("mean", vec![Some(8.0), Some(0.2), None], vec![None, Some(0.1), None]);
+        for (y, element) in [(Axis::linear("ms"), "<rect "), (Axis::log("ms"), "<circle ")] {
+            let bars = Bars::side_by_side(["local", "ideal", "none"].map(str::to_owned).to_vec(), y, vec![series.clone()]);
+            let picture = draw("title", &bars, &looks(&["mean"])).unwrap();
+            let marks = picture.split(element).skip(1).filter(|mark| mark.split('>').next().unwrap().contains("fill=\"#1C4FB6\""));
+            assert_eq!(marks.count(), 2, "{picture}");
             assert!(["local", "ideal", "8.00", "0.200"].iter().all(|text| picture.contains(text)));
         }
     }
 
     #[test]
+    fn groups_that_are_compared_have_colours_of_their_own_and_yardsticks_no_surface() {
+        let series = BarSeries::plain("mean", vec![Some(8.0), Some(2.0)]);
+        let groups = ["local", "ideal"].map(str::to_owned).to_vec();
+        let bars = Bars { by_group: true, ..Bars::side_by_side(groups, Axis::linear("ms"), vec![series]) };
+        let picture = draw("title", &bars, &looks(&["local", "ideal"])).unwrap();
+        assert_eq!((picture.matches("fill=\"#1C4FB6\"").count(), picture.matches("fill=\"#D73E19\"").count()), (1, 0));
+        assert_eq!(picture.matches("stroke=\"#D73E19\"").count(), 1);
+    }
+
+    #[test]
     fn stacked_bars_begin_where_those_before_them_end() {
-        let part = |name: &str, value: f64| BarSeries { name: name.to_owned(), values: vec![Some(value)], half_widths: vec![None] };
-        let series = vec![part("queue", 2.0), part("flash", 6.0)];
-        let bars = Bars { groups: vec!["all".to_owned()], y: Axis::linear("ms"), series, stacked: true };
-        let picture = draw("title", &bars).unwrap();
+        let part = |name: &str, value: f64| BarSeries::plain(name, vec![Some(value)]);
+        let bars = Bars::side_by_side(vec!["all".to_owned()], Axis::linear("ms"), vec![part("queue", 2.0), part("flash", 6.0)]);
+        let picture = draw("title", &Bars { stacked: true, ..bars }, &looks(&["queue", "flash"])).unwrap();
         // The bar, not the square of the key below it.
         let bar = |colour: &str| -> (f64, f64) {
             let rectangles = picture.split("<rect ").skip(1).filter(|rectangle| rectangle.contains(colour));

@@ -7,133 +7,131 @@ use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{Area, Drawn, FONT, GRID, INK, Key, KeyMark, ORANGE, PALETTE, SKY, TITLE, VERMILLION, dashed, svg, tick, with_numbers};
-use crate::chart::{Axis, Lines};
+use super::{Area, Drawn, FONT, GRID, INK, Key, KeyMark, Look, ORANGE, SKY, TITLE, VERMILLION, dashed, svg, tick};
+use crate::chart::{Lines, ticks};
 
 const HEIGHT: u32 = 400;
 const BANDS: [RGBColor; 3] = [SKY, ORANGE, VERMILLION];
-/// Most points of a line that are marked each.
-const MARKED_MAX: usize = 40;
 
 /// Draws lines.
-pub fn draw(title: &str, lines: &Lines) -> Result<String, Box<dyn Error>> {
-    let points = || lines.series.iter().flat_map(|line| &line.points);
-    let x = range(points().map(|point| point.0).chain(lines.marks.iter().map(|mark| mark.1)), &lines.x);
-    let ends = lines.series.iter().flat_map(|line| {
-        let end = |(half, point): (&f64, &(f64, f64))| [point.1 - half, point.1 + half];
-        line.half_widths.iter().zip(&line.points).flat_map(end).filter(|end| !lines.y.log || *end > 0.0)
-    });
-    let levels = lines.levels.iter().map(|level| level.1);
-    let mut y = range(points().map(|point| point.1).chain(ends).chain(levels), &lines.y);
-    if !lines.y.log {
-        // The names of moments stand above the lines.
-        y.end /= 1.0 - 0.05 * lines.marks.len().min(4) as f64;
-    }
-    let key = key(lines);
-    let entries = Key { entries: key.iter().map(|(name, mark)| (name.as_str(), *mark)).collect() };
-    let picture = svg(HEIGHT + entries.height(), |area| {
+pub fn draw(title: &str, lines: &Lines, looks: &[Look]) -> Result<String, Box<dyn Error>> {
+    let range = |(from, to): (f64, f64)| from..to;
+    let (x, y) = (range(lines.across()), range(lines.upwards()));
+    let log = |range: &Range<f64>| range.clone().log_scale().with_key_points(ticks::logarithmic(range.start, range.end));
+    let key = key(lines, looks);
+    let picture = svg(HEIGHT + key.height(), |area| {
         let (upper, lower) = area.split_vertically(HEIGHT);
+        let drawing = Drawing { title, lines, looks, x: &x, y: &y };
         match (lines.x.log, lines.y.log) {
-            (false, false) => draw_in(&upper, title, lines, (&x, &y), x.clone(), y.clone()),
-            (true, false) => draw_in(&upper, title, lines, (&x, &y), x.clone().log_scale(), y.clone()),
-            (false, true) => draw_in(&upper, title, lines, (&x, &y), x.clone(), y.clone().log_scale()),
-            (true, true) => draw_in(&upper, title, lines, (&x, &y), x.clone().log_scale(), y.clone().log_scale()),
+            (false, false) => drawing.draw(&upper, x.clone(), y.clone()),
+            (true, false) => drawing.draw(&upper, log(&x), y.clone()),
+            (false, true) => drawing.draw(&upper, x.clone(), log(&y)),
+            (true, true) => drawing.draw(&upper, log(&x), log(&y)),
         }?;
-        entries.draw(&lower)
+        key.draw(&lower)
     })?;
     Ok(dashed(picture))
 }
 
-fn key(lines: &Lines) -> Vec<(String, KeyMark)> {
+fn key(lines: &Lines, looks: &[Look]) -> Key {
     let bands = lines.bands.iter().zip(BANDS).map(|(band, colour)| (band.name.clone(), KeyMark::Fill(colour.mix(0.35))));
-    let series = lines.series.iter().zip(PALETTE.iter().cycle()).map(|(line, colour)| (line.name.clone(), KeyMark::Line(*colour)));
+    let series = looks.iter().map(|look| (look.name.clone(), KeyMark::Line(look.colour)));
     let levels = lines.levels.iter().map(|(name, level)| (format!("{name} = {level}"), KeyMark::Level));
-    bands.chain(series).chain(levels).collect()
+    Key { entries: bands.chain(series).chain(levels).collect() }
 }
 
-/// What an axis has to cover; linear ones that hold amounts begin at 0.
-fn range(values: impl Iterator<Item = f64>, axis: &Axis) -> Range<f64> {
-    let cover = axis.cover.into_iter().flat_map(|(min, max)| [min, max]);
-    let (min, max) = values.chain(cover).fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| (min.min(value), max.max(value)));
-    match axis.log {
-        true => with_numbers(min * 0.9..max * 1.1),
-        false => min.min(0.0)..if max > 0.0 { max * 1.05 } else { 1.0 },
-    }
+/// A picture that is being drawn.
+struct Drawing<'a> {
+    title: &'a str,
+    lines: &'a Lines,
+    looks: &'a [Look],
+    /// What the axes reach from and to.
+    x: &'a Range<f64>,
+    y: &'a Range<f64>,
 }
 
-fn draw_in<X, Y>(area: &Area, title: &str, lines: &Lines, (x_range, y_range): (&Range<f64>, &Range<f64>), x: X, y: Y) -> Drawn
-where
-    X: AsRangedCoord<Value = f64>,
-    Y: AsRangedCoord<Value = f64>,
-    X::CoordDescType: ValueFormatter<f64>,
-    Y::CoordDescType: ValueFormatter<f64>,
-{
-    let mut chart = ChartBuilder::on(area)
-        .caption(title, TITLE.into_font().color(&INK))
-        .margin_left(10)
-        .margin_right(24)
-        .margin_top(6)
-        .x_label_area_size(46)
-        .y_label_area_size(76)
-        .build_cartesian_2d(x, y)?;
-    let from = area.get_base_pixel();
-    for (band, colour) in lines.bands.iter().zip(BANDS) {
-        let fill = colour.mix(0.35).filled();
-        // A stretch is a pixel wide at least, or it would not be seen.
-        let corners = |stretch: &Range<f64>| {
-            let place = |x: f64, y: f64| chart.plotting_area().map_coordinate(&(x, y));
-            let ((left, bottom), (right, top)) = (place(stretch.start, y_range.start), place(stretch.end, y_range.end));
-            [(left, top), (right.max(left + 1), bottom)]
-        };
-        for stretch in &band.stretches {
-            area.draw(&Rectangle::new(corners(stretch).map(|(x, y)| (x - from.0, y - from.1)), fill))?;
+impl Drawing<'_> {
+    fn draw<X, Y>(&self, area: &Area, x: X, y: Y) -> Drawn
+    where
+        X: AsRangedCoord<Value = f64>,
+        Y: AsRangedCoord<Value = f64>,
+        X::CoordDescType: ValueFormatter<f64>,
+        Y::CoordDescType: ValueFormatter<f64>,
+    {
+        let Drawing { title, lines, looks, x: x_range, y: y_range } = *self;
+        let mut chart = ChartBuilder::on(area)
+            .caption(title, TITLE.into_font().color(&INK))
+            .margin_left(10)
+            .margin_right(24)
+            .margin_top(6)
+            .x_label_area_size(46)
+            .y_label_area_size(76)
+            .build_cartesian_2d(x, y)?;
+        let from = area.get_base_pixel();
+        for (band, colour) in lines.bands.iter().zip(BANDS) {
+            let fill = colour.mix(0.35).filled();
+            // A stretch is a pixel wide at least, or it would not be seen.
+            let corners = |stretch: &Range<f64>| {
+                let place = |x: f64, y: f64| chart.plotting_area().map_coordinate(&(x, y));
+                let ((left, bottom), (right, top)) = (place(stretch.start, y_range.start), place(stretch.end, y_range.end));
+                [(left, top), (right.max(left + 1), bottom)]
+            };
+            for stretch in &band.stretches {
+                area.draw(&Rectangle::new(corners(stretch).map(|(x, y)| (x - from.0, y - from.1)), fill))?;
+            }
         }
-    }
-    chart
-        .configure_mesh()
-        .bold_line_style(GRID)
-        .light_line_style(TRANSPARENT)
-        .axis_style(INK)
-        .label_style(FONT)
-        .x_label_formatter(&tick)
-        .y_label_formatter(&tick)
-        .x_desc(&lines.x.label)
-        .y_desc(&lines.y.label)
-        .draw()?;
-    for (index, line) in lines.series.iter().enumerate() {
-        let colour = PALETTE[index % PALETTE.len()];
-        let points = if lines.steps { line.stepped() } else { line.points.clone() };
-        chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
-        if !lines.steps && line.points.len() <= MARKED_MAX {
-            chart.draw_series(line.points.iter().map(|point| Circle::new(*point, 3, colour.filled())))?;
+        chart
+            .configure_mesh()
+            .bold_line_style(GRID)
+            .light_line_style(TRANSPARENT)
+            .axis_style(INK)
+            .label_style(FONT)
+            .x_label_formatter(&tick)
+            .y_label_formatter(&tick)
+            .x_desc(&lines.x.label)
+            .y_desc(&lines.y.label)
+            .draw()?;
+        for (line, look) in lines.series.iter().zip(looks) {
+            let points = if lines.steps { line.stepped() } else { line.points.clone() };
+            chart.draw_series(LineSeries::new(points, look.colour.stroke_width(2)))?;
+            if lines.is_marked() {
+                chart.draw_series(line.points.iter().map(|point| Circle::new(*point, 3, look.surface())))?;
+            }
+            let interval = |(half, (x, y)): (&f64, &(f64, f64))| {
+                let low = if lines.y.log { (y - half).max(y_range.start) } else { y - half };
+                PathElement::new([(*x, low), (*x, y + half)], INK.stroke_width(1))
+            };
+            chart.draw_series(line.half_widths.iter().zip(&line.points).map(interval))?;
         }
-        let interval = |(half, (x, y)): (&f64, &(f64, f64))| {
-            let low = if lines.y.log { (y - half).max(y_range.start) } else { y - half };
-            PathElement::new([(*x, low), (*x, y + half)], INK.stroke_width(1))
-        };
-        chart.draw_series(line.half_widths.iter().zip(&line.points).map(interval))?;
+        // What happened together has its names one below the other.
+        for (index, (name, at)) in lines.marks.iter().enumerate() {
+            chart.draw_series(DashedLineSeries::new([(*at, y_range.start), (*at, y_range.end)], 3, 3, INK.stroke_width(1)))?;
+            let (x, top) = chart.plotting_area().map_coordinate(&(*at, y_range.end));
+            // Near the right end a name stands before its line.
+            let (width, right) = (7 * name.chars().count() as i32, chart.plotting_area().get_pixel_range().0.end);
+            let (left, anchor) = if x + 4 + width > right { (x - 4, HPos::Right) } else { (x + 4, HPos::Left) };
+            let style = FONT.into_font().color(&INK).pos(Pos::new(anchor, VPos::Top));
+            area.draw_text(name, &style, (left - from.0, top - from.1 + 2 + 15 * (index as i32 % 4)))?;
+        }
+        for (_, level) in &lines.levels {
+            let ends = [(x_range.start, *level), (x_range.end, *level)];
+            chart.draw_series(DashedLineSeries::new(ends, 6, 4, INK.stroke_width(1)))?;
+        }
+        Ok(())
     }
-    // What happened together has its names one below the other.
-    for (index, (name, at)) in lines.marks.iter().enumerate() {
-        chart.draw_series(DashedLineSeries::new([(*at, y_range.start), (*at, y_range.end)], 3, 3, INK.stroke_width(1)))?;
-        let (x, top) = chart.plotting_area().map_coordinate(&(*at, y_range.end));
-        // Near the right end a name stands before its line.
-        let (width, right) = (7 * name.chars().count() as i32, chart.plotting_area().get_pixel_range().0.end);
-        let (left, anchor) = if x + 4 + width > right { (x - 4, HPos::Right) } else { (x + 4, HPos::Left) };
-        let style = FONT.into_font().color(&INK).pos(Pos::new(anchor, VPos::Top));
-        area.draw_text(name, &style, (left - from.0, top - from.1 + 2 + 15 * (index as i32 % 4)))?;
-    }
-    for (_, level) in &lines.levels {
-        let ends = [(x_range.start, *level), (x_range.end, *level)];
-        chart.draw_series(DashedLineSeries::new(ends, 6, 4, INK.stroke_width(1)))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::PALETTE;
     use super::*;
-    use crate::chart::{Band, Line};
+    use crate::chart::{Axis, Band, Line};
+
+    /// The looks of lines in the order of the palette; the last ones are yardsticks.
+    fn looks(lines: &Lines) -> Vec<Look> {
+        let look = |(line, colour): (&Line, RGBColor)| Look { name: line.name.clone(), colour, hollow: line.name.starts_with("ideal") };
+        lines.series.iter().zip(PALETTE).map(look).collect()
+    }
 
     fn example(x_log: bool, y_log: bool) -> Lines {
         let line = |name: &str| Line { half_widths: vec![0.5, 0.0], ..Line::new(name, vec![(0.5, 1.0), (100.0, 3.0)]) };
@@ -152,7 +150,7 @@ mod tests {
     #[test]
     fn every_combination_of_axes_is_drawn() {
         for (x_log, y_log) in [(false, false), (true, false), (false, true), (true, true)] {
-            let picture = draw("title", &example(x_log, y_log)).unwrap();
+            let picture = draw("title", &example(x_log, y_log), &looks(&example(x_log, y_log))).unwrap();
             assert!(["local", "ideal", "waiting", "T_soft = 1", "quantity", "member 0 fails"].iter().all(|text| picture.contains(text)));
         }
     }
@@ -180,7 +178,7 @@ mod tests {
             series.iter_mut().flat_map(|line| &mut line.points).for_each(|point| point.1 += 0.01);
             let axis = |log| Axis { log, ..Axis::linear("quantity") };
             let lines = Lines { x: axis(x_log), y: axis(y_log), steps, series, bands: Vec::new(), levels: Vec::new(), marks: Vec::new() };
-            let picture = draw("title", &lines).unwrap();
+            let picture = draw("title", &lines, &looks(&lines)).unwrap();
 
             // The frame: the axes are the lines of the ink that are as long as the plot.
             let axes = polylines(&picture, "stroke=\"#282C32\"");
@@ -189,11 +187,10 @@ mod tests {
                 ends.max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0))).unwrap()
             };
             let ((left, right), (top, bottom)) = (longest(|point| point.0), longest(|point| point.1));
-            let points = || lines.series.iter().flat_map(|line| &line.points);
-            let (x, y) = (range(points().map(|point| point.0), &lines.x), range(points().map(|point| point.1), &lines.y));
-            let share = |value: f64, range: &Range<f64>, log: bool| match log {
-                true => (value / range.start).ln() / (range.end / range.start).ln(),
-                false => (value - range.start) / (range.end - range.start),
+            let (x, y) = (lines.across(), lines.upwards());
+            let share = |value: f64, range: &(f64, f64), log: bool| match log {
+                true => (value / range.0).ln() / (range.1 / range.0).ln(),
+                false => (value - range.0) / (range.1 - range.0),
             };
             for (line, RGBColor(red, green, blue)) in lines.series.iter().zip(PALETTE) {
                 let drawn = polylines(&picture, &format!("stroke=\"#{red:02X}{green:02X}{blue:02X}\" stroke-width=\"2\""));

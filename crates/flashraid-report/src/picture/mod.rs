@@ -5,18 +5,18 @@ mod lines;
 mod timeline;
 
 use std::error::Error;
-use std::ops::Range;
 use std::path::Path;
 
-use super::chart::{Chart, Content};
+use super::chart::{COLOURS, Chart, Colours, Content, GREYS};
 use crate::error::{Outcome, WriteError};
 use crate::files;
+use crate::number::with_commas;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-/// Eight colours that stay apart for all kinds of colour vision and on white: found by searching for the greatest least distance in OKLab
-/// under the simulations of colour blindness of Machado et al. 2009.
-const PALETTE: [RGBColor; 8] = [
+/// Eight colours that stay apart for all kinds of colour vision and on white, found by searching for the greatest least distance in OKLab
+/// under the simulations of colour blindness of Machado et al. 2009; then the greys of yardsticks.
+const PALETTE: [RGBColor; COLOURS + GREYS] = [
     RGBColor(28, 79, 182),
     RGBColor(215, 62, 25),
     RGBColor(34, 150, 132),
@@ -25,13 +25,19 @@ const PALETTE: [RGBColor; 8] = [
     RGBColor(42, 178, 242),
     RGBColor(59, 27, 92),
     RGBColor(154, 86, 255),
+    RGBColor(91, 100, 112),
+    RGBColor(152, 161, 171),
+    RGBColor(63, 71, 80),
+    // The same for the eye, with other dashes.
+    RGBColor(92, 101, 113),
+    RGBColor(153, 162, 172),
+    RGBColor(64, 72, 81),
 ];
-/// Dashes that tell lines apart without their colours.
-const DASHES: [&str; PALETTE.len()] = ["", "8 4", "2 3", "10 3 2 3", "5 2", "14 4", "3 6", "12 3 2 3 2 3"];
-/// Of timelines and bands (Okabe and Ito, "Color Universal Design", 2008).
-const BLUE: RGBColor = RGBColor(0, 114, 178);
+/// Dashes that tell lines apart without their colours; yardsticks are dotted.
+const DASHES: [&str; PALETTE.len()] =
+    ["", "8 4", "2 3", "10 3 2 3", "5 2", "14 4", "3 6", "12 3 2 3 2 3", "2 2", "2 5", "2 2 6 2", "6 2 2 2 2 2", "6 6", "1 8"];
+/// Of bands (Okabe and Ito, "Color Universal Design", 2008).
 const VERMILLION: RGBColor = RGBColor(213, 94, 0);
-const GREEN: RGBColor = RGBColor(0, 158, 115);
 const ORANGE: RGBColor = RGBColor(230, 159, 0);
 const SKY: RGBColor = RGBColor(86, 180, 233);
 const INK: RGBColor = RGBColor(40, 44, 50);
@@ -46,19 +52,47 @@ type Drawn = Result<(), Box<dyn Error>>;
 
 /// Writes each chart as a file of its name.
 pub fn write(charts: &[Chart], out: &Path) -> Outcome {
+    let colours = Colours::of(charts);
     for chart in charts {
-        let svg = draw(chart).map_err(|error| WriteError::Picture { id: chart.id.clone(), reason: error.to_string() })?;
+        let svg = draw(chart, &colours).map_err(|error| WriteError::Picture { id: chart.id.clone(), reason: error.to_string() })?;
         files::write(&out.join(format!("{}.svg", chart.id)), svg.as_bytes())?;
     }
     Ok(())
 }
 
-/// A chart as an SVG document.
-pub fn draw(chart: &Chart) -> Result<String, Box<dyn Error>> {
+/// A chart as an SVG document, with the colours of the charts that it is looked at with.
+pub fn draw(chart: &Chart, colours: &Colours) -> Result<String, Box<dyn Error>> {
+    let looks: Vec<Look> =
+        chart.names().into_iter().zip(colours.of_chart(chart)).map(|(name, place)| Look::of(chart, name, place)).collect();
     match &chart.content {
-        Content::Lines(lines) => lines::draw(&chart.title, lines),
-        Content::Bars(bars) => bars::draw(&chart.title, bars),
+        Content::Lines(lines) => lines::draw(&chart.title, lines, &looks),
+        Content::Bars(bars) => bars::draw(&chart.title, bars, &looks),
         Content::Timeline(timeline) => timeline::draw(&chart.title, timeline),
+    }
+}
+
+/// The style of a line, bar or dot.
+#[derive(Debug, Clone)]
+struct Look {
+    /// As the key shows it.
+    name: String,
+    colour: RGBColor,
+    /// Yardsticks have outlines instead of surfaces.
+    hollow: bool,
+}
+
+impl Look {
+    fn of(chart: &Chart, name: &str, place: usize) -> Look {
+        Look {
+            name: chart.shown_name(name),
+            colour: PALETTE[place % PALETTE.len()],
+            hollow: chart.yardsticks.iter().any(|known| known == name),
+        }
+    }
+
+    /// The style of its surfaces.
+    fn surface(&self) -> ShapeStyle {
+        if self.hollow { self.colour.stroke_width(2) } else { self.colour.filled() }
     }
 }
 
@@ -98,24 +132,26 @@ fn legend(area: &Area, y: i32, entries: &[(&str, Mark, RGBColor)]) -> Drawn {
 }
 
 /// What a chart shows under its axes: a mark and a name, in rows.
-struct Key<'a> {
-    entries: Vec<(&'a str, KeyMark)>,
+struct Key {
+    entries: Vec<(String, KeyMark)>,
 }
 
 #[derive(Clone, Copy)]
 enum KeyMark {
     Line(RGBColor),
     Fill(RGBAColor),
+    Surface(ShapeStyle),
+    Dot(ShapeStyle),
     Level,
 }
 
-impl<'a> Key<'a> {
+impl Key {
     const ROW_HEIGHT: u32 = 20;
 
     /// Where each entry lies: column in pixels, row.
     fn places(&self) -> Vec<(i32, i32)> {
         let (mut x, mut row) = (76, 0);
-        let place = |(name, _): &(&str, KeyMark)| {
+        let place = |(name, _): &(String, KeyMark)| {
             let width = 8 * name.chars().count() as i32 + 52;
             if x + width > WIDTH as i32 - 16 && x > 76 {
                 (x, row) = (76, row + 1);
@@ -142,12 +178,17 @@ impl<'a> Key<'a> {
                 KeyMark::Line(colour) => area.draw(&PathElement::new([(x, y), (x + 30, y)], colour.stroke_width(2)))?,
                 KeyMark::Level => area.draw(&PathElement::new([(x, y), (x + 30, y)], INK.stroke_width(1)))?,
                 KeyMark::Fill(colour) => area.draw(&Rectangle::new([(x + 10, y - 5), (x + 30, y + 5)], colour.filled()))?,
+                KeyMark::Surface(style) => area.draw(&Rectangle::new([(x + 10, y - 5), (x + 30, y + 5)], style))?,
+                KeyMark::Dot(style) => area.draw(&Circle::new((x + 20, y), DOT, style))?,
             }
             area.draw_text(name, &FONT.into_font().color(&INK), (x + 36, y - 7))?;
         }
         Ok(())
     }
 }
+
+/// Radius of a dot that stands for a value.
+const DOT: u32 = 4;
 
 /// Gives the lines of the palette their dashes, which the library knows only as many short lines.
 fn dashed(mut svg: String) -> String {
@@ -156,17 +197,6 @@ fn dashed(mut svg: String) -> String {
         svg = svg.replace(&stroke, &format!("{stroke} stroke-dasharray=\"{dashes}\""));
     }
     svg
-}
-
-/// The range of a logarithmic axis, wide enough to have two powers of ten in it: only these are written beside it.
-fn with_numbers(range: Range<f64>) -> Range<f64> {
-    let (first, last) = (range.start.log10().ceil(), range.end.log10().floor());
-    if last > first {
-        return range;
-    }
-    let (low, high) = (range.start.log10().floor(), range.end.log10().ceil());
-    // What lies on the very end may be left out.
-    10_f64.powf(low) * 0.98..10_f64.powf(high.max(low + 1.0)) * 1.02
 }
 
 /// A number on an axis: no digits that say nothing, and none that are missing.
@@ -178,7 +208,7 @@ fn tick(value: &f64) -> String {
             // Six significant digits hide what computing left behind the last that is meant.
             let decimals = (5 - magnitude.log10().floor() as i32).clamp(0, 12) as usize;
             let text = format!("{value:.decimals$}");
-            if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+            with_commas(if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text })
         }
     }
 }
@@ -227,7 +257,7 @@ mod tests {
 
     /// The colours of a palette of the page's script.
     fn of_page(name: &str) -> Vec<[u8; 3]> {
-        let script = include_str!("../page/charts.js");
+        let script = include_str!("../page/script/look.js");
         let theme = script.split(&format!("const {name} = ")).nth(1).unwrap();
         let series = theme.split("series: [").nth(1).unwrap().split(']').next().unwrap();
         let byte = |text: &str, at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
@@ -239,8 +269,9 @@ mod tests {
         let light = PALETTE.map(|RGBColor(red, green, blue)| [red, green, blue]).to_vec();
         assert_eq!(of_page("LIGHT"), light);
         for palette in [light, of_page("DARK")] {
-            assert_eq!(palette.len(), 8);
-            assert!(least_distance(&palette) > 0.12, "{}", least_distance(&palette));
+            assert_eq!(palette.len(), PALETTE.len());
+            // Greys are told from colours by what they look like: outlines and dots.
+            assert!(least_distance(&palette[..COLOURS]) > 0.12, "{}", least_distance(&palette));
         }
         // The palette of Okabe and Ito with its grey would not do.
         let okabe_ito = [[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [230, 159, 0], [86, 180, 233], [60, 60, 60]];
@@ -248,18 +279,8 @@ mod tests {
     }
 
     #[test]
-    fn logarithmic_axes_have_two_numbers_at_least() {
-        for range in [0.2..0.9, 0.9..2.0, 0.5..99.0, 1.0..1.1, 3e-7..4e-7, 0.01..1000.0] {
-            let wide = with_numbers(range.clone());
-            assert!(wide.start <= range.start && wide.end >= range.end, "{range:?} {wide:?}");
-            assert!(wide.end.log10().floor() > wide.start.log10().ceil(), "{range:?} {wide:?}");
-        }
-        assert_eq!(with_numbers(0.5..99.0), 0.5..99.0);
-    }
-
-    #[test]
     fn ticks_keep_their_digits() {
         let texts = [0.0, 0.1 + 0.2, 0.000_01, 1e-9, 1234.5, 40.0, 2_000_000.0].map(|value| tick(&value));
-        assert_eq!(texts, ["0", "0.3", "0.00001", "1e-9", "1234.5", "40", "2000000"]);
+        assert_eq!(texts, ["0", "0.3", "0.00001", "1e-9", "1,234.5", "40", "2,000,000"]);
     }
 }

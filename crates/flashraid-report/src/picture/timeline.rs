@@ -5,8 +5,20 @@ use std::error::Error;
 
 use plotters::prelude::*;
 
-use super::{Area, BLUE, Drawn, FONT, GREEN, GRID, INK, Mark, ORANGE, SKY, TITLE, VERMILLION, WIDTH, legend, svg, tick};
-use crate::chart::Timeline;
+use super::{Area, Drawn, FONT, GRID, INK, Mark, PALETTE, TITLE, WIDTH, legend, svg, tick};
+use crate::chart::{FIXED, Timeline};
+use crate::number::counted;
+
+/// Colours of what is drawn, as in all other charts.
+const READ: RGBColor = fixed(1);
+const WRITE: RGBColor = fixed(2);
+const OWN: RGBColor = fixed(3);
+const FORCED: RGBColor = fixed(4);
+const DESTAGE: RGBColor = fixed(5);
+
+const fn fixed(name: usize) -> RGBColor {
+    PALETTE[FIXED[name].1]
+}
 
 const RESPONSES_HEIGHT: u32 = 280;
 const LANE_HEIGHT: u32 = 34;
@@ -49,7 +61,7 @@ fn draw_responses(area: &Area, title: &str, Timeline { window_ms: window, unit, 
         .y_label_formatter(&tick)
         .y_desc(format!("response, {unit}"))
         .draw()?;
-    for (write, colour) in [(false, SKY), (true, VERMILLION)] {
+    for (write, colour) in [(false, READ), (true, WRITE)] {
         // Marks on the same pixel would only make the file longer.
         let mut seen = BTreeSet::new();
         let pixel = |(done_ms, response, _): &(f64, f64, bool)| {
@@ -65,12 +77,13 @@ fn draw_responses(area: &Area, title: &str, Timeline { window_ms: window, unit, 
         };
     }
     area.draw_text(title, &TITLE.into_font().color(&INK), (LEFT as i32, 8))?;
-    legend(area, 18, &[("read", Mark::Dot, SKY), ("write", Mark::Cross, VERMILLION)])
+    legend(area, 18, &[("read", Mark::Dot, READ), ("write", Mark::Cross, WRITE)])
 }
 
 fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
     let Timeline { window_ms: window, members, dies, collections, .. } = timeline;
     let (members, dies) = (*members, *dies);
+    let rows = if dies == 1 { "its die".to_owned() } else { format!("a row for each of {}", counted(dies.into(), "die")) };
     // Destages have the upper part of a lane.
     let below = if timeline.destages.is_empty() { 0.08 } else { 0.42 };
     let mut chart = ChartBuilder::on(area)
@@ -87,15 +100,15 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
         .y_labels(0)
         .x_label_formatter(&tick)
         .x_desc(match timeline.destages.is_empty() {
-            true => format!("time, ms; one lane for each member, in it a row for each of {dies} dies"),
-            false => format!("time, ms; one lane for each member, in it destages above a row for each of {dies} dies"),
+            true => format!("time, ms; a lane for each member, in it {rows}"),
+            false => format!("time, ms; a lane for each member, in it destages above {rows}"),
         })
         .draw()?;
     // What is shorter than a pixel has one: a rectangle without a width is not seen.
     let pixel_ms = 1.01 * (window.end - window.start) / f64::from(chart.plotting_area().dim_in_pixel().0);
     // Rows of one pixel at least, or a lane of many dies would look empty.
     let least_row = 1.0 / f64::from((area.dim_in_pixel().1 / members).max(1));
-    for (forced, colour) in [(false, ORANGE), (true, BLUE)] {
+    for (forced, colour) in [(false, OWN), (true, FORCED)] {
         let rectangles = joined(collections.iter().filter(|collection| collection.4 == forced), pixel_ms / 2.0);
         let rectangles = rectangles.into_iter().map(|(member, die, start_ms, end_ms)| {
             let row = (0.92 - below) / f64::from(dies);
@@ -107,7 +120,7 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
     }
     for &(member, begun_ms, ended_ms, done_ms) in &timeline.destages {
         let bar = |from: f64, to: f64, top: f64, bottom: f64| {
-            Rectangle::new([(from, f64::from(member) + top), (to, f64::from(member) + bottom)], GREEN.filled())
+            Rectangle::new([(from, f64::from(member) + top), (to, f64::from(member) + bottom)], DESTAGE.filled())
         };
         chart.draw_series([bar(begun_ms, ended_ms.max(begun_ms + pixel_ms), 0.1, 0.34)])?;
         if done_ms > ended_ms {
@@ -121,8 +134,8 @@ fn draw_lanes(area: &Area, timeline: &Timeline) -> Drawn {
         let (_, y) = chart.plotting_area().map_coordinate(&(window.start, f64::from(member) + 0.5));
         area.draw_text(&format!("member {member}"), &FONT.into_font().color(&INK), (10, y - above - 7))?;
     }
-    let destages = ("destage; thin: waits for the others", Mark::Bar, GREEN);
-    let collections = [("collection of the member's own", Mark::Bar, ORANGE), ("forced by the controller", Mark::Bar, BLUE)];
+    let destages = ("destage; thin: waits for the others", Mark::Bar, DESTAGE);
+    let collections = [("collection of the member's own", Mark::Bar, OWN), ("forced by the controller", Mark::Bar, FORCED)];
     match timeline.destages.is_empty() {
         true => legend(area, 10, &collections),
         false => legend(area, 10, &[destages, collections[0], collections[1]]),
@@ -161,13 +174,13 @@ mod tests {
         let picture = draw("t", &timeline).unwrap();
         let marks = |colour: &str| picture.matches(colour).count();
         // Each has one mark, and one in the legend; a cross consists of two lines.
-        assert_eq!((marks("fill=\"#0072B2\""), marks("fill=\"#E69F00\"")), (2, 2));
-        assert_eq!((marks("stroke=\"#D55E00\""), marks("fill=\"#56B4E9\"")), (4, 2));
-        assert!(picture.contains("member 1") && !picture.contains("member 2") && marks("fill=\"#009E73\"") == 0);
+        assert_eq!((marks("fill=\"#1C4FB6\""), marks("fill=\"#D39F16\"")), (2, 2));
+        assert_eq!((marks("stroke=\"#D73E19\""), marks("fill=\"#2AB2F2\"")), (4, 2));
+        assert!(picture.contains("member 1") && !picture.contains("member 2") && marks("fill=\"#229684\"") == 0);
 
         let with_destages = Timeline { destages: vec![(0, 1.0, 2.0, 2.0), (1, 1.0, 2.0, 3.0)], ..timeline };
         // Three bars, of which one waits, and the legend.
-        assert_eq!(draw("t", &with_destages).unwrap().matches("fill=\"#009E73\"").count(), 4);
+        assert_eq!(draw("t", &with_destages).unwrap().matches("fill=\"#229684\"").count(), 4);
     }
 
     #[test]

@@ -1,0 +1,85 @@
+//! Logarithmic axes over a thousand ranges, drawn by the script and the library of a page: each ends, with the numbers of the pictures.
+
+use flashraid_report::chart::{Axis, Chart, Content, Line, Lines, ticks};
+use flashraid_report::page::{Page, Part};
+use serde_json::Value;
+
+use crate::browser::{LOOKS, visit_with};
+use crate::program::Place;
+
+const RANGES: usize = 1000;
+/// Ends at which axes go wrong: on powers of ten, just beside them, and those of a drive whose fastest read takes 130.6 µs.
+const CORNERS: [(f64, f64); 8] =
+    [(0.1306, 998.0), (0.0999, 1000.0), (0.1, 0.1), (1.0, 10.0), (0.999_999_999, 1.000_000_001), (1e-6, 1e9), (9.99, 10.01), (3e-7, 4e-7)];
+
+/// Draws each chart, then a part of it as when it is zoomed; tells the ends and the numbers of its axes.
+const PROBE: &str = r#"(async () => {
+  const home = document.querySelector(".charts"), axes = [];
+  for (const [index, chart] of CHARTS.entries()) {
+    flashraid.draw(chart, home);
+    const section = home.lastElementChild, u = section.querySelector(".plot").uplots[0];
+    const note = async () => {
+      await Promise.resolve();
+      axes.push(...["x", "y"].map((key, axis) => [u.scales[key].min, u.scales[key].max, u.axes[axis]._splits]));
+    };
+    await note();
+    const { min, max } = u.scales.x, at = (share) => min * (max / min) ** share;
+    u.setScale("x", { min: at(((index * 37) % 100) / 250), max: at(0.5 + ((index * 61) % 100) / 250) });
+    await note();
+    u.destroy();
+    section.remove();
+  }
+  tell({ axes, charts: [] });
+})();"#;
+
+/// Numbers from 0 to 1 that look like chance.
+fn shares() -> impl Iterator<Item = f64> {
+    (1_u64..).map(|index| {
+        let mixed = (index.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (index << 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed >> 11) as f64 / (1_u64 << 53) as f64
+    })
+}
+
+#[test]
+fn every_logarithmic_axis_ends_and_has_numbers() {
+    let mut shares = shares();
+    let mut share = || shares.next().unwrap();
+    let mut ranges: Vec<[(f64, f64); 2]> = CORNERS.iter().map(|range| [*range, *range]).collect();
+    ranges.extend((ranges.len()..RANGES).map(|_| {
+        [(); 2].map(|()| {
+            let min = 10_f64.powf(-7.0 + 14.0 * share());
+            (min, min * 10_f64.powf(9.0 * share().powi(2)))
+        })
+    }));
+    let chart = |[x, y]: &[(f64, f64); 2]| {
+        let lines = Lines {
+            x: Axis::log("response, ms"),
+            y: Axis::log("share of requests, %"),
+            steps: false,
+            series: vec![Line::new("all", vec![(x.0, y.0), (x.1, y.1)])],
+            bands: Vec::new(),
+            levels: Vec::new(),
+            marks: Vec::new(),
+        };
+        Chart::new("axes", "Axes", Content::Lines(lines))
+    };
+    let part = Part { title: "Axes".to_owned(), charts: ranges.iter().map(chart).collect(), ..Part::default() };
+    let html = Page { title: "Axes", parts: &[part] }.html();
+
+    // The page itself has none of them, since so many at a time are more than a browser can hold.
+    let begin = "<script type=\"application/json\" id=\"charts-data\">";
+    let (before, rest) = html.split_once(begin).unwrap();
+    let (data, after) = rest.split_once("</script>").unwrap();
+    let charts: Vec<Value> = serde_json::from_str::<Vec<Vec<Value>>>(data).unwrap().remove(0);
+    let before = before.split_once("<noscript>").unwrap().0;
+    let place = Place::new();
+    place.write("axes.html", format!("{before}{begin}[[]]</script>{after}"));
+    let probe = PROBE.replace("CHARTS", &serde_json::to_string(&charts).unwrap().replace('<', "\\u003c"));
+    let Some(seen) = visit_with(&place, "axes.html", LOOKS[0], &probe) else { return };
+    let axes: Vec<(f64, f64, Vec<f64>)> = serde_json::from_value(seen["axes"].clone()).unwrap();
+    assert_eq!(axes.len(), 4 * RANGES);
+    for (min, max, numbers) in axes {
+        assert_eq!(numbers, ticks::logarithmic(min, max), "from {min} to {max}");
+        assert!((3..=9).contains(&numbers.len()) || max / min < 1.0001, "from {min} to {max}: {numbers:?}");
+    }
+}
