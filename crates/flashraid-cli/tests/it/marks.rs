@@ -163,7 +163,10 @@ fn drawn(plot: &Plot, index: usize, name: &str) -> Drawn {
     let shown = Value::from(shown_name(&plot.chart["content"], name));
     assert_eq!((&entry["name"], &plot.chart["ratio"]), (&shown, &Value::from(1)), "{}", plot.about);
     let runs: Vec<Vec<(usize, usize)>> = serde_json::from_value(entry["runs"].clone()).unwrap();
-    if runs.iter().any(|runs| !runs.is_empty()) && plot.chart["content"]["by_group"] != true {
+    let content = &plot.chart["content"];
+    // Most of a hollow dot is the ground, and groups that are compared have no entries.
+    let is_hollow = content["kind"] == "bars" && shown_name(content, name) != name;
+    if runs.iter().any(|runs| !runs.is_empty()) && content["by_group"] != true && !is_hollow {
         let swatch = entry["swatch"].as_str().unwrap();
         let swatch: Vec<f64> = swatch.split(['(', ',', ')']).filter_map(|part| part.trim().parse().ok()).collect();
         let colour: Vec<f64> = serde_json::from_value(entry["colour"].clone()).unwrap();
