@@ -67,11 +67,11 @@ def _altair(chart: dict[str, Any]) -> Any:
 
     if chart["kind"] == "bars":
         base = alt.Chart(data(values=_bar_rows(chart)))
-        place = {"x": alt.X("group:N", title=None, sort=None), "xOffset": alt.XOffset("series:N", sort=None)}
+        place: dict[str, Any] = {"x": alt.X("group:N", title=None, sort=None), "xOffset": alt.XOffset("series:N", sort=None)}
         # The length of a bar means nothing on a logarithmic axis.
         is_log = chart["y"]["log"]
         marks = base.mark_point(filled=True, size=60) if is_log else base.mark_bar()
-        y = {"scale": alt.Scale(type="log", zero=False)} if is_log else {}
+        y: dict[str, Any] = {"scale": alt.Scale(type="log", zero=False)} if is_log else {}
         drawn = marks.encode(
             **place,
             y=alt.Y("value:Q", title=chart["y"]["label"], **y),

@@ -352,15 +352,16 @@ fn expect_dots(plot: &Plot, content: &Value, read: &mut Marks) {
     for (index, series) in content["series"].as_array().unwrap().iter().enumerate() {
         let drawn = drawn(plot, index, series["name"].as_str().unwrap());
         let values = series["values"].as_array().unwrap().iter().enumerate();
-        let dots: Vec<(f64, f64, Option<(f64, f64)>)> = values
+        // Place, and the ends of the interval if there is one.
+        let dots: Vec<([f64; 2], Option<[f64; 2]>)> = values
             .filter_map(|(group, value)| {
                 let (value, half) = (value.as_f64()?, series["half_widths"][group].as_f64());
-                let reach = half.map(|half| (plot.y(value + half), plot.y((value - half).max(least))));
-                Some((plot.x(group as f64), plot.y(value), reach))
+                let reach = half.map(|half| [plot.y(value + half), plot.y((value - half).max(least))]);
+                Some(([plot.x(group as f64), plot.y(value)], reach))
             })
             .collect();
-        for (x, y, reach) in &dots {
-            let (top, bottom) = reach.unwrap_or((*y, *y));
+        for ([x, y], reach) in &dots {
+            let [top, bottom] = reach.unwrap_or([*y, *y]);
             let (top, bottom) = (top.min(y - DOT).max(0.0), bottom.max(y + DOT).min(plot.height));
             let columns = (*x as usize).saturating_sub(1)..=*x as usize + 1;
             let runs = || columns.clone().filter_map(|column| drawn.runs.get(column)).flatten();
@@ -376,7 +377,7 @@ fn expect_dots(plot: &Plot, content: &Value, read: &mut Marks) {
             *read.entry("interval of a dot").or_default() += usize::from(reach.is_some());
         }
         for (column, runs) in drawn.runs.iter().enumerate() {
-            let is_dot = dots.iter().any(|dot| (dot.0 - column as f64 - 0.5).abs() <= DOT + 2.5);
+            let is_dot = dots.iter().any(|dot| (dot.0[0] - column as f64 - 0.5).abs() <= DOT + 2.5);
             assert!(runs.is_empty() || is_dot, "{} {}: drawn at column {column}", plot.about, series["name"]);
         }
     }
