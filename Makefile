@@ -29,7 +29,7 @@ setup-tests:
 	@scripts/setup browser fio python
 
 # Files that a list of policies declares, where `cargo fmt` does not see them.
-POLICIES = $(wildcard crates/flashraid-model/src/ftl/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs)
+POLICIES = $(wildcard crates/flashraid-model/src/ftl/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs crates/flashraid-workload/src/trace/formats/*.rs)
 
 format:
 	$(CARGO) fmt --all --check
@@ -106,11 +106,11 @@ SEED ?= 1
 soak:
 	FLASHRAID_SOAK_SECONDS=$(SECONDS) FLASHRAID_SOAK_SEED=$(SEED) $(CARGO) test -p flashraid-cli --locked --test it -- --ignored --nocapture hostile::soak::soak
 
-# Every fuzz target for a minute; the corpora are read by `make test`, too.
+# Every fuzz target for a minute; traces begin with the samples of all formats.
 FUZZ_SECONDS ?= 60
 fuzz:
 	@$(CARGO) +nightly --version >/dev/null 2>&1 || { echo "fuzzing needs a nightly toolchain: rustup toolchain install nightly" >&2; exit 1; }
 	@$(CARGO) fuzz --version >/dev/null 2>&1 || { echo "cargo-fuzz is missing: cargo install cargo-fuzz --locked" >&2; exit 1; }
-	@for target in $$($(CARGO) +nightly fuzz list); do echo "== $$target"; seed=fuzz/seeds/$${target#trace_}; \
-	  mkdir -p fuzz/corpus/$$target; if [ -f $$seed ]; then cp $$seed fuzz/corpus/$$target/; fi; \
+	$(CARGO) +nightly run -q --manifest-path fuzz/Cargo.toml --bin seeds fuzz/corpus/trace
+	@for target in trace config; do echo "== $$target"; \
 	  $(CARGO) +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; done

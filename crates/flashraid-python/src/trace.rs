@@ -92,10 +92,11 @@ pub fn write_trace(py: Python<'_>, requests: Bound<'_, Requests>, path: PathBuf,
     if devices.is_empty() {
         devices.push(0);
     }
-    if format == Format::Msr
-        && let Some(device) = devices.iter().find(|device| **device >= 1 << 16)
+    if let Some(end) = format.devices_end()
+        && let Some(device) = devices.iter().find(|device| **device >= end)
     {
-        return Err(refused_at(py, "device", &device.to_string(), "below 65536 in the format msr", Some("choose another format")));
+        let allowed = format!("below {end} in the format {format}");
+        return Err(refused_at(py, "device", &device.to_string(), &allowed, Some("choose another format")));
     }
     let mut row = 0;
     let next = || {

@@ -1,13 +1,11 @@
 //! Finds the format of a trace by its content.
 //!
-//! Binary formats and fio's logs have marks. For the rest every parser tries the first lines, and the one that understands most of them
+//! Some formats have marks. For the rest every parser tries the first lines, and the one that understands most of them
 //! wins; formats that differ only in the meaning of their numbers are told apart in `five_columns`. Names of files play no part.
 
 use super::fields::{Fields, integer};
-use super::format::Format;
-use super::parser::{Parser, Units};
-use super::vscsi::Vscsi;
-use super::{blkreplay, fio, five_columns, srt};
+use super::five_columns;
+use super::formats::{Detection, Format, Parser, Units};
 
 /// Lines that are looked at.
 const SAMPLE_LINES: usize = 4096;
@@ -45,33 +43,16 @@ pub(crate) fn is_content(line: &[u8]) -> bool {
     }
 }
 
-/// Formats of text that are tried, the strictest first: on a tie the earlier one wins.
-const TRIED: [Format; 9] = [
-    Format::Blkparse,
-    Format::Fiu,
-    Format::Msr,
-    Format::Spc,
-    Format::Alibaba,
-    Format::Tencent,
-    Format::Blkreplay,
-    Format::Diskmon,
-    Format::Libcachesim,
-];
-
 /// The format of a trace, with remarks on what was less than certain; or why it is none.
 pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), String> {
-    if sample.bytes.starts_with(srt::MAGIC) {
-        return Ok((Format::Srt, Vec::new()));
-    }
-    if sample.bytes.starts_with(fio::VERSION_2) {
-        return Ok((Format::Fio2, Vec::new()));
-    }
-    if sample.bytes.starts_with(fio::VERSION_3) {
-        return Ok((Format::Fio3, Vec::new()));
+    let detected = |is: &dyn Fn(Detection) -> bool| Format::ALL.into_iter().find(|format| is(format.about().detection));
+    let marked = detected(&|by| matches!(by, Detection::Mark(mark) if sample.bytes.starts_with(mark)));
+    if let Some(format) = marked {
+        return Ok((format, Vec::new()));
     }
     if sample.bytes.contains(&0) {
-        return match Vscsi::of_sample(sample.bytes) {
-            Some(_) => Ok((Format::Vscsi, Vec::new())),
+        return match detected(&|by| matches!(by, Detection::Binary(is) if is(sample.bytes))) {
+            Some(format) => Ok((format, Vec::new())),
             None => Err(format!("it is binary{}; expected vSCSI or SRT records, or text", known_binary(sample.bytes))),
         };
     }
@@ -81,12 +62,19 @@ pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), Strin
     if sample.lines().next().is_none() {
         return Err("it holds no line with content; expected a request to a line".to_owned());
     }
-    if sample.lines().any(blkreplay::is_start) {
-        return Ok((Format::Blkreplay, Vec::new()));
+    let by_a_line = detected(&|by| matches!(by, Detection::Line(is, _) if sample.lines().any(is)));
+    if let Some(format) = by_a_line {
+        return Ok((format, Vec::new()));
     }
     let mut best = None;
     let mut best_share = (0, 0);
-    for format in TRIED {
+    let rank = |format: &Format| match format.about().detection {
+        Detection::Line(_, rank) | Detection::Tried(rank) => Some(rank),
+        _ => None,
+    };
+    let mut tried: Vec<Format> = Format::ALL.into_iter().filter(|format| rank(format).is_some()).collect();
+    tried.sort_by_key(rank);
+    for format in tried {
         let share = understood(format, sample);
         if share.0 > best_share.0 {
             best = Some(format);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::compression::Origin;
 use super::filter::Filter;
-use super::format::Format;
+use super::formats::Format;
 use super::spec::{Devices, TraceSpec};
 use crate::SourceError;
 

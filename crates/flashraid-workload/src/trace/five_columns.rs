@@ -13,7 +13,8 @@
 
 use super::detect::Sample;
 use super::fields::{Fields, decimal_times, integer};
-use super::format::{Format, TimeUnit};
+use super::formats::Format;
+use super::time_unit::TimeUnit;
 
 /// Rate beyond which a trace of real storage is not believed to be in nanoseconds.
 const PLAUSIBLE_REQUESTS_PER_S: u64 = 200_000;

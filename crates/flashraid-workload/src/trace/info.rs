@@ -12,10 +12,11 @@ use serde::Serialize;
 
 use super::compression::{Compression, Origin};
 use super::filter::{Filter, Repeats};
-use super::format::{Format, TimeUnit};
+use super::formats::Format;
 use super::reader::Skipped;
 use super::record::TraceRecord;
 use super::spec::TraceSpec;
+use super::time_unit::TimeUnit;
 use crate::{OpKind, SourceError, Stop};
 
 /// A request that is the same as one at most so long before counts as its repeat.

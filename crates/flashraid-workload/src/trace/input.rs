@@ -134,6 +134,24 @@ impl Input {
         Ok(Some(&self.buffer[begin..end]))
     }
 
+    /// The next record of `size` bytes; the file may not end within it.
+    pub fn record(&mut self, size: usize) -> Result<Option<&[u8]>, SourceError> {
+        match self.peek(size)?.len() {
+            0 => Ok(None),
+            got if got < size => Err(self.cut_off(size)),
+            _ => self.bytes(size).map(Some),
+        }
+    }
+
+    /// The error of a file that ends within a record of `size` bytes.
+    pub fn cut_off(&self, size: usize) -> SourceError {
+        SourceError::Input(format!(
+            "{}: byte {} after decompression: found the end of the file within a record of {size} bytes; the file is truncated",
+            self.name(),
+            self.position() + 1
+        ))
+    }
+
     /// The next `length` bytes, fewer only at the end of the file. `length` must not exceed 1 MiB.
     pub fn bytes(&mut self, length: usize) -> Result<&[u8], SourceError> {
         let bytes = self.peek(length)?.len();

@@ -1,4 +1,4 @@
-//! Block traces: seventeen formats, plain or compressed, as a [`Source`] of requests.
+//! Block traces of many formats, plain or compressed, as a [`Source`] of requests.
 //!
 //! ```text
 //!  file ─▶ compression ─▶ input (lines, records) ─▶ parser (one per format) ─▶ records in file order
@@ -12,37 +12,21 @@
 //! counted; a length beyond 1 GiB or an address beyond 1 EiB is a bad line; blank lines and lines that begin with `#` are passed over; a time
 //! that goes backwards stops the run unless [`TraceSpec::reorder`] allows for it.
 
-mod alibaba;
-mod blkparse;
-mod blkreplay;
 mod compression;
 mod detect;
 mod devices;
-mod diskmon;
-mod disksim;
 mod fields;
 mod filter;
-mod fio;
-mod fiu;
 mod five_columns;
-mod flashsim;
-mod format;
+mod formats;
 pub mod info;
 mod input;
-mod libcachesim;
-mod mqsim;
-mod msr;
-mod msr_window;
-mod parser;
 mod reader;
 mod record;
 mod reorder;
-mod spc;
 mod spec;
-mod srt;
 mod survey;
-mod tencent;
-mod vscsi;
+mod time_unit;
 pub mod write;
 
 #[cfg(test)]
@@ -55,12 +39,13 @@ mod sample_tests;
 use std::sync::Arc;
 
 pub use compression::{CompressingWriter, Compression};
-pub use format::{Format, TimeUnit};
+pub use formats::Format;
 pub use info::info;
 pub use reader::{Skipped, TraceFacts};
 pub use record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TraceRecord};
 pub use spec::{Devices, Discards, Reorder, TraceSpec};
 pub use survey::{DeviceExtent, Survey, survey};
+pub use time_unit::TimeUnit;
 
 use super::{HostLoop, Request, Source, SourceError, Stop};
 use compression::Origin;

@@ -1,16 +1,14 @@
 //! Reads the requests of a trace in the order of the file: opens it, finds out what it is, parses line after line.
 
-use super::blkparse::Blkparse;
 use super::compression::{Compression, Origin};
 use super::detect::{Sample, detect, is_content};
 use super::fields::Bad;
-use super::five_columns::{self, Times};
-use super::format::{Format, TimeUnit};
+use super::five_columns::Times;
+use super::formats::{Format, Parser, Units};
 use super::input::Input;
-use super::parser::{Parser, Units};
 use super::record::TraceRecord;
 use super::spec::{Discards, TraceSpec};
-use super::srt;
+use super::time_unit::TimeUnit;
 use crate::{OpKind, SourceError};
 
 /// What was found out about a trace when it was opened.
@@ -76,19 +74,15 @@ impl Records {
         check_options(spec, format, &parser).map_err(refuse)?;
         let times = match spec.time_unit {
             Some(unit) => Times::In(unit),
-            None => guess_times(format, &parser, &sample, &mut notes),
+            None => parser.times(&sample, &mut notes),
         };
-        if let Parser::Libcachesim(libcachesim) = &mut parser
-            && !libcachesim.has_op()
-        {
+        if !parser.tells_direction() {
             match spec.direction {
-                Some(direction) => libcachesim.kind = direction,
+                Some(direction) => parser.assume(direction),
                 None => notes.push("directions: there is no op column, so all requests are reads; direction overrules it".to_owned()),
             }
         }
-        if let Parser::Blkparse(blkparse) = &parser {
-            notes.push(format!("requests: the lines with action {}", Blkparse::action(blkparse)));
-        }
+        notes.extend(parser.opening_remark());
         let time_ns = match times {
             Times::In(unit) => unit.ns(),
             Times::None => 0,
@@ -105,9 +99,7 @@ impl Records {
             has_times: times != Times::None,
             notes,
         };
-        if format == Format::Srt {
-            skip_srt_header(&mut input)?;
-        }
+        format.skip_head(&mut input)?;
         let units = Units { time_ns, sector_bytes };
         Ok(Self {
             input,
@@ -116,7 +108,7 @@ impl Records {
             skip_bad_lines: spec.skip_bad_lines,
             discards: spec.discards,
             line: 0,
-            at_head: format.may_have_header(),
+            at_head: format.about().may_have_header,
             facts,
             skipped: Skipped::default(),
         })
@@ -125,15 +117,7 @@ impl Records {
     /// The next request, `None` at the end.
     pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         loop {
-            let bytes = match &self.parser {
-                Parser::Vscsi(version) => {
-                    let size = version.record_bytes();
-                    next_binary(&mut self.input, size)?
-                }
-                Parser::Srt => next_srt(&mut self.input)?,
-                _ => self.input.line()?,
-            };
-            let Some(bytes) = bytes else { return Ok(None) };
+            let Some(bytes) = self.parser.next(&mut self.input)? else { return Ok(None) };
             self.line += 1;
             if self.facts.format.is_text() && !is_content(bytes) {
                 continue;
@@ -203,78 +187,8 @@ fn check_options(spec: &TraceSpec, format: Format, parser: &Parser) -> Result<()
         }
         _ => {}
     }
-    let tells_direction = !matches!(parser, Parser::Libcachesim(libcachesim) if !libcachesim.has_op());
-    if spec.direction.is_some() && tells_direction {
+    if spec.direction.is_some() && parser.tells_direction() {
         return Err("direction can't be chosen: the trace tells reads from writes itself".to_owned());
     }
     Ok(())
-}
-
-/// The unit of the times without a word from the user.
-fn guess_times(format: Format, parser: &Parser, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
-    match parser {
-        Parser::Mqsim => {
-            let (times, note) = five_columns::times(sample);
-            notes.push(note);
-            times
-        }
-        Parser::Libcachesim(libcachesim) => {
-            let unit = libcachesim.guess_unit(sample.lines());
-            notes.push(format!("times: taken for {unit} by their size; time_unit overrules it"));
-            Times::In(unit)
-        }
-        Parser::Fio2(_) if !sample.lines().any(|line| line.windows(6).any(|part| part == b" wait ")) => {
-            notes.push("times: none; the first MiB has no wait, so requests only have an order".to_owned());
-            Times::None
-        }
-        _ => Times::In(format.time_unit().unwrap_or(TimeUnit::Nanoseconds)),
-    }
-}
-
-/// Passes over the text up to the form feed.
-fn skip_srt_header(input: &mut Input) -> Result<(), SourceError> {
-    let (sample, _) = input.sample();
-    let Some(end) = sample.iter().position(|byte| *byte == srt::END_OF_HEADER) else {
-        return Err(SourceError::Input(format!(
-            "{}: found no form feed in the first MiB, expected one after the header of SRT",
-            input.name()
-        )));
-    };
-    input.bytes(end + 1).map(|_| ())
-}
-
-fn next_srt(input: &mut Input) -> Result<Option<&[u8]>, SourceError> {
-    let head = input.peek(4)?;
-    if head.is_empty() {
-        return Ok(None);
-    }
-    match srt::record_bytes(head) {
-        Some(size) => next_binary(input, size),
-        None if head.len() == 4 => {
-            let found = u32::from_be_bytes([head[0], head[1], head[2], head[3]]);
-            Err(SourceError::Input(format!(
-                "{}: byte {} after decompression: found a record of {found} bytes, expected 8 to 4096; the file is damaged from here",
-                input.name(),
-                input.position() + 1
-            )))
-        }
-        None => Err(cut_off(input, 4)),
-    }
-}
-
-/// The next record of `size` bytes; the file may not end within it.
-fn next_binary(input: &mut Input, size: usize) -> Result<Option<&[u8]>, SourceError> {
-    match input.peek(size)?.len() {
-        0 => Ok(None),
-        got if got < size => Err(cut_off(input, size)),
-        _ => input.bytes(size).map(Some),
-    }
-}
-
-fn cut_off(input: &Input, size: usize) -> SourceError {
-    SourceError::Input(format!(
-        "{}: byte {} after decompression: found the end of the file within a record of {size} bytes; the file is truncated",
-        input.name(),
-        input.position() + 1
-    ))
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::format::{Format, TimeUnit};
+use super::formats::Format;
+use super::time_unit::TimeUnit;
 use crate::OpKind;
 
 /// A trace and how to read it. [`TraceSpec::new`] gives the defaults: everything is found out from the content.

@@ -6,31 +6,36 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::compression::{CompressingWriter, Compression};
-use super::flashsim;
-use super::format::Format;
+use super::formats::{Format, Line, Writing};
+use super::open;
 use super::record::TraceRecord;
 use super::spec::TraceSpec;
-use super::{fio, open};
 use crate::files::NewFile;
 use crate::{OpKind, SourceError};
 
+/// Number of formats that can be written.
+const WRITABLE_COUNT: usize = {
+    let (mut count, mut at) = (0, 0);
+    while at < Format::ALL.len() {
+        count += Format::ALL[at].about().writing.is_some() as usize;
+        at += 1;
+    }
+    count
+};
+
 /// Formats that can be written.
-pub const WRITABLE: [Format; 14] = [
-    Format::Spc,
-    Format::Msr,
-    Format::MsrWindow,
-    Format::Fiu,
-    Format::Disksim,
-    Format::Mqsim,
-    Format::Flashsim,
-    Format::Fio2,
-    Format::Fio3,
-    Format::Libcachesim,
-    Format::Diskmon,
-    Format::Blkreplay,
-    Format::Alibaba,
-    Format::Tencent,
-];
+pub const WRITABLE: [Format; WRITABLE_COUNT] = {
+    let mut writable = [Format::ALL[0]; WRITABLE_COUNT];
+    let (mut count, mut at) = (0, 0);
+    while at < Format::ALL.len() {
+        if Format::ALL[at].about().writing.is_some() {
+            writable[count] = Format::ALL[at];
+            count += 1;
+        }
+        at += 1;
+    }
+    writable
+};
 
 /// Bytes of the sectors that are written.
 const SECTOR_BYTES: u64 = 512;
@@ -56,9 +61,10 @@ pub struct Written {
 pub struct TraceWriter<W: Write> {
     output: W,
     format: Format,
+    writing: &'static Writing,
     first_ns: Option<u64>,
-    /// Time of the last `wait` of fio's version 2.
-    waited_us: u64,
+    /// Time of the latest request, from the first.
+    last_ns: u64,
     written: Written,
 }
 
@@ -68,27 +74,11 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// `InvalidInput` for a format that is not in [`WRITABLE`]; else what `output` says.
     pub fn new(mut output: W, format: Format, devices: &[u32]) -> io::Result<Self> {
-        match format {
-            Format::Fio2 => {
-                output.write_all(fio::VERSION_2)?;
-                output.write_all(b"\n")?;
-                for device in devices {
-                    write!(output, "device{device} add\ndevice{device} open\n")?;
-                }
-            }
-            Format::Fio3 => {
-                output.write_all(fio::VERSION_3)?;
-                output.write_all(b"\n")?;
-                for device in devices {
-                    write!(output, "0 device{device} add\n0 device{device} open\n")?;
-                }
-            }
-            Format::Libcachesim => output.write_all(b"time,obj_id,size,op\n")?,
-            Format::Blkreplay => output.write_all(b"start ; sector; length ; op ;  replay_delay=0 ; replay_duration=0\n")?,
-            _ if WRITABLE.contains(&format) => {}
-            _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, not_writable(format))),
-        }
-        Ok(Self { output, format, first_ns: None, waited_us: 0, written: Written::default() })
+        let Some(writing) = &format.about().writing else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, not_writable(format)));
+        };
+        (writing.head)(devices, &mut output)?;
+        Ok(Self { output, format, writing, first_ns: None, last_ns: 0, written: Written::default() })
     }
 
     /// Appends a request. Requests must come in order of time.
@@ -96,68 +86,27 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// What the output says.
     pub fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
-        if record.kind == OpKind::Trim && !knows_discards(self.format) {
+        if record.kind == OpKind::Trim && !self.writing.knows_discards {
             self.written.discards_lost += 1;
             return Ok(());
         }
         let first_ns = *self.first_ns.get_or_insert(record.time_ns);
         let ns = record.time_ns.saturating_sub(first_ns);
-        let device = record.device;
-        let (offset, length) = (record.offset_bytes, record.length_bytes);
         // A request in sectors is widened to hold all its bytes.
-        let sector = offset / SECTOR_BYTES;
-        let sectors = (offset + length).div_ceil(SECTOR_BYTES) - sector;
-        let reads = record.kind == OpKind::Read;
-        let letter = if reads { 'R' } else { 'W' };
-        let word = match record.kind {
-            OpKind::Read => "Read",
-            OpKind::Trim => "Trim",
-            OpKind::Write | OpKind::Flush => "Write",
+        let sector = record.offset_bytes / SECTOR_BYTES;
+        let line = Line {
+            number: self.written.requests,
+            ns,
+            last_ns: self.last_ns,
+            device: record.device,
+            offset_bytes: record.offset_bytes,
+            length_bytes: record.length_bytes,
+            sector,
+            sectors: (record.offset_bytes + record.length_bytes).div_ceil(SECTOR_BYTES) - sector,
+            kind: record.kind,
         };
-        let read_1 = u8::from(reads);
-        let (seconds, ns_of_second) = (ns / 1_000_000_000, ns % 1_000_000_000);
-        let (ms, ns_of_ms) = (ns / 1_000_000, ns % 1_000_000);
-        let output = &mut self.output;
-        match self.format {
-            Format::Spc => {
-                writeln!(output, "{device},{sector},{length},{},{seconds}.{ns_of_second:09}", letter.to_ascii_lowercase())?;
-            }
-            Format::Msr => writeln!(output, "{},flashraid,{device},{word},{offset},{length},0", ns / 100)?,
-            Format::MsrWindow => writeln!(output, "{ms}.{ns_of_ms:06} {device} {offset} {length} {read_1}")?,
-            Format::Fiu => {
-                let (major, minor) = (device >> 20, device & ((1 << 20) - 1));
-                writeln!(output, "{ns} 0 flashraid {sector} {sectors} {letter} {major} {minor} 0")?;
-            }
-            Format::Disksim => writeln!(output, "{ms}.{ns_of_ms:06} {device} {sector} {sectors} {read_1}")?,
-            Format::Mqsim => writeln!(output, "{ns} {device} {sector} {sectors} {read_1}")?,
-            Format::Flashsim => {
-                let page = offset / flashsim::PAGE_BYTES;
-                let pages = (offset + length).div_ceil(flashsim::PAGE_BYTES) - page;
-                writeln!(output, "{ms}.{ns_of_ms:06}\t{device}\t{page}\t{pages}\t{read_1}")?;
-            }
-            Format::Fio2 => {
-                let us = ns / 1_000;
-                if us > self.waited_us {
-                    writeln!(output, "device{device} wait {} 0", us - self.waited_us)?;
-                    self.waited_us = us;
-                }
-                writeln!(output, "device{device} {} {offset} {length}", word.to_ascii_lowercase())?;
-            }
-            Format::Fio3 => writeln!(output, "{} device{device} {} {offset} {length}", ns / 1_000, word.to_ascii_lowercase())?,
-            Format::Libcachesim => {
-                writeln!(output, "{seconds}.{ns_of_second:09},{sector},{length},{}", word.to_ascii_lowercase())?;
-            }
-            Format::Diskmon => {
-                let number = self.written.requests;
-                writeln!(output, "{number}\t{seconds}.{ns_of_second:09}\t0.0\t{device}\t{word}\t{sector}\t{sectors}")?;
-            }
-            Format::Blkreplay => writeln!(output, "{seconds}.{ns_of_second:09} ; {sector} ; {sectors} ; {letter} ; 0.0 ; 0.0")?,
-            Format::Alibaba => writeln!(output, "{device},{letter},{offset},{length},{}", ns / 1_000)?,
-            Format::Tencent => writeln!(output, "{seconds},{sector},{sectors},{},{device}", 1 - read_1)?,
-            Format::Blkparse | Format::Vscsi | Format::Srt => {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, not_writable(self.format)));
-            }
-        }
+        (self.writing.line)(&line, &mut self.output)?;
+        self.last_ns = self.last_ns.max(ns);
         self.count(record, ns);
         Ok(())
     }
@@ -174,17 +123,11 @@ impl<W: Write> TraceWriter<W> {
     /// Notes what the format could not hold.
     fn count(&mut self, record: &TraceRecord, ns: u64) {
         let start_unit = self.format.sector_bytes().map_or(1, u64::from);
-        let length_unit = if matches!(self.format, Format::Spc | Format::Libcachesim) { 1 } else { start_unit };
+        let length_unit = if self.writing.length_in_bytes { 1 } else { start_unit };
         let widened = !record.offset_bytes.is_multiple_of(start_unit) || !record.length_bytes.is_multiple_of(length_unit);
-        let resolution_ns = match self.format {
-            Format::Msr => 100,
-            Format::Fio2 | Format::Fio3 | Format::Alibaba => 1_000,
-            Format::Tencent => 1_000_000_000,
-            _ => 1,
-        };
         self.written.requests += 1;
         self.written.widened += u64::from(widened);
-        self.written.times_cut += u64::from(!ns.is_multiple_of(resolution_ns));
+        self.written.times_cut += u64::from(!ns.is_multiple_of(self.writing.resolution_ns));
         self.written.devices_lost += u64::from(record.device != 0 && !self.format.has_devices());
     }
 }
@@ -198,18 +141,17 @@ impl<W: Write> TraceWriter<W> {
 /// A trace that can't be read, a format that can't be written, a device number that it can't hold, a trace without times and without a rate,
 /// a rate for a trace with times, or a file that can't be written.
 pub fn convert(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option<f64>) -> Result<Written, SourceError> {
-    if !WRITABLE.contains(&format) {
+    let Some(writing) = &format.about().writing else {
         return Err(SourceError::Input(format!("{}: {}", path.display(), not_writable(format))));
-    }
-    let devices = match format {
-        Format::Fio2 | Format::Fio3 => super::survey(spec)?.devices.iter().map(|device| device.device).collect(),
-        _ => Vec::new(),
+    };
+    let devices = match writing.names_devices {
+        true => super::survey(spec)?.devices.iter().map(|device| device.device).collect(),
+        false => Vec::new(),
     };
     let mut reader = open(&TraceSpec { devices: without_layout(spec), ..spec.clone() })?;
     let (name, has_times) = (reader.facts().name.clone(), reader.facts().has_times);
-    let can_do_without = format == Format::Fio2;
     match rate_per_s {
-        None if !has_times && !can_do_without => {
+        None if !has_times && !writing.can_do_without_times => {
             return Err(SourceError::Input(format!(
                 "{name} has no times, and the format {format} has to say when each request comes: give a rate, as in --rate 500 (requests per \
                  second), or choose the format fio2, which can do without times"
@@ -224,10 +166,10 @@ pub fn convert(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option
     }
     let mut requests = 0_u64;
     let mut written = write_records(path, format, &devices, || match reader.next_record()? {
-        Some(record) if format == Format::Msr && record.device >= 1 << 16 => {
-            // A disk of a second host; the writer knows only one.
+        Some(record) if writing.devices_end.is_some_and(|end| record.device >= end) => {
+            let end = writing.devices_end.unwrap_or(0);
             Err(SourceError::Input(format!(
-                "{name}: device {} is too large for the format msr, which is written with disks below 65536; choose another format",
+                "{name}: device {} is too large for the format {format}, which is written with devices below {end}; choose another format",
                 record.device
             )))
         }
@@ -276,11 +218,6 @@ fn without_layout(spec: &TraceSpec) -> super::Devices {
         super::Devices::List(list) => super::Devices::List(list.clone()),
         super::Devices::Concat | super::Devices::Fold => super::Devices::Fold,
     }
-}
-
-/// Whether a discard can be written.
-const fn knows_discards(format: Format) -> bool {
-    matches!(format, Format::Fio2 | Format::Fio3 | Format::Libcachesim)
 }
 
 fn not_writable(format: Format) -> String {
@@ -349,7 +286,9 @@ mod tests {
     /// `records` as `format` can hold them: times from the first, and device numbers as its reader gives them.
     fn expected(records: &[TraceRecord], format: Format) -> Vec<TraceRecord> {
         let mut seen: Vec<u32> = Vec::new();
-        let holds = |record: &&TraceRecord| record.kind != OpKind::Trim || knows_discards(format);
+        let holds = |record: &&TraceRecord| {
+            record.kind != OpKind::Trim || format.about().writing.as_ref().is_some_and(|writing| writing.knows_discards)
+        };
         let first_ns = records.iter().find(holds).map_or(0, |record| record.time_ns);
         records
             .iter()

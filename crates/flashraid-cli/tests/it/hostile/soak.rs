@@ -181,21 +181,17 @@ fn random_configurations_and_damaged_inputs() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The seeds of the fuzz targets, whole and damaged: what fuzzing does, for a moment and without its tools.
+/// The samples of all formats of traces, whole and damaged: what fuzzing does, for a moment and without its tools.
 #[test]
-fn the_seeds_of_the_fuzz_targets() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    assert!(files.len() > 10, "{files:?}");
-    for file in files {
-        let whole = std::fs::read(&file).unwrap();
-        assert!(trace::info::info_bytes(whole.clone(), &TraceSpec::new("seed")).is_ok(), "{}", file.display());
+fn damaged_samples_of_every_format() {
+    for format in Format::ALL {
+        let whole = format.sample();
+        assert!(trace::info::info_bytes(whole, &TraceSpec::new("sample")).is_ok(), "{format}");
         for seed in 0..40 {
-            let mut bytes = whole.clone();
+            let mut bytes = whole.to_vec();
             Draw::new(seed).damage(&mut bytes);
-            let read = catch_unwind(|| drop(trace::info::info_bytes(bytes.clone(), &TraceSpec::new("seed"))));
-            assert!(read.is_ok(), "{} damaged by {seed}", file.display());
+            let read = catch_unwind(|| drop(trace::info::info_bytes(bytes.clone(), &TraceSpec::new("sample"))));
+            assert!(read.is_ok(), "{format} damaged by {seed}");
         }
     }
 }

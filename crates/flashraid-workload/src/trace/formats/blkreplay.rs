@@ -1,0 +1,146 @@
+//! blkreplay load: a preamble, a line that begins `start ;`, then `seconds ; sector ; sectors ; R/W ; delay ; duration`.
+//!
+//! Source: blkreplay (Schöbel-Theuer), "load" files; sectors of 512 bytes. Everything before the `start` line is passed over; a file
+//! without such a line has no preamble. Several files may be joined: where another preamble (it begins "Copyright") or another `start` line
+//! follows requests, it is passed over, too, and times that begin anew are counted on from the last one. Being made from blktrace, it may have
+//! further letters after R or W: RA reads ahead, WS writes synchronously; like blkreplay we go by the first.
+
+use super::super::detect::Sample;
+use super::super::fields::{FieldResult, Fields};
+use super::super::record::TraceRecord;
+use super::super::time_unit::TimeUnit;
+use super::{About, Detection, TraceFormat, Units, Writing};
+use crate::OpKind;
+use crate::units::counted;
+
+/// Whether the preamble is over, how many requests read ahead, and where one file of several ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Blkreplay {
+    in_preamble: bool,
+    read_aheads: u64,
+    /// Files that follow the first.
+    joined: u64,
+    /// No request of the file under way has been read.
+    at_begin: bool,
+    /// What the times of the file under way are counted from.
+    base_ns: u64,
+    last_ns: u64,
+}
+
+impl TraceFormat for Blkreplay {
+    const ABOUT: About = About {
+        doc: "blkreplay load: `seconds ; sector ; sectors ; R/W ; delay ; duration`.",
+        description: "blkreplay load: seconds ; sector ; sectors ; R/W ; delay ; duration",
+        columns: "time ; sector ; sectors ; R/W ; delay ; duration",
+        times: "s",
+        time_unit: Some(TimeUnit::Seconds),
+        sector_bytes: Some(512),
+        has_devices: false,
+        detection: Detection::Line(is_start, 7),
+        sample: b"preamble\nstart ; sector; length ; op\n 0.000000000 ;  16 ;  8 ; W ; 0.0 ; 0.0\n 1.5 ;  24 ;  8 ;RA ; 0.0 ; 0.0\n",
+        writing: Some(Writing {
+            head: |_, to| to.write_all(b"start ; sector; length ; op ;  replay_delay=0 ; replay_duration=0\n"),
+            ..Writing::by(|line, to| {
+                writeln!(to, "{} ; {} ; {} ; {} ; 0.0 ; 0.0", line.seconds(), line.sector, line.sectors, line.letter())
+            })
+        }),
+        ..About::TEXT
+    };
+
+    /// Looks for the `start` line.
+    fn of_sample(sample: &Sample<'_>) -> Result<Self, String> {
+        let in_preamble = sample.lines().any(is_start);
+        Ok(Self { in_preamble, read_aheads: 0, joined: 0, at_begin: true, base_ns: 0, last_ns: 0 })
+    }
+
+    fn closing_remark(&self) -> Option<String> {
+        let mut remarks = Vec::new();
+        if self.read_aheads > 0 {
+            remarks.push(format!("directions: {} marked RA (read ahead), counted as reads", counted(self.read_aheads, "request")));
+        }
+        if self.joined > 0 {
+            remarks.push(format!(
+                "joined: the file has {} in a row; where times begin anew they are counted on from the last one",
+                counted(self.joined + 1, "trace")
+            ));
+        }
+        if self.in_preamble {
+            remarks.push("cut off: the last preamble is not followed by a line that begins \"start ;\"".to_owned());
+        }
+        (!remarks.is_empty()).then(|| remarks.join("; "))
+    }
+
+    fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
+        if self.in_preamble {
+            self.in_preamble = !is_start(line);
+            return Ok(None);
+        }
+        if is_start(line) || line.starts_with(PREAMBLE) {
+            self.in_preamble = !is_start(line);
+            self.joined += u64::from(!self.at_begin);
+            self.at_begin = true;
+            return Ok(None);
+        }
+        let mut fields = Fields::separated_by(b';', line);
+        let own_ns = fields.time_ns(units.time_ns, "the time in seconds")?;
+        let offset_bytes = fields.offset_bytes(units.sector_bytes, "the start sector (a whole number)")?;
+        let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
+        let expected = "the operation: R or W, perhaps with further letters of blktrace";
+        let direction = match fields.text(expected)? {
+            [b'R', rest @ ..] if rest.iter().all(u8::is_ascii_uppercase) => {
+                self.read_aheads += u64::from(rest.contains(&b'A'));
+                OpKind::Read
+            }
+            [b'W', rest @ ..] if rest.iter().all(u8::is_ascii_uppercase) => OpKind::Write,
+            _ => return Err(fields.bad(expected)),
+        };
+        if std::mem::take(&mut self.at_begin) && own_ns < self.last_ns {
+            self.base_ns = self.last_ns;
+        }
+        let time_ns = self.base_ns.checked_add(own_ns).ok_or_else(|| fields.bad("times of less than 2^64 ns in all"))?;
+        self.last_ns = time_ns;
+        Ok(Some(TraceRecord { time_ns, device: 0, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false }))
+    }
+}
+
+/// How the preamble of a file begins.
+const PREAMBLE: &[u8] = b"Copyright";
+
+/// Whether this line ends the preamble.
+fn is_start(line: &[u8]) -> bool {
+    line.strip_prefix(b"start").is_some_and(|rest| rest.trim_ascii_start().starts_with(b";"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{TraceSpec, info, open_bytes};
+
+    const PART: &str =
+        "Copyright somebody\n\nmore of it\nstart ; sector; length ; op\n0.0 ; 8 ; 8 ; W ; 0.0 ; 0.0\n2.5 ; 16 ; 8 ; R ; 0.0 ; 0.0\n";
+
+    fn times(text: &str) -> Result<Vec<u64>, String> {
+        let mut reader = open_bytes(text.as_bytes().to_vec(), &TraceSpec::new("x")).map_err(|error| error.to_string())?;
+        let mut times = Vec::new();
+        while let Some(record) = reader.next_record().map_err(|error| error.to_string())? {
+            times.push(record.time_ns / 1_000_000);
+        }
+        Ok(times)
+    }
+
+    #[test]
+    fn joined_files_are_read_one_after_the_other() {
+        assert_eq!(times(&[PART, PART, PART].concat()).unwrap(), [0, 2500, 2500, 5000, 5000, 7500]);
+        let goes_on = PART.replace("0.0 ; 8 ;", "3.0 ; 8 ;").replace("2.5 ; 16", "4.0 ; 16");
+        assert_eq!(times(&[PART, &goes_on].concat()).unwrap(), [0, 2500, 3000, 4000], "times that go on stay");
+        let notes = info::info_bytes([PART, PART].concat().into_bytes(), &TraceSpec::new("x")).unwrap().notes;
+        assert!(notes.iter().any(|note| note.contains("2 traces in a row")), "{notes:?}");
+        let notes = info::info_bytes(PART.as_bytes().to_vec(), &TraceSpec::new("x")).unwrap().notes;
+        assert!(!notes.iter().any(|note| note.contains("joined")), "{notes:?}");
+    }
+
+    #[test]
+    fn other_text_among_requests_is_an_error() {
+        let error = times(&[PART, "nonsense\n"].concat()).unwrap_err();
+        assert!(error.contains("line 7"), "{error}");
+    }
+}

@@ -1,0 +1,51 @@
+//! DiskMon log: `number seconds duration disk Read/Write sector sectors`, sectors of 512 bytes.
+//!
+//! Source: Sysinternals DiskMon for Windows, "save as" text. It notes requests as they end, so times may go backwards a little.
+
+use super::super::detect::Sample;
+use super::super::fields::{FieldResult, Fields};
+use super::super::record::TraceRecord;
+use super::super::time_unit::TimeUnit;
+use super::{About, Detection, TraceFormat, Units, Writing};
+
+/// The format as its parser; it remembers nothing between lines.
+#[derive(Debug, Clone)]
+pub(crate) struct Diskmon;
+
+impl TraceFormat for Diskmon {
+    const ABOUT: About = About {
+        doc: "Windows DiskMon log: `number seconds duration disk Read/Write sector sectors`.",
+        description: "DiskMon: number seconds duration disk Read/Write sector sectors",
+        columns: "number time duration disk Read/Write sector sectors",
+        times: "s",
+        time_unit: Some(TimeUnit::Seconds),
+        sector_bytes: Some(512),
+        detection: Detection::Tried(8),
+        sample: b"0\t0.5\t0.0001\t1\tRead\t16\t8\t\r\n1\t0.75\t0.0\t0\tWrite\t32\t16\t\r\n",
+        writing: Some(Writing::by(|line, to| {
+            writeln!(to, "{}\t{}\t0.0\t{}\t{}\t{}\t{}", line.number, line.seconds(), line.device, line.word(), line.sector, line.sectors)
+        })),
+        ..About::TEXT
+    };
+
+    fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
+        Ok(Self)
+    }
+
+    #[inline]
+    fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
+        parse(line, units).map(Some)
+    }
+}
+
+fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
+    let mut fields = Fields::blank(line);
+    fields.integer("the number of the record")?;
+    let time_ns = fields.time_ns(units.time_ns, "the time in seconds")?;
+    fields.time_ns(1, "the duration in seconds")?;
+    let device = fields.device("the number of the disk")?;
+    let direction = fields.read_or_write("the operation: Read or Write")?;
+    let offset_bytes = fields.offset_bytes(units.sector_bytes, "the start sector (a whole number)")?;
+    let length_bytes = fields.length_bytes(units.sector_bytes, "the length in sectors (a whole number)")?;
+    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
+}

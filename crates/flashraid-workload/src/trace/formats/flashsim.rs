@@ -1,0 +1,58 @@
+//! FlashSim: `ms device page pages op`, start and length in pages of 4 KiB; op 0 = write and 1 = read.
+//!
+//! Source: FlashSim (Kim et al., SIMUL '09), whose runs of a trace take the third column for the number of a page and go on for as many
+//! pages as the fourth says. Traces made for it often hold the sector of their origin there: then requests keep apart that were less than
+//! a page apart, and the address space is eight times as wide. `sector_bytes = 512` takes the starts for sectors, as which neighbours
+//! overlap, lengths having been rounded up.
+
+use super::super::detect::Sample;
+use super::super::fields::{FieldResult, Fields};
+use super::super::record::TraceRecord;
+use super::super::time_unit::TimeUnit;
+use super::{About, Detection, TraceFormat, Units, Writing};
+
+/// Bytes of the page in which lengths count.
+pub(crate) const PAGE_BYTES: u64 = 4096;
+
+/// The format as its parser; it remembers nothing between lines.
+#[derive(Debug, Clone)]
+pub(crate) struct Flashsim;
+
+impl TraceFormat for Flashsim {
+    const ABOUT: About = About {
+        doc: "FlashSim: `ms device page pages op`, pages of 4 KiB, op 0 = write.",
+        description: "FlashSim: ms device page pages op (4 KiB, 0 = write)",
+        columns: "time device page pages op",
+        times: "ms",
+        time_unit: Some(TimeUnit::Milliseconds),
+        sector_bytes: Some(4096),
+        detection: Detection::FiveColumns,
+        sample: b"0.5\t0\t9\t1\t1\n1.5\t0\t20\t2\t0\n",
+        writing: Some(Writing::by(|line, to| {
+            let page = line.offset_bytes / PAGE_BYTES;
+            let pages = (line.offset_bytes + line.length_bytes).div_ceil(PAGE_BYTES) - page;
+            writeln!(to, "{}\t{}\t{page}\t{pages}\t{}", line.milliseconds(), line.device, line.read_1())
+        })),
+        ..About::TEXT
+    };
+
+    fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
+        Ok(Self)
+    }
+
+    #[inline]
+    fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
+        parse(line, units).map(Some)
+    }
+}
+
+fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
+    let mut fields = Fields::blank(line);
+    let time_ns = fields.time_ns(units.time_ns, "the time in milliseconds")?;
+    let device = fields.device("the number of the device")?;
+    let offset_bytes = fields.offset_bytes(units.sector_bytes, "the start page (a whole number)")?;
+    let length_bytes = fields.length_bytes(PAGE_BYTES, "the length in 4 KiB pages (a whole number)")?;
+    let direction = fields.write_0_read_1()?;
+    fields.end("the end of the line after five fields")?;
+    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
+}

@@ -1,0 +1,113 @@
+//! MSR Cambridge CSV: `ticks,host,disk,Read/Write,offset,bytes,response`, ticks of 100 ns, addresses in bytes.
+//!
+//! Source: Narayanan et al., "Write Off-Loading" (FAST '08), as distributed by SNIA IOTTA. A record number and a blank in front, as in
+//! some copies, is passed over. The device is the disk's number; a second host's disks begin at 65536, a third's at 131072, ….
+
+use std::collections::HashMap;
+
+use super::super::detect::Sample;
+use super::super::fields::{Bad, FieldResult, Fields, quote};
+use super::super::record::TraceRecord;
+use super::super::time_unit::TimeUnit;
+use super::{About, Detection, TraceFormat, Units, Writing};
+
+/// Disks that one host may have.
+const DISKS_PER_HOST: u32 = 1 << 16;
+
+/// Hosts seen, in order of appearance.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Msr {
+    hosts: Vec<Box<[u8]>>,
+    numbers: HashMap<Box<[u8]>, u32>,
+    /// Of the line before; nearly always that of this one.
+    last: u32,
+}
+
+impl TraceFormat for Msr {
+    const ABOUT: About = About {
+        doc: "MSR Cambridge CSV: `ticks,host,disk,Read/Write,offset,bytes,response`, ticks of 100 ns.",
+        description: "MSR Cambridge CSV: ticks,host,disk,Read/Write,offset,bytes,response",
+        columns: "[number] time,host,disk,Read/Write,offset,bytes,response",
+        times: "100 ns",
+        time_unit: Some(TimeUnit::Ticks),
+        sector_bytes: None,
+        detection: Detection::Tried(3),
+        sample: b"10000000000,alpha,2,Read,8192,4096,77\r\n10000000007,beta,0,Write,0,512,5\r\n",
+        writing: Some(Writing {
+            resolution_ns: 100,
+            devices_end: Some(DISKS_PER_HOST),
+            ..Writing::by(|line, to| {
+                writeln!(to, "{},flashraid,{},{},{},{},0", line.ns / 100, line.device, line.word(), line.offset_bytes, line.length_bytes)
+            })
+        }),
+        ..About::TEXT
+    };
+
+    fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
+        Ok(Self::default())
+    }
+
+    #[inline]
+    fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
+        self.request(line, units).map(Some)
+    }
+
+    /// `host/disk`.
+    fn device_label(&self, device: u32) -> String {
+        let host = self.hosts.get((device / DISKS_PER_HOST) as usize);
+        let host = host.map_or_else(|| "?".into(), |host| String::from_utf8_lossy(host));
+        format!("{host}/{}", device % DISKS_PER_HOST)
+    }
+}
+
+impl Msr {
+    fn request(&mut self, line: &[u8], units: Units) -> FieldResult<TraceRecord> {
+        let mut fields = Fields::separated_by(b',', line).starting_at(record_number_bytes(line));
+        let time_ns = fields.time_ns(units.time_ns, "the time in Windows ticks of 100 ns")?;
+        let host = fields.text("the name of the host")?;
+        let host_column = fields.column();
+        let disk = fields.device("the number of the disk")?;
+        if disk >= DISKS_PER_HOST {
+            return Err(fields.bad("a disk number below 65536"));
+        }
+        let direction = fields.read_or_write("the operation: Read or Write")?;
+        let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
+        let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
+        // Only whole lines may add a host. The response time that follows does not matter.
+        let host = self.host(host).ok_or_else(|| Bad { column: host_column, found: quote(host), expected: "fewer than 65536 hosts" })?;
+        Ok(TraceRecord {
+            time_ns,
+            device: host * DISKS_PER_HOST + disk,
+            offset_bytes,
+            length_bytes,
+            kind: direction,
+            fua: false,
+            zeroes: false,
+        })
+    }
+
+    fn host(&mut self, name: &[u8]) -> Option<u32> {
+        if self.hosts.get(self.last as usize).is_some_and(|last| **last == *name) {
+            return Some(self.last);
+        }
+        self.last = match self.numbers.get(name) {
+            Some(number) => *number,
+            None => {
+                let number = u32::try_from(self.hosts.len()).ok().filter(|number| *number < DISKS_PER_HOST)?;
+                self.hosts.push(name.into());
+                self.numbers.insert(name.into(), number);
+                number
+            }
+        };
+        Some(self.last)
+    }
+}
+
+/// Bytes of a record number and the blank after it, if the line begins with them.
+fn record_number_bytes(line: &[u8]) -> usize {
+    let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match line.get(digits) {
+        Some(b' ' | b'\t') if digits > 0 => digits + 1,
+        _ => 0,
+    }
+}

@@ -1,0 +1,51 @@
+//! Cuts of MSR Cambridge: `ms device offset bytes op`, everything in bytes, op 0 = write and 1 = read.
+//!
+//! Source: the data of Heimdall (Kurniawan et al., EuroSys '25), cut from MSR Cambridge and others by windows; times count from the
+//! window's start.
+
+use super::super::detect::Sample;
+use super::super::fields::{FieldResult, Fields};
+use super::super::record::TraceRecord;
+use super::super::time_unit::TimeUnit;
+use super::{About, Detection, TraceFormat, Units, Writing};
+
+/// The format as its parser; it remembers nothing between lines.
+#[derive(Debug, Clone)]
+pub(crate) struct MsrWindow;
+
+impl TraceFormat for MsrWindow {
+    const ABOUT: About = About {
+        doc: "Cuts of MSR Cambridge for machine learning: `ms device offset bytes op`, op 0 = write.",
+        description: "MSR cut: ms device offset bytes op (0 = write)",
+        columns: "time device offset bytes op",
+        times: "ms",
+        time_unit: Some(TimeUnit::Milliseconds),
+        sector_bytes: None,
+        detection: Detection::FiveColumns,
+        sample: b"0.000 0 4096 512 1\n3.250 0 8192 1024 0\n",
+        writing: Some(Writing::by(|line, to| {
+            writeln!(to, "{} {} {} {} {}", line.milliseconds(), line.device, line.offset_bytes, line.length_bytes, line.read_1())
+        })),
+        ..About::TEXT
+    };
+
+    fn of_sample(_: &Sample<'_>) -> Result<Self, String> {
+        Ok(Self)
+    }
+
+    #[inline]
+    fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
+        parse(line, units).map(Some)
+    }
+}
+
+fn parse(line: &[u8], units: Units) -> FieldResult<TraceRecord> {
+    let mut fields = Fields::blank(line);
+    let time_ns = fields.time_ns(units.time_ns, "the time in milliseconds")?;
+    let device = fields.device("the number of the device")?;
+    let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
+    let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
+    let direction = fields.write_0_read_1()?;
+    fields.end("the end of the line after five fields")?;
+    Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
+}
