@@ -4,6 +4,7 @@ mod capacity;
 mod part;
 mod sketch;
 
+use flashraid::report::Mark;
 use serde::Serialize;
 
 use super::chart::{Chart, Colours, Content};
@@ -266,7 +267,7 @@ fn table(sheet: &Sheet, id: &str) -> String {
     for row in &sheet.rows {
         html += "<tr>";
         for (column, cell) in row.iter().enumerate() {
-            let text = escape(&cell.text);
+            let text = with_marks(&cell.text);
             let text = tone_class(cell.tone).map_or(text.clone(), |class| format!("<b class=\"{class}\">{text}</b>"));
             let is_long = cell.text.chars().count() > LONG_CELL;
             html += &match column < sheet.label_columns {
@@ -277,6 +278,20 @@ fn table(sheet: &Sheet, id: &str) -> String {
         html += "</tr>\n";
     }
     html + "</tbody>\n</table>\n</div>\n</section>\n"
+}
+
+/// The text of a cell, with the marks at its end explained where they stand.
+fn with_marks(text: &str) -> String {
+    let mark_of = |symbol: char| Mark::ALL.into_iter().find(|mark| mark.symbol().starts_with(symbol));
+    let marks_of = |word: &&str| word.chars().map(mark_of).collect::<Option<Vec<Mark>>>().filter(|marks| !marks.is_empty());
+    let abbreviation = |mark: Mark| format!("<abbr title=\"{}\">{}</abbr>", escape(mark.explanation()), mark.symbol());
+    let mut words: Vec<&str> = text.split(' ').collect();
+    let mut marks = String::new();
+    while let Some(found) = words.last().filter(|_| words.len() > 1).and_then(marks_of) {
+        marks = format!(" {}{marks}", found.into_iter().map(abbreviation).collect::<String>());
+        words.pop();
+    }
+    escape(&words.join(" ")) + &marks
 }
 
 fn escape(text: &str) -> String {
@@ -298,6 +313,16 @@ mod tests {
         let (short, long) = (of("8KiB"), of(&"x".repeat(LONG_CELL + 1)));
         assert!(short.contains("class=\"table\"") && !short.contains("class=\"long\""), "{short}");
         assert!(long.contains("class=\"table wide\"") && long.contains("<td class=\"long\">xxx"), "{long}");
+    }
+
+    #[test]
+    fn marks_are_explained_where_they_stand() {
+        let html = with_marks("1 < 2 ! ?");
+        assert!(html.starts_with("1 &lt; 2 <abbr title=\"The run was not steady") && html.ends_with(">?</abbr>"), "{html}");
+        assert_eq!(html.matches("<abbr").count(), 2);
+        assert_eq!(with_marks("local ✗!").matches("<abbr").count(), 2);
+        // What stands alone, or within a text, is no mark.
+        assert_eq!(["!", "a ? b", "12.3", ""].map(with_marks), ["!", "a ? b", "12.3", ""]);
     }
 
     fn part(text: &str) -> Part {
