@@ -210,6 +210,9 @@ pub enum Command {
 /// Arguments of `demo`.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
+    /// Print every table below the summary
+    #[arg(long)]
+    pub tables: bool,
     /// Smaller SSDs and fewer requests: seconds, other figures
     #[arg(long)]
     pub quick: bool,
@@ -310,6 +313,9 @@ pub struct RunArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
+    /// Print every table below the summary
+    #[arg(long, conflicts_with = "json")]
+    pub tables: bool,
     /// Print the results in this form: json is that of --json, fio+ that of fio --output-format=json+
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text, conflicts_with = "json")]
     pub output_format: OutputFormat,
@@ -397,6 +403,9 @@ pub struct CompareArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
+    /// Print every table below the summary
+    #[arg(long, conflicts_with = "json")]
+    pub tables: bool,
     /// Folder of report.json, report.html, every point (points.parquet, points.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv); one that holds this study is gone on with, one that holds another is refused [default: flashraid-out/compare-HASH]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -588,6 +597,9 @@ pub struct MergeArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
+    /// Print every table below the summary
+    #[arg(long, conflicts_with = "json")]
+    pub tables: bool,
     /// Folder of the results, with the same files as those of compare; if it holds files already, the next of DIR-2, DIR-3 … that does not [default: flashraid-out/merge]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

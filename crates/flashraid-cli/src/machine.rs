@@ -1,6 +1,7 @@
 //! What of the machine a command uses: processors, and kept warm states. Nothing of it changes a result.
 
 use flashraid::config::Scenario;
+use flashraid::duration;
 use flashraid::study::Means;
 use flashraid::warm_cache::WarmCache;
 use flashraid_report::text;
@@ -16,4 +17,25 @@ pub fn means(arguments: MachineArgs, simulations: &[&Scenario], jobs: Option<u16
     let cache = if arguments.no_cache { None } else { WarmCache::of_user() };
     Means::of_machine(simulations, jobs.map(usize::from), arguments.threads.map(usize::from), cache)
         .map_err(|lack| Failure::Input(text::too_little_memory(&lack, "--jobs")))
+}
+
+/// Work of about so many seconds is announced before it begins.
+const LONG_S: f64 = 10.0;
+
+/// Says on standard error about how long the simulations take, if that is long. Kept states and points make it shorter.
+pub fn announce(simulations: &[&Scenario], means: &Means, quiet: bool) {
+    let seconds = duration::of_all(simulations, means);
+    if quiet || seconds.total() < LONG_S {
+        return;
+    }
+    let run = seconds
+        .run
+        .map_or("and then the requests, however many there are".to_owned(), |run| format!("{} of requests", duration::about(run)));
+    let count =
+        if simulations.len() == 1 { String::new() } else { format!(", {} simulations, {} at a time", simulations.len(), means.workers) };
+    crate::complain(&format!(
+        "note: this takes about {} ({} of warm-up, {run}{count})",
+        duration::about(seconds.total()),
+        duration::about(seconds.warm_up)
+    ));
 }

@@ -176,7 +176,7 @@ impl Study {
     /// The tables of `flashraid compare`.
     fn text(&self, py: Python<'_>) -> PyResult<String> {
         let grid = self.grid(py)?;
-        let notes: String = grid.doubts().into_iter().chain(grid.notes()).chain(grid.conclusion()).map(|note| note + "\n").collect();
+        let notes: String = grid.doubts().into_iter().chain(grid.notes()).chain(grid.conclusions()).map(|note| note + "\n").collect();
         Ok(format!("{}{}\n{notes}", text::render(&grid.sheets()), grid.legend()))
     }
 

@@ -22,6 +22,8 @@ pub enum Unit {
     Plain(&'static str),
     /// A share, shown in percent.
     Share,
+    /// A size in bytes.
+    Bytes,
 }
 
 /// Which way a figure gets better.
@@ -34,6 +36,9 @@ pub enum Better {
     /// Neither.
     Neutral,
 }
+
+/// The bytes that the array offers.
+pub const CAPACITY: &str = "/capacity_bytes";
 
 const fn figure(name: &'static str, pointer: &'static str, unit: Unit, better: Better) -> Figure {
     Figure { name, pointer, unit, better }
@@ -61,10 +66,12 @@ pub const TABLES: &[(&str, &[Figure])] = &[
     (
         "Bandwidth and flash",
         &[
+            figure("IOPS", "/iops/all", Unit::Plain(""), Better::More),
             figure("bandwidth", "/bandwidth_mb_s/mean", Unit::Plain("MB/s"), Better::More),
             figure("its CV", "/bandwidth_mb_s/cv", Unit::Plain(""), Better::Less),
             figure("WA", "/flash/write_amplification", Unit::Plain(""), Better::Less),
             figure("erases", "/flash/erases", Unit::Plain(""), Better::Less),
+            figure("capacity", CAPACITY, Unit::Bytes, Better::More),
         ],
     ),
     (
@@ -84,6 +91,11 @@ pub const TABLES: &[(&str, &[Figure])] = &[
         ],
     ),
 ];
+
+/// The figure at this place; all that are asked for are in the tables.
+pub(crate) fn at(pointer: &str) -> &'static Figure {
+    all().find(|figure| figure.pointer == pointer).expect("a figure of the tables")
+}
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = &'static Figure> {

@@ -26,6 +26,42 @@ pub fn three_digits(value: f64) -> String {
     with_commas(&format!("{value:.decimals$}"))
 }
 
+/// A ratio to a baseline as a change, with half the width of its interval: `−75 ±3 %`; as a factor from ten on, and below a thousandth.
+pub fn change(ratio: f64, half_width: Option<f64>) -> String {
+    match ratio {
+        factor if factor >= 10.0 => {
+            let interval = half_width.map_or(String::new(), |half_width| format!(" ±{}", three_digits(half_width)));
+            format!("×{}{interval}", three_digits(factor))
+        }
+        factor if factor > 0.0 && factor < 0.001 => format!("÷{}", three_digits(1.0 / factor)),
+        _ => {
+            let (percent, half_width) = ((ratio - 1.0) * 100.0, half_width.map(|half_width| half_width * 100.0));
+            // Enough digits for what is left of a figure that has nearly vanished, and for a narrow interval.
+            let known = [Some(percent.abs()), Some(ratio * 100.0), half_width];
+            let least = known.into_iter().flatten().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
+            let decimals = if least >= 9.95 {
+                0
+            } else if least >= 0.095 {
+                1
+            } else {
+                2
+            };
+            let sign = if percent < 0.0 { "−" } else { "+" };
+            let interval = half_width.map_or(String::new(), |half_width| format!(" ±{half_width:.decimals$}"));
+            let number = format!("{:.decimals$}", percent.abs());
+            let is_zero = number.chars().all(|digit| matches!(digit, '0' | '.'));
+            format!("{}{number}{interval} %", if is_zero { "" } else { sign })
+        }
+    }
+}
+
+/// A little bar of a value, at most `width` characters long for the greatest.
+pub fn bar(value: f64, greatest: f64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = if greatest > 0.0 { (value / greatest * width as f64 * 8.0).round().clamp(0.0, width as f64 * 8.0) as usize } else { 0 };
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}
+
 /// A whole number with its digits in groups of three.
 pub fn grouped(value: u64) -> String {
     with_commas(&value.to_string())
@@ -105,6 +141,22 @@ mod tests {
         let texts = [0.0, 0.001234, 0.1234, 1.234, 12.34, 123.4, 999.96, 12345.6].map(three_digits);
         assert_eq!(texts, ["0", "0.00123", "0.123", "1.23", "12.3", "123", "1,000", "12,346"]);
         assert_eq!([2e-6, 0.000_012_34, 5.432e-9, -0.01].map(three_digits), ["0.00000200", "0.0000123", "5.43e-9", "-0.0100"]);
+    }
+
+    #[test]
+    fn changes_are_percent_or_factors() {
+        let texts = [0.2512, 1.0, 1.08, 3.3, 0.0123, 0.004_56, 12.34, 0.000_467, 1.000_01].map(|ratio| change(ratio, None));
+        assert_eq!(texts, ["−75 %", "0 %", "+8.0 %", "+230 %", "−98.8 %", "−99.5 %", "×12.3", "÷2,141", "0.00 %"]);
+        assert_eq!(change(0.25, Some(0.031)), "−75.0 ±3.1 %");
+        assert_eq!((change(0.25, Some(0.2)), change(1.0, Some(0.0))), ("−75 ±20 %".to_owned(), "0 ±0 %".to_owned()));
+        assert_eq!(change(2141.3, Some(40.0)), "×2,141 ±40.0");
+    }
+
+    #[test]
+    fn bars_are_as_long_as_their_values() {
+        assert_eq!([0.0, 5.0, 10.0, 20.0].map(|value| bar(value, 10.0, 4)), ["", "██", "████", "████"]);
+        assert_eq!(bar(1.0, 10.0, 4), "▍");
+        assert_eq!(bar(1.0, 0.0, 4), "");
     }
 
     #[test]

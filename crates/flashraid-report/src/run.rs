@@ -2,11 +2,64 @@
 
 use flashraid::report::{GUESS, Load, PERCENTILES, Report, ResponseTime, Section};
 
+use super::number;
+use super::page;
 use super::sheet::{Cell, Sheet};
 
 /// The tables of a report.
 pub fn sheets(report: &Report) -> Vec<Sheet> {
     report.table().into_iter().map(sheet).collect()
+}
+
+/// The one table that is looked at first: response times of all requests, reads and writes.
+pub fn summary(report: &Report) -> Sheet {
+    let times = [("all", &report.response_us.all), ("reads", &report.response_us.read), ("writes", &report.response_us.write)];
+    let longest = report.response_us.all.max.unwrap_or(0.0);
+    let median = report.response_us.all.p50.unwrap_or(longest);
+    // One unit for the whole table where numbers stay readable in it.
+    let (unit, divisor) = number::time_unit(if longest > 1000.0 * median { median } else { longest });
+    let mut sheet = Sheet::new(page::headline(report), &["", "requests", "mean", "p50", "p99", "p99.9", "max", ""]);
+    sheet.unit_column = true;
+    for (name, times) in times.into_iter().filter(|(_, times)| times.count > 0) {
+        let figure = |value: Option<f64>, quantile: f64| {
+            let guess = if times.supports(quantile) { "" } else { GUESS };
+            value.map_or("–".to_owned(), |value| number::three_digits(value / divisor) + guess)
+        };
+        let plain = |value: Option<f64>| value.map_or("–".to_owned(), |value| number::three_digits(value / divisor));
+        let cells = [
+            name.to_owned(),
+            number::grouped(times.count),
+            plain(times.mean),
+            figure(times.p50, 0.5),
+            figure(times.p99, 0.99),
+            figure(times.p99_9, 0.999),
+            plain(times.max),
+            unit.to_owned(),
+        ];
+        sheet.rows.push(cells.map(Cell::from).into());
+    }
+    sheet
+}
+
+/// Rates, flash and verdict in one line.
+pub fn facts(report: &Report) -> String {
+    let figure = |name: &str, value: Option<f64>, unit: &str| Some(format!("{name}{}{unit}", number::three_digits(value?)));
+    let steady = match report.verdict.steady_from_ns {
+        Some(from_ns) => format!("steady from {} on", number::duration_us(from_ns as f64 / 1e3)),
+        None => "not steady".to_owned(),
+    };
+    let facts = [
+        figure("", report.iops.all, " requests/s"),
+        figure("", report.bandwidth_mb_s.overall, " MB/s"),
+        figure("write amplification ", report.flash.write_amplification, ""),
+        Some(match report.flash.erases {
+            1 => "1 erase".to_owned(),
+            erases => format!("{} erases", number::grouped(erases)),
+        }),
+        figure("collection ", report.gc.busy_fraction.map(|share| share * 100.0), " % of die time"),
+        Some(format!("load {}, {steady}", report.verdict.load.name())),
+    ];
+    facts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// Lines that belong above the tables: what the figures are about and how far they can be trusted.
@@ -28,10 +81,12 @@ pub fn notes(report: &Report) -> Vec<String> {
     let is_guess = |of: &&ResponseTime| of.count > 0 && PERCENTILES.iter().any(|(_, quantile)| !of.supports(*quantile));
     let guesses = times.iter().any(is_guess).then(|| format!("{}: fewer than ten requests lie beyond this percentile", GUESS.trim()));
     let verdict = load.map(str::to_owned).into_iter().chain(guesses);
+    let idle = report.idle().map(|idle| idle.to_string());
     let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));
     partial
         .into_iter()
         .chain(verdict)
+        .chain(idle)
         .chain(warnings)
         .chain(report.workload_note.clone())
         .chain(report.trace_notes.iter().cloned())

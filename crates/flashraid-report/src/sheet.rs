@@ -29,9 +29,9 @@ pub struct Cell {
 pub enum Tone {
     /// Neither, or not compared.
     Plain,
-    /// Better than the baseline by 5 % or more.
+    /// Better than the baseline, as far as can be told.
     Better,
-    /// Worse than the baseline by 5 % or more.
+    /// Worse than the baseline, as far as can be told.
     Worse,
 }
 

@@ -22,13 +22,51 @@ pub fn too_little_memory(lack: &TooLittleMemory, option: &str) -> String {
 
 /// The tables one below the other, coloured if standard output is a terminal.
 pub fn render(sheets: &[Sheet]) -> String {
-    let coloured = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let coloured = is_coloured();
     sheets.iter().map(|sheet| render_one(sheet, coloured)).collect::<Vec<_>>().join("\n")
 }
 
+/// A table without lines between its parts and without its title, coloured if standard output is a terminal.
+pub fn compact(sheet: &Sheet) -> String {
+    format!("{}\n", table(sheet, presets::NOTHING, (0, 2), is_coloured()).trim_fmt())
+}
+
+/// The longest line of a compact table, in characters.
+pub fn width(sheet: &Sheet) -> usize {
+    table(sheet, presets::NOTHING, (0, 2), false).trim_fmt().lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+/// The text on lines of at most so many characters, unless a word is longer; further lines begin with `indent`.
+pub fn wrap(text: &str, most: usize, indent: &str) -> String {
+    let (mut lines, mut column) = (String::new(), 0);
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > most {
+            lines += "\n";
+            lines += indent;
+            column = indent.chars().count();
+        } else if column > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+    }
+    lines
+}
+
+fn is_coloured() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
 fn render_one(sheet: &Sheet, coloured: bool) -> String {
+    let lines = presets::UTF8_HORIZONTAL_ONLY.row_separator(comfy_table::LineStyle::none());
+    format!("{}\n{}\n", sheet.title, table(sheet, lines, (1, 1), coloured).trim_fmt())
+}
+
+fn table(sheet: &Sheet, lines: comfy_table::TableStyle, padding: (u16, u16), coloured: bool) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY.row_separator(comfy_table::LineStyle::none()));
+    table.load_style(lines);
     // A terminal that is too narrow wraps lines; wrapping inside columns would tear numbers apart.
     table.set_content_arrangement(ContentArrangement::Disabled);
     match coloured {
@@ -48,7 +86,10 @@ fn render_one(sheet: &Sheet, coloured: bool) -> String {
             }
         }));
     }
-    format!("{}\n{}\n", sheet.title, table.trim_fmt())
+    for column in table.column_iter_mut() {
+        column.set_padding(padding);
+    }
+    table
 }
 
 fn align(cell: TextCell, column: usize, sheet: &Sheet) -> TextCell {
@@ -59,6 +100,12 @@ fn align(cell: TextCell, column: usize, sheet: &Sheet) -> TextCell {
 mod tests {
     use super::*;
     use crate::sheet::Cell;
+
+    #[test]
+    fn words_are_wrapped_and_never_cut() {
+        assert_eq!(wrap("one two three", 8, "  "), "one two\n  three");
+        assert_eq!(wrap("unbreakable words", 5, ""), "unbreakable\nwords");
+    }
 
     #[test]
     fn text_without_a_terminal_is_plain() {

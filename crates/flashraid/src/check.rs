@@ -19,6 +19,8 @@ use std::path::Path;
 
 use crate::config::{Scenario, WorkloadConfig, address_space};
 use crate::content::traces;
+use crate::duration::Seconds;
+use crate::idle::Idle;
 use crate::run::RunError;
 use crate::warm_state;
 use flashraid_model::array::{ArrayParams, WarmUpPattern};
@@ -61,6 +63,8 @@ pub struct CheckReport {
     pub own_write_amplification: Option<f64>,
     /// Bytes that the state of all members needs.
     pub memory_bytes: u64,
+    /// Seconds that the warm-up and the run take on one processor, about.
+    pub seconds: Option<Seconds>,
     /// What is allowed, but probably not meant.
     pub warnings: Vec<String>,
 }
@@ -119,6 +123,9 @@ pub struct LoadCheck {
     pub dies_without_gc: Option<f64>,
     /// The same with collection.
     pub dies_with_gc: Option<f64>,
+    /// Expected wait of a request behind collection, over the time of its own operations; `None` for a closed loop, and where
+    /// collection takes no time.
+    pub collection_wait: Option<f64>,
     /// Busy share of the host link of the busiest member, if there is a limit; of the fuller direction if there are two.
     pub link: Option<f64>,
     /// Busy share of the channels of the busiest member, if there are any.
@@ -129,6 +136,16 @@ pub struct LoadCheck {
     pub requests_per_s_max: Option<f64>,
     /// The workload asks for more than that.
     pub is_saturated: bool,
+}
+
+impl LoadCheck {
+    /// How far the array is from a load under which remedies matter, if it is idle.
+    #[must_use]
+    pub fn idle(&self) -> Option<Idle> {
+        let busy = self.dies_with_gc?;
+        let fullest = [self.link, self.channels, self.controller].into_iter().flatten().fold(busy, f64::max);
+        Idle::of(busy, fullest, self.collection_wait?)
+    }
 }
 
 /// When collection begins.
@@ -237,7 +254,7 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
     let per_die = f64::from(array.ssd.geometry.exported_pages_per_die());
     let (spares, _) = array.spares();
     let warmed_up = u64::from(array.members + array.warm_spares());
-    CheckReport {
+    let report = CheckReport {
         array_bytes: address_space(array).capacity_bytes,
         cache: array.cache.map(|cache| CacheCheck {
             group_bytes: u64::from(cache.group_pages) * page_bytes,
@@ -265,8 +282,10 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
         },
         own_write_amplification,
         memory_bytes: memory_bytes(&array.ssd) * (u64::from(array.members + spares)),
+        seconds: None,
         warnings,
-    }
+    };
+    CheckReport { seconds: Some(Seconds::of(scenario, &report)), ..report }
 }
 
 /// Whether the garbage that a plane can hold is no more than about ten standard deviations (√pages) of its share of random writes. Seen in
@@ -402,11 +421,21 @@ fn load_check(array: &ArrayParams, gc: &GcCheck, sample: &WorkloadSample) -> Loa
         // A thousand pages, since one may take a fraction of a nanosecond more than an even number.
         port.passing_ns(1000 * u64::from(ssd.geometry.page_bytes)) as f64 / 1000.0 * host_pages
     });
+    // A page operation that meets a collection waits for half of it on average, and a request for the last of its pages.
+    let cleans_of_collection = f64::from(gc.stop_free_blocks.saturating_sub(gc.start_free_blocks)).max(1.0);
+    let touched = (sample.pages_read_per_request + sample.pages_written_per_request).clamp(1.0, dies * f64::from(array.members));
+    let own_ns = plain_ns * dies / (read + written).max(f64::MIN_POSITIVE);
+    let wait_ns = (with_gc_ns - plain_ns) * touched * gc.clean_us * 1000.0 * cleans_of_collection / 2.0;
+    // Where no buffer answers before the dies, the write that begins a collection waits for all of it.
+    let own_wait_ns = if ssd.superblock.is_none() { (with_gc_ns - plain_ns) * dies } else { 0.0 };
     let slowest_ns = [link_ns, channel_ns, controller_ns].into_iter().flatten().fold(with_gc_ns, f64::max);
     let busy = |ns: f64| sample.requests_per_s.map(|rate| ns * rate / 1e9);
     LoadCheck {
         dies_without_gc: busy(plain_ns),
         dies_with_gc: busy(with_gc_ns),
+        collection_wait: busy(wait_ns)
+            .filter(|_| !ssd.gc.instantaneous)
+            .map(|wait_ns| if own_ns > 0.0 { (wait_ns + own_wait_ns) / own_ns } else { 0.0 }),
         link: link_ns.and_then(busy),
         channels: channel_ns.and_then(busy),
         controller: controller_ns.and_then(busy),

@@ -96,6 +96,9 @@ mod template;
 
 pub mod check;
 pub mod config;
+#[doc(hidden)]
+pub mod duration;
+pub mod idle;
 pub mod memory;
 pub mod report;
 #[doc(hidden)]

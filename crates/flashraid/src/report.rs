@@ -91,6 +91,9 @@ pub struct Report {
     /// Requests done per second of the measured time.
     #[serde(default)]
     pub iops: Iops,
+    /// Bytes that the array offers: of the drives that are meant, where smaller ones are simulated in their place.
+    #[serde(default)]
+    pub capacity_bytes: u64,
     /// Response times of ten batches of the measured requests, for intervals of a difference with a single seed.
     #[serde(default)]
     pub batches: Batches,
@@ -146,6 +149,23 @@ impl Report {
     pub fn to_json(&self) -> String {
         let document = serde_json::to_value(self).expect("a report is plain data");
         format!("{document:#}\n")
+    }
+
+    /// How far the array was from a load under which remedies matter, if it was idle: by the share of the measured time in which the dies of the
+    /// busiest member worked. `None` for a closed loop.
+    #[must_use]
+    pub fn idle(&self) -> Option<crate::idle::Idle> {
+        let mean = |member: &MemberOverTime| {
+            let intervals = member.utilisation.len();
+            (intervals > 0).then(|| member.utilisation.iter().sum::<f64>() / intervals as f64)
+        };
+        let busy = self.over_time.members.iter().filter_map(mean).reduce(f64::max)?;
+        if self.config["coordination"]["scheme"] == "ideal" {
+            return None;
+        }
+        let share = |time: TimeSpent| time.collection / time.total().max(f64::MIN_POSITIVE);
+        let collection = [self.time_us.all, self.time_us.slowest_1_percent].into_iter().flatten().map(share).fold(0.0, f64::max);
+        (self.verdict.load == Load::Stable).then(|| crate::idle::Idle::of(busy, busy, collection)).flatten()
     }
 
     /// The report without what differs between two runs of the same inputs: times of the wall clock, rates, memory.

@@ -141,6 +141,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         wear: &wear,
         usage: &usage,
         member_capacity_bytes: scenario.array.ssd.exported_pages() * u64::from(g.page_bytes),
+        array_capacity_bytes: address_space(&scenario.array).capacity_bytes,
         blocks_per_member: u64::from(g.dies) * u64::from(g.blocks_per_die()),
         start_free_blocks: scenario.array.ssd.gc.start_free_blocks,
         pages_per_block: g.pages_per_block,

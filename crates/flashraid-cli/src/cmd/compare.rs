@@ -10,10 +10,10 @@ use flashraid_report::{chart, picture, text};
 
 use crate::args::{CompareArgs, DEFAULT_OUT};
 use crate::failure::{Failure, Outcome};
-use crate::machine::means;
+use crate::machine::{self, means};
 use crate::out_folder::all_or_nothing;
 use crate::output::json;
-use crate::output::narrow::narrow;
+use crate::output::narrow::{columns, narrow};
 use crate::progress::Board;
 use crate::{files, interrupt, scenario};
 
@@ -30,17 +30,17 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
         // Named after the study.
         None => PathBuf::from(DEFAULT_OUT).join(format!("compare-{}", plan.hash())),
     };
+    machine::announce(&plan.scenarios(), &means, arguments.machine.quiet);
     let how_to_go_on = format!("The same command goes on from here; finished simulations are in {}.", out.display());
     let result = run_plan(plan.folder(&out).by(means), arguments.machine.quiet, &how_to_go_on)?;
     if let Some(shard) = arguments.shard {
         return report_shard(shard, &result, &out, arguments.json);
     }
     let grid = Grid { sorted_by: arguments.sort, ..Grid::of(result)? };
-
     write_reports(&grid, &format!("flashraid compare {}", arguments.scenario.file.display()), &out)?;
     match arguments.json {
         true => json::print(&grid.document()),
-        false => files::print(&tables(&grid, Some(&out))),
+        false => files::print(&shown(&grid, Some(&out), arguments.tables)),
     }
 }
 
@@ -112,12 +112,29 @@ pub fn write_reports(grid: &Grid, title: &str, out: &Path) -> Outcome {
     })
 }
 
-/// The tables for standard output, and where the rest is.
-pub fn tables(grid: &Grid, out: Option<&Path>) -> String {
-    let (tables, legend) = (text::render(&narrow(grid.sheets())), grid.legend());
-    let notes: String = grid.doubts().into_iter().chain(grid.notes()).chain(grid.conclusion()).map(|note| note + "\n").collect();
-    let written = out.map_or_else(String::new, |out| {
-        format!("written: {0}/report.html, {0}/report.json, {0}/*.svg, {0}/{{points,charts}}.{{csv,parquet}}\n", out.display())
-    });
-    format!("{tables}{legend}\n{notes}{written}")
+/// A comparison on standard output: the summary, with `tables` everything else, the conclusion, and where the files are.
+pub fn shown(grid: &Grid, out: Option<&Path>, tables: bool) -> String {
+    let width = columns();
+    let sheet = grid.summary(width);
+    let mut text = format!("{}\n{}", sheet.title, text::compact(&sheet));
+    let mut paragraph = |line: &str, indent: &str| {
+        if !line.is_empty() {
+            text += &(text::wrap(line, width, indent) + "\n");
+        }
+    };
+    paragraph(&grid.summary_legend(), "");
+    grid.doubts().iter().for_each(|doubt| paragraph(doubt, "  "));
+    grid.idle().iter().for_each(|idle| paragraph(idle, "  "));
+    grid.conclusions().iter().for_each(|sentence| paragraph(&format!("⇒ {sentence}"), "  "));
+    grid.notes().iter().for_each(|note| paragraph(note, "  "));
+    if tables {
+        text += &format!("\n{}{}\n", text::render(&narrow(grid.sheets())), text::wrap(&grid.legend(), width, ""));
+    }
+    text + &out.map_or_else(String::new, |out| written(out, "{points,charts}.{csv,parquet}"))
+}
+
+/// The files of a command.
+pub fn written(out: &Path, tables: &str) -> String {
+    let folder = out.display();
+    text::wrap(&format!("written: {folder}/report.html, report.json, *.svg, {tables}; --tables prints all tables"), columns(), "  ") + "\n"
 }

@@ -1,81 +1,142 @@
-//! `flashraid demo`: the schemes of garbage collection on the built-in array, as in the paper and where the workload goes everywhere.
+//! `flashraid demo`: remedies against garbage collection on the built-in array, as in the paper and where the workload goes everywhere.
 
 use std::path::Path;
 
 use flashraid::Study;
+use flashraid::study::Setting;
+use flashraid_report::chart::{self, Chart};
 use flashraid_report::grid::Grid;
+use flashraid_report::page::{self, Page};
+use flashraid_report::{number, picture, text};
 
 use crate::args::{DEFAULT_OUT, DemoArgs};
 use crate::failure::Outcome;
 use crate::files;
 use crate::machine;
-use crate::out_folder::OutFolder;
+use crate::out_folder::{OutFolder, all_or_nothing};
+use crate::output::json;
+use crate::output::narrow::{columns, narrow};
 
-use super::compare::{run_plan, tables, write_reports};
+use super::compare::run_plan;
 
 /// 8 SSDs of the GGC paper under its write-dominated HPC workload, at full size.
 const CONFIGURATION: &str = include_str!("demo.toml");
 
-/// The schemes that are compared, the baseline first.
-const SCHEMES: &[&str] = &["local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "ideal"];
+type Settings = &'static [(&'static str, &'static str)];
+
+/// The remedies that are compared, the baseline first, each with its settings.
+const REMEDIES: [(&str, Settings); 7] = [
+    ("no remedy", &[]),
+    ("preemption (semi)", &[("ssd.gc.preemption", "semi")]),
+    ("reactive-inclusive", &[("coordination.scheme", "reactive-inclusive")]),
+    ("reactive-selective", &[("coordination.scheme", "reactive-selective")]),
+    ("proactive-idle", &[("coordination.scheme", "proactive-idle")]),
+    ("proactive-soft-limit", &[("coordination.scheme", "proactive-soft-limit")]),
+    ("collection in 0 s", &[("coordination.scheme", "ideal")]),
+];
 
 /// Over the configuration with `--quick`: an eighth of the dies and of the blocks, a tenth of the requests.
-const QUICK: &[(&str, &str)] =
+const QUICK: Settings =
     &[("ssd.geometry.dies", "8"), ("ssd.geometry.blocks", "64"), ("workload.requests", "2000"), ("workload.address.footprint", "0.4")];
 
 /// One of the two comparisons.
-struct Part {
-    title: &'static str,
-    /// What it shows.
+struct Case {
+    /// Its value in documents.
+    name: &'static str,
+    /// Its heading.
     about: &'static str,
     /// Keys over the configuration.
-    settings: &'static [(&'static str, &'static str)],
-    /// Its folder below that of the results; empty for that itself.
-    folder: &'static str,
+    settings: Settings,
+    /// Prefix of the names of its pictures.
+    pictures: &'static str,
 }
 
-const PARTS: [Part; 2] = [
-    Part {
-        title: "Garbage collection of 8 SSDs under hpc-w",
-        about: "as in the paper: requests go to 3427 MiB, the address space of its simulator's generator, so that victims are nearly empty",
-        settings: &[],
-        folder: "",
-    },
-    Part {
-        title: "Garbage collection of 8 SSDs under hpc-w, all of the array in use",
-        about: "the same array when the workload covers all of it: victims are half full, and collection costs far more",
+const CASES: [Case; 2] = [
+    Case { name: "as in the paper", about: "As in the paper: load on a part of the array", settings: &[], pictures: "" },
+    Case {
+        name: "all of it in use",
+        about: "The same array, all of it in use",
         settings: &[("workload.address.footprint", "1.0"), ("ssd.warm_up.pattern", "random"), ("ssd.warm_up.overwrites", "2")],
-        folder: "whole-array",
+        pictures: "whole-array-",
     },
 ];
 
 /// Runs the command.
 pub fn run(arguments: &DemoArgs) -> Outcome {
     // What the machine can't do is said before there are files.
-    let plans = PARTS.each_ref().map(|part| Ok((part, study(part, arguments.quick)?.vary("coordination.scheme", SCHEMES)?.plan()?)));
-    let plans = plans.into_iter().collect::<Outcome<Vec<_>>>()?;
-    let means = plans.iter().map(|(_, plan)| machine::means(arguments.machine, &plan.scenarios(), None));
-    let means = means.collect::<Outcome<Vec<_>>>()?;
+    let plan = study(arguments.quick)?.plan()?;
+    let means = machine::means(arguments.machine, &plan.scenarios(), None)?;
+    machine::announce(&plan.scenarios(), &means, arguments.machine.quiet);
     let out = OutFolder::claim(arguments.out.as_deref().unwrap_or(Path::new(DEFAULT_OUT)), Some(arguments.force))?;
-    files::print("8 × ggc2014, RAID-0, workload hpc-w (flashraid run and flashraid compare simulate arrays of your own)\n")?;
-    if arguments.quick {
-        files::print("a quick look: smaller SSDs and fewer requests, so that the figures are not those of the full size\n")?;
-    }
-    for ((part, plan), means) in plans.into_iter().zip(means) {
-        let grid = Grid::of(run_plan(plan.by(means), arguments.machine.quiet, "Nothing more was written.")?)?;
-        let folder = out.path().join(part.folder);
-        // `join` with nothing ends the path with a separator.
-        let folder = if part.folder.is_empty() { out.path() } else { &folder };
-        write_reports(&grid, part.title, folder)?;
-        files::print(&format!("\n{}\n\n{}", part.about, tables(&grid, Some(folder))))?;
-    }
-    Ok(())
+    let whole = Grid::of(run_plan(plan.by(means), arguments.machine.quiet, "Nothing was written.")?)?;
+    let document = whole.document();
+    let points = whole.table();
+    let parts = whole.by_workload();
+    write(&parts, &document, &points, out.path())?;
+    files::print(&shown(&parts, out.path(), arguments))
 }
 
-fn study(part: &Part, quick: bool) -> Outcome<Study> {
+fn study(quick: bool) -> Outcome<Study> {
+    let settings = |of: Settings| of.iter().map(|(key, value)| Setting { key: (*key).to_owned(), value: (*value).to_owned() }).collect();
     let quick = if quick { QUICK } else { &[] };
-    let settings = quick.iter().chain(part.settings);
-    Ok(settings.into_iter().try_fold(Study::from_toml(CONFIGURATION)?, |study, (key, value)| study.set(key, value))?)
+    let study = quick.iter().try_fold(Study::from_toml(CONFIGURATION)?, |study, (key, value)| study.set(key, value))?;
+    let study = study.variants("workload.case", CASES.iter().map(|case| (case.name, settings(case.settings))))?;
+    Ok(study.variants("remedy", REMEDIES.iter().map(|(name, of)| (*name, settings(of))))?)
+}
+
+/// Writes one page and one document of both cases, and the charts of each.
+fn write(parts: &[Grid], document: &serde_json::Value, points: &flashraid_report::data::Table, out: &Path) -> Outcome {
+    let title = "What each remedy against garbage collection changes";
+    let pages: Vec<page::Part> = parts.iter().zip(&CASES).map(|(grid, case)| page::of_grid(case.about, grid)).collect();
+    let named = |(part, case): (&page::Part, &Case)| -> Vec<Chart> {
+        part.charts.iter().map(|chart| Chart { id: format!("{}{}", case.pictures, chart.id), ..chart.clone() }).collect()
+    };
+    let charts: Vec<Chart> = pages.iter().zip(&CASES).flat_map(named).collect();
+    let configuration = &parts[0].points[0].reports[0]["config"];
+    all_or_nothing(out, || {
+        files::write(&out.join("report.json"), json::text(document).as_bytes())?;
+        files::write(&out.join("report.html"), Page { title, parts: &pages }.html().as_bytes())?;
+        points.clone().of(configuration).write(out, "points")?;
+        chart::table(&charts).of(configuration).write(out, "charts")?;
+        Ok(picture::write(&charts, out)?)
+    })
+}
+
+/// Both cases on standard output.
+fn shown(parts: &[Grid], out: &Path, arguments: &DemoArgs) -> String {
+    let width = columns();
+    let line = |line: &str, indent: &str| text::wrap(line, width, indent) + "\n";
+    let report = &parts[0].points[0].reports[0];
+    let figure = |pointer: &str| report.pointer(pointer).and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+    let (rate, length) = (number::three_digits(figure("/iops/all")), number::duration_us(figure("/simulated_ns") / 1e3));
+    let mut text =
+        line(&format!("8 SSDs as RAID-0, write-heavy HPC load, {rate} requests/s: what does each remedy change? One seed, {length}."), "");
+    if arguments.quick {
+        text += &line("A quick look: smaller SSDs, fewer requests, other figures than the full size's.", "");
+    }
+    for (letter, (grid, case)) in ["A", "B"].iter().zip(parts.iter().zip(&CASES)) {
+        let amplification = grid.points[0].figure("/flash/write_amplification");
+        let amplification = amplification.and_then(|values| values.first().copied()).map_or("–".to_owned(), number::three_digits);
+        text += "\n";
+        text += &format!("{letter}  {}; write amplification {amplification}\n", case.about);
+        text += &text::compact(&grid.summary_with_bars(width));
+        for sentence in grid.conclusions() {
+            text += &line(&format!("⇒ {sentence}"), "  ");
+        }
+        if arguments.tables {
+            text += &format!("\n{}{}\n", text::render(&narrow(grid.sheets())), text::wrap(&grid.legend(), width, ""));
+        }
+    }
+    let is_marked = parts.iter().any(|grid| !grid.doubts().is_empty());
+    let marks = if is_marked { "; ! not steady: another length of the run gives other figures" } else { "" };
+    text += "\n";
+    text += &line(&format!("{}{marks}", parts[0].summary_legend()), "");
+    let folder = out.display();
+    text + &format!(
+        "Pictures  {folder}/report.html (both parts)\n\
+         Figures   flashraid demo --tables, {folder}/points.csv\n\
+         Next      flashraid run TRACE --ssd nvme-tlc-read | flashraid init array.toml\n"
+    )
 }
 
 #[cfg(test)]
@@ -83,10 +144,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_parts_are_configurations_and_lie_apart() {
-        let hashes =
-            PARTS.each_ref().map(|part| study(part, false).unwrap().vary("coordination.scheme", SCHEMES).unwrap().plan().unwrap().hash());
-        assert_ne!(hashes[0], hashes[1]);
-        assert_ne!(PARTS[0].folder, PARTS[1].folder);
+    fn both_cases_have_all_remedies_and_their_own_baseline() {
+        for quick in [false, true] {
+            assert_eq!(study(quick).unwrap().plan().unwrap().len(), CASES.len() * REMEDIES.len());
+        }
     }
 }

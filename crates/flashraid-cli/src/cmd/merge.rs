@@ -11,7 +11,7 @@ use crate::files;
 use crate::out_folder::OutFolder;
 use crate::output::json;
 
-use super::compare::{tables, write_reports};
+use super::compare::{shown, write_reports};
 
 /// Runs the command.
 pub fn run(arguments: &MergeArgs) -> Outcome {
@@ -22,6 +22,6 @@ pub fn run(arguments: &MergeArgs) -> Outcome {
     write_reports(&grid, &format!("flashraid merge {}", folders.join(" ")), out.path())?;
     match arguments.json {
         true => json::print(&grid.document()),
-        false => files::print(&tables(&grid, Some(out.path()))),
+        false => files::print(&shown(&grid, Some(out.path()), arguments.tables)),
     }
 }

@@ -12,10 +12,10 @@ use serde_json::Value;
 use crate::args::{OutputFormat, RunArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files;
-use crate::machine::means;
+use crate::machine::{self, means};
 use crate::out_folder::{OutFolder, all_or_nothing};
 use crate::output::json;
-use crate::output::narrow::narrow;
+use crate::output::narrow::{columns, narrow};
 use crate::progress::Board;
 use crate::watch::Watcher;
 use crate::{interrupt, scenario};
@@ -25,7 +25,7 @@ use flashraid_report::parquet::Metadata;
 use flashraid_report::requests::RequestFiles;
 use flashraid_report::{chart, fio, fio_logs, hdr, picture, run as tables, series, text};
 
-use super::compare::{run_plan, tables as grid_tables, write_reports as write_grid};
+use super::compare::{run_plan, shown as shown_grid, write_reports as write_grid, written};
 
 /// Runs the command.
 pub fn run(arguments: &RunArgs) -> Outcome {
@@ -48,6 +48,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
         ));
     }
     let means = means(arguments.machine, &[&scenario], None)?;
+    machine::announce(&[&scenario], &means, arguments.machine.quiet);
     simulation = simulation.threads(means.threads).warm_cache(means.cache);
     let config = json::document(&scenario.config)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
@@ -85,20 +86,28 @@ pub fn run(arguments: &RunArgs) -> Outcome {
             json::print(&fio.expect("it was wanted").document(&report, &job))?;
         }
         OutputFormat::Text => {
-            let notes: String = tables::notes(&report).into_iter().map(|note| note + "\n").collect();
-            let written = out.as_ref().map_or_else(String::new, |out| {
-                format!(
-                    "\nwritten: {0}/report.html, {0}/report.json, {0}/*.svg, {0}/{{requests,series,charts}}.{{csv,parquet}}\n",
-                    out.path().display()
-                )
-            });
-            files::print(&format!("{notes}{}{written}", text::render(&narrow(tables::sheets(&report)))))?;
+            let written = out.as_ref().map_or_else(String::new, |out| written(out.path(), "{requests,series,charts}.{csv,parquet}"));
+            files::print(&format!("{}{written}", shown(&report, arguments.tables)))?;
         }
     }
     match report.partial {
         true => Err(Failure::Interrupted("stopped: the report covers what was done and is marked as partial".to_owned())),
         false => Ok(()),
     }
+}
+
+/// A run on standard output: the summary, what is to be said of it, and with `tables` everything else.
+fn shown(report: &Report, all: bool) -> String {
+    let width = columns();
+    let sheet = tables::summary(report);
+    let lines = |lines: &[String]| -> String { lines.iter().map(|line| text::wrap(line, width, "  ") + "\n").collect() };
+    let more = if all { format!("\n{}", text::render(&narrow(tables::sheets(report)))) } else { String::new() };
+    format!(
+        "{}{}{}{more}",
+        lines(&[sheet.title.clone()]),
+        text::compact(&sheet),
+        lines(&[vec![tables::facts(report)], tables::notes(report)].concat())
+    )
 }
 
 /// Nothing is overwritten unasked: single files that are there are refused. Folders of results find another name.
@@ -127,6 +136,7 @@ fn run_seeds(arguments: &RunArgs, seeds: u64) -> Outcome {
     }
     let plan = study.plan()?;
     let means = means(arguments.machine, &plan.scenarios(), None)?;
+    machine::announce(&plan.scenarios(), &means, arguments.machine.quiet);
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
     let grid = Grid::of(run_plan(plan.by(means), arguments.machine.quiet, "Nothing was written.")?)?;
     if let Some(out) = &out {
@@ -134,7 +144,7 @@ fn run_seeds(arguments: &RunArgs, seeds: u64) -> Outcome {
     }
     match arguments.json {
         true => json::print(&grid.document()),
-        false => files::print(&grid_tables(&grid, out.as_ref().map(OutFolder::path))),
+        false => files::print(&shown_grid(&grid, out.as_ref().map(OutFolder::path), arguments.tables)),
     }
 }
 

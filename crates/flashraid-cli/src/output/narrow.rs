@@ -1,21 +1,27 @@
-//! Tables that fit a terminal of 80 columns.
+//! Tables that fit the terminal.
 
 use flashraid_report::sheet::Sheet;
 use flashraid_report::text;
 
-/// Columns of a terminal that has not been made wider.
+/// Columns of a terminal that has not been made wider, and of what is no terminal.
 const WIDTH: usize = 80;
+
+/// Columns that standard output has.
+pub fn columns() -> usize {
+    terminal_size::terminal_size_of(std::io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0).max(WIDTH / 2))
+}
 
 /// The same tables; one that is too wide is continued below by its further columns, each part with the names of its rows.
 pub fn narrow(sheets: Vec<Sheet>) -> Vec<Sheet> {
-    sheets.into_iter().flat_map(split).collect()
+    let columns = columns();
+    sheets.into_iter().flat_map(|sheet| split(sheet, columns)).collect()
 }
 
-fn split(sheet: Sheet) -> Vec<Sheet> {
+fn split(sheet: Sheet, most: usize) -> Vec<Sheet> {
     let labels = sheet.label_columns.min(sheet.header.len());
     // The unit of a row stands in its last column, which each part needs.
     let units = usize::from(sheet.unit_column);
-    if width(&sheet) <= WIDTH || sheet.header.len() - labels - units < 2 {
+    if width(&sheet) <= most || sheet.header.len() - labels - units < 2 {
         return vec![sheet];
     }
     let mut parts = Vec::new();
@@ -30,7 +36,7 @@ fn split(sheet: Sheet) -> Vec<Sheet> {
     let mut chosen: Vec<usize> = Vec::new();
     for group in figures {
         let longer: Vec<usize> = chosen.iter().chain(&group).copied().collect();
-        if !chosen.is_empty() && width(&part(&sheet, &longer, labels)) > WIDTH {
+        if !chosen.is_empty() && width(&part(&sheet, &longer, labels)) > most {
             parts.push(std::mem::replace(&mut chosen, group));
         } else {
             chosen = longer;

@@ -10,6 +10,7 @@ use flashraid_report::chart::{Axis, BarSeries, Bars, Chart, Content, bandwidth, 
 use flashraid_report::data::Table;
 use flashraid_report::number::three_digits;
 use flashraid_report::sheet::{Cell, Sheet, Tone};
+use flashraid_report::text::wrap;
 
 /// A figure with what came out of it.
 pub type Evaluated = [(Figure, Evaluation)];
@@ -44,30 +45,12 @@ fn claims_of(figure: &Figure) -> Vec<String> {
 /// Titles of this width leave room for the other columns on a terminal of 80.
 const TITLE_WIDTH: usize = 40;
 
-/// The text on lines of at most so many characters, unless a word is longer.
-fn wrapped(text: &str, most: usize) -> String {
-    let (mut lines, mut column) = (String::new(), 0);
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if column > 0 && column + 1 + length > most {
-            lines.push('\n');
-            column = 0;
-        } else if column > 0 {
-            lines.push(' ');
-            column += 1;
-        }
-        lines.push_str(word);
-        column += length;
-    }
-    lines
-}
-
 /// What can be reproduced.
 pub fn list(figures: &[Figure]) -> Sheet {
     let mut sheet = Sheet { label_columns: 2, ..Sheet::new("Figures and tables", &["id", "title", "points", "claims"]) };
     let row = |figure: &Figure| {
         let counts = [figure.points.len(), claims_of(figure).len()];
-        vec![figure.id.into(), wrapped(figure.title, TITLE_WIDTH).into(), counts[0].to_string().into(), counts[1].to_string().into()]
+        vec![figure.id.into(), wrap(figure.title, TITLE_WIDTH, "").into(), counts[0].to_string().into(), counts[1].to_string().into()]
     };
     sheet.rows = figures.iter().map(row).collect();
     sheet

@@ -47,7 +47,7 @@ fn the_same_seed_gives_the_same_bytes() {
 
 #[test]
 fn tables_without_a_terminal_are_plain() {
-    let ended = Place::new().run(&["run", "small.toml"]);
+    let ended = Place::new().run(&["run", "small.toml", "--tables"]);
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     assert!(!ended.stdout.contains('\u{1b}'), "no escape sequences");
     let model: String = ended.stdout.split_inclusive('\n').take_while(|line| !line.starts_with("Simulator")).collect();
@@ -77,7 +77,8 @@ fn a_rebuild_is_reported_stage_by_stage() {
 
     expect_members_over_time(&report);
 
-    let table = place.run(&arguments.iter().copied().filter(|&argument| argument != "--json").collect::<Vec<_>>()).stdout;
+    let shown = arguments.iter().map(|&argument| if argument == "--json" { "--tables" } else { argument });
+    let table = place.run(&shown.collect::<Vec<_>>()).stdout;
     assert!(table.contains("Parity\n") && table.contains("Response time around the failure\n"), "{table}");
 }
 

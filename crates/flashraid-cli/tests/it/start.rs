@@ -58,27 +58,35 @@ fn without_a_command_the_program_prints_its_help() {
     assert_eq!(place.files(), Vec::<String>::new());
 }
 
+/// The text fits a terminal as it opens: 40 lines of 80 characters.
+fn fits_a_terminal(text: &str) {
+    assert!(text.lines().count() <= 40, "{} lines:\n{text}", text.lines().count());
+    let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(longest <= 80, "{longest} characters:\n{text}");
+}
+
 #[test]
-fn a_quick_demo_compares_the_schemes_twice_and_writes_reports() {
+fn a_quick_demo_compares_remedies_twice_in_one_report() {
     let place = Place::new();
     let ended = place.run(&["demo", "--quick"]);
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
-    for text in [
-        "reactive-inclusive",
-        "proactive-soft-limit",
-        "written: flashraid-out/report.html",
-        "written: flashraid-out/whole-array/report.html",
-    ] {
+    fits_a_terminal(&ended.stdout);
+    for text in ["reactive-inclusive", "preemption (semi)", "(collection in 0 s)", "\nA  ", "\nB  ", "flashraid-out/report.html"] {
         assert!(ended.stdout.contains(text), "{text}: {}", ended.stdout);
     }
-    for folder in ["flashraid-out", "flashraid-out/whole-array"] {
-        let report = place.json(&format!("{folder}/report.json"));
-        let points = report["points"].as_array().unwrap();
-        assert_eq!(points.len(), 6);
-        let mean = |index: usize| points[index]["report"]["response_us"]["all"]["mean"].as_f64().unwrap();
-        assert!(mean(5) <= mean(0), "{folder}: ideal {} against local {}", mean(5), mean(0));
-        assert!(points[0]["report"]["gc"]["runs"].as_u64().unwrap() > 0, "{folder}: something is collected");
-        assert!(fs::read_to_string(place.path(&format!("{folder}/report.html"))).unwrap().contains("</html>"));
+    assert_eq!(ended.stdout.matches("⇒ ").count(), 2, "{}", ended.stdout);
+    let report = place.json("flashraid-out/report.json");
+    let points = report["points"].as_array().unwrap();
+    assert_eq!((points.len(), report["conclusions"].as_array().unwrap().len()), (14, 2));
+    for case in points.chunks(7) {
+        let mean = |index: usize| case[index]["report"]["response_us"]["all"]["mean"].as_f64().unwrap();
+        assert!(mean(6) <= mean(0) && mean(1) <= mean(0), "collection in 0 s {} and preemption {} against {}", mean(6), mean(1), mean(0));
+        assert!(case[0]["report"]["gc"]["runs"].as_u64().unwrap() > 0, "something is collected");
+    }
+    let page = place.read("flashraid-out/report.html");
+    assert!(page.contains("</html>") && page.contains("id=\"part2-result\""));
+    for picture in ["response-cdf.svg", "whole-array-response-cdf.svg"] {
+        assert!(place.path(&format!("flashraid-out/{picture}")).exists(), "{picture}");
     }
     // Another time beside it.
     let first = place.read("flashraid-out/report.json");
@@ -87,6 +95,44 @@ fn a_quick_demo_compares_the_schemes_twice_and_writes_reports() {
     assert!(ended.stderr.contains("flashraid-out-2"), "{}", ended.stderr);
     assert_eq!(place.read("flashraid-out/report.json"), first);
     assert_eq!(without_wall_clock(place.json("flashraid-out-2/report.json")), without_wall_clock(place.json("flashraid-out/report.json")));
+}
+
+#[test]
+fn a_comparison_of_nine_points_fits_a_terminal() {
+    let place = Place::new();
+    let nine = [
+        "compare",
+        "small.toml",
+        "--vary",
+        "coordination.scheme=local,reactive-inclusive,proactive-soft-limit",
+        "--vary",
+        "workload.read_fraction=0.1,0.3,0.5",
+        "--out",
+        "nine",
+    ];
+    let ended = place.run(&nine);
+    succeeds(&ended);
+    fits_a_terminal(&ended.stdout);
+    assert_eq!(ended.stdout.matches("⇒ read_fraction = ").count(), 3, "{}", ended.stdout);
+    let all = place.run(&[&nine[..], &["--tables"]].concat());
+    assert!(all.stdout.starts_with(ended.stdout.split("written:").next().unwrap()), "{}", all.stdout);
+    assert!(all.stdout.contains("Distribution of response times"), "{}", all.stdout);
+}
+
+#[test]
+fn an_idle_array_is_called_idle() {
+    let place = Place::new();
+    let idle = ["--set", "workload.arrivals.mean_gap=2s", "--set", "workload.requests=300", "--set", "workload.read_fraction=1.0"];
+    for command in
+        [&["check", "small.toml"][..], &["run", "small.toml"], &["compare", "small.toml", "--vary", "array.stripe_unit=4KiB,8KiB"]]
+    {
+        let ended = place.run(&[command, &idle].concat());
+        succeeds(&ended);
+        let text = ended.stdout.replace("\n  ", " ");
+        assert!(text.contains("the array is idle") && text.contains("times this load"), "{command:?}: {}", ended.stdout);
+    }
+    let busy = place.run(&["check", "small.toml"]);
+    assert!(!busy.stdout.contains("is idle"), "{}", busy.stdout);
 }
 
 #[test]
@@ -492,7 +538,7 @@ fn tables_fit_eighty_columns() {
                 widest = widest.max(line.chars().count());
             }
         }
-        assert!(is_table || arguments[0] == "preset", "{arguments:?}");
+        assert!(is_table || ["preset", "run", "compare"].contains(&arguments[0]), "{arguments:?}");
         assert!(widest <= 80, "{arguments:?}: {widest}\n{}", ended.stdout);
     }
 }

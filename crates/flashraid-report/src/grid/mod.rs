@@ -1,11 +1,15 @@
 //! The results of a grid of simulations: every combination of the varied keys, each with every seed.
 
+mod conclusion;
+mod judge;
 mod numeric;
+mod summary;
 mod tables;
 
 use flashraid::report::PERCENTILES;
 use flashraid::study::StudyResult;
 pub use flashraid::study::{Axis, Estimate, Setting};
+pub use judge::{Trend, Workload};
 pub use numeric::{Unit as AxisUnit, numbers};
 use serde_json::Value;
 

@@ -11,7 +11,7 @@ use super::chart::{Chart, Colours, Content};
 use super::picture;
 use super::sheet::{Sheet, Tone};
 
-pub use part::{Part, Tile, of_grid, of_run};
+pub use part::{Part, Tile, headline, of_grid, of_run};
 
 const STYLE: &str = include_str!("page.css");
 /// What draws the charts, as one function.

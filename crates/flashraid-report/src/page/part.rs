@@ -78,8 +78,8 @@ pub fn of_run(title: &str, report: &Report, document: &Value) -> Part {
 
 /// The part of a comparison.
 pub fn of_grid(title: &str, grid: &Grid) -> Part {
-    let sheets = grid.sheets();
-    let split = sheets.len().min(1);
+    /// Characters that the summary may take on a page.
+    const SUMMARY_WIDTH: usize = 120;
     let firsts: Vec<&Value> = grid.points.iter().filter_map(|point| point.reports.first()).collect();
     let configs: Vec<&Value> = firsts.iter().map(|report| &report["config"]).collect();
     let config = configs.first().copied().unwrap_or(&Value::Null);
@@ -108,12 +108,17 @@ pub fn of_grid(title: &str, grid: &Grid) -> Part {
     let seed = firsts.first().and_then(|report| report["seed"].as_u64()).unwrap_or(1);
     Part {
         title: title.to_owned(),
-        headline: grid.conclusion(),
+        headline: Some(grid.conclusions().join(" ")).filter(|text| !text.is_empty()),
         tiles,
         sketch: config.is_object().then(|| sketch::of(&configs)),
-        summary: sheets[..split].to_vec(),
-        facts: std::iter::once(grid.legend()).chain(grid.doubts()).chain(warnings).collect(),
-        details: sheets[split..].to_vec(),
+        summary: vec![grid.summary(SUMMARY_WIDTH)],
+        facts: [grid.summary_legend(), grid.legend()]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .chain(grid.doubts())
+            .chain(warnings)
+            .collect(),
+        details: grid.sheets(),
         charts: chart::of_grid(grid),
         remarks: chart::equal_figures(grid).into_iter().chain(remarks).collect(),
         texts: again(config, seed).into_iter().collect(),
@@ -167,7 +172,8 @@ pub fn workload(config: &Value) -> String {
     }
 }
 
-fn headline(report: &Report) -> String {
+/// A run in a sentence: what was simulated, and what came out.
+pub fn headline(report: &Report) -> String {
     let times = &report.response_us.all;
     let Some(mean) = times.mean else {
         return format!("{} under {}: no request was measured.", array(&report.config), workload(&report.config));

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use super::{CheckReport, FirstCollection, PlacementCheck, QueuesCheck, SlcCheck};
+use super::{CheckReport, FirstCollection, LoadCheck, PlacementCheck, QueuesCheck, SlcCheck};
 use crate::config::{Isolation, SlcMode};
+use crate::duration;
+use crate::report::format_figure;
 use flashraid_workload::units::{Size, counted};
 
 impl fmt::Display for CheckReport {
@@ -140,10 +142,17 @@ impl fmt::Display for CheckReport {
             0 if self.first_collection == FirstCollection::AtOnce => {
                 "none is written: the drives are put into the steady state of random writes".to_owned()
             }
-            pages => format!("{pages} pages"),
+            pages => format!("{} pages", grouped(pages)),
         };
         line(f, "warm-up", &warm_up)?;
+        if let Some(seconds) = self.seconds {
+            let run = seconds.run.map_or("the run as long as its requests".to_owned(), |run| format!("the run {}", duration::about(run)));
+            line(f, "takes about", &format!("{} on one processor for the warm-up, {run}", duration::about(seconds.warm_up)))?;
+        }
         line(f, "memory", &size(self.memory_bytes))?;
+        if let Some(idle) = self.load.as_ref().and_then(LoadCheck::idle) {
+            writeln!(f, "note: {idle}")?;
+        }
         for warning in &self.warnings {
             writeln!(f, "warning: {warning}")?;
         }
@@ -160,6 +169,11 @@ fn queues_line(f: &mut fmt::Formatter<'_>, queues: Option<&QueuesCheck>) -> fmt:
 
 fn line(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {
     writeln!(f, "{name:<20} {text}")
+}
+
+/// A whole number with its thousands apart.
+fn grouped(count: u64) -> String {
+    format_figure(Some(count as f64))
 }
 
 /// Three digits and a binary unit.

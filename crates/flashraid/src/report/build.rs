@@ -45,6 +45,8 @@ pub struct ReportInputs<'a> {
     pub usage: &'a [Vec<UsagePoint>],
     /// Bytes that a member offers.
     pub member_capacity_bytes: u64,
+    /// Bytes that the array offers, as it is simulated.
+    pub array_capacity_bytes: u64,
     /// Blocks of a member.
     pub blocks_per_member: u64,
     /// Free blocks of a pool at or below which it is collected.
@@ -133,6 +135,7 @@ impl Report {
             front: (inputs.drive.is_none() && !inputs.counts.fronts.is_empty()).then(|| front_report(&inputs)),
             perf: inputs.perf,
             iops: iops(measured, &measured.done),
+            capacity_bytes: inputs.array_capacity_bytes * inputs.drive.as_ref().map_or(1, |drive| u64::from(drive.scale)),
             batches: batches(&measured.batches),
             time_us: time(&measured.time),
             over_time: over_time(&inputs),
@@ -739,6 +742,7 @@ pub(super) mod tests {
             wear,
             usage: &[],
             member_capacity_bytes: 4_000_000,
+            array_capacity_bytes: 8_000_000,
             blocks_per_member: 1000,
             start_free_blocks: 12,
             pages_per_block: 64,

@@ -7,6 +7,20 @@ use serde_json::Value;
 
 use super::range;
 
+/// Keys, or tables of keys, that say what is asked of which hardware in which state, and how it is measured. Points that differ in one of them
+/// do different work, so that none of them is better than another.
+const GIVEN: [&str; 9] =
+    ["seed", "workload", "array.members", "array.failure", "ssd.geometry", "ssd.scale", "ssd.scale_by", "ssd.warm_up", "report"];
+/// A remedy in a table of given keys: the share of the flash that is kept in reserve.
+const RESERVED: &str = "ssd.geometry.reserved";
+
+/// Returns true if points that differ in this key do different work: workload, size, depth, rate, members, seed. They are never compared with
+/// each other. All other keys are remedies, and their values contestants.
+pub fn is_given(key: &str) -> bool {
+    let is_of = |table: &str| key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    key != RESERVED && GIVEN.iter().any(|table| is_of(table))
+}
+
 /// A key with one value, both as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
@@ -20,6 +34,13 @@ impl Setting {
     /// The value as JSON: numbers, booleans, lists and quoted texts as such, everything else as text.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.value).unwrap_or_else(|_| Value::String(self.value.clone()))
+    }
+}
+
+impl Setting {
+    /// Returns true for collection that takes no time: a yardstick that nobody can buy.
+    pub fn is_yardstick(&self) -> bool {
+        self.key == "coordination.scheme" && self.json() == "ideal"
     }
 }
 
@@ -134,6 +155,29 @@ pub fn combinations(axes: &[Axis]) -> Vec<Vec<Setting>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn workloads_and_hardware_are_given_and_the_rest_is_a_remedy() {
+        for key in [
+            "seed",
+            "workload",
+            "workload.preset",
+            "workload.size",
+            "workload.arrivals.depth",
+            "workload.rate_scale",
+            "array.members",
+            "array.failure",
+            "ssd.geometry.dies",
+            "ssd.warm_up.overwrites",
+        ] {
+            assert!(is_given(key), "{key}");
+        }
+        for key in
+            ["coordination.scheme", "ssd.gc.preemption", "ssd.geometry.reserved", "cache.policy", "seeds", "array.level", "workloads.x"]
+        {
+            assert!(!is_given(key), "{key}");
+        }
+    }
 
     fn values(text: &str) -> Vec<String> {
         format!("k={text}").parse::<Axis>().unwrap().values

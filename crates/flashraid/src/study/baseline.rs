@@ -1,34 +1,51 @@
 //! Which point every point is compared with.
 
+use super::axis::is_given;
 use super::{Axis, Setting, StudyProblem};
 
-/// For each combination the position of its baseline: the one that differs only in the varied key of which `wanted` is a value.
+/// For each combination the position of its baseline: the one of the same given keys (see [`is_given`]) in which every other key has its first
+/// value that can be bought. Where all keys are given, each point is its own.
 ///
-/// `wanted` is a value or `KEY=VALUE`; without it the first value of the first varied key is taken.
+/// `wanted` is another value of one of the other keys, or `KEY=VALUE`.
 pub(super) fn baselines(axes: &[Axis], combinations: &[Vec<Setting>], wanted: Option<&str>) -> Result<Vec<usize>, StudyProblem> {
-    let (key, value) = match (wanted, axes.first()) {
-        (Some(text), _) => find(axes, text)?,
-        (None, Some(first)) => (first.key.as_str(), first.values[0].as_str()),
-        (None, None) => return Ok(vec![0; combinations.len()]),
+    let first = |axis: &Axis| -> Option<String> {
+        let setting = |value: &String| Setting { key: axis.key.clone(), value: value.clone() };
+        let real = axis.values.iter().find(|value| !setting(value).is_yardstick()).unwrap_or(&axis.values[0]);
+        (!is_given(&axis.key)).then(|| real.clone())
     };
+    let mut chosen: Vec<Option<String>> = axes.iter().map(first).collect();
+    if let Some(wanted) = wanted {
+        let (axis, value) = find(axes, wanted)?;
+        chosen[axis] = Some(value.to_owned());
+    }
     let baseline_of = |settings: &Vec<Setting>| {
-        let wanted = settings.iter().map(|setting| if setting.key == key { value } else { &setting.value });
+        let has = |(setting, chosen): (&Setting, &Option<String>)| chosen.as_ref().unwrap_or(&setting.value).clone();
+        let wanted: Vec<String> = settings.iter().zip(&chosen).map(has).collect();
         combinations
             .iter()
-            .position(|other| other.iter().map(|setting| setting.value.as_str()).eq(wanted.clone()))
+            .position(|other| other.iter().map(|setting| &setting.value).eq(&wanted))
             .expect("a grid holds every combination")
     };
     Ok(combinations.iter().map(baseline_of).collect())
 }
 
-fn find<'a>(axes: &'a [Axis], text: &str) -> Result<(&'a str, &'a str), StudyProblem> {
-    let pairs = || axes.iter().flat_map(|axis| axis.values.iter().map(|value| (axis.key.as_str(), value.as_str())));
-    let matches: Vec<(&str, &str)> = pairs().filter(|(key, value)| *value == text || format!("{key}={value}") == text).collect();
+/// The axis and the value that `text` names.
+fn find<'a>(axes: &'a [Axis], text: &str) -> Result<(usize, &'a str), StudyProblem> {
+    let pairs = || axes.iter().enumerate().flat_map(|(index, axis)| axis.values.iter().map(move |value| (index, value.as_str())));
+    let is_meant = |&(index, value): &(usize, &str)| value == text || format!("{}={value}", axes[index].key) == text;
+    let is_remedy = |&(index, _): &(usize, &str)| !is_given(&axes[index].key);
     let refuse = |reason: &'static str, choices: Vec<String>| Err(StudyProblem::Baseline { wanted: text.to_owned(), reason, choices });
-    match matches.as_slice() {
+    let remedies: Vec<String> = pairs().filter(is_remedy).map(|(_, value)| value.to_owned()).collect();
+    match pairs().filter(is_meant).filter(is_remedy).collect::<Vec<_>>().as_slice() {
         [only] => Ok(*only),
-        [] => refuse("not among the varied values", pairs().map(|(_, value)| value.to_owned()).collect()),
-        several => refuse("several varied keys have this value", several.iter().map(|(key, value)| format!("{key}={value}")).collect()),
+        [] if pairs().any(|pair| is_meant(&pair)) => {
+            refuse("it says what is asked of the array, and points are compared only where the same is asked", remedies)
+        }
+        [] => refuse("not among the varied values", remedies),
+        several => refuse(
+            "several varied keys have this value",
+            several.iter().map(|(index, value)| format!("{}={value}", axes[*index].key)).collect(),
+        ),
     }
 }
 
@@ -43,17 +60,31 @@ mod tests {
     }
 
     #[test]
-    fn points_are_compared_within_their_group() {
-        assert_eq!(grid(&["s=local,ideal", "m=2,4"], None).unwrap(), [0, 1, 0, 1]);
-        assert_eq!(grid(&["s=local,ideal", "m=2,4"], Some("ideal")).unwrap(), [2, 3, 2, 3]);
-        assert_eq!(grid(&["s=local,ideal", "m=2,4"], Some("4")).unwrap(), [1, 1, 3, 3]);
+    fn points_are_compared_where_the_same_is_asked() {
+        assert_eq!(grid(&["s=local,ideal", "array.members=2,4"], None).unwrap(), [0, 1, 0, 1]);
+        assert_eq!(grid(&["workload.preset=a,b", "s=x,y"], None).unwrap(), [0, 0, 2, 2]);
+        assert_eq!(grid(&["s=local,ideal", "array.members=2,4"], Some("ideal")).unwrap(), [2, 3, 2, 3]);
         assert_eq!(grid(&[], None).unwrap(), [0]);
+        // Nothing but what is asked for differs, so that there is nothing to compare with.
+        assert_eq!(grid(&["seed=1,2", "workload.preset=a,b"], None).unwrap(), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn one_point_of_each_workload_is_the_baseline() {
+        assert_eq!(grid(&["s=x,y", "p=none,semi"], None).unwrap(), [0; 4]);
+        assert_eq!(grid(&["s=x,y", "p=none,semi"], Some("semi")).unwrap(), [1; 4]);
+        // A yardstick only if it is asked for.
+        assert_eq!(grid(&["coordination.scheme=ideal,local"], None).unwrap(), [1, 1]);
+        assert_eq!(grid(&["coordination.scheme=ideal,local"], Some("ideal")).unwrap(), [0, 0]);
     }
 
     #[test]
     fn an_unclear_baseline_is_refused() {
         assert!(grid(&["s=local,ideal"], Some("lokal")).unwrap_err().contains("choose one of local, ideal"));
         assert!(grid(&["a=1,2", "b=1,3"], Some("1")).unwrap_err().contains("choose one of a=1, b=1"));
-        assert_eq!(grid(&["a=1,2", "b=1,3"], Some("b=1")).unwrap(), [0, 0, 2, 2]);
+        assert_eq!(grid(&["a=1,2", "b=1,3"], Some("b=3")).unwrap(), [1; 4]);
+        let refused = grid(&["a=1,2", "array.members=2,4"], Some("4")).unwrap_err();
+        assert!(refused.contains("what is asked") && refused.contains("choose one of 1, 2"), "{refused}");
+        assert!(grid(&["array.members=2,4"], Some("4")).unwrap_err().contains("no varied key is a remedy"));
     }
 }

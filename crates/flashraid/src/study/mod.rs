@@ -28,7 +28,7 @@ use crate::warm_cache::WarmCache;
 
 #[doc(hidden)]
 pub use axis::combinations;
-pub use axis::{Axis, Setting};
+pub use axis::{Axis, Setting, is_given};
 pub use flashraid_model::metrics::Estimate;
 #[doc(hidden)]
 pub use means::Means;
@@ -67,6 +67,7 @@ pub use store::Store;
 pub struct Study {
     template: Template,
     axes: Vec<Axis>,
+    variants: Vec<Variants>,
     baseline: Option<String>,
     seeds: u64,
     folder: Option<PathBuf>,
@@ -74,6 +75,21 @@ pub struct Study {
     workers: Option<usize>,
     threads: usize,
     cache: Option<WarmCache>,
+}
+
+/// A name in place of a varied key, and for each of its values the settings that it stands for.
+#[derive(Debug, Clone)]
+struct Variants {
+    name: String,
+    settings: Vec<(String, Vec<Setting>)>,
+}
+
+impl Variants {
+    /// The settings of the configuration that a setting of the study stands for.
+    fn behind(&self, setting: &Setting) -> Option<&[Setting]> {
+        let found = self.settings.iter().find(|(value, _)| setting.key == self.name && setting.value == *value);
+        found.map(|(_, settings)| settings.as_slice())
+    }
 }
 
 impl Study {
@@ -107,7 +123,18 @@ impl Study {
     }
 
     fn of(template: Template) -> Self {
-        Self { template, axes: Vec::new(), baseline: None, seeds: 1, folder: None, shard: None, workers: None, threads: 1, cache: None }
+        Self {
+            template,
+            axes: Vec::new(),
+            variants: Vec::new(),
+            baseline: None,
+            seeds: 1,
+            folder: None,
+            shard: None,
+            workers: None,
+            threads: 1,
+            cache: None,
+        }
     }
 
     /// Replaces a key of the configuration for all points, as [`Simulation::set`](crate::Simulation::set).
@@ -146,7 +173,20 @@ impl Study {
         Ok(self)
     }
 
-    /// The value, or `KEY=VALUE`, that the others are compared with; by default the first value of the first varied key.
+    /// Varies several keys together: each variant has a name and the settings that it stands for. `name` stands in place of a key; with a name
+    /// such as `workload.case` the variants are different work, which is not compared, with others they are remedies.
+    ///
+    /// # Errors
+    /// As [`Study::vary`].
+    pub fn variants<V: ToString>(mut self, name: &str, variants: impl IntoIterator<Item = (V, Vec<Setting>)>) -> Result<Self, Error> {
+        let settings: Vec<(String, Vec<Setting>)> = variants.into_iter().map(|(value, settings)| (value.to_string(), settings)).collect();
+        self = self.vary(name, settings.iter().map(|(value, _)| value))?;
+        self.variants.push(Variants { name: name.to_owned(), settings });
+        Ok(self)
+    }
+
+    /// The value, or `KEY=VALUE`, that the others are compared with; by default the first value of each varied key that is a remedy. What only
+    /// says what is asked of the array (`workload`, `array.members`, `seed` and so on) is never a baseline: points are compared where it is the same.
     pub fn baseline(mut self, value: impl ToString) -> Self {
         self.baseline = Some(value.to_string());
         self

@@ -111,7 +111,7 @@ pub struct StudyPlan {
 
 impl StudyPlan {
     pub(super) fn new(study: &Study) -> Result<Self, Error> {
-        let Study { template, axes, baseline, seeds, folder, shard, workers, threads, cache } = study;
+        let Study { template, axes, variants, baseline, seeds, folder, shard, workers, threads, cache } = study;
         let seed_is_varied = axes.iter().any(|axis| axis.key == SEED);
         if seed_is_varied && (*seeds > 1 || template.seed.is_some()) {
             return Err(StudyProblem::SeedTwice.into());
@@ -122,7 +122,8 @@ impl StudyPlan {
         let mut tasks = Vec::new();
         let mut contents = Contents::default();
         for settings in &points {
-            let sets = settings.iter().map(|setting| (setting.key.clone(), setting.value.clone()));
+            let behind = |setting| variants.iter().find_map(|variants| variants.behind(setting)).unwrap_or(std::slice::from_ref(setting));
+            let sets = settings.iter().flat_map(behind).map(|setting| (setting.key.clone(), setting.value.clone()));
             let scenario = template.scenario(sets, None)?;
             let first = scenario.seed;
             for offset in 0..*seeds {

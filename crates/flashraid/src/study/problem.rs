@@ -2,6 +2,11 @@
 
 use std::path::PathBuf;
 
+/// The values that may be a baseline.
+fn of_choices(choices: &[String]) -> String {
+    if choices.is_empty() { "no varied key is a remedy".to_owned() } else { format!("choose one of {}", choices.join(", ")) }
+}
+
 /// What is wrong with the settings of a study.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -42,7 +47,7 @@ pub enum StudyProblem {
         offset: u64,
     },
     /// The baseline is none, or more than one, of the varied values.
-    #[error("baseline {wanted}: {reason}; choose one of {}", choices.join(", "))]
+    #[error("baseline {wanted}: {reason}; {}", of_choices(choices))]
     #[non_exhaustive]
     Baseline {
         /// What was wanted.

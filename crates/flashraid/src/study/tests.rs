@@ -183,3 +183,18 @@ fn figures_are_estimated_over_seeds() {
     assert_eq!((with_itself.mean, with_itself.half_width), (1.0, Some(0.0)));
     assert_eq!(result.estimate(0, |report| report.failure.as_ref()?.failed_ms), None);
 }
+
+#[test]
+fn variants_set_several_keys_together() {
+    let setting = |text: &str| text.parse::<Setting>().unwrap();
+    let cases = [("small", vec![]), ("wide", vec![setting("array.members=4"), setting("workload.requests=300")])];
+    let remedies = [("none", vec![]), ("semi", vec![setting("ssd.gc.preemption=semi")])];
+    let study = Study::from_toml(SMALL).unwrap().variants("workload.case", cases).unwrap().variants("remedy", remedies).unwrap();
+    let result = study.run(&()).unwrap();
+    assert_eq!(result.points[3], [setting("workload.case=wide"), setting("remedy=semi")]);
+    assert_eq!(result.baselines, [0, 0, 2, 2]);
+    let config = |row: usize, pointer: &str| result.rows[row].report.config.pointer(pointer).unwrap().clone();
+    assert_eq!((config(3, "/array/members"), config(3, "/ssd/gc/preemption")), (4.into(), "semi".into()));
+    assert_eq!((config(2, "/workload/requests"), config(2, "/ssd/gc/preemption")), (300.into(), "none".into()));
+    assert_ne!(config(0, "/array/members"), 4);
+}

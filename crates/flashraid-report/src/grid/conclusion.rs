@@ -1,0 +1,269 @@
+//! The comparison in a sentence for each workload. The rule is in docs/figures.md; a test holds the sentences against the table.
+
+use super::judge::{MEAN, TAILS, Trend, Workload};
+use super::{Estimate, Grid};
+use crate::figures::CAPACITY;
+use crate::number;
+
+/// Most names in one list of a sentence.
+const NAMES_MAX: usize = 4;
+
+/// Figures in which a remedy may cost something, and how the sentence says so.
+const PRICES: [(&str, &str); 2] = [("/flash/write_amplification", "write amplification"), (CAPACITY, "capacity")];
+
+impl Grid {
+    /// A sentence for each workload, or none where there is nothing to compare: which remedy wins in mean and tail, and what the others do.
+    pub fn conclusions(&self) -> Vec<String> {
+        let workloads = self.workloads();
+        // Each workload has the same combinations of remedies.
+        let is_contest = |workload: &Workload| workload.points.len() > 1;
+        if !workloads.iter().all(is_contest) {
+            return Vec::new();
+        }
+        let several = workloads.len() > 1;
+        let sentence = |workload: &Workload| {
+            let text = Contest::of(self, workload)?.sentence();
+            Some(if several { format!("{}: {text}.", workload.name) } else { format!("{text}.") })
+        };
+        workloads.iter().map(sentence).collect::<Option<Vec<String>>>().unwrap_or_default()
+    }
+}
+
+/// A contestant and its ratios to the baseline.
+#[derive(Clone, Copy)]
+struct Contestant {
+    point: usize,
+    mean: Estimate,
+    tail: Option<Estimate>,
+}
+
+/// What is compared within a workload.
+struct Contest<'a> {
+    grid: &'a Grid,
+    baseline: usize,
+    /// The percentile that is judged, with its name.
+    tail: Option<(&'static str, &'static str)>,
+    /// Real remedies other than the baseline that were measured and lost nothing.
+    contestants: Vec<Contestant>,
+    yardsticks: Vec<Contestant>,
+    lost: Vec<usize>,
+    unmeasured: Vec<usize>,
+}
+
+impl<'a> Contest<'a> {
+    fn of(grid: &'a Grid, workload: &Workload) -> Option<Contest<'a>> {
+        let baseline = grid.baselines[*workload.points.first()?];
+        if workload.points.iter().any(|point| grid.baselines[*point] != baseline) {
+            return None;
+        }
+        let is = |test: fn(&super::Point) -> bool| move |point: &usize| test(&grid.points[*point]);
+        let (unmeasured, rest): (Vec<usize>, Vec<usize>) = workload.points.iter().partition(|point| !is(super::Point::is_measured)(point));
+        let (lost, rest): (Vec<usize>, Vec<usize>) = rest.into_iter().partition(is(super::Point::has_lost));
+        let others: Vec<usize> = rest.iter().copied().filter(|point| *point != baseline).collect();
+        let is_supported = |(pointer, _): &(&str, &str)| {
+            rest.iter().all(|point| grid.points[*point].figure(pointer).is_some() && !grid.points[*point].is_guess(pointer))
+        };
+        let tail = TAILS.into_iter().find(is_supported);
+        let contestant = |point: usize| {
+            let mean = grid.ratio(point, baseline, MEAN)?;
+            Some(Contestant { point, mean, tail: tail.and_then(|(pointer, _)| grid.ratio(point, baseline, pointer)) })
+        };
+        let (yardsticks, contestants): (Vec<usize>, Vec<usize>) = others.into_iter().partition(is(super::Point::is_yardstick));
+        let [contestants, yardsticks] = [contestants, yardsticks].map(|points| points.into_iter().filter_map(contestant).collect());
+        Some(Contest { grid, baseline, tail, contestants, yardsticks, lost, unmeasured })
+    }
+
+    fn sentence(&self) -> String {
+        let mut parts = Vec::new();
+        if self.lost.contains(&self.baseline) || self.unmeasured.contains(&self.baseline) {
+            parts.push(format!("nothing can be compared with {}", self.name(self.baseline)));
+        } else if !self.contestants.is_empty() {
+            parts.extend(self.verdict());
+        }
+        parts.extend(self.clauses());
+        parts.join("; ")
+    }
+
+    /// Who wins, and what the winner costs.
+    fn verdict(&self) -> Vec<String> {
+        let base = self.name(self.baseline);
+        let winners = self.winners();
+        if !winners.is_empty() {
+            let names = list(winners.iter().map(|winner| self.name(winner.point)));
+            let is_best = match winners.len() {
+                1 => format!("{names} is best"),
+                _ => format!("{names} are best and not distinguishable with {}", self.with_seeds()),
+            };
+            let means = span(winners.iter().map(|winner| winner.mean));
+            let tails: Option<Vec<Estimate>> = winners.iter().map(|winner| winner.tail).collect();
+            let tails = self.tail.zip(tails).map_or(String::new(), |((_, name), tails)| format!(", {name} {}", span(tails.into_iter())));
+            return std::iter::once(format!("{is_best}: mean {means}{tails} against {base}")).chain(self.prices(&winners)).collect();
+        }
+        let shortest = self.contestants.iter().filter(|one| self.mean_trend(one) == Trend::Less);
+        let verdict = match shortest.min_by(|a, b| a.mean.mean.total_cmp(&b.mean.mean)) {
+            Some(shortest) => {
+                let tail = self.tail.map_or("its tail", |(_, name)| name);
+                let name = self.name(shortest.point);
+                format!(
+                    "no remedy shortens the mean of {base} without lengthening {tail}; {name} has the shortest mean, {}",
+                    change(shortest.mean)
+                )
+            }
+            None if self.contestants.iter().all(|one| self.is_like_baseline(one)) => {
+                format!("no remedy is distinguishable from {base} with {}", self.with_seeds())
+            }
+            None if self.grid.points[self.baseline].is_yardstick() => {
+                let nearest = self.contestants.iter().min_by(|a, b| a.mean.mean.total_cmp(&b.mean.mean)).expect("there are contestants");
+                format!("{} comes nearest to {base}: mean {}", self.name(nearest.point), change(nearest.mean))
+            }
+            None => format!("no remedy beats {base}"),
+        };
+        vec![verdict]
+    }
+
+    /// Those that shorten mean or tail and lengthen neither: the shortest means that are not distinguishable, and of these the shortest tails.
+    /// Marked points win only where no other does.
+    fn winners(&self) -> Vec<Contestant> {
+        let is_clean = |one: &&Contestant| {
+            let trends = [self.mean_trend(one), self.tail_trend(one)];
+            trends.contains(&Trend::Less) && !trends.contains(&Trend::More)
+        };
+        let clean: Vec<Contestant> = self.contestants.iter().filter(is_clean).copied().collect();
+        let is_marked = |one: &Contestant| self.grid.points[one.point].is_unsteady();
+        let (marked, unmarked): (Vec<Contestant>, Vec<Contestant>) = clean.into_iter().partition(is_marked);
+        let clean = if unmarked.is_empty() { marked } else { unmarked };
+        let (by_mean, by_tail): (Vec<Contestant>, Vec<Contestant>) = clean.into_iter().partition(|one| self.mean_trend(one) == Trend::Less);
+        let fastest = if by_mean.is_empty() { by_tail } else { self.not_distinguishable(by_mean, MEAN, |one| Some(one.mean)) };
+        match self.tail {
+            Some((pointer, _)) => self.not_distinguishable(fastest, pointer, |one| one.tail),
+            None => fastest,
+        }
+    }
+
+    /// The one with the least ratio of a figure, and those that are not distinguishable from it; the least first.
+    fn not_distinguishable(&self, mut of: Vec<Contestant>, pointer: &str, ratio: fn(&Contestant) -> Option<Estimate>) -> Vec<Contestant> {
+        let rank = |one: &Contestant| ratio(one).map_or(f64::INFINITY, |ratio| ratio.mean);
+        of.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+        let Some(least) = of.first().copied() else { return of };
+        let is_like_least = |one: &Contestant| {
+            self.grid.ratio(one.point, least.point, pointer).is_none_or(|ratio| Trend::of(pointer, ratio) == Trend::Undecided)
+        };
+        of.retain(|one| one.point == least.point || is_like_least(one));
+        of
+    }
+
+    fn mean_trend(&self, one: &Contestant) -> Trend {
+        Trend::of(MEAN, one.mean)
+    }
+
+    fn tail_trend(&self, one: &Contestant) -> Trend {
+        self.tail.zip(one.tail).map_or(Trend::Undecided, |((pointer, _), ratio)| Trend::of(pointer, ratio))
+    }
+
+    fn is_like_baseline(&self, one: &Contestant) -> bool {
+        self.mean_trend(one) == Trend::Undecided && self.tail_trend(one) == Trend::Undecided
+    }
+
+    /// What winners cost beside time.
+    fn prices(&self, winners: &[Contestant]) -> Vec<String> {
+        let price = |(pointer, name): &(&str, &str)| {
+            let costly = if *pointer == CAPACITY { Trend::Less } else { Trend::More };
+            let ratio = |winner: &Contestant| {
+                self.grid.ratio(winner.point, self.baseline, pointer).filter(|ratio| Trend::of(pointer, *ratio) == costly)
+            };
+            let costs: Vec<(String, Estimate)> =
+                winners.iter().filter_map(|winner| Some((self.name(winner.point), ratio(winner)?))).collect();
+            let names = list(costs.iter().map(|(name, _)| name.clone()));
+            (!costs.is_empty()).then(|| format!("{name} of {names}: {}", span(costs.iter().map(|(_, ratio)| *ratio))))
+        };
+        PRICES.iter().filter_map(price).collect()
+    }
+
+    /// Who lengthens what, who is out, who is doubtful, and the yardstick.
+    fn clauses(&self) -> Vec<String> {
+        let is_base_in = !self.lost.contains(&self.baseline) && !self.unmeasured.contains(&self.baseline);
+        let named = |what: &str, points: &[usize]| {
+            (!points.is_empty()).then(|| format!("{what}: {}", list(points.iter().map(|point| self.name(*point)))))
+        };
+        // What the sentence rests on; the table has the marks of the others.
+        let rests_on = std::iter::once(self.baseline).chain(self.winners().into_iter().map(|winner| winner.point));
+        let marked: Vec<usize> = rests_on.filter(|point| is_base_in && self.grid.points[*point].is_unsteady()).collect();
+        let tail = self.tail.map_or("tail", |(_, name)| name);
+        let yardstick = self.yardsticks.first().map(|one| {
+            let of_tail = one.tail.map_or(String::new(), |ratio| format!(", {tail} {}", change(ratio)));
+            let against = if self.contestants.is_empty() { format!(" against {}", self.name(self.baseline)) } else { String::new() };
+            format!("collection in 0 s, the yardstick: mean {}{of_tail}{against}", change(one.mean))
+        });
+        let longer = if is_base_in { self.longer(tail) } else { Vec::new() };
+        let rest = [
+            named("data lost", &self.lost),
+            named("nothing measured", &self.unmeasured),
+            named("marked !", &marked),
+            yardstick.filter(|_| is_base_in),
+        ];
+        longer.into_iter().chain(rest.into_iter().flatten()).collect()
+    }
+
+    /// Who lengthens the tail and who the mean; in one list if these are the same.
+    fn longer(&self, tail: &str) -> Vec<String> {
+        let of = |trend: fn(&Self, &Contestant) -> Trend| -> Vec<&Contestant> {
+            self.contestants.iter().filter(|one| trend(self, one) == Trend::More).collect()
+        };
+        let (tails, means) = (of(Self::tail_trend), of(Self::mean_trend));
+        let points = |of: &[&Contestant]| of.iter().map(|one| one.point).collect::<Vec<_>>();
+        let span_of = |of: &[&Contestant], ratio: fn(&Contestant) -> Option<Estimate>| span(of.iter().filter_map(|one| ratio(one)));
+        let names = |of: &[&Contestant]| list(of.iter().map(|one| self.name(one.point)));
+        if !tails.is_empty() && points(&tails) == points(&means) {
+            let (mean, of_tail) = (span_of(&means, |one| Some(one.mean)), span_of(&tails, |one| one.tail));
+            return vec![format!("longer mean and {tail}: {} (mean {mean}, {tail} {of_tail})", names(&means))];
+        }
+        let longer = |what: &str, of: &[&Contestant], ratio| {
+            (!of.is_empty()).then(|| format!("longer {what}: {} ({})", names(of), span_of(of, ratio)))
+        };
+        [longer(tail, &tails, |one| one.tail), longer("mean", &means, |one| Some(one.mean))].into_iter().flatten().collect()
+    }
+
+    fn name(&self, point: usize) -> String {
+        self.grid.points[point].remedy()
+    }
+
+    fn with_seeds(&self) -> String {
+        match self.grid.seeds() {
+            1 => "one seed".to_owned(),
+            seeds => format!("{seeds} seeds"),
+        }
+    }
+}
+
+/// `A, B and C`; of many the first ones and how many more.
+fn list(names: impl Iterator<Item = String>) -> String {
+    let mut names: Vec<String> = names.collect();
+    if names.len() > NAMES_MAX {
+        let more = names.len() - (NAMES_MAX - 1);
+        names.truncate(NAMES_MAX - 1);
+        names.push(format!("{more} more"));
+    }
+    match names.pop() {
+        Some(last) if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+        last => last.unwrap_or_default(),
+    }
+}
+
+/// A change as tables show it; of several the least and the greatest.
+fn span(ratios: impl Iterator<Item = Estimate>) -> String {
+    let mut ratios: Vec<Estimate> = ratios.collect();
+    ratios.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+    match ratios.as_slice() {
+        [] => String::new(),
+        [only] => change(*only),
+        [first, .., last] => {
+            let [first, last] = [first, last].map(|ratio| number::change(ratio.mean, None));
+            if first == last { first } else { format!("{first} to {last}") }
+        }
+    }
+}
+
+/// A change as tables show it.
+fn change(ratio: Estimate) -> String {
+    number::change(ratio.mean, ratio.half_width)
+}

@@ -1,0 +1,212 @@
+//! Which points may be compared, how figures of two of them relate, and what is doubtful about one.
+
+use serde_json::Value;
+
+use super::{Axis, Estimate, Grid, Point, Setting};
+use crate::figures::{Better, Figure};
+use crate::results::RESULT_KEY;
+use flashraid::report::Mark;
+use flashraid::study::is_given;
+
+/// The figure that points are judged by first.
+pub(super) const MEAN: &str = "/response_us/all/mean";
+/// Percentiles that points are judged by next, the deepest first, with their names.
+pub(super) const TAILS: [(&str, &str); 2] = [("/response_us/all/p99_9", "p99.9"), ("/response_us/all/p99", "p99")];
+
+/// Least change that counts.
+const CHANGE_MIN: f64 = 0.05;
+/// Least factor that counts for a response time whose interval is not known.
+const FACTOR_MIN: f64 = 1.25;
+
+/// The direction of a change, as far as it can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trend {
+    /// The figure is less than the baseline's.
+    Less,
+    /// The figure is more than the baseline's.
+    More,
+    /// They are not distinguishable.
+    Undecided,
+}
+
+impl Trend {
+    /// Judges the ratio of a figure to the baseline's. A change counts from 5 % on, if 1 is not in its interval; a response time without an
+    /// interval counts from a factor of 1.25 on.
+    pub fn of(pointer: &str, ratio: Estimate) -> Trend {
+        let Estimate { mean, half_width, .. } = ratio;
+        let (less, more) = match half_width {
+            None if pointer.starts_with("/response_us/") => (1.0 / FACTOR_MIN, FACTOR_MIN),
+            _ => (1.0 - CHANGE_MIN, 1.0 + CHANGE_MIN),
+        };
+        let half_width = half_width.unwrap_or(0.0);
+        match mean {
+            mean if mean <= less && mean + half_width < 1.0 => Trend::Less,
+            mean if mean >= more && mean - half_width > 1.0 => Trend::More,
+            _ => Trend::Undecided,
+        }
+    }
+
+    /// Returns true if the figure is worse than the baseline's.
+    pub fn is_worse(self, better: Better) -> bool {
+        matches!((self, better), (Trend::More, Better::Less) | (Trend::Less, Better::More))
+    }
+
+    /// Returns true if the figure is better than the baseline's.
+    pub fn is_better(self, better: Better) -> bool {
+        matches!((self, better), (Trend::Less, Better::Less) | (Trend::More, Better::More))
+    }
+}
+
+/// Points that do the same work, so that they can be compared.
+#[derive(Debug)]
+pub struct Workload {
+    /// The settings that make it, for instance `members = 4`; empty if there is only one.
+    pub name: String,
+    /// Positions of its points.
+    pub points: Vec<usize>,
+}
+
+impl Grid {
+    /// The points by the work that they do, in order of their first points.
+    pub fn workloads(&self) -> Vec<Workload> {
+        let names = self.key_names();
+        let mut workloads: Vec<(Vec<String>, Workload)> = Vec::new();
+        for (index, point) in self.points.iter().enumerate() {
+            let given = point.settings.iter().enumerate().filter(|(_, setting)| is_given(&setting.key));
+            let given: Vec<(usize, &Setting)> = given.collect();
+            let mut key: Vec<String> = given.iter().map(|(_, setting)| setting.value.clone()).collect();
+            key.extend(point.work());
+            let name = match given.as_slice() {
+                [(_, only)] if only.key.ends_with(".preset") => only.value.clone(),
+                given => given.iter().map(|(axis, setting)| format!("{} = {}", names[*axis], setting.value)).collect::<Vec<_>>().join(", "),
+            };
+            match workloads.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, workload)) => workload.points.push(index),
+                None => workloads.push((key, Workload { name, points: vec![index] })),
+            }
+        }
+        workloads.into_iter().map(|(_, workload)| workload).collect()
+    }
+
+    /// A grid for each workload, without the keys that make it.
+    pub fn by_workload(self) -> Vec<Grid> {
+        let workloads = self.workloads();
+        let axes: Vec<Axis> = self.axes.iter().filter(|axis| !is_given(&axis.key)).cloned().collect();
+        let mut points: Vec<Option<Point>> = self.points.into_iter().map(Some).collect();
+        let grid = |workload: Workload| {
+            let place = |point: usize| workload.points.iter().position(|other| *other == point).expect("a baseline does the same work");
+            let baselines = workload.points.iter().map(|point| place(self.baselines[*point])).collect();
+            let without_given =
+                |point: Point| Point { settings: point.settings.into_iter().filter(|setting| !is_given(&setting.key)).collect(), ..point };
+            let points = workload.points.iter().filter_map(|point| points[*point].take()).map(without_given).collect();
+            Grid { axes: axes.clone(), points, baselines, sorted_by: self.sorted_by }
+        };
+        workloads.into_iter().map(grid).collect()
+    }
+
+    /// The ratio of a figure of a point to that of another. With several seeds it is paired by seed; with one, half the width of the interval
+    /// comes from ten batches of the run, where the report has them: Student's t of their paired differences.
+    pub fn ratio(&self, own: usize, base: usize, pointer: &str) -> Option<Estimate> {
+        let (own, base) = (&self.points[own], &self.points[base]);
+        let (values, bases) = (own.figure(pointer)?, base.figure(pointer)?);
+        let ratio = Estimate::of_ratios(&values, &bases)?;
+        let [base_value] = bases.as_slice() else { return Some(ratio) };
+        let half_width = own.batches(pointer).zip(base.batches(pointer)).and_then(|(own, base)| {
+            let differences: Vec<f64> = own.iter().zip(&base).map(|(own, base)| own - base).collect();
+            (own.len() == base.len()).then(|| Estimate::of(&differences)?.half_width).flatten()
+        });
+        Some(Estimate { half_width: half_width.map(|half_width| half_width / base_value), ..ratio })
+    }
+
+    /// The same to the point's baseline.
+    pub fn ratio_to_baseline(&self, point: usize, figure: &Figure) -> Option<Estimate> {
+        self.ratio(point, self.baselines[point], figure.pointer)
+    }
+
+    /// Seeds of each point.
+    pub fn seeds(&self) -> usize {
+        self.points.iter().map(|point| point.reports.len()).max().unwrap_or(0)
+    }
+}
+
+impl Point {
+    /// The values of the keys that are remedies: what a contestant is called within its workload.
+    pub fn remedy(&self) -> String {
+        let remedies: Vec<&str> =
+            self.settings.iter().filter(|setting| !is_given(&setting.key)).map(|setting| setting.value.as_str()).collect();
+        if remedies.is_empty() { self.label() } else { remedies.join(" · ") }
+    }
+
+    /// Returns true for collection that takes no time: a yardstick, and no remedy.
+    pub fn is_yardstick(&self) -> bool {
+        let is_ideal = |report: &Value| report.pointer("/config/coordination/scheme").is_some_and(|scheme| scheme == "ideal");
+        self.settings.iter().any(Setting::is_yardstick) || self.reports.iter().any(is_ideal)
+    }
+
+    /// Returns true if the mark holds with some seed.
+    fn has(&self, mark: Mark) -> bool {
+        let marks =
+            |report: &Value| report["verdict"]["marks"].as_array().is_some_and(|marks| marks.iter().any(|name| name == mark.name()));
+        self.reports.iter().any(marks)
+    }
+
+    /// Returns true if data were lost.
+    pub fn has_lost(&self) -> bool {
+        self.has(Mark::DataLost)
+    }
+
+    /// Returns true if requests were measured with every seed.
+    pub fn is_measured(&self) -> bool {
+        self.figure(MEAN).is_some_and(|values| !values.is_empty())
+    }
+
+    /// Returns true if the figures depend on the length of the run.
+    pub fn is_unsteady(&self) -> bool {
+        self.has(Mark::NotSteady)
+    }
+
+    /// The symbols of what is doubtful about all figures of the point.
+    pub fn marks(&self) -> String {
+        self.doubtful().map(Mark::symbol).collect()
+    }
+
+    /// The marks that are about all figures of the point.
+    fn doubtful(&self) -> impl Iterator<Item = Mark> {
+        let unmeasured = (!self.is_measured()).then_some(Mark::NothingMeasured);
+        let rest = [Mark::DataLost, Mark::NotSteady].into_iter().filter(|mark| self.has(*mark));
+        unmeasured.into_iter().chain(rest)
+    }
+
+    /// What runs that were made apart from each other have to have in common; nothing for the points of a study, whose keys say it.
+    fn work(&self) -> Vec<String> {
+        if self.settings.first().is_none_or(|setting| setting.key != RESULT_KEY) {
+            return Vec::new();
+        }
+        let report = self.reports.first().unwrap_or(&Value::Null);
+        [&report["config"]["workload"], &report["config"]["array"]["members"], &report["seed"]].map(Value::to_string).to_vec()
+    }
+
+    /// A figure of the ten batches of the only seed, if the report has it.
+    fn batches(&self, pointer: &str) -> Option<Vec<f64>> {
+        let key = match pointer {
+            MEAN => "mean_us",
+            "/response_us/all/p99" => "p99_us",
+            "/response_us/all/p99_9" => "p99_9_us",
+            _ => return None,
+        };
+        let [report] = self.reports.as_slice() else { return None };
+        let values: Option<Vec<f64>> = report["batches"][key].as_array()?.iter().map(Value::as_f64).collect();
+        values.filter(|values| values.len() > 1)
+    }
+}
+
+/// The marks of a point, each with what is behind it; the first seed that says so counts.
+pub(super) fn doubts(point: &Point) -> Vec<(Mark, &'static str)> {
+    let load = |name: &str| point.reports.iter().any(|report| report["verdict"]["load"] == name);
+    let reason = |mark: Mark| match mark {
+        Mark::NotSteady if load("unstable") => "unstable: requests pile up, so that response times grow with the length of the run",
+        Mark::NotSteady if load("saturated") => "saturated: less than 98 % of what is asked for is served in its time",
+        mark => mark.explanation(),
+    };
+    point.doubtful().map(|mark| (mark, reason(mark))).collect()
+}

@@ -1,0 +1,510 @@
+//! The concluding sentences against the table, by the rule of docs/figures.md, written a second time and plainly.
+
+use std::collections::BTreeSet;
+
+use flashraid::study::combinations;
+use flashraid_report::grid::{Axis, Grid, Point};
+use serde_json::{Value, json};
+
+type Names = BTreeSet<String>;
+
+/// Half widths of 95 % intervals are these times the standard error: Student's t for 2, 3 and 4 seeds, and for ten batches.
+const T: [(usize, f64); 4] = [(2, 12.706), (3, 4.303), (4, 3.182), (10, 2.262)];
+
+/// What a point of a test is like.
+#[derive(Clone)]
+struct Made {
+    /// Mean of each seed, in microseconds.
+    means: Vec<f64>,
+    p99: f64,
+    p99_9: f64,
+    requests: u64,
+    /// Spread of the ten batches of the mean, as a share; `None` for a report without batches.
+    batches: Option<f64>,
+    amplification: f64,
+    load: &'static str,
+    steady: bool,
+    lost: u64,
+}
+
+const PLAIN: Made = Made {
+    means: Vec::new(),
+    p99: 2000.0,
+    p99_9: 4000.0,
+    requests: 20_000,
+    batches: Some(0.01),
+    amplification: 1.5,
+    load: "stable",
+    steady: true,
+    lost: 0,
+};
+
+fn made(mean: f64, p99_9: f64) -> Made {
+    Made { means: vec![mean], p99: p99_9 / 2.0, p99_9, ..PLAIN }
+}
+
+/// A number from -1 to 1 that depends on two others only.
+fn wobble(a: usize, b: usize) -> f64 {
+    ((a * 7919 + b * 104_729) % 2001) as f64 / 1000.0 - 1.0
+}
+
+impl Made {
+    fn reports(&self, point: usize) -> Vec<Value> {
+        let report = |(seed, mean): (usize, &f64)| {
+            let batch = |index: usize, of: f64| of * (1.0 + self.batches.unwrap_or(0.0) * wobble(point + 1, index));
+            let batches: Vec<f64> = (0..10).map(|index| batch(index, *mean)).collect();
+            let p99: Vec<f64> = (0..10).map(|index| batch(index + 10, self.p99)).collect();
+            let mean = batches.iter().sum::<f64>() / 10.0;
+            let tail = |of: f64| of * (1.0 + 0.001 * wobble(point, seed));
+            let mut all = json!({ "count": self.requests, "mean": mean, "p99": tail(self.p99), "p99_9": tail(self.p99_9) });
+            if self.requests == 0 {
+                all = json!({ "count": 0, "mean": null, "p99": null, "p99_9": null });
+            }
+            let marks = [(self.requests == 0, "nothing measured"), (self.lost > 0, "data lost"), (!self.steady, "not steady")];
+            let marks: Vec<&str> = marks.into_iter().filter(|(holds, _)| *holds).map(|(_, name)| name).collect();
+            let mut report = json!({
+                "seed": seed + 1,
+                "response_us": { "all": all },
+                "flash": { "write_amplification": self.amplification },
+                "verdict": { "load": self.load, "steady": self.steady, "marks": marks },
+                "lost": { "requests": self.lost, "pages": self.lost },
+            });
+            if self.batches.is_some() && self.requests > 0 {
+                report["batches"] = json!({ "mean_us": batches });
+                // A batch needs ten requests beyond its percentile.
+                if self.requests >= 10_000 {
+                    report["batches"]["p99_us"] = p99.into();
+                }
+            }
+            report
+        };
+        self.means.iter().enumerate().map(report).collect()
+    }
+}
+
+/// A comparison of these keys; the baseline has the first value of each key that is a remedy.
+fn grid(keys: &[&str], points: Vec<Made>) -> Grid {
+    let axes: Vec<Axis> = keys.iter().map(|key| key.parse().unwrap()).collect();
+    let settings = combinations(&axes);
+    assert_eq!(settings.len(), points.len(), "{keys:?}");
+    let baseline = |index: usize| {
+        let wanted: Vec<&str> = settings[index]
+            .iter()
+            .zip(&axes)
+            .map(|(setting, axis)| if given(&setting.key) { setting.value.as_str() } else { axis.values[0].as_str() })
+            .collect();
+        settings.iter().position(|other| other.iter().map(|setting| setting.value.as_str()).eq(wanted.iter().copied())).unwrap()
+    };
+    let baselines = (0..settings.len()).map(baseline).collect();
+    let points = settings
+        .iter()
+        .zip(points)
+        .enumerate()
+        .map(|(index, (settings, made))| Point { settings: settings.clone(), reports: made.reports(index) });
+    Grid { axes, points: points.collect(), baselines, sorted_by: None }
+}
+
+/// The keys of the tests that say what is asked.
+fn given(key: &str) -> bool {
+    key == "seed" || key == "array.members" || key.starts_with("workload.")
+}
+
+fn name(point: &Point) -> String {
+    let values: Vec<&str> = point.settings.iter().filter(|setting| !given(&setting.key)).map(|setting| setting.value.as_str()).collect();
+    values.join(" · ")
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Way {
+    Shorter,
+    Longer,
+    Unclear,
+}
+
+/// A figure of each seed.
+fn values(point: &Point, key: &str) -> Vec<f64> {
+    point.reports.iter().filter_map(|report| report["response_us"]["all"][key].as_f64()).collect()
+}
+
+fn half_width(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    T.iter().find(|(count, _)| *count == values.len()).unwrap().1 * (variance / n).sqrt()
+}
+
+/// The ratio of a figure of two points and half its interval, straight from the rule.
+fn ratio(own: &Point, base: &Point, key: &str) -> (f64, Option<f64>) {
+    let (a, b) = (values(own, key), values(base, key));
+    if a.len() > 1 {
+        let ratios: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a / b).collect();
+        return (ratios.iter().sum::<f64>() / ratios.len() as f64, Some(half_width(&ratios)));
+    }
+    let batches = |point: &Point| -> Option<Vec<f64>> {
+        let list = point.reports[0]["batches"][format!("{key}_us")].as_array()?;
+        Some(list.iter().map(|value| value.as_f64().unwrap()).collect())
+    };
+    let interval = batches(own).zip(batches(base)).map(|(a, b)| {
+        let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
+        half_width(&differences)
+    });
+    (a[0] / b[0], interval.map(|width| width / b[0]))
+}
+
+fn way(own: &Point, base: &Point, key: &str) -> Way {
+    let (ratio, half) = ratio(own, base, key);
+    let (low, high, half) = half.map_or((0.8, 1.25, 0.0), |half| (0.95, 1.05, half));
+    if ratio <= low && ratio + half < 1.0 {
+        Way::Shorter
+    } else if ratio >= high && ratio - half > 1.0 {
+        Way::Longer
+    } else {
+        Way::Unclear
+    }
+}
+
+fn lost(point: &Point) -> bool {
+    point.reports.iter().any(|report| report["lost"]["requests"].as_u64() > Some(0) || report["verdict"]["load"] == "data lost")
+}
+
+fn marked(point: &Point) -> bool {
+    point.reports.iter().any(|report| report["verdict"]["steady"] == false || report["verdict"]["load"] == "unstable")
+}
+
+/// What the rule says of one workload.
+#[derive(Debug, Default, PartialEq)]
+struct Expected {
+    best: Names,
+    longer_tail: Names,
+    longer_mean: Names,
+    lost: Names,
+    unmeasured: Names,
+    marked: Names,
+    yardstick: bool,
+}
+
+/// The names of the points that pass a test.
+fn names(points: &[&Point], test: impl Fn(&&&Point) -> bool) -> Names {
+    points.iter().filter(test).map(|point| name(point)).collect()
+}
+
+fn expected(points: &[&Point], base: &Point) -> Expected {
+    let measured: Vec<&Point> = points.iter().filter(|point| !values(point, "mean").is_empty()).copied().collect();
+    let usable: Vec<&Point> = measured.iter().filter(|point| !lost(point)).copied().collect();
+    let mut expected = Expected {
+        lost: names(&measured, |point| lost(point)),
+        unmeasured: names(points, |point| values(point, "mean").is_empty()),
+        ..Expected::default()
+    };
+    let is_ideal = |point: &Point| point.settings.iter().any(|setting| setting.value == "ideal");
+    let is_base = |point: &Point| point.settings == base.settings;
+    if !usable.iter().any(|point| is_base(point)) {
+        return expected;
+    }
+    let contestants: Vec<&Point> = usable.iter().filter(|point| !is_base(point) && !is_ideal(point)).copied().collect();
+    expected.yardstick = usable.iter().any(|point| is_ideal(point) && !is_base(point));
+    let count = |point: &Point| point.reports.iter().map(|report| report["response_us"]["all"]["count"].as_u64().unwrap()).min().unwrap();
+    let tail = [("p99_9", 10_000), ("p99", 1000)].into_iter().find(|(_, least)| usable.iter().all(|point| count(point) >= *least));
+    let tail = tail.map(|(key, _)| key);
+    let mean_of = |point: &Point| way(point, base, "mean");
+    let tail_of = |point: &Point| tail.map_or(Way::Unclear, |key| way(point, base, key));
+    expected.longer_mean = names(&contestants, |point| mean_of(point) == Way::Longer);
+    expected.longer_tail = names(&contestants, |point| tail_of(point) == Way::Longer);
+
+    let mut clean: Vec<&Point> = contestants
+        .iter()
+        .filter(|point| {
+            let ways = [mean_of(point), tail_of(point)];
+            ways.contains(&Way::Shorter) && !ways.contains(&Way::Longer)
+        })
+        .copied()
+        .collect();
+    if clean.iter().any(|point| !marked(point)) {
+        clean.retain(|point| !marked(point));
+    }
+    let mut best: Vec<&Point> = clean.iter().filter(|point| mean_of(point) == Way::Shorter).copied().collect();
+    let keep_least = |points: &mut Vec<&Point>, key: &str| {
+        let rank = |point: &&Point| ratio(point, base, key).0;
+        if let Some(least) = points.iter().min_by(|a, b| rank(a).total_cmp(&rank(b))).copied() {
+            points.retain(|point| point.settings == least.settings || way(point, least, key) == Way::Unclear);
+        }
+    };
+    if best.is_empty() {
+        best = clean
+    } else {
+        keep_least(&mut best, "mean")
+    }
+    if let Some(tail) = tail {
+        keep_least(&mut best, tail);
+    }
+    expected.best = best.iter().map(|point| name(point)).collect();
+    expected.marked = names(&usable, |point| marked(point) && (is_base(point) || expected.best.contains(&name(point))));
+    expected
+}
+
+/// Names in `A, B and C`.
+fn listed(text: &str) -> Names {
+    text.replace(" and ", ", ").split(", ").map(str::to_owned).collect()
+}
+
+/// What a sentence says, read back.
+#[derive(Debug, Default)]
+struct Said {
+    expected: Expected,
+    /// The change of the mean of those that lengthen it, if it is one.
+    longer_mean: Option<String>,
+    /// The change of the mean of a single winner.
+    mean: Option<String>,
+    tail: Option<&'static str>,
+}
+
+fn read(sentence: &str) -> Said {
+    let mut said = Said::default();
+    let text = sentence.strip_suffix('.').unwrap();
+    for part in text.split("; ") {
+        if let Some((best, rest)) = part.split_once(" is best: mean ") {
+            said.expected.best = listed(best);
+            said.mean = Some(rest.split([',', 'a']).next().unwrap().trim().to_owned());
+        } else if let Some((best, _)) = part.split_once(" are best and not distinguishable with ") {
+            said.expected.best = listed(best);
+        } else if let Some((what, rest)) = part.strip_prefix("longer ").and_then(|rest| rest.split_once(": ")) {
+            let (names, changes) = rest.strip_suffix(')').unwrap().split_once(" (").unwrap();
+            let (mean, tail) = match what.split_once(" and ") {
+                Some((_, tail)) => (true, Some(tail)),
+                None => (what == "mean", Some(what).filter(|what| *what != "mean")),
+            };
+            if mean {
+                said.expected.longer_mean = listed(names);
+                let of_mean = changes.strip_prefix("mean ").map_or(changes, |rest| rest.split_once(", ").unwrap().0);
+                said.longer_mean = Some(of_mean.to_owned());
+            }
+            if let Some(tail) = tail {
+                said.expected.longer_tail = listed(names);
+                said.tail = Some(if tail == "p99.9" { "p99_9" } else { "p99" });
+            }
+        } else if let Some(rest) = part.strip_prefix("data lost: ") {
+            said.expected.lost = listed(rest);
+        } else if let Some(rest) = part.strip_prefix("nothing measured: ") {
+            said.expected.unmeasured = listed(rest);
+        } else if let Some(rest) = part.strip_prefix("marked !: ") {
+            said.expected.marked = listed(rest);
+        } else if part.starts_with("collection in 0 s, the yardstick: ") {
+            said.expected.yardstick = true;
+        }
+    }
+    said
+}
+
+/// The thirty and more comparisons.
+fn comparisons() -> Vec<(&'static str, Grid)> {
+    let three = |values: [(f64, f64); 3]| values.map(|(mean, tail)| made(mean, tail)).to_vec();
+    let seeds = |means: &[f64], p99_9: f64| Made { means: means.to_vec(), p99: p99_9 / 2.0, p99_9, batches: None, ..PLAIN };
+    let s3 = &["coordination.scheme=local,a,b"][..];
+    let with = |made: Made, change: fn(&mut Made)| {
+        let mut made = made;
+        change(&mut made);
+        made
+    };
+    let lose = |made: Made| with(made, |made| (made.lost, made.load) = (5, "data lost"));
+    let unsteady = |made: Made| with(made, |made| made.steady = false);
+    let piled = |made: Made| with(made, |made| (made.load, made.steady) = ("unstable", false));
+    let nothing = |made: Made| with(made, |made| made.requests = 0);
+    let few = |made: Made, requests: u64| Made { requests, ..made };
+    let wide = |made: Made, spread: f64| Made { batches: Some(spread), ..made };
+    let bare = |made: Made| Made { batches: None, ..made };
+    let numbers: Vec<Made> = [1000.0, 700.0, 500.0, 490.0, 900.0].map(|mean| made(mean, 4.0 * mean)).to_vec();
+    let ideal = "coordination.scheme=local,a,ideal";
+    let mut list = vec![
+        ("one wins", grid(s3, three([(1000.0, 4000.0), (250.0, 2000.0), (600.0, 3000.0)]))),
+        ("two alike", grid(s3, three([(1000.0, 4000.0), (250.0, 2000.0), (251.0, 2010.0)]))),
+        ("alike in the mean, apart in the tail", grid(s3, three([(1000.0, 4000.0), (250.0, 3900.0), (252.0, 1500.0)]))),
+        ("all alike", grid(s3, three([(1000.0, 4000.0), (1001.0, 4010.0), (999.0, 3990.0)]))),
+        ("all worse", grid(s3, three([(1000.0, 4000.0), (1300.0, 6000.0), (1500.0, 9000.0)]))),
+        ("a faster mean with a longer tail", grid(s3, three([(1000.0, 4000.0), (250.0, 12_000.0), (600.0, 3000.0)]))),
+        ("every mean with a longer tail", grid(s3, three([(1000.0, 4000.0), (250.0, 12_000.0), (600.0, 9000.0)]))),
+        ("only the tail", grid(s3, three([(1000.0, 4000.0), (1001.0, 1000.0), (1300.0, 900.0)]))),
+        ("a tail within a quarter", grid(s3, three([(1000.0, 4000.0), (500.0, 4900.0), (800.0, 3300.0)]))),
+        (
+            "wide batches",
+            grid(s3, three([(1000.0, 4000.0), (900.0, 4000.0), (700.0, 4000.0)]).into_iter().map(|made| wide(made, 0.9)).collect()),
+        ),
+        ("no batches", grid(s3, three([(1000.0, 4000.0), (900.0, 4000.0), (700.0, 2000.0)]).into_iter().map(bare).collect())),
+        ("a yardstick", grid(&[ideal], three([(1000.0, 4000.0), (250.0, 2000.0), (100.0, 500.0)]))),
+        ("a yardstick that is slower", grid(&[ideal], three([(1000.0, 4000.0), (250.0, 2000.0), (300.0, 2500.0)]))),
+        ("nothing but a yardstick", grid(&["coordination.scheme=local,ideal"], vec![made(1000.0, 4000.0), made(100.0, 500.0)])),
+        ("lost data win nothing", grid(s3, vec![made(1000.0, 4000.0), lose(made(10.0, 40.0)), made(800.0, 3000.0)])),
+        ("only lost data", grid(s3, vec![made(1000.0, 4000.0), lose(made(10.0, 40.0)), lose(made(20.0, 50.0))])),
+        ("a baseline that lost data", grid(s3, vec![lose(made(1000.0, 4000.0)), made(10.0, 40.0), made(800.0, 3000.0)])),
+        ("nothing measured", grid(s3, vec![made(1000.0, 4000.0), nothing(made(10.0, 40.0)), made(800.0, 3000.0)])),
+        ("marked ones come after", grid(s3, vec![made(1000.0, 4000.0), unsteady(made(10.0, 40.0)), made(800.0, 3000.0)])),
+        ("all marked", grid(s3, three([(1000.0, 4000.0), (250.0, 2000.0), (600.0, 3000.0)]).into_iter().map(piled).collect())),
+        ("a marked baseline", grid(s3, vec![piled(made(1000.0, 4000.0)), made(250.0, 2000.0), made(600.0, 3000.0)])),
+        (
+            "few requests: p99",
+            grid(s3, three([(1000.0, 4000.0), (250.0, 12_000.0), (600.0, 3000.0)]).into_iter().map(|made| few(made, 5000)).collect()),
+        ),
+        (
+            "very few requests",
+            grid(s3, three([(1000.0, 4000.0), (250.0, 12_000.0), (600.0, 3000.0)]).into_iter().map(|made| few(made, 500)).collect()),
+        ),
+        ("two seeds", grid(s3, vec![seeds(&[1000.0, 1100.0], 4000.0), seeds(&[250.0, 262.0], 2000.0), seeds(&[600.0, 610.0], 3000.0)])),
+        (
+            "two seeds apart",
+            grid(s3, vec![seeds(&[1000.0, 1100.0], 4000.0), seeds(&[250.0, 900.0], 4000.0), seeds(&[600.0, 1300.0], 4000.0)]),
+        ),
+        (
+            "four seeds",
+            grid(
+                s3,
+                vec![
+                    seeds(&[1000.0, 1010.0, 990.0, 1005.0], 4000.0),
+                    seeds(&[900.0, 905.0, 890.0, 903.0], 8000.0),
+                    seeds(&[905.0, 900.0, 893.0, 900.0], 4001.0),
+                ],
+            ),
+        ),
+        ("numbers", grid(&["ssd.gc.t_hard=0.1,0.2,0.3,0.4,0.5"], numbers.clone())),
+        ("numbers with another key", grid(&["ssd.gc.t_hard=0.1,0.2,0.3,0.4,0.5", "cache.policy=none"], numbers)),
+        (
+            "two workloads",
+            grid(
+                &["workload.preset=x,y", "coordination.scheme=local,a"],
+                vec![made(1000.0, 4000.0), made(200.0, 900.0), made(5.0, 20.0), made(9.0, 40.0)],
+            ),
+        ),
+        (
+            "remedies before members",
+            grid(
+                &["coordination.scheme=local,a,ideal", "array.members=2,4"],
+                [1000.0, 500.0, 400.0, 490.0, 100.0, 50.0].map(|mean| made(mean, 4.0 * mean)).to_vec(),
+            ),
+        ),
+        (
+            "two remedies",
+            grid(
+                &["coordination.scheme=local,a", "ssd.gc.preemption=none,semi"],
+                [1000.0, 300.0, 400.0, 100.0].map(|mean| made(mean, 3.0 * mean)).to_vec(),
+            ),
+        ),
+        (
+            "depths, sizes and seeds",
+            grid(
+                &["workload.arrivals.depth=1,8", "workload.size=4KiB,64KiB", "cache.policy=none,wow"],
+                (1..=8).map(|at| made(100.0 * f64::from(at), 500.0)).collect(),
+            ),
+        ),
+        ("workloads alone", grid(&["workload.preset=x,y,z"], three([(1000.0, 4000.0), (250.0, 2000.0), (600.0, 3000.0)]))),
+        (
+            "members and seeds alone",
+            grid(&["array.members=2,4", "seed=1,2"], vec![made(1.0, 2.0), made(2.0, 4.0), made(3.0, 4.0), made(9.0, 9.0)]),
+        ),
+        ("one point", grid(&[], vec![made(1000.0, 4000.0)])),
+    ];
+    // Any figures at all.
+    for round in 0..20_usize {
+        let at = |point: usize, what: usize| (1.0 + wobble(round * 31 + point, what * 17 + round)) / 2.0;
+        let point = |point: usize| {
+            let mut made = made(100.0 + 900.0 * at(point, 1), 500.0 + 4000.0 * at(point, 2));
+            made.batches = (at(point, 3) < 0.8).then(|| 0.3 * at(point, 4));
+            made.steady = at(point, 5) < 0.8;
+            made.lost = u64::from(at(point, 6) > 0.85);
+            made.requests = if at(point, 7) > 0.95 { 0 } else { 20_000 };
+            made
+        };
+        list.push(("drawn", grid(&["workload.preset=x,y", "coordination.scheme=local,a,b,ideal"], (0..8).map(point).collect())));
+    }
+    list
+}
+
+#[test]
+fn sentences_follow_the_rule_and_the_table() {
+    let comparisons = comparisons();
+    assert!(comparisons.len() >= 50);
+    let mut won = 0;
+    for (about, grid) in &comparisons {
+        let sentences = grid.conclusions();
+        // By the settings that say what is asked.
+        let work = |point: &Point| -> Vec<String> {
+            point.settings.iter().filter(|setting| given(&setting.key)).map(|setting| setting.value.clone()).collect()
+        };
+        let mut workloads: Vec<Vec<String>> = Vec::new();
+        for point in &grid.points {
+            if !workloads.contains(&work(point)) {
+                workloads.push(work(point));
+            }
+        }
+        let of =
+            |workload: &Vec<String>| -> Vec<usize> { (0..grid.points.len()).filter(|at| work(&grid.points[*at]) == *workload).collect() };
+        if workloads.iter().any(|workload| of(workload).len() < 2) {
+            assert_eq!(sentences, Vec::<String>::new(), "{about}");
+            continue;
+        }
+        assert_eq!(sentences.len(), workloads.len(), "{about}: a sentence for each workload");
+        let table = grid.summary(1000);
+        let column = |name: &str| table.header.iter().position(|heading| heading.starts_with(name));
+        for (workload, sentence) in workloads.iter().zip(&sentences) {
+            let at = of(workload);
+            let points: Vec<&Point> = at.iter().map(|at| &grid.points[*at]).collect();
+            let base = &grid.points[grid.baselines[at[0]]];
+            let text = if workloads.len() == 1 { sentence.clone() } else { sentence.split_once(": ").unwrap().1.to_owned() };
+            assert!(
+                workloads.len() == 1 || workload.iter().all(|value| sentence.split_once(": ").unwrap().0.contains(value)),
+                "{sentence}"
+            );
+            let said = read(&text);
+            let expected = expected(&points, base);
+            assert_eq!(said.expected, expected, "{about}: {sentence}");
+            won += usize::from(!expected.best.is_empty());
+            // What the table shows of a point.
+            let cell = |point: &str, name: &str| -> String {
+                let of_row = |row: &&Vec<flashraid_report::sheet::Cell>| {
+                    let labels: Vec<&str> =
+                        row[..table.label_columns].iter().map(|cell| cell.text.trim_end_matches([' ', '!', '✗', '∅'])).collect();
+                    let is_work = workload.iter().all(|value| labels.contains(&value.as_str()));
+                    let remedies: Vec<&str> =
+                        labels.iter().zip(&grid.axes).filter(|(_, axis)| !given(&axis.key)).map(|(label, _)| *label).collect();
+                    is_work && remedies.join(" · ") == point
+                };
+                table.rows.iter().find(of_row).map(|row| row[column(name).unwrap()].text.clone()).unwrap()
+            };
+            if let (Some(mean), [winner]) = (&said.mean, said.expected.best.iter().collect::<Vec<_>>().as_slice()) {
+                assert_eq!(*mean, cell(winner, "change"), "{about}: {sentence}");
+            }
+            if let (Some(change), [name]) = (&said.longer_mean, expected.longer_mean.iter().collect::<Vec<_>>().as_slice()) {
+                assert_eq!(*change, cell(name, "change"), "{about}: {sentence}");
+            }
+            if let Some(tail) = said.tail {
+                for name in &expected.longer_tail {
+                    let heading = if tail == "p99" { "p99 " } else { "p99.9" };
+                    assert!(cell(name, heading).ends_with('▲'), "{about}: {sentence}\n{table:?}");
+                }
+            }
+        }
+    }
+    assert!(won >= 20, "{won} comparisons have a winner");
+}
+
+#[test]
+fn a_yardstick_stands_below_the_others_in_brackets() {
+    let grid = grid(
+        &["coordination.scheme=ideal,local,a", "array.members=2,4"],
+        [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|mean| made(mean, 9.0)).to_vec(),
+    );
+    let rows: Vec<Vec<String>> = grid.summary(200).rows.iter().map(|row| row[..2].iter().map(|cell| cell.text.clone()).collect()).collect();
+    assert_eq!(rows, [["local", "2"], ["a", "2"], ["(ideal)", "2"], ["local", "4"], ["a", "4"], ["(ideal)", "4"]]);
+    assert!(grid.summary_legend().contains("a yardstick, not a remedy"));
+}
+
+#[test]
+fn a_summary_is_as_wide_as_it_may_be() {
+    let grid = grid(
+        &["coordination.scheme=local,reactive-inclusive,proactive-soft-limit"],
+        vec![made(1000.0, 4000.0), made(250.0, 12_000.0), made(600.0, 3000.0)],
+    );
+    for width in [40, 60, 80, 120] {
+        let sheet = grid.summary(width);
+        assert!(flashraid_report::text::width(&sheet) <= width, "{width}: {sheet:?}");
+    }
+    assert_eq!(grid.summary(120).header[1..4], ["mean ms", "change", "p99 ms"]);
+    assert_eq!(grid.summary(46).header[1..], ["mean ms", "change"]);
+}

@@ -1,0 +1,3 @@
+//! Tests of what the crate says, from outside.
+
+mod conclusions;

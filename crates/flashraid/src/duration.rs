@@ -1,0 +1,139 @@
+//! About how long simulations take, before they begin.
+//!
+//! The work is known: pages of the warm-up, pages that requests read and write. Its speed is taken from `flashraid bench` on one processor of a
+//! common machine, and differs from machine to machine by a factor of two or so, which is near enough to decide whether to wait.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::check::{CheckReport, check};
+use crate::config::Scenario;
+use crate::study::Means;
+use crate::warm_up::warm_up_key;
+use flashraid_model::array::WarmUpPattern;
+
+/// Pages a second that a warm-up overwrites.
+const WARM_UP_PAGES_PER_S: f64 = 15e6;
+/// The same of drives with superblocks, whose units are moved one by one.
+const WARM_UP_UNIT_PAGES_PER_S: f64 = 4e6;
+/// Pages a second of drives that are put into their steady state in one pass.
+const STEADY_PAGES_PER_S: f64 = 20e6;
+/// Pages a second read and written by members that nothing can interfere with.
+const PAGES_PER_S: f64 = 7e6;
+/// The same where dies proceed in steps: preemption, coordination, parity, caches.
+const PAGES_IN_STEPS_PER_S: f64 = 1.4e6;
+/// The same of drives with superblocks.
+const DRIVE_PAGES_PER_S: f64 = 0.7e6;
+/// Distinct workloads that are looked at; the others are taken to be like the last of them.
+const SAMPLES_MAX: usize = 8;
+
+/// Seconds that a simulation takes on one processor, about.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Seconds {
+    /// The warm-up.
+    pub warm_up: f64,
+    /// The run itself; `None` where nobody knows the number of requests.
+    pub run: Option<f64>,
+}
+
+impl Seconds {
+    /// Estimates a scenario from what `check` knows of it.
+    #[must_use]
+    pub fn of(scenario: &Scenario, checked: &CheckReport) -> Seconds {
+        let has_superblocks = scenario.array.ssd.superblock.is_some();
+        let (pages, speed) = match (scenario.warm_up.pattern, has_superblocks) {
+            (WarmUpPattern::Steady, _) => {
+                let members = u64::from(scenario.array.members + scenario.array.warm_spares());
+                (scenario.array.ssd.exported_pages() * members, STEADY_PAGES_PER_S)
+            }
+            (_, true) => (checked.warm_up_pages, WARM_UP_UNIT_PAGES_PER_S),
+            (_, false) => (checked.warm_up_pages, WARM_UP_PAGES_PER_S),
+        };
+        let run = checked.workload.as_ref().and_then(|sample| {
+            let by_time = scenario.limit.duration_ns.zip(sample.requests_per_s).map(|(ns, rate)| ns as f64 / 1e9 * rate);
+            let requests = [scenario.limit.requests.map(|requests| requests as f64), by_time].into_iter().flatten().reduce(f64::min)?;
+            let is_plain =
+                scenario.array.coordination.is_none() && scenario.array.cache.is_none() && scenario.array.ssd.gc.preemption.is_none();
+            let speed = match (has_superblocks, is_plain) {
+                (true, _) => DRIVE_PAGES_PER_S,
+                (false, true) => PAGES_PER_S,
+                (false, false) => PAGES_IN_STEPS_PER_S,
+            };
+            Some(requests * (sample.pages_read_per_request + sample.pages_written_per_request) / speed)
+        });
+        Seconds { warm_up: if scenario.warm_state.load.is_some() { 0.0 } else { pages as f64 / speed }, run }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn total(self) -> f64 {
+        self.warm_up + self.run.unwrap_or(0.0)
+    }
+}
+
+/// Estimates simulations that run as `means` says; those that begin alike share their warm-up.
+#[must_use]
+pub fn of_all(simulations: &[&Scenario], means: &Means) -> Seconds {
+    let mut samples: HashMap<String, Seconds> = HashMap::new();
+    let mut last = None;
+    let mut warm_ups = HashSet::new();
+    let (mut warm_up, mut run) = (0.0, Some(0.0));
+    for scenario in simulations {
+        let work = format!("{:?} {:?} {:?}", scenario.workload, scenario.limit, scenario.array);
+        let known = samples.get(&work).copied().or(last.filter(|_| samples.len() >= SAMPLES_MAX));
+        let seconds = known.unwrap_or_else(|| {
+            let seconds = Seconds::of(scenario, &check(scenario));
+            samples.insert(work, seconds);
+            seconds
+        });
+        last = Some(seconds);
+        if warm_ups.insert(format!("{} {}", scenario.seed, warm_up_key(scenario))) {
+            warm_up += seconds.warm_up;
+        }
+        run = run.zip(seconds.run).map(|(sum, run)| sum + run);
+    }
+    let at_a_time = means.workers.clamp(1, simulations.len().max(1)) as f64;
+    // Threads of one simulation warm up a member each.
+    let warming = means.threads.max(1) as f64;
+    Seconds { warm_up: warm_up / at_a_time / warming, run: run.map(|run| run / at_a_time) }
+}
+
+/// A duration to about two digits: `40 s`, `3 min`.
+#[must_use]
+pub fn about(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 1.0 => "less than 1 s".to_owned(),
+        seconds if seconds < 10.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 100.0 => format!("{:.0} s", (seconds / 5.0).round() * 5.0),
+        seconds if seconds < 5400.0 => format!("{:.0} min", seconds / 60.0),
+        seconds => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_rounded() {
+        let texts = [0.2, 3.4, 42.0, 180.0, 9000.0].map(about);
+        assert_eq!(texts, ["less than 1 s", "3 s", "40 s", "3 min", "2.5 h"]);
+    }
+
+    #[test]
+    fn more_work_takes_longer_and_warm_ups_are_shared() {
+        let scenario = |settings: &[(&str, &str)]| {
+            let settings: Vec<(String, String)> = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+            crate::config::from_str("test", "[workload]\npreset = \"hpc-w\"\nrequests = 20000\n", &settings, None).unwrap()
+        };
+        let means = |workers| Means { workers, threads: 1, cache: None };
+        let (one, twice) = (scenario(&[]), scenario(&[("workload.requests", "40000")]));
+        let alone = of_all(&[&one], &means(1));
+        let both = of_all(&[&one, &twice], &means(1));
+        assert_eq!(both.warm_up, alone.warm_up);
+        assert!((both.run.unwrap() / alone.run.unwrap() - 3.0).abs() < 0.01);
+        assert_eq!(of_all(&[&one, &twice], &means(2)).run, both.run.map(|run| run / 2.0));
+        let semi = scenario(&[("ssd.gc.preemption", "semi")]);
+        assert!(of_all(&[&semi], &means(1)).run > alone.run);
+        assert!(alone.warm_up > 1.0, "{alone:?}");
+    }
+}
