@@ -22,6 +22,7 @@ mod superblock;
 #[cfg(test)]
 pub(crate) mod tiny;
 mod usage;
+mod waiting;
 mod warm_up;
 
 use crate::events::{GcInterval, Slab, TimeNs, TimeParts};
@@ -44,6 +45,7 @@ use superblock::Drive;
 pub use superblock::{ByHandle, DriveCounters, DriveWake, Media};
 use usage::Usage;
 pub use usage::UsagePoint;
+use waiting::{NONE, Waiting};
 
 /// One page to read, write or trim for the layer above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,91 +108,6 @@ impl From<DriveWake> for SsdWake {
         Self::Drive(wake)
     }
 }
-
-/// A page operation on its way through the member.
-#[derive(Debug, Clone, Copy)]
-struct Waiting {
-    op: PageOp,
-    origin: Origin,
-    lpn: Lpn,
-    die: DieId,
-    submitted_ns: TimeNs,
-    /// Arrival at the member.
-    reached_ns: TimeNs,
-    /// Its own time began.
-    started_ns: TimeNs,
-    left_die_ns: TimeNs,
-    met_gc: bool,
-    /// It is merged or done together with a step of a clean: what it waits for after its start is collection.
-    beside_clean: bool,
-    /// When it was first refused for want of room.
-    refused_at: TimeNs,
-    /// Since when it has waited for a scope as the head of the queue.
-    awaits_scope_since: TimeNs,
-    /// How long its die had collected when it joined the queue.
-    collected_before_ns: u64,
-    time: TimeParts,
-    /// The operations before and behind it in its queue.
-    previous: u32,
-    next: u32,
-    /// How many had joined the queue before it.
-    arrival: u64,
-    /// It is in the queue.
-    waits: bool,
-}
-
-impl Waiting {
-    fn new(now: TimeNs, op: PageOp, lpn: Lpn, die: DieId) -> Self {
-        Self {
-            op,
-            origin: Origin::Array,
-            lpn,
-            die,
-            submitted_ns: now,
-            reached_ns: now,
-            started_ns: now,
-            left_die_ns: NEVER,
-            met_gc: false,
-            beside_clean: false,
-            refused_at: NEVER,
-            awaits_scope_since: NEVER,
-            collected_before_ns: 0,
-            time: TimeParts::default(),
-            previous: NONE,
-            next: NONE,
-            arrival: 0,
-            waits: false,
-        }
-    }
-
-    /// It does not go in because no pool has room for it (rule 34).
-    fn refuse(&mut self, at: TimeNs) {
-        self.refused_at = at.min(self.refused_at);
-    }
-
-    fn starts(&mut self, at: TimeNs, beside_clean: bool) {
-        (self.started_ns, self.beside_clean) = (at, beside_clean);
-    }
-
-    fn left_die(&mut self, at: TimeNs) {
-        self.left_die_ns = at;
-    }
-
-    /// Where its time has gone if it is done at `at`.
-    fn time_until(&self, at: TimeNs) -> TimeParts {
-        let mut time = self.time;
-        let left_die = at.min(self.left_die_ns);
-        if self.beside_clean {
-            let own = time.transfer_ns + time.flash_ns + time.other_ns;
-            time.collection_ns += (left_die - self.started_ns).saturating_sub(own);
-        }
-        time.transfer_ns += (self.reached_ns - self.submitted_ns) + (at - left_die);
-        time.queue_ns = at - self.submitted_ns - time.total_ns();
-        time
-    }
-}
-
-const NONE: u32 = u32::MAX;
 
 /// What can be brought near before an operation comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
