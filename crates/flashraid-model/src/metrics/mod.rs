@@ -481,6 +481,56 @@ mod tests {
         assert_eq!(measured.gc.member_busy_fraction(0), Some(0.5));
     }
 
+    fn clean(start_ns: TimeNs, end_ns: TimeNs) -> GcInterval {
+        GcInterval {
+            member: 0,
+            die: 0,
+            pool: 0,
+            start_ns,
+            end_ns,
+            pages_moved: 3,
+            free_blocks_before: 0,
+            free_blocks_min: 0,
+            writes_wait_from_ns: start_ns,
+            all_wait_from_ns: end_ns,
+            forced: false,
+        }
+    }
+
+    #[test]
+    fn nothing_counts_that_happens_after_the_end() {
+        let mut metrics = Metrics::new(&MetricsParams::default(), 1, 1);
+        metrics.request(&completed(0, 0, 100, 0));
+        // Of a clean that is under way the part in the measured time counts, but its whole length.
+        metrics.gc(&clean(60, 160));
+        metrics.end(100);
+        metrics.gc(&clean(200, 300));
+        metrics.moved(101, 50);
+        metrics.free_blocks(0, 150, 1, 1);
+        assert!(!metrics.wants_sample(150));
+        let measured = metrics.finish(100, 100);
+        assert_eq!((measured.gc.member_busy_fraction(0), measured.gc.members[0].die_time_ns), (Some(0.4), 40));
+        assert_eq!(measured.cleans, [CleanTimes { whole_ns: 100, free_for_all_ns: 0, writes_wait_ns: 100 }]);
+        assert_eq!(measured.over_time.points.iter().map(|point| point.pages_moved).sum::<u64>(), 3);
+        assert_eq!(measured.done, DoneCounts { reads: 1, writes: 0 });
+        assert!(measured.free_blocks[0].is_empty());
+    }
+
+    #[test]
+    fn what_came_before_counts_as_done_if_it_ends_after_the_beginning() {
+        let mut metrics = Metrics::new(&MetricsParams::default(), 1, 1);
+        metrics.restart(100, 3);
+        metrics.request(&completed(0, 0, 100, 0));
+        metrics.request(&completed(1, 0, 101, 0));
+        // What arrives at the beginning, and takes no time.
+        metrics.request(&completed(3, 100, 100, 0));
+        metrics.end(200);
+        metrics.request(&completed(2, 0, 201, 0));
+        let measured = metrics.finish(200, 100);
+        assert_eq!((measured.done.reads, measured.response.all.moments().count()), (2, 1));
+        assert_eq!((measured.bandwidth.total_bytes, measured.bandwidth.overall), (2000, Some(20_000.0)));
+    }
+
     #[test]
     fn skipping_is_over_at_the_first_that_counts() {
         assert!(Skip::Nothing.is_over(0, 0));

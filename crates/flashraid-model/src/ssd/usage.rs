@@ -350,6 +350,22 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_behind_the_end_of_the_measured_time_is_left_out() {
+        let mut usage = Usage::new();
+        usage.begin(0);
+        usage.worked(0, 400);
+        usage.end(1000);
+        // An hour later: intervals are as short as before.
+        usage.operation(500, 3_600_000_000_000);
+        usage.operation(1000, 1500);
+        usage.worked(900, 3_600_000_000_000);
+        usage.worked(1000, 2000);
+        assert_eq!(usage.interval_ns(), FIRST_NS);
+        let points = usage.points(usage.interval_ns(), 1, 1000, 1, std::iter::empty());
+        assert_eq!((points[0].utilisation, points[0].operations, points[0].response_ns), (0.5, 0.5, None));
+    }
+
+    #[test]
     fn work_beyond_the_end_of_a_run_is_not_counted() {
         let mut usage = Usage::new();
         usage.begin(0);
