@@ -1,6 +1,6 @@
 //! The report of one run as tables.
 
-use flashraid::report::{GUESS, Load, PERCENTILES, Report, ResponseTime, Section};
+use flashraid::report::{Load, Mark, PERCENTILES, Report, ResponseTime, Section};
 
 use super::number;
 use super::page;
@@ -71,16 +71,14 @@ pub fn notes(report: &Report) -> Vec<String> {
     let load = match report.verdict.load {
         Load::Unstable => Some("verdict: unstable; requests pile up, so that response times grow with the length of the run"),
         Load::Saturated => Some("verdict: saturated; less than 98 % of what is asked for is served in its time"),
-        Load::DataLost => Some("verdict: data lost; the figures are those of an array that does not do its work"),
-        Load::Stable | Load::Closed if !report.verdict.steady => {
-            Some("verdict: no steady state; the run is too short to tell, or another length of it gives other figures")
-        }
-        Load::Stable | Load::Closed => None,
+        Load::DataLost | Load::Stable | Load::Closed => None,
     };
     let times = [&report.response_us.all, &report.response_us.read, &report.response_us.write];
     let is_guess = |of: &&ResponseTime| of.count > 0 && PERCENTILES.iter().any(|(_, quantile)| !of.supports(*quantile));
-    let guesses = times.iter().any(is_guess).then(|| format!("{}: fewer than ten requests lie beyond this percentile", GUESS.trim()));
-    let verdict = load.map(str::to_owned).into_iter().chain(guesses);
+    let has_guess = times.iter().any(is_guess);
+    let holds = |mark: &Mark| report.verdict.has(*mark) || (*mark == Mark::FewSamples && has_guess);
+    let marks = Mark::ALL.into_iter().filter(holds).map(|mark| format!("{} {}: {}", mark.symbol(), mark.name(), mark.explanation()));
+    let verdict = load.map(str::to_owned).into_iter().chain(marks);
     let idle = report.idle().map(|idle| idle.to_string());
     let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));
     partial

@@ -502,8 +502,8 @@ fn flash(inputs: &ReportInputs, members: &[Member]) -> Flash {
         host_pages_trimmed: sum.host_pages_trimmed,
         gc_pages_moved: sum.gc_pages_moved,
         erases: sum.erases,
-        write_amplification: write_amplification(inputs, all.clone(), 0),
-        write_amplification_max: write_amplification(inputs, all, owed.buffered_pages + owed.moves_pages),
+        write_amplification: write_amplification(inputs, all.clone(), MemberOwed::default()),
+        write_amplification_max: write_amplification(inputs, all, owed),
         summary_programs: sum.summary_programs,
         wear: wear(Wear::of_all(inputs.wear)),
         lifetime: lifetimes.min_by(|a, b| a.days().total_cmp(&b.days())),
@@ -511,15 +511,22 @@ fn flash(inputs: &ReportInputs, members: &[Member]) -> Flash {
     }
 }
 
-/// Pages that these members have programmed, and so many more, for each page that they were sent.
-fn write_amplification(inputs: &ReportInputs, members: std::ops::Range<usize>, more_pages: u64) -> Option<f64> {
+/// Pages that these members have programmed for each page that they were sent; at most, if what is `owed` is programmed, too.
+fn write_amplification(inputs: &ReportInputs, members: std::ops::Range<usize>, owed: MemberOwed) -> Option<f64> {
     let sum: MemberCounters = inputs.counts.members[members.clone()].iter().copied().sum();
-    let programmed = match inputs.drive {
-        Some(drive) => inputs.counts.drives[members].iter().map(DriveCounters::programmed_units).sum::<u64>() * u64::from(drive.unit_pages),
-        None => sum.host_pages_written + sum.gc_pages_moved,
+    let (programmed, sent) = match inputs.drive {
+        Some(drive) => {
+            let units: u64 = inputs.counts.drives[members].iter().map(DriveCounters::programmed_units).sum();
+            (units * u64::from(drive.unit_pages), sum.host_pages_written)
+        }
+        None => {
+            // Here a page counts as written when its program begins; before that another may have replaced it in the buffer.
+            let fronts = inputs.counts.fronts.get(members).unwrap_or_default().iter();
+            let never_programmed: u64 = fronts.map(|front| front.overwritten + front.dropped).sum();
+            (sum.host_pages_written + sum.gc_pages_moved, sum.host_pages_written + never_programmed + owed.buffered_pages)
+        }
     };
-    let sent = sum.host_pages_written;
-    (sent > 0).then(|| (programmed + more_pages) as f64 / sent as f64)
+    (sent > 0).then(|| (programmed + owed.buffered_pages + owed.moves_pages) as f64 / sent as f64)
 }
 
 fn wear(wear: Wear) -> WearReport {
@@ -568,7 +575,7 @@ fn lifetime(inputs: &ReportInputs, member: usize) -> Option<Lifetime> {
 
 fn implied_life(inputs: &ReportInputs, member: usize) -> Option<ImpliedLife> {
     let endurance_cycles = inputs.endurance_cycles?;
-    let write_amplification = write_amplification(inputs, member..member + 1, 0).filter(|&factor| factor > 0.0)?;
+    let write_amplification = write_amplification(inputs, member..member + 1, MemberOwed::default()).filter(|&factor| factor > 0.0)?;
     let scale = scales(inputs).0;
     let bytes = inputs.blocks_per_member as f64 * f64::from(inputs.pages_per_block) * f64::from(inputs.page_bytes) * scale;
     let written = f64::from(endurance_cycles) * bytes / write_amplification;
@@ -634,7 +641,7 @@ fn member(inputs: &ReportInputs, index: usize) -> Member {
         host_pages_read: counters.host_pages_read,
         gc_pages_moved: counters.gc_pages_moved,
         summary_programs: counters.summary_programs,
-        write_amplification: write_amplification(inputs, index..index + 1, 0),
+        write_amplification: write_amplification(inputs, index..index + 1, MemberOwed::default()),
         gc_runs: counters.collections,
         gc_forced_runs: counters.forced_collections,
         gc_time_ms: gc_time_ns as f64 / 1e6,
@@ -934,7 +941,7 @@ pub(super) mod tests {
         const NOTHING: MemberOwed = MemberOwed { buffered_pages: 0, moves_pages: 0, collection_ns: 0 };
         const OWED: [MemberOwed; 2] = [MemberOwed { buffered_pages: 10, moves_pages: 100, collection_ns: 1_500_000 }, NOTHING];
         let report = example_with(|inputs| (inputs.owed, inputs.cached_pages) = (&OWED, 7));
-        assert_eq!((report.flash.write_amplification, report.flash.write_amplification_max), (Some(334.0 / 244.0), Some(444.0 / 244.0)));
+        assert_eq!((report.flash.write_amplification, report.flash.write_amplification_max), (Some(334.0 / 244.0), Some(444.0 / 254.0)));
         assert_eq!(report.owed, Owed { buffered_bytes: 17 * 4096, moves_pages: 100, collection_us: 1500.0 });
     }
 

@@ -106,6 +106,20 @@ impl Report {
         sections
     }
 
+    /// The mark of all figures of the run, if one holds; the gravest.
+    #[must_use]
+    pub fn mark(&self) -> Option<Mark> {
+        [Mark::DataLost, Mark::NotSteady].into_iter().find(|mark| self.verdict.has(*mark))
+    }
+
+    /// A figure with the mark of all figures of the run.
+    fn marked(&self, figure: Option<f64>) -> String {
+        match self.mark().filter(|_| figure.is_some()) {
+            Some(mark) => format!("{} {}", format_figure(figure), mark.symbol()),
+            None => format_figure(figure),
+        }
+    }
+
     fn cache_section(&self) -> Section {
         let shown = |value: &Value| value.as_str().map_or_else(|| format_figure(value.as_f64()), str::to_owned);
         let rows = self.cache.iter().flat_map(|(name, value)| match value {
@@ -130,7 +144,7 @@ impl Report {
             Row::new("seed", [self.seed.to_string()], ""),
             Row::new("load", [self.verdict.load.name().to_owned()], ""),
             Row::new("steady state", [steady], ""),
-            Row::new("requests per second", [format_figure(self.iops.all)], ""),
+            Row::new("requests per second", [self.marked(self.iops.all)], ""),
         ];
         Section { title: "Run", columns: Vec::new(), rows }
     }
@@ -150,11 +164,19 @@ impl Report {
             ("max", |times| times.max),
         ];
         let kinds = [&self.response_us.all, &self.response_us.read, &self.response_us.write];
-        let requests = Row::new("requests", kinds.map(|times| count(times.count)), "");
+        let shown_count = |times: &ResponseTime| match times.count {
+            0 if self.verdict.has(Mark::NothingMeasured) => format!("0 {}", Mark::NothingMeasured.symbol()),
+            number => count(number),
+        };
+        let requests = Row::new("requests", kinds.map(shown_count), "");
         let figures = FIGURES.iter().map(|(name, figure)| {
             let percent = name.strip_suffix(" %").and_then(|percent| percent.parse::<f64>().ok());
             let is_guess = |times: &ResponseTime| times.count > 0 && percent.is_some_and(|percent| !times.supports(percent / 100.0));
-            Row::new(*name, kinds.map(|times| format_figure(figure(times)) + if is_guess(times) { GUESS } else { "" }), "µs")
+            Row::new(
+                *name,
+                kinds.map(|times| if is_guess(times) { format_figure(figure(times)) + GUESS } else { self.marked(figure(times)) }),
+                "µs",
+            )
         });
         let columns = ["all", "reads", "writes"].map(str::to_owned).to_vec();
         Section { title: "Response time", columns, rows: std::iter::once(requests).chain(figures).collect() }
@@ -210,7 +232,7 @@ impl Report {
             Row::new("host pages read", [count(flash.host_pages_read)], "pages"),
             Row::new("host pages written", [count(flash.host_pages_written)], "pages"),
             Row::new("pages moved", [count(flash.gc_pages_moved)], "pages"),
-            Row::new("write amplification", [format_figure(flash.write_amplification)], ""),
+            Row::new("write amplification", [self.marked(flash.write_amplification)], ""),
             Row::new("the same with all that is still owed", [format_figure(flash.write_amplification_max)], ""),
             Row::new("erases", [count(flash.erases)], "blocks"),
             Row::new("erases per block, mean", [format_figure(Some(flash.wear.mean))], ""),
@@ -222,7 +244,7 @@ impl Report {
 
     /// The life, or what is implied of it where too little was erased: marked, and never without its condition.
     fn life_rows(&self) -> Vec<Row> {
-        let marked = |figure| format!("{} {}", format_figure(figure), Mark::LittleWear.symbol());
+        let marked = |figure: Option<f64>| format!("{} {}", format_figure(figure), Mark::LittleWear.symbol());
         match (self.flash.lifetime, self.flash.implied_life) {
             (Some(life), _) => {
                 let of = if life.levels_wear { "mean" } else { "most worn" };
@@ -515,7 +537,10 @@ mod tests {
         }
         assert_eq!(sections[6].columns, ["0", "1"]);
         let mean = &sections[1].rows[1];
-        assert_eq!((mean.name.as_str(), mean.values.as_slice(), mean.unit), ("mean", ["4", "4", "4"].map(String::from).as_slice(), "µs"));
+        assert_eq!(
+            (mean.name.as_str(), mean.values.as_slice(), mean.unit),
+            ("mean", ["4 !", "4 !", "4 !"].map(String::from).as_slice(), "µs")
+        );
     }
 
     #[test]
