@@ -35,7 +35,7 @@ INTRODUCTIONS = {
     "Errors": "[Errors and Ctrl-C](python.md#errors-and-ctrl-c) says when which one is raised.",
 }
 #: Parts of a report; they are attributes' types and not made by users.
-PARTS = ["Response", "ResponseTime", "Counts", "Rates", "Lost", "Bandwidth", "Verdict", "Flash", "Collection", "Member", "Speed"]
+PARTS = ["Response", "ResponseTime", "Counts", "Rates", "Owed", "Lost", "Bandwidth", "Verdict", "Flash", "Collection", "Member", "Speed"]
 
 REFERENCE_HEAD = """\
 # Python: reference
