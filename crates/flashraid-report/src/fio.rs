@@ -111,8 +111,11 @@ impl Recorder {
         let sum = |of: fn(&Kind) -> u64| self.kinds.iter().map(of).sum::<u64>();
         let mean_bytes = sum(|kind| kind.bytes) / sum(|kind| kind.response.count()).max(1);
         let [read, write] = &mut self.kinds;
-        let directions =
-            [("read", read.document(measured_ns)), ("write", write.document(measured_ns)), ("trim", Kind::default().document(measured_ns))];
+        let directions = [
+            ("read", read.document(measured_ns, report.iops.read)),
+            ("write", write.document(measured_ns, report.iops.write)),
+            ("trim", Kind::default().document(measured_ns, None)),
+        ];
         let mut result = Map::new();
         let mut add = |key: &str, value: Value| result.insert(key.to_owned(), value);
         add("jobname", json!(job));
@@ -173,13 +176,14 @@ impl Kind {
         (self.stretch_bytes, self.stretch_requests) = (0, 0);
     }
 
-    fn document(&mut self, measured_ns: u64) -> Value {
+    /// `rate` is what is done per second, that of requests which came before the measured time included.
+    fn document(&mut self, measured_ns: u64, rate: Option<f64>) -> Value {
         let requests = self.response.count();
         if self.iops.count() == 0 && requests > 0 {
             self.end_stretch();
         }
-        let per_second = |amount: f64| if measured_ns > 0 { amount * 1e9 / measured_ns as f64 } else { 0.0 };
-        let bytes_per_s = per_second(self.bytes as f64);
+        let rate = rate.filter(|_| requests > 0).unwrap_or(0.0);
+        let bytes_per_s = rate * self.bytes as f64 / requests.max(1) as f64;
         let mut clat = latency(&self.response);
         if requests > 0 {
             clat["percentile"] = PERCENTILES.iter().map(|percent| (format!("{percent:.6}"), json!(self.percentile(*percent)))).collect();
@@ -193,7 +197,7 @@ impl Kind {
             "io_kbytes": self.bytes / 1024,
             "bw_bytes": bytes_per_s as u64,
             "bw": (bytes_per_s / 1024.0) as u64,
-            "iops": per_second(requests as f64),
+            "iops": rate,
             "runtime": measured_ns / 1_000_000,
             "total_ios": requests,
             "short_ios": 0,

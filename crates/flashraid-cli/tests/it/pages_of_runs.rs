@@ -350,7 +350,7 @@ fn expect_course(chart: &Value, report: &Value, keys: &[&str], scale: f64, about
 /// A line for each of these lists.
 fn expect_lists(chart: &Value, report: &Value, lists: &[&Value], scale: f64, about: &str) {
     let over_time = &report["over_time"];
-    let (interval_ms, end_ms) = (over_time["interval_ms"].as_f64().unwrap(), report["simulated_ns"].as_f64().unwrap() / 1e6);
+    let (interval_ms, end_ms) = (over_time["interval_ms"].as_f64().unwrap(), report["measured_to_ns"].as_f64().unwrap() / 1e6);
     let from_ms = numbers(&over_time["from_ms"]);
     let xs = numbers(&chart["data"][0]);
     let columns = &chart["data"].as_array().unwrap()[1..];

@@ -10,14 +10,14 @@ const DIFFERENCE_MAX: f64 = 0.005;
 /// The same where nothing was left out, so that only rounding is left.
 const ROUNDING_MAX: f64 = 1e-6;
 
-/// Verifies that a closed loop used its depth for as long as the report says, but for requests that no figure counts.
+/// Verifies that a closed loop used its depth for as long as the report says, but for requests that no figure counts. `whole` says that nothing
+/// of the run was left out.
 ///
 /// # Errors
 /// A sentence with both sides.
-pub(crate) fn check_closed_loop(report: &Report, slots: &Slots) -> Result<(), String> {
+pub(crate) fn check_closed_loop(report: &Report, slots: &Slots, whole: bool) -> Result<(), String> {
     let (Some(iops), Some(mean_us)) = (report.iops.all, report.response_us.all.mean) else { return Ok(()) };
     let depth = f64::from(slots.depth);
-    let whole = report.measured_from_ns == 0;
     let enough = report.response_us.all.count >= REQUESTS_PER_PLACE_MIN * u64::from(slots.depth);
     if report.load_ns == 0 || !(whole || enough) {
         return Ok(());

@@ -274,7 +274,6 @@ impl Report {
             Row::new("collections", [count(gc.runs)], ""),
             Row::new("forced collections", [count(gc.forced_runs)], ""),
             Row::new("mean length of a collection", [format_figure(gc.mean_length_us)], "µs"),
-            Row::new("time of these", [format_figure(Some(gc.time_ms))], "ms"),
             Row::new("share of die time", [format_figure(gc.busy_fraction.map(|fraction| fraction * 100.0))], "%"),
             Row::new("members collecting together, mean", [format_figure(gc.synchronised_mean)], ""),
         ];
