@@ -6,7 +6,7 @@ use flashraid_model::coordination::{self, UncoordinatedCleans};
 use flashraid_model::ssd::{DriveCounters, FrontCounters, MemberCounters, Ssd};
 use std::collections::BTreeMap;
 
-/// What an array has counted, the write cache apart.
+/// What an array has counted; the write cache counts by itself.
 #[derive(Debug, Clone)]
 pub struct Counts {
     /// Members, in order.
@@ -25,6 +25,8 @@ pub struct Counts {
     pub host_port: Option<HostPortCounters>,
     /// Parity, locks and rebuilding, if the array has any of them.
     pub stripes: Option<StripeCounters>,
+    /// Pages in the write cache; between two moments, those that have been added.
+    pub cached_pages: u64,
 }
 
 impl Counts {
@@ -40,6 +42,7 @@ impl Counts {
             host: HostCounters::default(),
             host_port: None,
             stripes: None,
+            cached_pages: 0,
         }
     }
 
@@ -55,6 +58,7 @@ impl Counts {
             host: array.host_counters(),
             host_port: array.host_port_counters(now),
             stripes: array.stripe_counters(),
+            cached_pages: array.cached_pages(),
         }
     }
 
@@ -70,6 +74,7 @@ impl Counts {
             host: self.host.since(&earlier.host),
             host_port: both(self.host_port, earlier.host_port, |now, then| now.since(&then)),
             stripes: both(self.stripes, earlier.stripes, |now, then| now.since(&then)),
+            cached_pages: self.cached_pages.saturating_sub(earlier.cached_pages),
         }
     }
 

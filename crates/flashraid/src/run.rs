@@ -148,6 +148,7 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         levels_wear: scenario.array.ssd.levels_wear(),
         endurance_cycles: Some(scenario.endurance_erases),
         has_parity: scenario.array.level.parity_strips() > 0,
+        pages_to_cache: cache.map_or(0, |(counters, _)| counters.host.page_hits + counters.host.group_hits + counters.host.misses),
         too_many_failed: too_many_failed(array.layout(), &failures, measured_to_ns),
         failures,
         lost: Lost {

@@ -281,9 +281,8 @@ impl Metrics {
     /// Pages that collection has moved; those of a collection are told with it ([`Metrics::gc`]).
     #[inline]
     pub fn moved(&mut self, at: TimeNs, pages: u64) {
-        // What a load leaves to be moved tells whether it was steady, also where it comes later.
-        self.course.moved(at, pages);
         if at <= self.until_ns {
+            self.course.moved(at, pages);
             self.over_time.moved(at, pages);
         }
     }

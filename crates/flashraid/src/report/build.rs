@@ -15,6 +15,8 @@ use flashraid_model::ssd::{DriveCounters, FrontCounters, MemberCounters, Owed as
 use flashraid_workload::OpKind;
 
 const NS_PER_DAY: f64 = 86_400e9;
+/// Greatest share of the pages written that a write cache may have kept in a run that is called steady.
+const CACHED_SHARE_MAX: f64 = 0.1;
 /// Erases of the mean block in the measured time from which on wear tells a life.
 const ERASES_PER_BLOCK_MIN: f64 = 20.0;
 /// Of the Julian calendar, as data sheets count.
@@ -67,6 +69,8 @@ pub struct ReportInputs<'a> {
     pub failures: Vec<FailureProgress>,
     /// What too many failures have taken over the measured time.
     pub lost: Lost,
+    /// Pages that hosts wrote to the write cache over the measured time.
+    pub pages_to_cache: u64,
     /// More members failed in the measured time than the level survives.
     pub too_many_failed: bool,
     /// Bytes of a page.
@@ -103,6 +107,7 @@ impl Report {
             is_closed: inputs.is_closed,
             all: &measured.response.all,
             measured_from_ns: measured.from_ns,
+            fills_cache: inputs.counts.cached_pages as f64 > CACHED_SHARE_MAX * inputs.pages_to_cache as f64,
             has_lost_data: inputs.lost.requests > 0 || inputs.too_many_failed,
             has_little_wear: flash.lifetime.is_none() && flash.implied_life.is_some(),
         };
@@ -758,6 +763,7 @@ pub(super) mod tests {
             cache: serde_json::Map::new(),
             cache_room_pages: 0,
             has_parity: false,
+            pages_to_cache: 0,
             too_many_failed: false,
             failures: Vec::new(),
             lost: Lost::default(),

@@ -9,7 +9,8 @@
 //! the first tenth, at least five before the end, from which on each tenth's mean is within 20 % of the mean of them all and a line fitted
 //! to them rises or falls by no more than 10 % of it. What chance explains is allowed for: three standard errors of a tenth, two of the
 //! line's rise, estimated from the spread within tenths. Where chance moves the mean of them all by more than 5 % (its standard error), or a
-//! tenth has fewer than 50 requests, the run is too short to tell and not called steady; nor is one that is unstable or saturated.
+//! tenth has fewer than 50 requests, the run is too short to tell and not called steady; nor is one that is unstable or saturated,
+//! or in which a write cache kept more than a tenth of what was written.
 
 use super::Mark;
 use flashraid_model::metrics::course::is_supported;
@@ -73,6 +74,8 @@ pub(super) struct Facts<'a> {
     /// Response times of all requests.
     pub all: &'a Latency,
     pub measured_from_ns: u64,
+    /// The write cache kept much of what was written, so that members have still to do what the run asked for.
+    pub fills_cache: bool,
     /// A request of the measured time lost a page, or more members failed than the level survives.
     pub has_lost_data: bool,
     /// There is a life, but too few erases to tell it from.
@@ -101,7 +104,7 @@ impl Verdict {
     pub(super) fn of(facts: &Facts) -> Verdict {
         let Facts { course, all, .. } = *facts;
         let by_requests = if facts.is_closed { Load::Closed } else { load(course) };
-        let may_be_steady = matches!(by_requests, Load::Closed | Load::Stable);
+        let may_be_steady = matches!(by_requests, Load::Closed | Load::Stable) && !facts.fills_cache;
         let steady_from_ns = if may_be_steady { steady_from(&course.tenths) } else { None };
         let deepest = super::PERCENTILES.iter().rev().find(|(_, quantile)| is_supported(all.moments(), *quantile));
         let is_empty = all.moments().count() == 0;
