@@ -1,6 +1,6 @@
 //! The report of one run as tables.
 
-use flashraid::report::{Load, Mark, PERCENTILES, Report, ResponseTime, Section};
+use flashraid::report::{GUESS, Load, Mark, PERCENTILES, Report, ResponseTime, Section};
 
 use super::number;
 use super::page;
