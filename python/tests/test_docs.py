@@ -13,7 +13,7 @@ from typing import Any
 import flashraid
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, Program
 
 SMALL_SSD = {"ssd.geometry.blocks": 64, "ssd.geometry.pages": 16, "ssd.geometry.dies": 2, "ssd.geometry.planes": 1, "workload.requests": 500}
 
@@ -62,6 +62,36 @@ def test_the_chapter_of_the_book(small: None, tmp_path: Path, monkeypatch: pytes
         if needed:
             pytest.importorskip(needed[1])
         exec(compile(snippet, "docs/python.md", "exec"), names)
+
+
+@pytest.mark.parametrize("command", [["run"], ["compare", "--vary", "coordination.scheme=local,ideal"]])
+def test_the_guide_reads_what_the_program_writes(
+    command: list[str], program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for library in ("matplotlib", "pandas", "polars", "pyarrow"):
+        pytest.importorskip(library)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    (tmp_path / "array.toml").write_text("[array]\nmembers = 2\n")
+    small = [word for key, value in SMALL_SSD.items() for word in ("--set", f"{key}={value}")]
+    program(command[0], "array.toml", *command[1:], "--out", "results", *small, cwd=tmp_path)
+    shown = snippets(ROOT / "docs" / "guide.md")
+    assert len(shown) == 2
+    for snippet in shown:
+        # A comparison keeps no single requests.
+        if "requests.parquet" in snippet and command[0] == "compare":
+            continue
+        exec(compile(snippet, "docs/guide.md", "exec"), {})
+    assert (tmp_path / "cdf.pdf").stat().st_size > 1000
+    assert ("response_ns" in capsys.readouterr().out) == (command[0] == "run")
+
+
+def test_every_snippet_is_run_by_a_test() -> None:
+    """Notebooks have tests of their own, and docstrings, of which the reference is made."""
+    run = {"README.md", "python.md", "guide.md"}
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    shown = {path.name for path in pages if snippets(path)}
+    assert {name for name in shown if not name.startswith("notebook-")} - {"python-reference.md"} == run
 
 
 def test_the_five_lines_of_the_readme(small: None, capsys: pytest.CaptureFixture[str]) -> None:

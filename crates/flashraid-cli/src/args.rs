@@ -137,19 +137,19 @@ pub enum Command {
     /// Run every combination of varied keys and compare the results
     #[command(after_help = COMPARE_HELP)]
     Compare(CompareArgs),
-    /// One page of results that are there: runs, comparisons, reproductions
+    /// Make one page of earlier results: runs, comparisons, reproductions
     #[command(after_help = REPORT_HELP)]
     Report(ReportArgs),
-    /// Put the shards of a comparison together
+    /// Put the parts of a comparison (--shard) together
     #[command(after_help = MERGE_HELP)]
     Merge(MergeArgs),
     /// Explain a configuration without running it
     #[command(after_help = CHECK_HELP)]
     Check(CheckArgs),
-    /// Look into traces and convert them
+    /// Show what is in a trace, or convert it to another format
     #[command(subcommand)]
     Trace(TraceCommand),
-    /// Take over a workload of fio or MQSim as a [workload] table
+    /// Convert a workload of fio or MQSim to a [workload] table
     #[command(after_help = IMPORT_HELP)]
     Import(ImportArgs),
     /// Measure a drive by fio: writes over a file or block device
@@ -165,7 +165,7 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<PresetCommand>,
     },
-    /// Test a simulated drive as SNIA's specification (PTS) has it: round by round until it is steady
+    /// Test a simulated drive by SNIA's specification (PTS): round by round until it is steady
     #[command(after_help = PTS_HELP)]
     Pts(PtsArgs),
     /// Simulate the papers' figures and tables and compare each of their claims with the results
@@ -174,7 +174,7 @@ pub enum Command {
     /// Measure the speed of the simulator on this machine
     #[command(after_help = BENCH_HELP)]
     Bench(BenchArgs),
-    /// Show or remove the kept states of SSDs after their warm-ups
+    /// List or remove the states of SSDs that are kept after long warm-ups
     #[command(after_help = CACHE_HELP)]
     Cache {
         /// What to do with them [default: list]
@@ -213,15 +213,15 @@ pub struct DemoArgs {
     /// Print every table below the summary
     #[arg(long)]
     pub tables: bool,
-    /// Smaller SSDs and fewer requests: seconds, other figures
+    /// Use smaller SSDs and fewer requests: takes seconds and gives other figures
     #[arg(long)]
     pub quick: bool,
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Folder of the results; if it holds files already, the next of DIR-2, DIR-3 … that does not [default: flashraid-out]
+    /// Folder of the results [default: flashraid-out]. If it holds files already, DIR-2, DIR-3 … is used
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write into the folder whatever it holds, over files of the same names
+    /// Write into the folder even if it holds files, and replace those of the same names
     #[arg(long)]
     pub force: bool,
 }
@@ -232,7 +232,7 @@ pub struct InitArgs {
     /// The new file; - is standard output
     #[arg(value_name = "FILE", default_value = "array.toml")]
     pub file: PathBuf,
-    /// Write over a file that is there
+    /// Replace the file if it exists
     #[arg(long)]
     pub force: bool,
 }
@@ -242,8 +242,8 @@ Examples:
   flashraid cache
   flashraid cache clear
 
-A long warm-up leaves its state here, and runs that begin in the same state skip it. What has not been used for the longest time is
-removed when there is no more room. The folder is flashraid in $XDG_CACHE_HOME or ~/.cache; FLASHRAID_CACHE names another,
+The state of the SSDs after a long warm-up is kept, and later runs that begin in the same state load it. When there is no more
+room, the states that were not used for the longest time are removed. The folder is flashraid in $XDG_CACHE_HOME or ~/.cache; FLASHRAID_CACHE names another,
 FLASHRAID_CACHE=off keeps nothing.";
 
 /// Commands on kept warm states.
@@ -262,13 +262,13 @@ pub enum CacheCommand {
 /// How much of the machine to use, and what to show meanwhile; changes no result.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct MachineArgs {
-    /// Threads of one simulation: several SSDs are warmed up and, where requests do not depend on answers, served at a time; at most one for each processor, over all simulations that run together [default: the processors that --jobs leaves]
+    /// Threads of one simulation, which warm up and serve several SSDs at a time. All simulations together use one thread for each processor at most [default: the processors that --jobs leaves]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Neither use nor keep warm states of earlier runs (flashraid cache)
+    /// Do not use or keep the states after warm-ups (flashraid cache)
     #[arg(long)]
     pub no_cache: bool,
-    /// Show neither progress nor notes on standard error
+    /// Do not show progress and notes on standard error
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -276,7 +276,7 @@ pub struct MachineArgs {
 /// What to simulate.
 #[derive(Debug, Args)]
 pub struct ScenarioArgs {
-    /// Configuration, or a trace to replay; - is standard input. `flashraid schema` and `flashraid preset list` tell what may be in a configuration
+    /// Configuration (.toml), or a trace to replay; - is standard input. `flashraid init` writes a configuration to begin with
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Replace a key of the configuration, for instance --set ssd.gc.victim=fifo (repeatable)
@@ -304,7 +304,7 @@ pub struct RunArgs {
     /// Seed of all random numbers, in place of the configuration's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Run with so many consecutive seeds, several at a time, and give 95 % confidence intervals; tables and files are those of compare
+    /// Run N consecutive seeds and print means with 95 % confidence intervals, with the tables and files of compare
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), conflicts_with_all = ["check", "timeline"])]
     pub seeds: Option<u64>,
     /// Verify the whole state of every SSD at the end
@@ -330,10 +330,10 @@ pub struct RunArgs {
     pub timeline: Option<Range<Duration>>,
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Write report.json, report.html, every request (requests.parquet, requests.csv), the run interval by interval (series.parquet, series.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder; if it holds files already, into the next of DIR-2, DIR-3 … that does not
+    /// Write report.json, report.html, every request (requests.parquet, requests.csv), the run interval by interval (series.parquet, series.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv) into this folder. If it holds files already, DIR-2, DIR-3 … is used
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write into the folder whatever it holds, and over files that are there
+    /// Write into the folder even if it holds files, and replace those of the same names
     #[arg(long)]
     pub force: bool,
 }
@@ -409,7 +409,7 @@ pub struct CompareArgs {
     /// Folder of report.json, report.html, every point (points.parquet, points.csv), pictures (*.svg) and what they show (charts.parquet, charts.csv); one that holds this study is gone on with, one that holds another is refused [default: flashraid-out/compare-HASH]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write into the folder whatever it holds, over files of the same names
+    /// Write into the folder even if it holds files, and replace those of the same names
     #[arg(long)]
     pub force: bool,
 }
@@ -435,7 +435,7 @@ pub struct ImportArgs {
     /// Write the configuration into this file instead of printing it
     #[arg(long, value_name = "FILE.toml")]
     pub out: Option<PathBuf>,
-    /// Write over a file that is there
+    /// Replace the file if it exists
     #[arg(long)]
     pub force: bool,
 }
@@ -603,7 +603,7 @@ pub struct MergeArgs {
     /// Folder of the results, with the same files as those of compare; if it holds files already, the next of DIR-2, DIR-3 … that does not [default: flashraid-out/merge]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write into the folder whatever it holds, over files of the same names
+    /// Write into the folder even if it holds files, and replace those of the same names
     #[arg(long)]
     pub force: bool,
 }

@@ -76,14 +76,18 @@ fn set_up(place: &Place) {
     fs::create_dir(&bin).unwrap();
     let program = place.command(&[]).get_program().to_owned();
     let small = "--set ssd.geometry.dies=2 --set ssd.geometry.planes=1 --set ssd.geometry.blocks=64 --set ssd.geometry.pages=16 --set ssd.warm_up.overwrites=0.2";
+    // Drives with superblocks, whose blocks hold whole superpages.
+    let small_drive = "--set ssd.geometry.dies=8 --set ssd.superblock.programs_at_once=8 --set ssd.scale=4096";
     let scripts = [
         (
             "flashraid",
             // Options may stand anywhere behind the command. What a block promises of traces, presets and the like needs no smaller settings.
             format!(
                 "#!/bin/sh\ncase \"$TOUR_SMALL $1 $*\" in 'yes run '*hpc-array*|'yes compare '*hpc-array*) set -- \"$@\" --set workload.address.footprint=0.5;; esac\n\
-                 case \"$TOUR_SMALL $1\" in\n  'yes run'|'yes compare') exec '{0}' \"$@\" {small} --set workload.requests=200 --set report.skip_requests=0;;\n  \
-                 'yes check') exec '{0}' \"$@\" {small};;\n  'yes demo') exec '{0}' \"$@\" --quick;;\n  *) exec '{0}' \"$@\";;\nesac\n",
+                 small='{small}'\ncase \"$*\" in *'--ssd nvme'*) small='{small_drive}';; esac\n\
+                 if grep -qs '^preset = \"nvme' -- \"$2\"; then small='{small_drive}'; fi\n\
+                 case \"$TOUR_SMALL $1\" in\n  'yes run'|'yes compare') exec '{0}' \"$@\" $small --set workload.requests=200 --set report.skip_requests=0;;\n  \
+                 'yes check') exec '{0}' \"$@\" $small;;\n  'yes demo') exec '{0}' \"$@\" --quick;;\n  *) exec '{0}' \"$@\";;\nesac\n",
                 program.display()
             ),
         ),
