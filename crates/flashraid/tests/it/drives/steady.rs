@@ -107,7 +107,7 @@ fn a_check_tells_it_of_traces_too() {
     let path = folder.path().join("trace.csv");
     let check = |blocks: u64, trims: bool| {
         let line = |at: u64| {
-            let op = if trims && at % 4 == 0 { "trim" } else { "write" };
+            let op = if trims && at.is_multiple_of(4) { "trim" } else { "write" };
             // Consecutive ranges of 64 pages, each once: together so many pages.
             format!("0.{at:06},{},262144,{op}\n", at * 37 % blocks * 512)
         };
