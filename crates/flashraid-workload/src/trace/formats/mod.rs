@@ -421,6 +421,19 @@ impl Format {
         self.about().sample
     }
 
+    /// Its row in the book's table of formats: name, columns, what times and addresses count, and if it can be written.
+    #[must_use]
+    pub fn table_row(self) -> String {
+        let About { columns, times, sector_bytes, writing, .. } = self.about();
+        let addresses = match sector_bytes {
+            None => "bytes".to_owned(),
+            Some(bytes) if *bytes >= 1024 => format!("{} KiB", bytes / 1024),
+            Some(bytes) => format!("{bytes} B"),
+        };
+        let written = if writing.is_some() { "yes" } else { "no" };
+        format!("| `{self}` | {columns} | {times} | {addresses} | {written} |")
+    }
+
     /// Every name, for messages.
     #[must_use]
     pub fn names() -> String {
@@ -496,14 +509,7 @@ mod tests {
     fn the_book_has_every_format() {
         let book = include_str!("../../../../../docs/traces.md");
         for format in Format::ALL {
-            let About { columns, times, sector_bytes, ref writing, .. } = *format.about();
-            let addresses = match sector_bytes {
-                None => "bytes".to_owned(),
-                Some(bytes) if bytes >= 1024 => format!("{} KiB", bytes / 1024),
-                Some(bytes) => format!("{bytes} B"),
-            };
-            let written = if writing.is_some() { "yes" } else { "no" };
-            let row = format!("| `{format}` | {columns} | {times} | {addresses} | {written} |\n");
+            let row = format.table_row() + "\n";
             assert!(book.contains(&row), "docs/traces.md lacks the row\n{row}");
         }
     }

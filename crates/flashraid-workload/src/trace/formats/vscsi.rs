@@ -32,7 +32,7 @@ impl TraceFormat for Vscsi {
         is_text: false,
         may_have_header: false,
         detection: Detection::Binary(|bytes| Vscsi::of_bytes(bytes).is_some()),
-        sample: b"\x07\0\0\0\0\x10\0\0\x01\0\0\0*\0\0\x01d\0\0\0\0\0\0\02\0\0\0\0\0\0\0\x07\0\0\0\0\x02\0\0\x01\0\0\0(\0\0\x01\x02\0\0\0\0\0\0\0F\0\0\0\0\0\0\0",
+        sample: b"\x07\0\0\0\0\x10\0\0\x01\0\0\0*\0\0\x01d\0\0\0\0\0\0\x002\0\0\0\0\0\0\0\x07\0\0\0\0\x02\0\0\x01\0\0\0(\0\0\x01\x02\0\0\0\0\0\0\0F\0\0\0\0\0\0\0",
         ..About::TEXT
     };
 
