@@ -104,7 +104,7 @@ fn shown(report: &Report, all: bool) -> String {
     let more = if all { format!("\n{}", text::render(&narrow(tables::sheets(report)))) } else { String::new() };
     format!(
         "{}{}{}{more}",
-        lines(&[sheet.title.clone()]),
+        lines(std::slice::from_ref(&sheet.title)),
         text::compact(&sheet),
         lines(&[vec![tables::facts(report)], tables::notes(report)].concat())
     )
