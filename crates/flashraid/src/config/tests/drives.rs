@@ -343,7 +343,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
         ("[ssd.buffer]\nsize = \"1KiB\"\n", "must hold a page (4KiB)"),
         ("[ssd.buffer]\nlinger = \"1ms\"\n", "closes superpages, but this device has pools of blocks"),
         ("[ssd.firmware]\nmove = \"1us\"\n", "costs no core: a clean is work of its die"),
-        ("[ssd.firmware]\nread = \"2h\"\n", "`ssd.firmware.read` is 2h, but 0ns to 1h is allowed"),
+        ("[ssd.firmware]\nread = \"2h\"\n", "`ssd.firmware.read` is 7200s, but 0ns to 1h is allowed"),
     ] {
         let problems = read(text).expect_err(text).to_string();
         assert!(problems.contains(expected), "{text}: {problems}");
