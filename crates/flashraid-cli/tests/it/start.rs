@@ -123,7 +123,16 @@ fn a_comparison_of_nine_points_fits_a_terminal() {
 fn an_idle_array_is_called_idle() {
     let place = Place::new();
     // Nothing is left to collect from the warm-up: one collection is a tenth of the response times of 300 reads.
-    let idle = ["--set", "workload.arrivals.mean_gap=2s", "--set", "workload.requests=300", "--set", "workload.read_fraction=1.0", "--set", "ssd.gc.trigger=write"];
+    let idle = [
+        "--set",
+        "workload.arrivals.mean_gap=2s",
+        "--set",
+        "workload.requests=300",
+        "--set",
+        "workload.read_fraction=1.0",
+        "--set",
+        "ssd.gc.trigger=write",
+    ];
     for command in
         [&["check", "small.toml"][..], &["run", "small.toml"], &["compare", "small.toml", "--vary", "array.stripe_unit=4KiB,8KiB"]]
     {
