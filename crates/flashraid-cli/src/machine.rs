@@ -1,5 +1,6 @@
 //! What of the machine a command uses: processors, and kept warm states. Nothing of it changes a result.
 
+use flashraid::Stop;
 use flashraid::config::Scenario;
 use flashraid::duration;
 use flashraid::study::Means;
@@ -8,6 +9,7 @@ use flashraid_report::text;
 
 use crate::args::MachineArgs;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt;
 
 /// For these simulations; `jobs` at a time, unless the machine is to say.
 ///
@@ -23,10 +25,18 @@ pub fn means(arguments: MachineArgs, simulations: &[&Scenario], jobs: Option<u16
 const LONG_S: f64 = 10.0;
 
 /// Says on standard error about how long the simulations take, if that is long. Kept states and points make it shorter.
-pub fn announce(simulations: &[&Scenario], means: &Means, quiet: bool) {
-    let seconds = duration::of_all(simulations, means);
-    if quiet || seconds.total() < LONG_S {
-        return;
+/// From here on the first Ctrl-C stops at the next step, since the beginning of a workload may be far away.
+///
+/// # Errors
+/// The program can't listen for Ctrl-C.
+pub fn announce(simulations: &[&Scenario], means: &Means, quiet: bool) -> Outcome {
+    interrupt::stop_at_next_step()?;
+    if quiet {
+        return Ok(());
+    }
+    let seconds = duration::of_all(simulations, means, &Stop::when(interrupt::requested));
+    if seconds.total() < LONG_S || interrupt::requested() {
+        return Ok(());
     }
     let run = seconds
         .run
@@ -38,4 +48,5 @@ pub fn announce(simulations: &[&Scenario], means: &Means, quiet: bool) {
         duration::about(seconds.total()),
         duration::about(seconds.warm_up)
     ));
+    Ok(())
 }

@@ -172,7 +172,12 @@ pub enum FirstCollection {
 
 /// Explains `scenario`; a workload that can't be read is a warning.
 pub fn check(scenario: &Scenario) -> CheckReport {
-    explain(scenario, draw(scenario, &Stop::default()))
+    check_until(scenario, &Stop::default())
+}
+
+/// Explains `scenario` as [`check`] does. Looking at its workload ends early when `stop` says so, which is a warning.
+pub(crate) fn check_until(scenario: &Scenario, stop: &Stop) -> CheckReport {
+    explain(scenario, draw(scenario, stop))
 }
 
 /// Finds out whether all that a run of `scenario` reads and writes is there and fits, as far as that can be known before, and explains it.

@@ -5,11 +5,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::check::{CheckReport, check};
+use crate::check::{CheckReport, check_until};
 use crate::config::Scenario;
 use crate::study::Means;
 use crate::warm_up::warm_up_key;
 use flashraid_model::array::WarmUpPattern;
+use flashraid_workload::Stop;
 
 /// Pages a second that a warm-up overwrites.
 const WARM_UP_PAGES_PER_S: f64 = 15e6;
@@ -70,9 +71,9 @@ impl Seconds {
     }
 }
 
-/// Estimates simulations that run as `means` says; those that begin alike share their warm-up.
+/// Estimates simulations that run as `means` says; those that begin alike share their warm-up. Looking at workloads ends early when `stop` says so.
 #[must_use]
-pub fn of_all(simulations: &[&Scenario], means: &Means) -> Seconds {
+pub fn of_all(simulations: &[&Scenario], means: &Means, stop: &Stop) -> Seconds {
     let mut samples: HashMap<String, Seconds> = HashMap::new();
     let mut last = None;
     let mut warm_ups = HashSet::new();
@@ -81,7 +82,7 @@ pub fn of_all(simulations: &[&Scenario], means: &Means) -> Seconds {
         let work = format!("{:?} {:?} {:?}", scenario.workload, scenario.limit, scenario.array);
         let known = samples.get(&work).copied().or(last.filter(|_| samples.len() >= SAMPLES_MAX));
         let seconds = known.unwrap_or_else(|| {
-            let seconds = Seconds::of(scenario, &check(scenario));
+            let seconds = Seconds::of(scenario, &check_until(scenario, stop));
             samples.insert(work, seconds);
             seconds
         });
@@ -127,13 +128,13 @@ mod tests {
         };
         let means = |workers| Means { workers, threads: 1, cache: None };
         let (one, twice) = (scenario(&[]), scenario(&[("workload.requests", "40000")]));
-        let alone = of_all(&[&one], &means(1));
-        let both = of_all(&[&one, &twice], &means(1));
+        let alone = of_all(&[&one], &means(1), &Stop::default());
+        let both = of_all(&[&one, &twice], &means(1), &Stop::default());
         assert_eq!(both.warm_up, alone.warm_up);
         assert!((both.run.unwrap() / alone.run.unwrap() - 3.0).abs() < 0.01);
-        assert_eq!(of_all(&[&one, &twice], &means(2)).run, both.run.map(|run| run / 2.0));
+        assert_eq!(of_all(&[&one, &twice], &means(2), &Stop::default()).run, both.run.map(|run| run / 2.0));
         let semi = scenario(&[("ssd.gc.preemption", "semi")]);
-        assert!(of_all(&[&semi], &means(1)).run > alone.run);
+        assert!(of_all(&[&semi], &means(1), &Stop::default()).run > alone.run);
         assert!(alone.warm_up > 1.0, "{alone:?}");
     }
 }

@@ -30,7 +30,7 @@ pub fn run(arguments: &CompareArgs) -> Outcome {
         // Named after the study.
         None => PathBuf::from(DEFAULT_OUT).join(format!("compare-{}", plan.hash())),
     };
-    machine::announce(&plan.scenarios(), &means, arguments.machine.quiet);
+    machine::announce(&plan.scenarios(), &means, arguments.machine.quiet)?;
     let how_to_go_on = format!("The same command goes on from here; finished simulations are in {}.", out.display());
     let result = run_plan(plan.folder(&out).by(means), arguments.machine.quiet, &how_to_go_on)?;
     if let Some(shard) = arguments.shard {

@@ -66,7 +66,7 @@ pub fn run(arguments: &DemoArgs) -> Outcome {
     // What the machine can't do is said before there are files.
     let plan = study(arguments.quick)?.plan()?;
     let means = machine::means(arguments.machine, &plan.scenarios(), None)?;
-    machine::announce(&plan.scenarios(), &means, arguments.machine.quiet);
+    machine::announce(&plan.scenarios(), &means, arguments.machine.quiet)?;
     let out = OutFolder::claim(arguments.out.as_deref().unwrap_or(Path::new(DEFAULT_OUT)), Some(arguments.force))?;
     let whole = Grid::of(run_plan(plan.by(means), arguments.machine.quiet, "Nothing was written.")?)?;
     let document = whole.document();

@@ -17,8 +17,8 @@ use crate::out_folder::{OutFolder, all_or_nothing};
 use crate::output::json;
 use crate::output::narrow::{columns, narrow};
 use crate::progress::Board;
+use crate::scenario;
 use crate::watch::Watcher;
-use crate::{interrupt, scenario};
 use flashraid_report::grid::Grid;
 use flashraid_report::page::{self, Page};
 use flashraid_report::parquet::Metadata;
@@ -48,7 +48,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
         ));
     }
     let means = means(arguments.machine, &[&scenario], None)?;
-    machine::announce(&[&scenario], &means, arguments.machine.quiet);
+    machine::announce(&[&scenario], &means, arguments.machine.quiet)?;
     simulation = simulation.threads(means.threads).warm_cache(means.cache);
     let config = json::document(&scenario.config)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
@@ -57,7 +57,6 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     let mut hdr = arguments.hdr.as_ref().map(|file| hdr::Log::begin(file, interval_ns, skip)).transpose()?;
     let mut fio_logs = arguments.fio_logs.as_ref().map(|prefix| fio_logs::Logs::begin(prefix, interval_ns, skip)).transpose()?;
 
-    interrupt::stop_at_next_step()?;
     let board = Board::new(1, arguments.machine.quiet);
     let mut fio = (arguments.form() == OutputFormat::Fio).then(|| fio::Recorder::new(scenario.metrics.skip));
     let mut watcher = Watcher::new(&board, requests.as_mut());
@@ -136,7 +135,7 @@ fn run_seeds(arguments: &RunArgs, seeds: u64) -> Outcome {
     }
     let plan = study.plan()?;
     let means = means(arguments.machine, &plan.scenarios(), None)?;
-    machine::announce(&plan.scenarios(), &means, arguments.machine.quiet);
+    machine::announce(&plan.scenarios(), &means, arguments.machine.quiet)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
     let grid = Grid::of(run_plan(plan.by(means), arguments.machine.quiet, "Nothing was written.")?)?;
     if let Some(out) = &out {
