@@ -105,9 +105,12 @@ fn outstanding(report: &Report, think_s: f64) -> f64 {
     report.iops.all.unwrap() * (report.response_us.all.mean.unwrap() / 1e6 + think_s)
 }
 
+/// A name, the configuration that it starts from, what is set over it, and the depth of its loop.
+type Case<'a> = (String, &'a str, Vec<(&'a str, &'a str)>, f64);
+
 #[test]
 fn closed_loops_use_their_depth() {
-    let mut cases: Vec<(String, &str, Vec<(&str, &str)>, f64)> = Vec::new();
+    let mut cases: Vec<Case> = Vec::new();
     for (base, depth) in [(POOLS, 8.0), (DRIVES, 32.0)] {
         for (name, settings) in REMEDIES {
             cases.push(((*name).to_owned(), base, settings.to_vec(), depth));

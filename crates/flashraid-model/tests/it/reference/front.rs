@@ -195,7 +195,7 @@ impl Simulation<'_> {
                 } else {
                     let operations = self.front(member).command(number).operations.clone();
                     self.front(member).command(number).passed = operations.len();
-                    self.to_dies(member, number, operations);
+                    self.bring_to_dies(member, number, operations);
                 }
             }
             FrontEvent::Begun(page) => {
@@ -292,7 +292,7 @@ impl Simulation<'_> {
                     operation.parts.transfer_ns += at - now;
                     self.page_ends(member, number, operation, at);
                 }
-                self.to_dies(member, number, others);
+                self.bring_to_dies(member, number, others);
             }
             OpKind::Write => {
                 let at = self.crosses_by(member, false, operations.len());
@@ -302,7 +302,7 @@ impl Simulation<'_> {
                 for operation in &operations {
                     self.is_trimmed(member, operation.page);
                 }
-                self.to_dies(member, number, operations);
+                self.bring_to_dies(member, number, operations);
                 self.bring_in(member);
             }
             OpKind::Flush => {
@@ -326,7 +326,7 @@ impl Simulation<'_> {
         operation.parts.transfer_ns += crossed_ns.saturating_sub(begun_ns);
     }
 
-    fn to_dies(&mut self, member: usize, number: usize, operations: Vec<Operation>) {
+    fn bring_to_dies(&mut self, member: usize, number: usize, operations: Vec<Operation>) {
         for mut operation in operations {
             operation.origin = Origin::Command(number);
             self.books_front(member, number, &mut operation);
