@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: quick package dist notebooks test-long all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
+.PHONY: mutants quick package dist notebooks test-long all build test setup setup-tests format lint unit doc python wheel pages book bench reproduce validate soak fuzz
 
 all: build
 
@@ -29,7 +29,7 @@ setup-tests:
 	@scripts/setup browser fio python
 
 # Files that a list of policies declares, where `cargo fmt` does not see them.
-POLICIES = $(wildcard crates/flashraid-model/src/ftl/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs crates/flashraid-workload/src/trace/formats/*.rs)
+POLICIES = $(wildcard crates/flashraid-model/src/space/victim/*.rs crates/flashraid-model/src/coordination/*.rs crates/flashraid-model/src/cache/policy/*.rs crates/flashraid-workload/src/synthetic/arrivals/*.rs crates/flashraid-workload/src/synthetic/sizes/*.rs crates/flashraid-workload/src/synthetic/addresses/*.rs crates/flashraid-workload/src/trace/formats/*.rs)
 
 format:
 	$(CARGO) fmt --all --check
@@ -50,6 +50,16 @@ doc: package
 	python3 scripts/figures_pages.py --check
 	@if command -v mdbook >/dev/null; then $(MAKE) --no-print-directory book; else echo "mdbook is missing: the book is checked by its own tests only"; fi
 
+# Changes the model in 200 places, one at a time, and writes down what notices it (docs/mutants.md). It takes some hours of processor time, and goes
+# on where it was stopped.
+MUTANTS ?= 200
+MUTANTS_TREE = target/mutants/$(shell git rev-parse --short HEAD)
+mutants: setup
+	mkdir -p $(MUTANTS_TREE)
+	git archive HEAD | tar -x -C $(MUTANTS_TREE)
+	$(CARGO) run --release --locked --manifest-path scripts/mutants/Cargo.toml -- make $(MUTANTS_TREE) $(MUTANTS_TREE) $(MUTANTS)
+	CARGO_TARGET_DIR=$(CURDIR)/target/mutants/target $(CARGO) run --release --locked --manifest-path scripts/mutants/Cargo.toml --target-dir scripts/mutants/target -- run $(MUTANTS_TREE) $(MUTANTS_TREE).tsv
+
 # The Python package: its wheel as the tests build it, installed in an environment of its own; types and tests. Notebooks and Ray, whose tests
 # start workers and kill them, take longer and need a quiet machine: `make test-long`.
 python: setup-tests
@@ -60,6 +70,7 @@ test-long: setup-tests
 	@CARGO="$(CARGO)" scripts/python measure
 	@CARGO="$(CARGO)" scripts/dist check
 	$(CARGO) test --release -p flashraid-fit --locked --test it -- --ignored
+	$(CARGO) test --release -p flashraid --locked --test it matrix:: -- --ignored
 
 # The optimised wheel, in target/wheels.
 wheel: setup

@@ -362,7 +362,8 @@ class Report(Shown[_native.Report]):
 
     def __repr__(self) -> str:
         mean = self.response.all.mean_us
-        shown = "no requests" if mean is None else f"{self.requests_done.all} requests, mean response {mean:.1f} us"
+        count = self.requests_done.all
+        shown = "no requests" if mean is None else f"{count:,} request{'' if count == 1 else 's'}, mean response {mean:,.1f} µs"
         return f"<flashraid report: {shown}{', partial' if self.partial else ''}>"
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:

@@ -583,6 +583,9 @@ pub struct ReportArgs {
     /// Folders that run, compare, reproduce or demo have written, or their report.json or reproduction.json
     #[arg(value_name = "RESULT", required = true)]
     pub results: Vec<PathBuf>,
+    /// Print every table below the summaries
+    #[arg(long)]
+    pub tables: bool,
     /// Folder of report.html and pictures (*.svg); the next free name if there is something in it [default: flashraid-out/report]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -621,7 +624,7 @@ fn parse_shard(text: &str) -> Result<(usize, usize), String> {
 
 const REPRODUCE_HELP: &str = "\
 Examples:
-  flashraid reproduce
+  flashraid reproduce list                       what there is, and about how long it takes
   flashraid reproduce ggc.fig6 --quick
   flashraid reproduce all
 
@@ -658,6 +661,9 @@ pub struct ReproduceArgs {
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
+    /// Print every value of each claim and the measured values of all figures below the summary
+    #[arg(long, conflicts_with = "json")]
+    pub tables: bool,
     /// Folder of the results [default: flashraid-out/reproduce, with --quick flashraid-out/reproduce-quick]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

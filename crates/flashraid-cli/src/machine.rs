@@ -2,9 +2,10 @@
 
 use flashraid::Stop;
 use flashraid::config::Scenario;
-use flashraid::duration;
+use flashraid::duration::{self, Estimates, Seconds};
 use flashraid::study::Means;
 use flashraid::warm_cache::WarmCache;
+use flashraid_report::number::counted;
 use flashraid_report::text;
 
 use crate::args::MachineArgs;
@@ -31,22 +32,27 @@ const LONG_S: f64 = 10.0;
 /// The program can't listen for Ctrl-C.
 pub fn announce(simulations: &[&Scenario], means: &Means, quiet: bool) -> Outcome {
     interrupt::stop_at_next_step()?;
-    if quiet {
-        return Ok(());
+    if !quiet {
+        let seconds = Estimates::default().of_all(simulations, means, &Stop::when(interrupt::requested));
+        announce_seconds(Some(seconds), simulations.len(), means, quiet);
     }
-    let seconds = duration::of_all(simulations, means, &Stop::when(interrupt::requested));
-    if seconds.total() < LONG_S || interrupt::requested() {
-        return Ok(());
-    }
+    Ok(())
+}
+
+/// The same for simulations of which it is known about how long they take.
+pub fn announce_seconds(seconds: Option<Seconds>, simulations: usize, means: &Means, quiet: bool) {
+    let Some(seconds) = seconds.filter(|seconds| seconds.total() >= LONG_S && !quiet && !interrupt::requested()) else { return };
     let run = seconds
         .run
         .map_or("and then the requests, however many there are".to_owned(), |run| format!("{} of requests", duration::about(run)));
-    let count =
-        if simulations.len() == 1 { String::new() } else { format!(", {} simulations, {} at a time", simulations.len(), means.workers) };
+    let count = if simulations == 1 {
+        String::new()
+    } else {
+        format!(", {}, {} at a time", counted(simulations as u64, "simulation"), means.workers)
+    };
     crate::complain(&format!(
         "note: this takes about {} ({} of warm-up, {run}{count})",
         duration::about(seconds.total()),
         duration::about(seconds.warm_up)
     ));
-    Ok(())
 }

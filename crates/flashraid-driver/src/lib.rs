@@ -3,20 +3,18 @@
 //! It is a crate of its own, since this is the part above the model in which a run spends its time: it is optimised to the full, while the
 //! configurations, checks and reports of `flashraid`, in which no run waits, are built quickly.
 
-mod counts;
 mod overwrite;
 mod upcoming;
 
 pub use overwrite::overwrite_untimed;
 
-pub use counts::Counts;
 use flashraid_model::TimeNs;
-use flashraid_model::array::{Array, Done, Event, Health, PageRequest};
-use flashraid_model::cache::CacheCounters;
+pub use flashraid_model::array::Counts;
+use flashraid_model::array::{Array, Done, Event, Health, Milestone, PageRequest, Programmed};
 use flashraid_model::events::{GcInterval, Slab, TIME_MAX_NS};
-use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{CompletedRequest, Metrics, MetricsParams, Sample, Skip};
-use flashraid_model::ssd::{DriveCounters, Owed, Ssd};
+use flashraid_model::space::Wear;
+use flashraid_model::ssd::Owed;
 use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
 use std::collections::VecDeque;
 use upcoming::Upcoming;
@@ -89,8 +87,6 @@ pub struct Outcome {
     pub metrics: Metrics,
     /// Counts over the measured time.
     pub counts: Counts,
-    /// Counts of the write cache over the measured time, and the pages that fit into it, if there is one.
-    pub cache: Option<(CacheCounters, u64)>,
     /// Erases of the members' blocks until the end of the measured time, in order.
     pub wear: Vec<Wear>,
     /// What each of them had still to do then, in order.
@@ -134,13 +130,12 @@ pub struct Slots {
 struct End {
     at: TimeNs,
     counts: Counts,
-    cache: Option<(CacheCounters, u64)>,
     wear: Vec<Wear>,
     owed: Vec<Owed>,
     cached_pages: u64,
 }
 
-/// Runs `source` through `array`.
+/// Runs `source` through `array`, which records destages if the timeline is to show them.
 ///
 /// # Errors
 /// The source can't be read on, or addresses what the array does not have; simulated time would pass [`TIME_MAX_NS`].
@@ -151,17 +146,14 @@ pub fn simulate(
     params: &MetricsParams,
     watch: &mut dyn Watch,
 ) -> Result<Outcome, DriverError> {
-    let dies = array.members()[0].dies();
-    let may_fail = !array.failure_progress().is_empty();
-    let metrics = Metrics::new(params, array.members().len() as u32, dies).with_phases(if may_fail { Health::ALL.len() } else { 0 });
-    let has_cache = array.has_cache();
+    let shape = *array.shape();
+    let metrics = Metrics::new(params, shape.members, shape.dies).with_phases(if shape.may_fail { Health::ALL.len() } else { 0 });
     let host = source.host_loop();
-    let takes_ahead = host == HostLoop::Open && array.takes_ahead();
-    let moved_pages = array.members()[0].media().map(|_| 0);
+    let takes_ahead = host == HostLoop::Open && shape.takes_ahead;
     let mut loop_ = Loop {
         upcoming: Upcoming::new(source, &array, takes_ahead),
         takes_ahead,
-        at_restart: Counts::of(&array, 0),
+        at_restart: array.counters(0),
         end: None,
         slots: match host {
             HostLoop::Open => None,
@@ -169,8 +161,10 @@ pub fn simulate(
         },
         idle_since: Vec::new(),
         thinking: VecDeque::new(),
-        samples: may_fail || has_cache,
-        may_fail,
+        samples: shape.may_fail || shape.cache_pages.is_some(),
+        may_fail: shape.may_fail,
+        start_free_blocks: shape.start_free_blocks,
+        health: Health::Normal,
         first_measured: 0,
         measured_from_ns: 0,
         measured_done: 0,
@@ -187,16 +181,10 @@ pub fn simulate(
         sent: 0,
         now: 0,
         steps_since_question: 0,
-        moved_pages,
-        programmed_units: 0,
         idle_is_over: false,
     };
-    if params.timeline.is_some() {
-        loop_.array.record_destages();
-    }
-    loop_.array.record_usage();
     if loop_.measuring {
-        loop_.array.measure_usage_from(0);
+        loop_.array.reach(0, Milestone::MeasuringBegins, &mut loop_.events);
     }
     let ended = match host {
         HostLoop::Open => loop_.run_open(watch),
@@ -243,6 +231,10 @@ struct Loop {
     samples: bool,
     /// A member fails in the course of the run.
     may_fail: bool,
+    /// Free blocks of a pool at which it is collected.
+    start_free_blocks: u32,
+    /// Health of the array that requests meet which are sent now.
+    health: Health,
     /// The first request that the statistics do not leave out, once that is known.
     first_measured: u64,
     /// When it was sent.
@@ -261,10 +253,6 @@ struct Loop {
     sent: u64,
     now: TimeNs,
     steps_since_question: u32,
-    /// Pages that drives with superblocks have moved so far: they do so all the time, and not in collections that are told one by one.
-    moved_pages: Option<u64>,
-    /// Units that they have programmed so far.
-    programmed_units: u64,
     /// The last request is done.
     idle_is_over: bool,
 }
@@ -296,7 +284,7 @@ impl Loop {
                 }
                 (arrival, Some(event)) => {
                     // Nothing that happens before the next arrival can change it. When none is to come the last answer is not to be passed.
-                    self.advance(arrival.map_or(event, |at| (at - 1).min(event + STEP_NS)), watch)?;
+                    self.advance(arrival.map_or(event, |at| (at - 1).min(event + STEP_NS)))?;
                     let mut events = std::mem::take(&mut self.events);
                     for event in events.drain(..) {
                         self.take_event(&event, watch);
@@ -335,7 +323,7 @@ impl Loop {
                     self.send_next(at)?;
                 }
                 (_, Some(event)) => {
-                    self.advance(event, watch)?;
+                    self.advance(event)?;
                     let mut events = std::mem::take(&mut self.events);
                     for event in events.drain(..) {
                         self.take_event(&event, watch);
@@ -360,7 +348,7 @@ impl Loop {
     fn end_idle_collection(&mut self) {
         if !self.idle_is_over && self.in_flight.is_empty() {
             self.idle_is_over = true;
-            self.array.end_idle_collection(self.now);
+            self.array.reach(self.now, Milestone::RequestsEnd, &mut self.events);
         }
     }
 
@@ -381,19 +369,19 @@ impl Loop {
     /// The measured time ends now; what has happened at this nanosecond belongs to it.
     #[cold]
     fn end_at(&mut self, now: TimeNs) {
-        self.array.catch_up_with(now);
+        self.array.reach(now, Milestone::MeasuringEnds, &mut self.events);
         self.metrics.end(now);
-        self.array.measure_usage_until(now);
         if let Some(slots) = &mut self.slots {
             slots.idle_ns = self.idle_since.iter().chain(&self.thinking).map(|&since| i128::from(now) - i128::from(since)).sum();
         }
+        let counts = self.array.counters(now);
+        let cached_pages = counts.cached_pages;
         self.end = Some(End {
             at: now,
-            counts: Counts::of(&self.array, now).since(&self.at_restart),
-            cache: self.array.cache_counters(now),
-            wear: self.array.members().iter().map(Ssd::wear).collect(),
+            counts: counts.since(&self.at_restart),
+            wear: self.array.members().iter().map(|ssd| ssd.space().wear()).collect(),
             owed: self.array.members().iter().map(|ssd| ssd.owed(now)).collect(),
-            cached_pages: self.array.cached_pages(),
+            cached_pages,
         });
     }
 
@@ -475,7 +463,7 @@ impl Loop {
     #[inline]
     fn take(&mut self, now: TimeNs) -> PageRequest {
         let (request, mut pages) = self.upcoming.take(&self.array);
-        let in_flight = InFlight { request, index: self.sent, arrival_ns: now, health: self.array.health() };
+        let in_flight = InFlight { request, index: self.sent, arrival_ns: now, health: self.health };
         pages.tag = u64::from(self.in_flight.insert(in_flight));
         self.sent += 1;
         self.now = now;
@@ -485,31 +473,17 @@ impl Loop {
     fn restart(&mut self, now: TimeNs) {
         self.measuring = true;
         (self.first_measured, self.measured_from_ns) = (self.sent, now);
-        self.array.catch_up(now);
-        self.metrics.advance(self.array.cleans_known_until(now));
+        let reached = self.array.reach(now, Milestone::MeasuringBegins, &mut self.events);
+        self.metrics.advance(reached.collections_known_until);
         self.metrics.restart(now, self.sent);
-        self.array.measure_usage_from(now);
-        self.at_restart = Counts::of(&self.array, now);
-        self.array.restart_cache_counters(now);
+        self.at_restart = self.array.counters(now);
     }
 
     #[inline]
-    fn advance(&mut self, until: TimeNs, watch: &mut dyn Watch) -> Result<(), DriverError> {
+    fn advance(&mut self, until: TimeNs) -> Result<(), DriverError> {
         in_clock(until)?;
         self.array.advance(until, &mut self.events);
         self.now = until;
-        if let Some(before) = &mut self.moved_pages {
-            let moved = self.array.members().iter().map(|member| member.counters().gc_pages_moved).sum();
-            let newly = moved - std::mem::replace(before, moved);
-            if newly > 0 {
-                self.metrics.moved(until, newly);
-            }
-            let programmed = self.array.members().iter().filter_map(Ssd::drive_counters).map(DriveCounters::programmed_units).sum();
-            let newly = programmed - std::mem::replace(&mut self.programmed_units, programmed);
-            if newly > 0 {
-                watch.programmed(newly);
-            }
-        }
         if self.samples && self.metrics.wants_sample(until) {
             self.sample(until);
         }
@@ -519,8 +493,9 @@ impl Loop {
     /// Notes how full the cache is and how far rebuilding has come.
     #[cold]
     fn sample(&mut self, now: TimeNs) {
-        let strips_rebuilt = self.array.failure_progress().iter().map(|failure| failure.strips_rebuilt).sum();
-        self.metrics.sample(now, Sample { cached_pages: self.array.cached_pages(), strips_rebuilt });
+        let counts = self.array.counters(now);
+        let strips_rebuilt = counts.failures.iter().map(|failure| failure.strips_rebuilt).sum();
+        self.metrics.sample(now, Sample { cached_pages: counts.cached_pages, strips_rebuilt });
     }
 
     /// Counts a step, and asks now and then whether to go on.
@@ -545,11 +520,16 @@ impl Loop {
             Event::Collection(clean) => {
                 watch.collected(clean);
                 self.metrics.gc(clean);
-                let start = self.array.start_free_blocks();
+                let start = self.start_free_blocks;
                 self.metrics.free_blocks(clean.member, clean.start_ns, clean.free_blocks_before, start);
                 self.metrics.free_blocks(clean.member, clean.end_ns, clean.free_blocks_min, start);
             }
             Event::Destage(destage) => self.metrics.destage(destage),
+            Event::Programmed(Programmed { at, units, pages_moved, .. }) => {
+                self.metrics.moved(*at, *pages_moved);
+                watch.programmed(*units);
+            }
+            Event::Health { health, .. } => self.health = *health,
         }
     }
 
@@ -587,10 +567,10 @@ impl Loop {
     fn tick(&mut self, watch: &mut dyn Watch) -> Result<bool, DriverError> {
         self.upcoming.requests_since_tick = 0;
         self.upcoming.pages_since_tick = 0;
-        self.array.catch_up(self.now);
-        self.metrics.advance(self.array.cleans_known_until(self.now));
+        let reached = self.array.reach(self.now, Milestone::Count, &mut self.events);
+        self.metrics.advance(reached.collections_known_until);
         // What has been taken may end long after it came.
-        in_clock(self.array.busy_until())?;
+        in_clock(reached.busy_until)?;
         Ok(self.may_go_on(watch))
     }
 
@@ -600,16 +580,15 @@ impl Loop {
             self.restart(self.now);
         }
         let mut events = std::mem::take(&mut self.events);
-        self.array.stop(&mut events);
+        self.array.reach(self.now, Milestone::RunEnds, &mut events);
         events.iter().for_each(|event| self.take_event(event, watch));
         if self.end.is_none() {
             // It was stopped, or nothing was measured.
             self.end_at(self.now.max(self.last_done_ns));
         }
-        let Some(End { at, counts, cache, wear, owed, cached_pages }) = self.end else { unreachable!("the measured time has just ended") };
+        let Some(End { at, counts, wear, owed, cached_pages }) = self.end else { unreachable!("the measured time has just ended") };
         Outcome {
             counts,
-            cache,
             wear,
             owed,
             cached_pages,

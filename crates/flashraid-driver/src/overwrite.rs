@@ -22,7 +22,7 @@ pub fn overwrite_untimed(
     pages_max: u64,
     go_on: &mut dyn FnMut(u64) -> bool,
 ) -> Result<u64, SourceError> {
-    let (page_bytes, exported_pages) = (u64::from(array.page_bytes()), array.layout().exported_pages());
+    let (page_bytes, exported_pages) = (u64::from(array.shape().page_bytes), array.shape().layout.exported_pages());
     let (mut written, mut requests) = (0, 0_u64);
     let (mut batch, mut batch_pages, mut ended) = (Vec::new(), 0, false);
     while !ended && written < pages_max {
@@ -39,7 +39,7 @@ pub fn overwrite_untimed(
         requests += 1;
         let is_full = batch_pages >= BATCH_PAGES.min(pages_max - written);
         if is_full || ended {
-            array.overwrite_untimed(&batch);
+            array.untimed().overwrite(&batch);
             written += std::mem::take(&mut batch_pages);
             batch.clear();
         }

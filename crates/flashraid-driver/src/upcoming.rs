@@ -37,12 +37,11 @@ pub struct Upcoming {
 impl Upcoming {
     /// Reads `source`; without `takes_ahead`, the array, which takes no requests ahead of their turn itself, is given hints.
     pub fn new(source: Box<dyn Source>, array: &Array, takes_ahead: bool) -> Self {
-        let hints: &[_] = match (takes_ahead, array.has_cache()) {
-            (true, _) => &[],
-            // They would mean nothing.
-            _ if array.members()[0].media().is_some() => &[],
-            (false, true) => &CACHED_HINTS,
-            (false, false) => &HINTS,
+        let shape = array.shape();
+        let hints: &[_] = match shape.cache_pages {
+            _ if takes_ahead || !shape.takes_hints => &[],
+            Some(_) => &CACHED_HINTS,
+            None => &HINTS,
         };
         Self {
             source,
@@ -50,8 +49,8 @@ impl Upcoming {
             queue: VecDeque::with_capacity(2 * BATCH),
             hinted: [(0, 0); HINTS.len()],
             hints,
-            page_bytes: u64::from(array.page_bytes()),
-            exported_pages: array.layout().exported_pages(),
+            page_bytes: u64::from(shape.page_bytes),
+            exported_pages: shape.layout.exported_pages(),
             ended: false,
             error: None,
             requests_since_tick: 0,

@@ -20,17 +20,8 @@ pub struct Origin {
     pub seeds: u64,
 }
 
-/// How many claims have each verdict: `Of 95 claims 40 agree, …`. All of them are counted, unstable ones as well.
-pub fn tally<'a>(claims: impl Iterator<Item = &'a Claim>) -> String {
-    let verdicts: Vec<Verdict> = claims.map(|claim| claim.verdict).collect();
-    let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-    let [agrees, direction, differs, unstable] = Verdict::ALL.map(count);
-    format!("Of {} claims {agrees} agree, {direction} hold in direction, {differs} differ, {unstable} are unstable", verdicts.len())
-}
-
-/// The whole ledger.
-pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin) -> String {
-    let claims = || figures.iter().flat_map(|(_, evaluation)| &evaluation.claims);
+/// The whole ledger; `tally` says how many claims have each verdict.
+pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin, tally: &str) -> String {
     let size = match origin.size {
         Size::Quick => "quick (smaller devices, fewer requests)",
         Size::Full => "full",
@@ -54,7 +45,6 @@ pub fn markdown(figures: &[(Figure, Evaluation)], origin: &Origin) -> String {
         version = origin.version,
         first = origin.first_seed,
         last = origin.first_seed + origin.seeds - 1,
-        tally = tally(claims()),
         share = 100.0 * SHARE,
     );
     for (figure, evaluation) in figures.iter().filter(|(_, evaluation)| !evaluation.claims.is_empty()) {

@@ -1,7 +1,7 @@
 //! LAWC Fig. 4: two overlapping requests to a stripe of three strips and parity, and what the members do for them.
 
 use flashraid::config;
-use flashraid_model::array::{Array, Event};
+use flashraid_model::array::{Array, Event, Setup};
 use flashraid_model::placement::PageRequest;
 use flashraid_model::request::OpKind;
 
@@ -42,7 +42,7 @@ pub fn strips(policy: &str) -> Strips {
 
 /// What members do for writes of so many pages from these on, all at time 0.
 fn count(params: &flashraid_model::array::ArrayParams, writes: &[(u64, u32)]) -> Strips {
-    let mut array = Array::new(params, 1);
+    let mut array = Array::new(params, 1, Setup::default());
     let mut events: Vec<Event> = Vec::new();
     for (tag, &(first_page, pages)) in (0..).zip(writes) {
         let request =

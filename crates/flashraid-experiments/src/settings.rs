@@ -92,7 +92,7 @@ pub const CHOICES: &[Choice] = &[
     Choice {
         key: "ssd.summary_page (GGC 5, 6)",
         value: "spread over all programs, where the program knows it",
-        why: "else which requests summaries hit depends on how collection has left the pools, and ideal would be no lower bound",
+        why: "else which requests summaries hit depends on how collection has left the pools, and ideal would differ in more than collections that take no time",
     },
     Choice {
         key: "bursts of hpc-w-burst-*",

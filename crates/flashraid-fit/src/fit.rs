@@ -317,7 +317,7 @@ fn doubts(base: &Base, jobs: &[Measured], mean_error_percent: f64) -> Vec<String
     if let Some(mean_us) = alone.filter_map(|job| job.figures.read).map(|read| read.mean_us).reduce(f64::min).filter(|mean| *mean < read_us)
     {
         doubts.push(format!(
-            "a read alone takes {mean_us:.1} us, less than the base's array read ({read_us:.1} us): a cache answered, or the base is another kind of flash \
+            "a read alone takes {mean_us:.1} µs, less than the base's array read ({read_us:.1} µs): a cache answered, or the base is another kind of flash \
              (--parameters page_read,…)"
         ));
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Request ─▶ array ─▶ cache            absorb? destage?
-//!               ├─▶ placement ─page ops▶ ssd[i] ─▶ ftl ─▶ flash die
+//!               ├─▶ placement ─page ops▶ ssd[i] ─▶ space  (what lies where)
 //!               ├◀─ coordination         who collects now?     │
 //!  metrics ◀─ events ◀──────────────────── ends ◀────────── die
 //! ```
@@ -15,13 +15,13 @@ pub mod cache;
 pub mod coordination;
 pub mod events;
 pub mod flash;
-pub mod ftl;
 pub mod ids;
 pub mod metrics;
 pub mod placement;
 pub mod policy;
 pub mod request;
 pub mod rng;
+pub mod space;
 pub mod ssd;
 pub mod units;
 

@@ -13,9 +13,23 @@ use serde::de;
 
 pub use thresholds::{StartThreshold, StopThreshold};
 
-/// "1 request", "2 requests": a number with the noun that it counts.
+/// Returns a number with the noun that it counts: "1 request", "2,000 requests".
 pub fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    format!("{} {noun}{}", with_commas(&count.to_string()), if count == 1 { "" } else { "s" })
+}
+
+/// Returns a decimal number, written without an exponent, with the digits before its point in groups of three.
+pub fn with_commas(number: &str) -> String {
+    let (sign, digits) = number.split_at(usize::from(number.starts_with('-')));
+    let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    let mut text = sign.to_owned();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text + fraction
 }
 
 /// A text that is not the quantity it should be; `Display` says what is wrong with it.

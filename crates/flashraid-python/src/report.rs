@@ -48,7 +48,7 @@ impl Report {
 
     /// The tables of `flashraid run`.
     fn text(&self) -> String {
-        let notes: String = tables::notes(&self.0).into_iter().map(|note| note + "\n").collect();
+        let notes: String = tables::notes(&self.0, true).into_iter().map(|note| note + "\n").collect();
         format!("{notes}{}", text::render(&tables::sheets(&self.0)))
     }
 

@@ -1,6 +1,7 @@
 //! Results for people and other programs: tables, charts, pages, pictures, CSV and Parquet files.
 
 pub mod chart;
+pub mod claims;
 pub mod data;
 pub mod error;
 pub mod figures;

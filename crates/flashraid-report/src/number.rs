@@ -1,6 +1,7 @@
 //! Numbers for people: digits that matter, and a unit that fits.
 
 use flashraid::report::format_figure;
+pub use flashraid_model::units::{counted, with_commas};
 
 /// Three significant digits, with `k`, `M`, `G` for large numbers.
 pub fn rounded(value: f64) -> String {
@@ -29,7 +30,7 @@ pub fn three_digits(value: f64) -> String {
 /// A ratio to a baseline as a change, with half the width of its interval: `−75 ±3 %`; as a factor from ten on, and below a thousandth.
 pub fn change(ratio: f64, half_width: Option<f64>) -> String {
     match ratio {
-        factor if factor >= 10.0 => {
+        factor if factor >= 2.0 => {
             let interval = half_width.map_or(String::new(), |half_width| format!(" ±{}", three_digits(half_width)));
             format!("×{}{interval}", three_digits(factor))
         }
@@ -65,25 +66,6 @@ pub fn bar(value: f64, greatest: f64, width: usize) -> String {
 /// A whole number with its digits in groups of three.
 pub fn grouped(value: u64) -> String {
     with_commas(&value.to_string())
-}
-
-/// A decimal number, written without an exponent, with the digits before its point in groups of three.
-pub fn with_commas(number: &str) -> String {
-    let (sign, digits) = number.split_at(usize::from(number.starts_with('-')));
-    let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
-    let mut text = sign.to_owned();
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text + fraction
-}
-
-/// A count and what is counted, in the singular or with an s.
-pub fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
 /// A duration with its unit.
@@ -146,7 +128,7 @@ mod tests {
     #[test]
     fn changes_are_percent_or_factors() {
         let texts = [0.2512, 1.0, 1.08, 3.3, 0.0123, 0.004_56, 12.34, 0.000_467, 1.000_01].map(|ratio| change(ratio, None));
-        assert_eq!(texts, ["−75 %", "0 %", "+8.0 %", "+230 %", "−98.8 %", "−99.5 %", "×12.3", "÷2,141", "0.00 %"]);
+        assert_eq!(texts, ["−75 %", "0 %", "+8.0 %", "×3.30", "−98.8 %", "−99.5 %", "×12.3", "÷2,141", "0.00 %"]);
         assert_eq!(change(0.25, Some(0.031)), "−75.0 ±3.1 %");
         assert_eq!((change(0.25, Some(0.2)), change(1.0, Some(0.0))), ("−75 ±20 %".to_owned(), "0 ±0 %".to_owned()));
         assert_eq!(change(2141.3, Some(40.0)), "×2,141 ±40.0");

@@ -9,8 +9,9 @@ use flashraid::report::REPORT_SCHEMA;
 use serde_json::{Map, Value};
 
 use crate::chart::{Axis as ChartAxis, BarSeries, Bars, Chart, Content};
+use crate::claims;
 use crate::grid::{Axis, Grid, Point, Setting};
-use crate::number;
+use crate::number::counted;
 use crate::page::{Part, Tile, of_grid, of_run};
 use crate::sheet::{Cell, Sheet, Tone};
 
@@ -168,7 +169,10 @@ fn grid(document: &Value) -> Result<Grid, String> {
         })
         .collect();
     if points.len() != axes.iter().map(|axis| axis.values.len()).product::<usize>() {
-        return Err(format!("is a comparison of which only {} points are there; run the same command again to finish it", points.len()));
+        return Err(format!(
+            "is a comparison of which only {} are there; run the same command again to finish it",
+            counted(points.len() as u64, "point")
+        ));
     }
     let baseline_of = |index: usize| {
         let baseline = &document["summary"][index]["baseline"];
@@ -182,14 +186,14 @@ fn grid(document: &Value) -> Result<Grid, String> {
 
 /// What the page of these results consists of: runs beside each other first, if there are several, then each result.
 pub fn parts(results: &[Named]) -> Vec<Part> {
-    let runs: Vec<(&str, &Value)> = results
-        .iter()
-        .filter_map(|result| match &result.found {
-            Found::Run { document, .. } => Some((result.name.as_str(), document)),
-            _ => None,
-        })
-        .collect();
-    let beside = (runs.len() > 1).then(|| beside(&runs));
+    let beside = side_by_side(results).map(|(grid, differences)| {
+        let mut part = of_grid(BESIDE, &grid);
+        part.summary.extend(differences);
+        // Each run has its own below.
+        part.sketch = None;
+        part.texts.clear();
+        part
+    });
     let each = results.iter().map(|Named { name, found }| match found {
         Found::Run { report, document } => of_run(name, report, document),
         Found::Grid(grid) => of_grid(name, grid),
@@ -198,21 +202,28 @@ pub fn parts(results: &[Named]) -> Vec<Part> {
     beside.into_iter().chain(each).collect()
 }
 
-/// Runs beside each other, the first as the baseline.
-fn beside(runs: &[(&str, &Value)]) -> Part {
+/// The heading of runs beside each other.
+pub const BESIDE: &str = "All runs";
+
+/// Several runs beside each other, the first as the baseline, and the settings in which they differ; nothing if there is one run or none.
+pub fn side_by_side(results: &[Named]) -> Option<(Grid, Option<Sheet>)> {
+    let run = |result: &Named| match &result.found {
+        Found::Run { document, .. } => Some((result.name.clone(), document.clone())),
+        _ => None,
+    };
+    let runs: Vec<(String, Value)> = results.iter().filter_map(run).collect();
+    if runs.len() < 2 {
+        return None;
+    }
     let settings = |name: &str| vec![Setting { key: RESULT_KEY.to_owned(), value: name.to_owned() }];
     let grid = Grid {
-        axes: vec![Axis { key: RESULT_KEY.to_owned(), values: runs.iter().map(|(name, _)| (*name).to_owned()).collect() }],
-        points: runs.iter().map(|(name, report)| Point { settings: settings(name), reports: vec![(*report).clone()] }).collect(),
+        axes: vec![Axis { key: RESULT_KEY.to_owned(), values: runs.iter().map(|(name, _)| name.clone()).collect() }],
+        points: runs.iter().map(|(name, report)| Point { settings: settings(name), reports: vec![report.clone()] }).collect(),
         baselines: vec![0; runs.len()],
         sorted_by: None,
     };
-    let mut part = of_grid("All runs", &grid);
-    part.summary.extend(differences(runs));
-    // Each run has its own below.
-    part.sketch = None;
-    part.texts.clear();
-    part
+    let named: Vec<(&str, &Value)> = runs.iter().map(|(name, report)| (name.as_str(), report)).collect();
+    Some((grid, differences(&named)))
 }
 
 /// The settings in which runs differ.
@@ -262,51 +273,19 @@ fn flattened(config: &Value) -> Map<String, Value> {
 }
 
 /// The part of a reproduction: its claims, and the measured values beside those of the papers.
-fn of_reproduction(title: &str, document: &Value) -> Part {
+pub fn of_reproduction(title: &str, document: &Value) -> Part {
     let figures = || document["figures"].as_array().into_iter().flatten();
-    let claims = || figures().flat_map(|figure| figure["claims"].as_array().into_iter().flatten());
-    let verdict = |claim: &Value| claim["verdict"].as_str().unwrap_or("–").to_owned();
+    let verdicts = || figures().flat_map(|figure| figure["claims"].as_array().into_iter().flatten()).map(|claim| &claim["verdict"]);
     let tile = |(name, tone): (&str, Tone)| {
-        let count = claims().filter(|claim| claim["verdict"] == name).count();
+        let count = verdicts().filter(|verdict| **verdict == name).count();
         Tile { name: name.to_owned(), value: count.to_string(), note: None, tone: if count > 0 { tone } else { Tone::Plain } }
     };
-    let mut sheet = Sheet::new("Claims", &["claim", "what", "paper", "measured", "verdict"]);
-    sheet.label_columns = 2;
-    for claim in claims() {
-        let parts = |key: &str| -> Vec<(String, Option<f64>)> {
-            match &claim[key] {
-                Value::Object(parts) => parts.iter().map(|(name, value)| (name.clone(), value.as_f64())).collect(),
-                value => vec![(String::new(), value.as_f64())],
-            }
-        };
-        let unit = claim["unit"].as_str().unwrap_or("");
-        let paper = parts("paper");
-        for (index, (name, measured)) in parts("measured").into_iter().enumerate() {
-            let of_paper = paper.iter().find(|(known, _)| *known == name).and_then(|(_, value)| *value);
-            let shown = |value: Option<f64>| value.map_or("–".to_owned(), number::three_digits);
-            let tone = match claim["verdict"].as_str() {
-                Some("agrees") => Tone::Better,
-                Some("differs" | "unstable") => Tone::Worse,
-                _ => Tone::Plain,
-            };
-            let first = index == 0;
-            let what = [name.as_str(), unit].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
-            sheet.rows.push(vec![
-                if first { claim["id"].as_str().unwrap_or("") } else { "" }.into(),
-                what.into(),
-                shown(of_paper).into(),
-                shown(measured).into(),
-                Cell { text: if first { verdict(claim) } else { String::new() }, tone },
-            ]);
-        }
-    }
-    let all = claims().count();
-    let agree = claims().filter(|claim| claim["verdict"] == "agrees").count();
     Part {
         title: title.to_owned(),
-        headline: Some(format!("{agree} of {all} claims of {} figures and tables agree with the papers.", figures().count())),
+        headline: Some(claims::conclusion(document)),
         tiles: [("agrees", Tone::Better), ("direction", Tone::Plain), ("differs", Tone::Worse), ("unstable", Tone::Worse)].map(tile).into(),
-        summary: vec![sheet],
+        summary: vec![claims::summary(document)],
+        details: std::iter::once(claims::values(document)).chain(claims::rows(document)).collect(),
         charts: figures().filter_map(figure_chart).collect(),
         ..Part::default()
     }

@@ -62,8 +62,9 @@ pub fn facts(report: &Report) -> String {
     facts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// Lines that belong above the tables: what the figures are about and how far they can be trusted.
-pub fn notes(report: &Report) -> Vec<String> {
+/// Lines that belong above the tables: what the figures are about and how far they can be trusted. `has_life` says that a life stands among
+/// the figures: without one nothing is said of the wear that it is computed of.
+pub fn notes(report: &Report, has_life: bool) -> Vec<String> {
     let partial = report.partial.then(|| {
         let reason = report.partial_reason.as_deref().map_or(String::new(), |reason| format!(": {reason}"));
         format!("PARTIAL: the run was stopped before its end{reason}")
@@ -76,7 +77,11 @@ pub fn notes(report: &Report) -> Vec<String> {
     let times = [&report.response_us.all, &report.response_us.read, &report.response_us.write];
     let is_guess = |of: &&ResponseTime| of.count > 0 && PERCENTILES.iter().any(|(_, quantile)| !of.supports(*quantile));
     let has_guess = times.iter().any(is_guess);
-    let holds = |mark: &Mark| report.verdict.has(*mark) || (*mark == Mark::FewSamples && has_guess);
+    let holds = |mark: &Mark| match mark {
+        Mark::FewSamples => has_guess || report.verdict.has(*mark),
+        Mark::LittleWear => has_life && report.verdict.has(*mark),
+        _ => report.verdict.has(*mark),
+    };
     let marks = Mark::ALL.into_iter().filter(holds).map(|mark| format!("{} {}: {}", mark.symbol(), mark.name(), mark.explanation()));
     let verdict = load.map(str::to_owned).into_iter().chain(marks);
     let idle = report.idle().map(|idle| idle.to_string());

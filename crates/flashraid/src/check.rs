@@ -24,8 +24,7 @@ use crate::idle::Idle;
 use crate::run::RunError;
 use crate::warm_state;
 use flashraid_model::array::{ArrayParams, WarmUpPattern};
-use flashraid_model::ftl::victim::Theory;
-use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, Shape, SsdParams};
+use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, SsdParams};
 use flashraid_workload::files::is_wrong_path;
 use flashraid_workload::{SourceError, Stop};
 
@@ -172,12 +171,23 @@ pub enum FirstCollection {
 
 /// Explains `scenario`; a workload that can't be read is a warning.
 pub fn check(scenario: &Scenario) -> CheckReport {
-    check_until(scenario, &Stop::default())
+    explain(scenario, draw(scenario, sample::REQUESTS, &Stop::default()))
 }
 
-/// Explains `scenario` as [`check`] does. Looking at its workload ends early when `stop` says so, which is a warning.
-pub(crate) fn check_until(scenario: &Scenario, stop: &Stop) -> CheckReport {
-    explain(scenario, draw(scenario, stop))
+/// Returns what the first requests of a scenario are like, at most so many; `None` if they can't be read, or `stop` says so.
+pub(crate) fn first_requests(scenario: &Scenario, most: u64, stop: &Stop) -> Option<WorkloadSample> {
+    draw(scenario, most, stop).ok().flatten()
+}
+
+/// Returns the pages that a warm-up overwrites on all members and warm spares together.
+pub(crate) fn warm_up_pages(scenario: &Scenario) -> u64 {
+    if scenario.warm_state.load.is_some() {
+        return 0;
+    }
+    let ssd = &scenario.array.ssd;
+    let per_die = f64::from(ssd.geometry.exported_pages_per_die());
+    let members = u64::from(scenario.array.members + scenario.array.warm_spares());
+    (scenario.warm_up.overwrites * per_die) as u64 * u64::from(ssd.geometry.dies) * members
 }
 
 /// Finds out whether all that a run of `scenario` reads and writes is there and fits, as far as that can be known before, and explains it.
@@ -192,7 +202,7 @@ pub fn preflight(scenario: &Scenario, stop: &Stop) -> Result<CheckReport, RunErr
     if let Some(path) = &scenario.warm_state.save {
         warm_state::preflight_save(path)?;
     }
-    Ok(explain(scenario, Ok(draw(scenario, stop)?)))
+    Ok(explain(scenario, Ok(draw(scenario, sample::REQUESTS, stop)?)))
 }
 
 /// The files of traces must be there.
@@ -209,14 +219,14 @@ fn trace_files(workload: &WorkloadConfig, section: &str) -> Result<(), RunError>
     streams.into_iter().try_for_each(|(index, stream)| trace_files(stream, &format!("{section}.streams[{index}]")))
 }
 
-/// The first requests; `None` if they could be read only once.
-fn draw(scenario: &Scenario, stop: &Stop) -> Result<Option<WorkloadSample>, SourceError> {
+/// The first requests, at most so many; `None` if they could be read only once.
+fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<Option<WorkloadSample>, SourceError> {
     let mut paths = Vec::new();
     traces(&scenario.workload, &mut paths);
     let is_stream = |path: &&Path| path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
     match paths.iter().any(is_stream) {
         true => Ok(None),
-        false => sample::draw(&scenario.workload, &scenario.limit, scenario.seed, &scenario.array, stop).map(Some),
+        false => sample::draw(scenario, most, stop).map(Some),
     }
 }
 
@@ -255,10 +265,7 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
     warnings.extend(own_write_amplification.and_then(|own| own_state::warning(gc.write_amplification, own)));
     let exported_pages = array.ssd.exported_pages();
     let page_bytes = u64::from(array.ssd.geometry.page_bytes);
-    let dies = u64::from(array.ssd.geometry.dies);
-    let per_die = f64::from(array.ssd.geometry.exported_pages_per_die());
     let (spares, _) = array.spares();
-    let warmed_up = u64::from(array.members + array.warm_spares());
     let report = CheckReport {
         array_bytes: address_space(array).capacity_bytes,
         cache: array.cache.map(|cache| CacheCheck {
@@ -280,17 +287,13 @@ fn explain_with(scenario: &Scenario, workload: Option<WorkloadSample>, mut warni
         workload,
         load,
         first_collection,
-        warm_up_pages: if scenario.warm_state.load.is_some() {
-            0
-        } else {
-            (scenario.warm_up.overwrites * per_die) as u64 * dies * warmed_up
-        },
+        warm_up_pages: warm_up_pages(scenario),
         own_write_amplification,
         memory_bytes: memory_bytes(&array.ssd) * (u64::from(array.members + spares)),
         seconds: None,
         warnings,
     };
-    CheckReport { seconds: Some(Seconds::of(scenario, &report)), ..report }
+    CheckReport { seconds: Some(Seconds::of(scenario, report.workload.as_ref())), ..report }
 }
 
 /// Whether the garbage that a plane can hold is no more than about ten standard deviations (√pages) of its share of random writes. Seen in
@@ -341,14 +344,8 @@ fn gc_check(ssd: &SsdParams) -> GcCheck {
     let data_pages = ssd.geometry.data_pages_per_block();
     // Just above 1 where the thresholds leave nothing for garbage.
     let alpha = alpha(ssd).max(1.000_001);
-    let greedy = theory::greedy(data_pages, alpha);
     let oldest_first = theory::oldest_first(alpha);
-    let (write_amplification, write_amplification_is) = match ssd.gc.victim.theory() {
-        Theory::Greedy => (greedy, "exact"),
-        Theory::OldestFirst => (oldest_first, "exact"),
-        Theory::Random => (theory::random(data_pages, alpha), "exact"),
-        Theory::AtLeastGreedy => (greedy, "at least"),
-    };
+    let (write_amplification, write_amplification_is) = theory::expected(ssd.gc.victim.theory(), data_pages, alpha);
     let pages_moved_per_clean = f64::from(data_pages) * (1.0 - 1.0 / write_amplification);
     GcCheck {
         pool_blocks: ssd.geometry.blocks_per_plane * planes_per_pool(ssd),
@@ -457,7 +454,7 @@ fn first_collection(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Fir
         return FirstCollection::AtOnce;
     }
     if let Some(superblock) = &ssd.superblock {
-        let shape = Shape::new(g, superblock);
+        let shape = superblock.shape(g);
         let filled = if superblock.fresh { 0 } else { shape.exported_units };
         let blocks = shape.superblocks - superblock.collection.target - superblock.collection.span;
         let to_go = (u64::from(blocks) * u64::from(shape.data_units())).saturating_sub(u64::from(filled));
@@ -496,7 +493,7 @@ fn after(scenario: &Scenario, sample: &WorkloadSample, pages_per_member: u64) ->
 /// Both maps, the valid bits with erase and sequence counts, and the scores of the blocks.
 pub(crate) fn memory_bytes(ssd: &SsdParams) -> u64 {
     if let Some(superblock) = &ssd.superblock {
-        return drive::memory_bytes(&Shape::new(&ssd.geometry, superblock));
+        return drive::memory_bytes(&superblock.shape(&ssd.geometry));
     }
     let g = &ssd.geometry;
     let blocks = u64::from(g.dies) * u64::from(g.blocks_per_die());

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::check::{CheckReport, check_until};
+use crate::check::{WorkloadSample, first_requests, warm_up_pages};
 use crate::config::Scenario;
 use crate::study::Means;
 use crate::warm_up::warm_up_key;
@@ -24,8 +24,10 @@ const PAGES_PER_S: f64 = 7e6;
 const PAGES_IN_STEPS_PER_S: f64 = 1.4e6;
 /// The same of drives with superblocks.
 const DRIVE_PAGES_PER_S: f64 = 0.7e6;
+/// Requests of each workload that are looked at.
+const REQUESTS: u64 = 1000;
 /// Distinct workloads that are looked at; the others are taken to be like the last of them.
-const SAMPLES_MAX: usize = 8;
+const SAMPLES_MAX: usize = 200;
 
 /// Seconds that a simulation takes on one processor, about.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -37,19 +39,19 @@ pub struct Seconds {
 }
 
 impl Seconds {
-    /// Estimates a scenario from what `check` knows of it.
+    /// Estimates a scenario from the first requests of its workload.
     #[must_use]
-    pub fn of(scenario: &Scenario, checked: &CheckReport) -> Seconds {
+    pub fn of(scenario: &Scenario, sample: Option<&WorkloadSample>) -> Seconds {
         let has_superblocks = scenario.array.ssd.superblock.is_some();
         let (pages, speed) = match (scenario.warm_up.pattern, has_superblocks) {
             (WarmUpPattern::Steady, _) => {
                 let members = u64::from(scenario.array.members + scenario.array.warm_spares());
                 (scenario.array.ssd.exported_pages() * members, STEADY_PAGES_PER_S)
             }
-            (_, true) => (checked.warm_up_pages, WARM_UP_UNIT_PAGES_PER_S),
-            (_, false) => (checked.warm_up_pages, WARM_UP_PAGES_PER_S),
+            (_, true) => (warm_up_pages(scenario), WARM_UP_UNIT_PAGES_PER_S),
+            (_, false) => (warm_up_pages(scenario), WARM_UP_PAGES_PER_S),
         };
-        let run = checked.workload.as_ref().and_then(|sample| {
+        let run = sample.and_then(|sample| {
             let by_time = scenario.limit.duration_ns.zip(sample.requests_per_s).map(|(ns, rate)| ns as f64 / 1e9 * rate);
             let requests = [scenario.limit.requests.map(|requests| requests as f64), by_time].into_iter().flatten().reduce(f64::min)?;
             let is_plain =
@@ -64,6 +66,12 @@ impl Seconds {
         Seconds { warm_up: if scenario.warm_state.load.is_some() { 0.0 } else { pages as f64 / speed }, run }
     }
 
+    /// The same where threads warm up a member each.
+    #[must_use]
+    pub fn on_threads(self, threads: usize) -> Seconds {
+        Seconds { warm_up: self.warm_up / threads.max(1) as f64, ..self }
+    }
+
     /// Both together.
     #[must_use]
     pub fn total(self) -> f64 {
@@ -71,31 +79,43 @@ impl Seconds {
     }
 }
 
-/// Estimates simulations that run as `means` says; those that begin alike share their warm-up. Looking at workloads ends early when `stop` says so.
-#[must_use]
-pub fn of_all(simulations: &[&Scenario], means: &Means, stop: &Stop) -> Seconds {
-    let mut samples: HashMap<String, Seconds> = HashMap::new();
-    let mut last = None;
-    let mut warm_ups = HashSet::new();
-    let (mut warm_up, mut run) = (0.0, Some(0.0));
-    for scenario in simulations {
-        let work = format!("{:?} {:?} {:?}", scenario.workload, scenario.limit, scenario.array);
-        let known = samples.get(&work).copied().or(last.filter(|_| samples.len() >= SAMPLES_MAX));
-        let seconds = known.unwrap_or_else(|| {
-            let seconds = Seconds::of(scenario, &check_until(scenario, stop));
-            samples.insert(work, seconds);
-            seconds
-        });
-        last = Some(seconds);
-        if warm_ups.insert(format!("{} {}", scenario.seed, warm_up_key(scenario))) {
-            warm_up += seconds.warm_up;
+/// Estimates simulations, and remembers workloads that it has looked at.
+#[derive(Debug, Default)]
+pub struct Estimates {
+    samples: HashMap<String, Option<WorkloadSample>>,
+    last: Option<WorkloadSample>,
+}
+
+impl Estimates {
+    /// Estimates simulations that run as `means` says; those that begin alike share their warm-up. Looking at workloads ends early when `stop`
+    /// says so.
+    pub fn of_all(&mut self, simulations: &[&Scenario], means: &Means, stop: &Stop) -> Seconds {
+        let mut warm_ups = HashSet::new();
+        let (mut warm_up, mut run) = (0.0, Some(0.0));
+        for scenario in simulations {
+            let seconds = Seconds::of(scenario, self.sample(scenario, stop));
+            if warm_ups.insert(format!("{} {}", scenario.seed, warm_up_key(scenario))) {
+                warm_up += seconds.warm_up;
+            }
+            run = run.zip(seconds.run).map(|(sum, run)| sum + run);
         }
-        run = run.zip(seconds.run).map(|(sum, run)| sum + run);
+        let at_a_time = means.workers.clamp(1, simulations.len().max(1)) as f64;
+        Seconds { warm_up: warm_up / at_a_time, run: run.map(|run| run / at_a_time) }.on_threads(means.threads)
     }
-    let at_a_time = means.workers.clamp(1, simulations.len().max(1)) as f64;
-    // Threads of one simulation warm up a member each.
-    let warming = means.threads.max(1) as f64;
-    Seconds { warm_up: warm_up / at_a_time / warming, run: run.map(|run| run / at_a_time) }
+
+    fn sample(&mut self, scenario: &Scenario, stop: &Stop) -> Option<&WorkloadSample> {
+        // What a request comes to in pages depends on these.
+        let array = (scenario.array.level, scenario.array.stripe_unit_pages, scenario.array.ssd.geometry.page_bytes);
+        let key = format!("{:?} {:?} {array:?}", scenario.workload, scenario.limit);
+        if !self.samples.contains_key(&key) {
+            if self.samples.len() >= SAMPLES_MAX {
+                return self.last.as_ref();
+            }
+            self.last = first_requests(scenario, REQUESTS, stop);
+            self.samples.insert(key.clone(), self.last.clone());
+        }
+        self.samples[&key].as_ref()
+    }
 }
 
 /// A duration to about two digits: `40 s`, `3 min`.
@@ -128,13 +148,14 @@ mod tests {
         };
         let means = |workers| Means { workers, threads: 1, cache: None };
         let (one, twice) = (scenario(&[]), scenario(&[("workload.requests", "40000")]));
-        let alone = of_all(&[&one], &means(1), &Stop::default());
-        let both = of_all(&[&one, &twice], &means(1), &Stop::default());
+        let of_all = |simulations: &[&Scenario], means: Means| Estimates::default().of_all(simulations, &means, &Stop::default());
+        let alone = of_all(&[&one], means(1));
+        let both = of_all(&[&one, &twice], means(1));
         assert_eq!(both.warm_up, alone.warm_up);
         assert!((both.run.unwrap() / alone.run.unwrap() - 3.0).abs() < 0.01);
-        assert_eq!(of_all(&[&one, &twice], &means(2), &Stop::default()).run, both.run.map(|run| run / 2.0));
+        assert_eq!(of_all(&[&one, &twice], means(2)).run, both.run.map(|run| run / 2.0));
         let semi = scenario(&[("ssd.gc.preemption", "semi")]);
-        assert!(of_all(&[&semi], &means(1), &Stop::default()).run > alone.run);
+        assert!(of_all(&[&semi], means(1)).run > alone.run);
         assert!(alone.warm_up > 1.0, "{alone:?}");
     }
 }

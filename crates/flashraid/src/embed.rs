@@ -35,6 +35,7 @@ use flashraid_workload::{Source, Stop};
 pub struct Simulation<'a> {
     template: Template,
     source: Option<Box<dyn Source>>,
+    checked: Option<CheckReport>,
     observer: Option<Box<dyn Observer + 'a>>,
     verify: bool,
     threads: usize,
@@ -73,7 +74,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn of(template: Template) -> Self {
-        Self { template, source: None, observer: None, verify: false, threads: 1, cache: None }
+        Self { template, source: None, checked: None, observer: None, verify: false, threads: 1, cache: None }
     }
 
     /// Replaces a key of the configuration, as `--set` does: a text is read as TOML or, failing that, taken as it is.
@@ -137,7 +138,23 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// [`Error::Config`] with everything that is wrong with it; what [`Simulation::run`] would end with before its first request.
     pub fn check(&self) -> Result<CheckReport, Error> {
-        Ok(preflight(&self.scenario()?, &Stop::default())?)
+        self.check_until(&Stop::default())
+    }
+
+    /// Explains the configuration as [`Simulation::check`] does, unless `stop` says that nobody waits for it any more.
+    ///
+    /// # Errors
+    /// As [`Simulation::check`], and [`Error::Interrupted`].
+    #[doc(hidden)]
+    pub fn check_until(&self, stop: &Stop) -> Result<CheckReport, Error> {
+        Ok(preflight(&self.scenario()?, stop)?)
+    }
+
+    /// Takes over what [`Simulation::check`] has found of the same configuration, which [`Simulation::run`] looks for otherwise.
+    #[doc(hidden)]
+    pub fn checked(mut self, report: CheckReport) -> Self {
+        self.checked = Some(report);
+        self
     }
 
     /// Finds out whether the configuration can be run, which [`Simulation::run`] does by itself before anything else.
@@ -157,7 +174,7 @@ impl<'a> Simulation<'a> {
         let scenario = self.scenario()?;
         let mut observer = self.observer.unwrap_or_else(|| Box::new(()));
         let warm_ups = SharedWarmUps::default().kept_in(self.cache).on_threads(self.threads);
-        let request = run::Order { warm_ups: &warm_ups, source: self.source, verify: self.verify };
+        let request = run::Order { warm_ups: &warm_ups, source: self.source, checked: self.checked, verify: self.verify };
         Ok(run::carry_out(&scenario, request, &mut *observer)?)
     }
 
@@ -188,6 +205,15 @@ mod tests {
 
     fn document(simulation: Simulation<'_>) -> String {
         simulation.run().unwrap().without_wall_clock().to_json()
+    }
+
+    #[test]
+    fn what_was_checked_is_not_looked_for_again() {
+        let simulation = || Simulation::from_toml(SMALL).unwrap();
+        let checked = simulation().check().unwrap();
+        assert_eq!(document(simulation().checked(checked.clone())), document(simulation()));
+        let other = CheckReport { warnings: vec!["as it was found".to_owned()], ..checked };
+        assert_eq!(simulation().checked(other).run().unwrap().warnings, ["as it was found"]);
     }
 
     #[test]

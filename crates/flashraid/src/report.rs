@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::config::ScaleBy;
 use flashraid_model::metrics::course::SAMPLES_BEYOND;
+use flashraid_model::ssd::Figures;
 
 pub(crate) use build::{DriveInputs, ReportInputs};
 pub(crate) use cache::cache;
@@ -112,6 +113,10 @@ pub struct Report {
     /// What stands before the dies of other members counted, all together; left out without `ssd.buffer`, `ssd.queues` and `ssd.firmware`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontReport>,
+    /// Counters of the members' mechanisms, all together: a table for each that the members have; left out if they have none.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    #[schemars(schema_with = "Figures::schema")]
+    pub mechanisms: serde_json::Map<String, Value>,
     /// When the statistics begin, in nanoseconds.
     pub measured_from_ns: u64,
     /// When they end, in nanoseconds: the last answer of a measured request, or their begin if there is none. All rates are over this time.
@@ -178,6 +183,7 @@ impl Report {
 
 /// What was still to be done at the end of the measured time for what had been written.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Owed {
     /// Data in write caches and in buffers of drives that are not programmed, in bytes.
     pub buffered_bytes: u64,
@@ -189,6 +195,7 @@ pub struct Owed {
 
 /// Number of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Requests {
     /// Reads and writes.
     pub all: u64,
@@ -211,6 +218,7 @@ fn is_zero(count: &u64) -> bool {
 
 /// Requests per second; `None` over no time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Iops {
     /// Reads and writes.
     pub all: Option<f64>,
@@ -223,6 +231,7 @@ pub struct Iops {
 /// The measured reads and writes in ten batches, by their position in the order of arrival: lists with a figure for each batch, empty with
 /// fewer than 100 requests. Two runs of the same workload have the same requests in the same batches.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Batches {
     /// Reads and writes that are done.
     pub requests: Vec<u64>,
@@ -241,6 +250,7 @@ pub struct Batches {
 /// Of n requests the slowest tenth are the ⌈n/10⌉ slowest, and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names of the shares say all")]
+#[non_exhaustive]
 pub struct TimeByShare {
     pub all: Option<TimeSpent>,
     pub slowest_10_percent: Option<TimeSpent>,
@@ -263,6 +273,7 @@ impl TimeByShare {
 
 /// Parts of a response time, in microseconds, along the path that decided the request's end; they add up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct TimeSpent {
     /// Behind other requests' operations and full queues.
     pub queue: f64,
@@ -298,6 +309,7 @@ impl TimeSpent {
 
 /// The measured time interval by interval: lists with a figure for each. Requests count where they are done.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct OverTime {
     /// Length of an interval, in milliseconds; the last one is cut off by the end of the run.
     pub interval_ms: f64,
@@ -333,6 +345,7 @@ pub struct OverTime {
 
 /// How a member was used, interval by interval.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct MemberOverTime {
     /// Share of the time of its dies in which they worked, for the host or for collection.
     pub utilisation: Vec<f64>,
@@ -344,6 +357,7 @@ pub struct MemberOverTime {
 
 /// A figure for all requests, reads and writes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ByDirection<T> {
     /// Reads and writes.
     pub all: T,
@@ -355,6 +369,7 @@ pub struct ByDirection<T> {
 
 /// What the requests of one stream of a mix met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct StreamReport {
     /// Requests per second over the measured time.
     pub iops: Iops,
@@ -365,6 +380,7 @@ pub struct StreamReport {
 /// Response times, in microseconds. Moments are exact, percentiles at most 0.1 % too long; all but the count are `None` without requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names of the figures say all")]
+#[non_exhaustive]
 pub struct ResponseTime {
     pub count: u64,
     pub mean: Option<f64>,
@@ -385,6 +401,7 @@ pub struct ResponseTime {
 
 /// Bandwidth, in MB/s (10^6): bytes done per interval; see [`flashraid_model::metrics::bandwidth`] for the intervals that count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Bandwidth {
     /// Mean over the intervals.
     pub mean: Option<f64>,
@@ -408,6 +425,7 @@ pub struct Bandwidth {
 
 /// What stands before the dies of members without superblocks, all together (section 25 of the rules).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct FrontReport {
     /// Commands: what an operation of the array brings to a drive at a time.
     pub commands: u64,
@@ -434,6 +452,7 @@ pub struct FrontReport {
 
 /// Drives with superblocks, all together (section 24 of the rules).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct DriveReport {
     /// Rows of a superblock, or what `scale_by` says, are so many times fewer than in the drive that is meant.
     pub scale: u32,
@@ -510,6 +529,7 @@ pub struct DriveReport {
 
 /// What drives have moved for its own sake (rule 223), in superblocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct UpkeepReport {
     /// Those that had been read often.
     pub refreshed: u64,
@@ -519,6 +539,7 @@ pub struct UpkeepReport {
 
 /// What drives have written with one bit per cell (rule 222).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SlcReport {
     /// Of the units programmed for the host, those with one bit per cell.
     pub units_programmed: u64,
@@ -528,6 +549,7 @@ pub struct SlcReport {
 
 /// What drives with placement handles were sent and have programmed (rule 221).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PlacementReport {
     /// Bytes that the host sent.
     pub host_bytes: u64,
@@ -542,6 +564,7 @@ pub struct PlacementReport {
 
 /// One placement handle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct HandleReport {
     /// Bytes that the host sent with it.
     pub host_bytes: u64,
@@ -551,6 +574,7 @@ pub struct HandleReport {
 
 /// Shares of the time of all dies; what they leave is reads of the host, or nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct DieTime {
     /// Programs of the host, transfers included.
     pub host_programs: Option<f64>,
@@ -567,6 +591,7 @@ pub struct DieTime {
 
 /// Counts on flash, sums over the members.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Flash {
     /// Pages read for the host.
     pub host_pages_read: u64,
@@ -597,6 +622,7 @@ pub struct Flash {
 /// Erases per block.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names of the figures say all")]
+#[non_exhaustive]
 pub struct WearReport {
     pub min: u32,
     pub mean: f64,
@@ -606,6 +632,7 @@ pub struct WearReport {
 
 /// Projected life of a new member under the measured rate of erases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Lifetime {
     /// Erases that a block endures.
     pub endurance_cycles: u32,
@@ -639,6 +666,7 @@ impl Lifetime {
 
 /// The life that write amplification and rated cycles alone imply, as if all blocks wore evenly.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ImpliedLife {
     /// Erases that a block endures.
     pub endurance_cycles: u32,
@@ -654,6 +682,7 @@ pub struct ImpliedLife {
 
 /// Cleans of members that had asked to be forced and could wait no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct UncoordinatedCleans {
     /// While others were forced, so that they had to wait.
     pub during_cycles: u64,
@@ -663,6 +692,7 @@ pub struct UncoordinatedCleans {
 
 /// Garbage collection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Gc {
     /// Collections: each an uninterrupted sequence of cleans of one die; of drives with superblocks each of a superblock.
     pub runs: u64,
@@ -712,6 +742,7 @@ pub struct Gc {
 
 /// What parity costs. A request has one sub-request for every stripe that it writes to; pages are counted when their operations are issued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Parity {
     /// Sub-requests that needed no reads.
     pub full_stripe_writes: u64,
@@ -735,6 +766,7 @@ pub struct Parity {
 
 /// What the limits of the array's controller cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Controller {
     /// Requests that waited for their turn because as many as allowed were in work.
     pub waits: u64,
@@ -746,6 +778,7 @@ pub struct Controller {
 
 /// What was asked for and not served. Requests of which a page was lost count in no other figure of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Lost {
     /// Requests of the host of which a page was lost.
     pub requests: u64,
@@ -755,6 +788,7 @@ pub struct Lost {
 
 /// A member that failed, and its rebuilding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct FailedMember {
     /// The member.
     pub member: u32,
@@ -776,6 +810,7 @@ pub struct FailedMember {
 
 /// The failure of a member, and its rebuilding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Failure {
     /// The member.
     pub member: u32,
@@ -805,6 +840,7 @@ pub struct Failure {
 
 /// Response times by the health of the array when the request arrived.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ByHealth {
     /// No member had failed.
     pub normal: ByDirection<ResponseTime>,
@@ -818,6 +854,7 @@ pub struct ByHealth {
 
 /// One member.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Member {
     /// Blocks erased.
     pub erases: u64,
@@ -851,6 +888,7 @@ pub struct Member {
 
 /// Speed of the simulator in this run; the whole run counts, what the statistics skip included.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Perf {
     /// Pages read and programmed for the host.
     pub host_page_ops: u64,
@@ -898,6 +936,7 @@ impl Perf {
 
 /// Single requests and collections of a window of simulated time, in order of report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct TimelineReport {
     /// Begin of the window, in nanoseconds.
     pub from_ns: u64,
@@ -921,6 +960,7 @@ pub struct TimelineReport {
 
 /// A moment of a failure, on a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct TimelineMark {
     /// When, in nanoseconds.
     pub at_ns: u64,
@@ -944,6 +984,7 @@ pub enum Happened {
 
 /// What one member got of a destage, on a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct TimelineDestage {
     /// Member.
     pub member: u32,
@@ -963,6 +1004,7 @@ pub struct TimelineDestage {
 
 /// A request on a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct TimelineRequest {
     /// Position in the order of arrival.
     pub index: u64,
@@ -982,6 +1024,7 @@ pub struct TimelineRequest {
 
 /// A collection on a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct TimelineGc {
     /// Member.
     pub member: u32,

@@ -1,6 +1,6 @@
 //! One simulation from a checked configuration to a report.
 
-use crate::check::{check_without_workload, preflight};
+use crate::check::{CheckReport, check_without_workload, preflight};
 use crate::config::{ScaleBy, Scenario, address_space, changed_workload_keys};
 use crate::observer::{Observer, Phase, Progress};
 use crate::report::{self, DriveInputs, Lost, Perf, Report, ReportInputs};
@@ -59,7 +59,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Report, R
 /// # Errors
 /// As [`run`].
 pub fn run_sharing(scenario: &Scenario, warm_ups: &SharedWarmUps, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    carry_out(scenario, Order { warm_ups, source: None, verify: false }, observer)
+    carry_out(scenario, Order { warm_ups, source: None, checked: None, verify: false }, observer)
 }
 
 /// How a scenario is to be run.
@@ -68,23 +68,25 @@ pub(crate) struct Order<'a> {
     pub warm_ups: &'a SharedWarmUps,
     /// Takes the place of the scenario's workload.
     pub source: Option<Box<dyn Source>>,
+    /// Findings of a check of the scenario that was made already.
+    pub checked: Option<CheckReport>,
     /// Whether the whole state of every member is verified at the end.
     pub verify: bool,
 }
 
 /// Runs a scenario.
 pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dyn Observer) -> Result<Report, RunError> {
-    let Order { warm_ups, source, verify } = order;
+    let Order { warm_ups, source, checked, verify } = order;
     let begin = Instant::now();
     let stop = observer.stop();
     // What would be found out after the warm-up is found out now.
-    let mut warnings = match &source {
-        Some(_) => check_without_workload(scenario),
-        None => preflight(scenario, &stop)?,
+    let mut warnings = match (&source, checked) {
+        (Some(_), _) => check_without_workload(scenario),
+        (None, Some(checked)) => checked,
+        (None, None) => preflight(scenario, &stop)?,
     }
     .warnings;
-    let mut array = warm_up::warm_array(scenario, warm_ups, observer)?;
-    array.serve_ahead_by(warm_ups.threads(), None);
+    let array = warm_up::warm_array(scenario, warm_ups, observer)?;
     let warm_up_s = begin.elapsed().as_secs_f64();
 
     let workload_note = if source.is_some() { Some(OWN_SOURCE.to_owned()) } else { workload_note(scenario) };
@@ -102,7 +104,6 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         array,
         mut metrics,
         counts,
-        cache,
         wear,
         owed,
         cached_pages,
@@ -127,7 +128,8 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
     let measured = metrics.finish(measured_to_ns, load_ns);
     let OverTime { interval_ns, points } = &measured.over_time;
     let usage: Vec<_> = array.members().iter().map(|ssd| ssd.usage(*interval_ns, points.len(), measured_to_ns)).collect();
-    let failures = array.failure_progress();
+    let failures = array.counters(end_ns).failures;
+    let cache = counts.cache;
     let g = &scenario.array.ssd.geometry;
     let report = Report::build(ReportInputs {
         config: serde_json::to_value(&scenario.config).expect("a configuration is plain data"),
@@ -148,21 +150,22 @@ pub(crate) fn carry_out(scenario: &Scenario, order: Order<'_>, observer: &mut dy
         levels_wear: scenario.array.ssd.levels_wear(),
         endurance_cycles: Some(scenario.endurance_erases),
         has_parity: scenario.array.level.parity_strips() > 0,
-        pages_to_cache: cache.map_or(0, |(counters, _)| counters.host.page_hits + counters.host.group_hits + counters.host.misses),
-        too_many_failed: too_many_failed(array.layout(), &failures, measured_to_ns),
+        pages_to_cache: cache.map_or(0, |counters| counters.host.page_hits + counters.host.group_hits + counters.host.misses),
+        too_many_failed: too_many_failed(&array.shape().layout, &failures, measured_to_ns),
         failures,
         lost: Lost {
             requests: requests_lost,
-            pages: counts.stripes.map_or(0, |counters| counters.pages_lost) + cache.map_or(0, |(counters, _)| counters.pages_lost),
+            pages: counts.stripes.map_or(0, |counters| counters.pages_lost) + cache.map_or(0, |counters| counters.pages_lost),
         },
         page_bytes: g.page_bytes,
         drive: (!counts.drives.is_empty()).then(|| drive_inputs(scenario)),
+        mechanisms: scenario.array.ssd.mechanisms.clone(),
         has_queues: scenario.array.ssd.front.is_some_and(|front| front.queues.is_some()),
-        cache: cache.map_or_else(Default::default, |(counters, room_pages)| {
-            let page_bytes = u64::from(array.page_bytes());
+        cache: cache.map_or_else(Default::default, |counters| {
+            let (page_bytes, room_pages) = (u64::from(g.page_bytes), array.shape().cache_pages.unwrap_or(0));
             report::cache(scenario.config.cache.policy.name(), &counters, room_pages, page_bytes, measured.end_ns - measured.from_ns)
         }),
-        cache_room_pages: cache.map_or(0, |(_, room_pages)| room_pages),
+        cache_room_pages: array.shape().cache_pages.unwrap_or(0),
         is_closed,
         partial_reason: stopped.then(|| format!("interrupted after {}", counted(requests, "request"))),
         workload_note,

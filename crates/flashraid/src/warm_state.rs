@@ -1,36 +1,18 @@
 //! Warm states in files: a line of JSON that says what the state is of, then each member as its length, a checksum, and the bytes that
-//! [`Ssd::save_state`] makes.
+//! [`Space::save`](flashraid_model::space::Space::save) makes.
 
 use crate::files::{NewFile, is_wrong_path};
 use crate::run::RunError;
 use flashraid_model::array::{Array, ArrayParams};
-use flashraid_model::ftl::checksum;
-use flashraid_model::ssd::{PlacementHandles, SlcParams, SlcRoom, Ssd, SuperblockParams};
+use flashraid_model::space::checksum;
+use flashraid_model::ssd::Ssd;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-pub(crate) const MAGIC: &str = "flashraid.warm-state/3";
+pub(crate) const MAGIC: &str = "flashraid.warm-state/4";
 /// The longest first line that is read.
 const HEADER_MAX: u64 = 1 << 14;
-
-/// Placement handles, if there are any, as states are told apart.
-pub(crate) fn words_of_handles(placement: PlacementHandles) -> String {
-    match placement {
-        PlacementHandles::ONE => String::new(),
-        PlacementHandles { handles, is_persistent: false } => format!(", {handles} placement handles"),
-        PlacementHandles { handles, is_persistent: true } => format!(", {handles} placement handles that stay apart"),
-    }
-}
-
-/// Superblocks with one bit per cell, if there are any, as states are told apart.
-pub(crate) fn words_of_slc(slc: Option<SlcParams>) -> String {
-    match slc.map(|slc| slc.room) {
-        None => String::new(),
-        Some(SlcRoom::Superblocks(superblocks)) => format!(", {superblocks} superblocks of SLC"),
-        Some(SlcRoom::ShareOfFree { millionths }) => format!(", {millionths} millionths of SLC"),
-    }
-}
 
 /// What a state must fit: everything that decides the shape of the tables and the meaning of what they hold.
 fn fingerprint(params: &ArrayParams) -> String {
@@ -42,13 +24,8 @@ fn fingerprint(params: &ArrayParams) -> String {
         _ => params.members.to_string(),
     };
     if let Some(superblock) = &ssd.superblock {
-        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, rain, placement, slc, .. } = superblock;
-        let parity = if *rain { ", parity in each row" } else { "" };
-        let (handles, slc) = (words_of_handles(*placement), words_of_slc(*slc));
-        return format!(
-            "{members} members of {:?} with superblocks, units of {unit_pages} pages, {flash_page_units} in a flash page, {pages_per_cell} pages of a cell{parity}{handles}{slc}",
-            ssd.geometry
-        );
+        let (pages, shape) = (superblock.unit_pages, superblock.shape(&ssd.geometry));
+        return format!("{members} members with superblocks, units of {pages} pages, {shape}, victim {:?}", gc.victim);
     }
     format!(
         "{members} members of {:?}, pools {:?}, start {} stop {} free blocks, separate open block {}, victim {:?}, allocation {:?}, stride {}, last block sealed {}",
@@ -84,9 +61,9 @@ pub fn save(path: &Path, params: &ArrayParams, array: &Array) -> Result<(), RunE
 pub fn load(path: &Path, params: &ArrayParams, array: &mut Array) -> Result<(), RunError> {
     let bad = |what: String| bad(path, &what);
     let mut file = begin(path, params)?;
-    let loaded = array.members_mut().iter_mut().try_for_each(|member| {
+    let loaded = array.untimed().members().iter_mut().try_for_each(|member| {
         read_state(&mut file, member)?;
-        member.verify()
+        member.space().verify()
     });
     let ended = loaded.and_then(|()| match file.read(&mut [0]) {
         Ok(0) => Ok(()),
@@ -141,7 +118,7 @@ fn begin(path: &Path, params: &ArrayParams) -> Result<BufReader<File>, RunError>
 pub(crate) fn write_states<'a>(out: &mut impl Write, of: &str, members: impl Iterator<Item = &'a Ssd>) -> io::Result<()> {
     writeln!(out, "{}", serde_json::json!([MAGIC, of]))?;
     for member in members {
-        let state = member.save_state();
+        let state = member.space().save();
         out.write_all(&(state.len() as u64).to_le_bytes())?;
         out.write_all(&checksum(&state).to_le_bytes())?;
         out.write_all(&state)?;
@@ -164,7 +141,7 @@ pub(crate) fn read_state(input: &mut impl Read, member: &mut Ssd) -> Result<(), 
     let mut number = |input: &mut dyn Read| input.read_exact(&mut word).map(|()| u64::from_le_bytes(word));
     let cut_off = |error: io::Error| error.to_string();
     let (length, expected) = (number(input).map_err(cut_off)?, number(input).map_err(cut_off)?);
-    let most = member.state_bytes_max();
+    let most = member.space().state_bytes_max();
     if length > most {
         return Err(format!("a member of {length} bytes, at most {most} are right"));
     }
@@ -173,13 +150,14 @@ pub(crate) fn read_state(input: &mut impl Read, member: &mut Ssd) -> Result<(), 
     if checksum(&state) != expected {
         return Err("its checksum is wrong".to_owned());
     }
-    member.load_state(&state)
+    member.space_mut().load(&state)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config;
+    use flashraid_model::array::Setup;
 
     /// A file whose content was changed and whose checksum fits it again. Once: of 400, two panicked and three were loaded inconsistent.
     #[test]
@@ -187,12 +165,12 @@ mod tests {
         let text =
             "array.members = 2\nssd.geometry = { dies = 2, planes = 2, blocks = 32, pages = 16, reserved = 0.3 }\nssd.gc.start = 0.1";
         let scenario = config::from_str("test.toml", text, &[], None).unwrap();
-        let array = || Array::new(&scenario.array, scenario.seed);
+        let array = || Array::new(&scenario.array, scenario.seed, Setup::default());
         let mut state = {
             let mut warm = array();
-            let member = &mut warm.members_mut()[0];
+            let member = &mut warm.untimed().members()[0];
             member.warm_up(1.5, scenario.seed);
-            member.save_state()
+            member.space().save()
         };
         let (mut refused, mut random) = (0, 1_u64);
         for _ in 0..600 {
@@ -204,13 +182,13 @@ mod tests {
             file.extend(checksum(&state).to_le_bytes());
             file.extend(&state);
             let mut array = array();
-            let member = &mut array.members_mut()[0];
-            match read_state(&mut file.as_slice(), member).and_then(|()| member.verify()) {
+            let member = &mut array.untimed().members()[0];
+            match read_state(&mut file.as_slice(), member).and_then(|()| member.space().verify()) {
                 Err(_) => refused += 1,
                 // It can be used without a panic.
                 Ok(()) => {
                     member.warm_up(0.5, 1);
-                    member.verify().unwrap();
+                    member.space().verify().unwrap();
                 }
             }
             state[at] ^= bit;

@@ -8,10 +8,10 @@ use crate::threads;
 use crate::warm_cache::{self, WarmCache};
 use crate::warm_state;
 use flashraid_driver::overwrite_untimed;
-use flashraid_model::array::{Array, ArrayParams, WarmUp, WarmUpPattern};
+use flashraid_model::array::{Array, ArrayParams, Setup, WarmUp, WarmUpPattern};
 use flashraid_model::flash::Geometry;
-use flashraid_model::ftl::Ftl;
-use flashraid_model::ssd::{Media, Ssd, SuperblockParams};
+use flashraid_model::space::Space;
+use flashraid_model::ssd::Ssd;
 use flashraid_workload::{self as workload, AddressSpace, Source, SourceError, SourceSpec, Stop, WorkloadSpec};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,7 +39,7 @@ struct Shared {
     /// A run has been chosen to make it.
     claimed: bool,
     /// Locked while a run makes or copies it.
-    state: Arc<Mutex<Option<Vec<MemberState>>>>,
+    state: Arc<Mutex<Option<Vec<Space>>>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -102,8 +102,8 @@ impl SharedWarmUps {
         let mut state = lock(&state);
         match &*state {
             Some(states) => {
-                for (member, state) in array.members_mut().iter_mut().zip(states) {
-                    state.copy_to(member);
+                for (member, state) in array.untimed().members().iter_mut().zip(states) {
+                    member.space_mut().copy_from(state);
                     go_on(1.0)?;
                 }
             }
@@ -121,30 +121,10 @@ impl SharedWarmUps {
             runs_left == 0
         };
         if state.is_none() && !is_last {
-            let copy = |member| go_on(1.0).map(|()| MemberState::of(member));
+            let copy = |member: &Ssd| go_on(1.0).map(|()| member.space().to_owned());
             *state = Some(array.members().iter().map(copy).collect::<Result<_, _>>()?);
         }
         Ok(())
-    }
-}
-
-/// What a warm-up leaves of a member.
-#[derive(Debug)]
-enum MemberState {
-    Pages(Ftl),
-    Superblocks(Media),
-}
-
-impl MemberState {
-    fn of(member: &Ssd) -> Self {
-        member.media().map_or_else(|| Self::Pages(member.ftl().clone()), |media| Self::Superblocks(media.clone()))
-    }
-
-    fn copy_to(&self, member: &mut Ssd) {
-        match self {
-            Self::Pages(ftl) => member.ftl_mut().clone_from(ftl),
-            Self::Superblocks(media) => member.media_mut().expect("members that begin alike are alike").clone_from(media),
-        }
     }
 }
 
@@ -184,17 +164,9 @@ fn key_of_members(scenario: &Scenario) -> String {
             Some((level, members, stripe_unit_pages, ssd.die_stride_pages, params.spares(), replaced))
         }
     };
-    // Of a drive with superblocks no more than its state depends on.
-    let superblock = ssd.superblock.as_ref().map(|superblock| {
-        let SuperblockParams { unit_pages, flash_page_units, pages_per_cell, fresh, collection, rain, placement, slc, .. } = superblock;
-        let parity = if *rain { ", parity in each row" } else { "" };
-        let (handles, slc) = (warm_state::words_of_handles(*placement), warm_state::words_of_slc(*slc));
-        format!(
-            ", superblocks {:?}{parity}{handles}{slc}",
-            (unit_pages, flash_page_units, pages_per_cell, fresh, collection.target, ssd.channel)
-        )
-    });
-    format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {:?}{}", scenario.seed, ssd.ftl(), superblock.unwrap_or_default())
+    // A unit of superblocks has several pages, which decides what a page of the workload writes.
+    let unit_pages = ssd.superblock.as_ref().map(|superblock| superblock.unit_pages);
+    format!("{overwrites} overwrites {pattern:?}, seed {}, {array:?}, {unit_pages:?}, {:?}", scenario.seed, ssd.space())
 }
 
 /// The keys under which the members' states are kept.
@@ -230,7 +202,9 @@ pub fn warm_array(scenario: &Scenario, shared: &SharedWarmUps, observer: &mut dy
         let progress = Progress { phase: Phase::WarmUp, fraction: Some(fraction), requests: 0, simulated_ns: 0 };
         if observer.progress(&progress) { Ok(()) } else { Err(RunError::Interrupted) }
     };
-    let filled = Array::new_while(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
+    let setup =
+        Setup { threads: shared.threads(), record_usage: true, record_destages: scenario.metrics.timeline.is_some(), ..Setup::default() };
+    let filled = setup.array_while(&scenario.array, scenario.seed, &mut || go_on(0.0).is_ok());
     let mut array = filled.ok_or(RunError::Interrupted)?;
     if let Some(path) = &scenario.warm_state.load {
         warm_state::load(path, &scenario.array, &mut array)?;
@@ -259,7 +233,7 @@ struct Kept<'a> {
 /// Where the states of `array` are kept, if it takes long enough to make them.
 fn kept<'a>(scenario: &Scenario, shared: &'a SharedWarmUps, array: &mut Array, go_on: GoOn<'_>) -> Result<Option<Kept<'a>>, RunError> {
     let Some(cache) = &shared.cache else { return Ok(None) };
-    let members = array.members_to_warm_up().len();
+    let members = array.untimed().members_to_warm_up().len();
     let pages = scenario.array.ssd.exported_pages() as f64 * members as f64;
     // What is settled in one pass is written once.
     let passes = if scenario.warm_up.pattern == WarmUpPattern::Steady { 1.0 } else { scenario.warm_up.overwrites };
@@ -283,7 +257,7 @@ impl Kept<'_> {
         let loaded = match scenario.warm_up.pattern {
             WarmUpPattern::Random | WarmUpPattern::Steady => {
                 let loaded = AtomicUsize::new(0);
-                let members: Vec<_> = array.members_to_warm_up().iter_mut().zip(&self.keys).collect();
+                let members: Vec<_> = array.untimed().members_to_warm_up().iter_mut().zip(&self.keys).collect();
                 threads::for_each(members, threads, go_on, |(member, key), go_on| {
                     if self.load(scenario, key, member, notes) {
                         loaded.fetch_add(1, Ordering::Relaxed);
@@ -296,13 +270,13 @@ impl Kept<'_> {
             // The members are overwritten together: all of them or none.
             WarmUpPattern::Workload if self.keys.iter().all(|key| self.cache.has(key)) => {
                 let loaded = AtomicUsize::new(0);
-                let members: Vec<_> = array.members_to_warm_up().iter_mut().zip(&self.keys).collect();
+                let members: Vec<_> = array.untimed().members_to_warm_up().iter_mut().zip(&self.keys).collect();
                 threads::for_each(members, threads, go_on, |(member, key), _| {
                     loaded.fetch_add(usize::from(self.load(scenario, key, member, notes)), Ordering::Relaxed);
                 })?;
                 let loaded = loaded.into_inner();
                 if loaded < self.keys.len() {
-                    array.members_to_warm_up().iter_mut().for_each(|member| fill(scenario, member));
+                    array.untimed().members_to_warm_up().iter_mut().for_each(|member| fill(scenario, member));
                     self.make_by_workload(scenario, array, threads, notes, stop, go_on)?;
                     0
                 } else {
@@ -339,7 +313,7 @@ impl Kept<'_> {
         go_on: GoOn<'_>,
     ) -> Result<(), RunError> {
         warm_up(array, scenario, threads, stop, go_on)?;
-        let members: Vec<_> = array.members_to_warm_up().iter().zip(&self.keys).collect();
+        let members: Vec<_> = array.untimed().members_to_warm_up().iter().zip(&self.keys).collect();
         threads::for_each(members, threads, go_on, |(member, key), _| self.save(key, member, notes))
     }
 
@@ -372,11 +346,8 @@ fn say(notes: &Mutex<Vec<String>>, note: String) {
 }
 
 fn fill(scenario: &Scenario, member: &mut Ssd) {
-    if let (Some(media), Some(superblock)) = (member.media_mut(), &scenario.array.ssd.superblock) {
-        return media.refill(superblock.fresh);
-    }
     let number = member.member().0;
-    *member.ftl_mut() = Ftl::filled(&scenario.array.ssd.ftl(), scenario.seed, number);
+    member.space_mut().refill(&scenario.array.ssd.space(), scenario.seed, number);
 }
 
 /// Warms up a member by itself; says whether it came to the end.
@@ -395,7 +366,7 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
     let (params, seed, overwrites) = (&scenario.array, scenario.seed, scenario.warm_up.overwrites);
     match scenario.warm_up.pattern {
         WarmUpPattern::Random | WarmUpPattern::Steady => {
-            let members = array.members_to_warm_up().iter_mut().collect();
+            let members = array.untimed().members_to_warm_up().iter_mut().collect();
             threads::for_each(members, threads, go_on, |member: &mut Ssd, go_on| {
                 warm_up_member(scenario, member, go_on);
             })
@@ -406,7 +377,7 @@ fn warm_up(array: &mut Array, scenario: &Scenario, threads: usize, stop: &Stop, 
             let open =
                 |pass: u64| workload::open_until(&untimed, flashraid_model::rng::mix(seed ^ (pass + 1)), &address_space(params), stop);
             overwrite_by_workload(array, &address_space(params), overwrites, open, go_on)?;
-            array.members_to_warm_up().iter_mut().for_each(Ssd::warm_up_is_over);
+            array.untimed().members_to_warm_up().iter_mut().for_each(Ssd::warm_up_is_over);
             Ok(())
         }
     }

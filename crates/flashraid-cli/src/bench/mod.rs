@@ -8,9 +8,9 @@ use floor::Floor;
 use flashraid::config::{self, Scenario, address_space};
 use flashraid::driver::{Limit, Progress, Watch, simulate};
 use flashraid::run::{RunError, peak_rss_bytes};
-use flashraid_model::array::Array;
+use flashraid_model::array::{Array, Setup};
 use flashraid_model::metrics::{CompletedRequest, MetricsParams};
-use flashraid_model::ssd::MemberCounters;
+use flashraid_model::ssd::{MemberCounters, Shortcuts};
 use flashraid_workload as workload;
 use serde::Serialize;
 use std::thread;
@@ -186,6 +186,14 @@ impl BenchSize {
     };
 }
 
+/// Arrays record what they do in every run.
+const SETUP: Setup = Setup {
+    threads: 1,
+    operations_per_thread: None,
+    record_usage: true,
+    record_destages: false,
+    shortcuts: Shortcuts { immediate: true, collapsed: true },
+};
 /// Threads of `array_threads`, workers of `study`.
 const TWO: usize = 2;
 
@@ -196,19 +204,18 @@ const TWO: usize = 2;
 pub fn run(size: BenchSize, mut report: impl FnMut(&str)) -> Result<BenchReport, RunError> {
     report("warming up the array");
     let scenario = self::scenario(work::ARRAY, &[], size)?;
-    let mut array = Array::new(&scenario.array, scenario.seed);
+    let mut array = Array::new(&scenario.array, scenario.seed, SETUP);
     let warm_up_s = warm(&mut array, &scenario, 1)?;
     let pages = scenario.array.ssd.geometry.physical_pages() * u64::from(scenario.array.members);
-    let resident_bytes: u64 = array.members().iter().map(|m| m.resident_bytes()).sum();
+    let resident_bytes: u64 = array.members().iter().map(|m| m.space().resident_bytes()).sum();
 
     report("warming up the array on two threads");
-    let mut threads_array = Array::new(&scenario.array, scenario.seed);
+    let mut threads_array = Array::new(&scenario.array, scenario.seed, Setup { threads: TWO, ..SETUP });
     let two_threads_s = warm(&mut threads_array, &scenario, TWO)?;
-    threads_array.serve_ahead_by(TWO, None);
     let coordinated = self::scenario(work::ARRAY, work::COORDINATED, size)?;
-    let mut coordinated_array = Array::new(&coordinated.array, coordinated.seed);
-    for (member, warm) in coordinated_array.members_mut().iter_mut().zip(array.members()) {
-        member.ftl_mut().clone_from(warm.ftl());
+    let mut coordinated_array = Array::new(&coordinated.array, coordinated.seed, SETUP);
+    for (member, warm) in coordinated_array.untimed().members().iter_mut().zip(array.members()) {
+        member.space_mut().copy_from(&warm.space());
     }
 
     report("the array");
@@ -286,7 +293,7 @@ fn scenario(text: &str, settings: &[(&str, &str)], size: BenchSize) -> Result<Sc
 /// Warms the members up, on so many threads, and says how many seconds it took.
 fn warm(array: &mut Array, scenario: &Scenario, threads: usize) -> Result<f64, RunError> {
     let begin = Instant::now();
-    let members = array.members_mut();
+    let members = array.untimed().members();
     let share = members.len().div_ceil(threads);
     thread::scope(|scope| {
         let mut shares = members.chunks_mut(share);
@@ -318,7 +325,7 @@ fn timed(array: Array, scenario: &Scenario, requests: u64) -> Result<(f64, Membe
 }
 
 fn warm_and_timed(scenario: &Scenario, requests: u64) -> Result<(f64, MemberCounters), RunError> {
-    let mut array = Array::new(&scenario.array, scenario.seed);
+    let mut array = Array::new(&scenario.array, scenario.seed, SETUP);
     warm(&mut array, scenario, 1)?;
     timed(array, scenario, requests)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use flashraid::study::{Study, StudyPlan};
 use flashraid::{Error, StudyResult};
 use flashraid_report::grid::Grid;
+use flashraid_report::number::counted;
 use flashraid_report::page::{self, Page};
 use flashraid_report::{chart, picture, text};
 
@@ -80,8 +81,9 @@ fn report_shard((index, count): (usize, usize), result: &StudyResult, out: &Path
             "folder": out.display().to_string(),
         })),
         false => files::print(&format!(
-            "shard {index}/{count}: {simulations} simulations are done and kept in {0}\nflashraid merge {0} … puts all shards together\n",
-            out.display()
+            "shard {index}/{count}: {1} done and kept in {0}\nflashraid merge {0} … puts all shards together\n",
+            out.display(),
+            counted(simulations as u64, "simulation")
         )),
     }
 }

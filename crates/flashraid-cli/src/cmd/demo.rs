@@ -35,6 +35,10 @@ const REMEDIES: [(&str, Settings); 7] = [
     ("collection in 0 s", &[("coordination.scheme", "ideal")]),
 ];
 
+/// Meaning of the remedies' names.
+const ABOUT: &str = "Preemption: requests go first between the steps of a collection. Reactive, proactive: the SSDs collect together. WA: \
+                     write amplification.";
+
 /// Over the configuration with `--quick`: an eighth of the dies and of the blocks, a tenth of the requests.
 const QUICK: Settings =
     &[("ssd.geometry.dies", "8"), ("ssd.geometry.blocks", "64"), ("workload.requests", "2000"), ("workload.address.footprint", "0.4")];
@@ -52,7 +56,7 @@ struct Case {
 }
 
 const CASES: [Case; 2] = [
-    Case { name: "as in the paper", about: "As in the paper: load on a part of the array", settings: &[], pictures: "" },
+    Case { name: "as in the paper", about: "As in the GGC paper: all requests go to a small part", settings: &[], pictures: "" },
     Case {
         name: "all of it in use",
         about: "The same array, all of it in use",
@@ -109,8 +113,13 @@ fn shown(parts: &[Grid], out: &Path, arguments: &DemoArgs) -> String {
     let report = &parts[0].points[0].reports[0];
     let figure = |pointer: &str| report.pointer(pointer).and_then(serde_json::Value::as_f64).unwrap_or(0.0);
     let (rate, length) = (number::three_digits(figure("/iops/all")), number::duration_us(figure("/simulated_ns") / 1e3));
-    let mut text =
-        line(&format!("8 SSDs as RAID-0, write-heavy HPC load, {rate} requests/s: what does each remedy change? One seed, {length}."), "");
+    let mut text = line(
+        &format!(
+            "8 SSDs as RAID-0, write-heavy HPC load, {rate} requests/s: what does each remedy against garbage collection change? One seed, {length} simulated."
+        ),
+        "",
+    );
+    text += &line(ABOUT, "");
     if arguments.quick {
         text += &line("A quick look: smaller SSDs, fewer requests, other figures than the full size's.", "");
     }
@@ -118,7 +127,7 @@ fn shown(parts: &[Grid], out: &Path, arguments: &DemoArgs) -> String {
         let amplification = grid.points[0].figure("/flash/write_amplification");
         let amplification = amplification.and_then(|values| values.first().copied()).map_or("–".to_owned(), number::three_digits);
         text += "\n";
-        text += &format!("{letter}  {}; write amplification {amplification}\n", case.about);
+        text += &format!("{letter}  {}; WA {amplification}\n", case.about);
         text += &text::compact(&grid.summary_with_bars(width));
         for sentence in grid.conclusions() {
             text += &line(&format!("⇒ {sentence}"), "  ");
@@ -128,13 +137,12 @@ fn shown(parts: &[Grid], out: &Path, arguments: &DemoArgs) -> String {
         }
     }
     let is_marked = parts.iter().any(|grid| !grid.doubts().is_empty());
-    let marks = if is_marked { "; ! not steady: another length of the run gives other figures" } else { "" };
+    let marks = if is_marked { "; ! not steady: a longer run gives other figures" } else { "" };
     text += "\n";
     text += &line(&format!("{}{marks}", parts[0].summary_legend()), "");
     let folder = out.display();
     text + &format!(
-        "Pictures  {folder}/report.html (both parts)\n\
-         Figures   flashraid demo --tables, {folder}/points.csv\n\
+        "Pictures  {folder}/report.html   All figures  flashraid demo --tables\n\
          Next      flashraid run TRACE --ssd nvme-tlc-read | flashraid init array.toml\n"
     )
 }

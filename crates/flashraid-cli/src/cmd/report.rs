@@ -1,14 +1,17 @@
-//! `flashraid report`: one page of results that are there.
+//! `flashraid report`: results that are there, on the terminal and as one page.
 
 use std::path::Path;
 
 use flashraid_report::page::Page;
-use flashraid_report::{picture, results};
+use flashraid_report::results::{self, BESIDE, Found, Named};
+use flashraid_report::{picture, text};
 
 use crate::args::{DEFAULT_OUT, ReportArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files;
 use crate::out_folder::{OutFolder, all_or_nothing};
+
+use super::{compare, reproduce, run as one_run};
 
 /// Runs the command.
 pub fn run(arguments: &ReportArgs) -> Outcome {
@@ -26,6 +29,27 @@ pub fn run(arguments: &ReportArgs) -> Outcome {
             _ => Ok(()),
         }
     })?;
-    let headlines: String = parts.iter().filter_map(|part| part.headline.as_ref()).map(|headline| format!("{headline}\n")).collect();
-    files::print(&format!("{headlines}written: {}\n", out.path().join("report.html").display()))
+    let written = format!("written: {}; --tables prints all tables", out.path().join("report.html").display());
+    files::print(&format!("{}{written}\n", shown(&results, arguments.tables)))
+}
+
+/// Prints as the commands did that made the results; runs beside each other come first, if there are several.
+fn shown(results: &[Named], tables: bool) -> String {
+    let beside = results::side_by_side(results).map(|(grid, differences)| {
+        let differences = differences.map_or(String::new(), |sheet| format!("{}\n{}", sheet.title, text::compact(&sheet)));
+        (BESIDE, format!("{}{differences}", compare::shown(&grid, None, tables)))
+    });
+    let each = results.iter().map(|result| {
+        let text = match &result.found {
+            Found::Run { report, .. } => one_run::shown(report, tables),
+            Found::Grid(grid) => compare::shown(grid, None, tables),
+            Found::Reproduction(document) => reproduce::shown(document, tables),
+        };
+        (result.name.as_str(), text)
+    });
+    let all: Vec<(&str, String)> = beside.into_iter().chain(each).collect();
+    match all.as_slice() {
+        [(_, only)] => only.clone(),
+        several => several.iter().map(|(name, text)| format!("{name}\n{text}\n")).collect(),
+    }
 }

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use flashraid::config;
+use flashraid::Stop;
+use flashraid::config::{self, Scenario};
 use flashraid::content::Contents;
-use flashraid::study::{Setting, Simulated, Store, run_all};
+use flashraid::duration::Estimates;
+use flashraid::study::{Means, Setting, Simulated, Store, default_workers, run_all};
 use flashraid_experiments::ledger::{self, Origin};
 use flashraid_experiments::{Evaluation, Figure, Point, Results, Size, figures};
 use flashraid_workload::catalogue;
@@ -15,18 +17,18 @@ use crate::args::{DEFAULT_OUT, ReproduceArgs};
 use crate::failure::{Failure, Outcome};
 use crate::machine::means;
 use crate::out_folder::all_or_nothing;
-use crate::output::narrow::narrow;
+use crate::output::narrow::{columns, narrow};
 use crate::output::{json, reproduction};
 use crate::progress::Board;
 use crate::{files, interrupt, scenario};
 use flashraid_report::chart::{self, Chart};
 use flashraid_report::page::{Page, Part};
-use flashraid_report::{picture, text};
+use flashraid_report::{claims, picture, results, text};
 
 /// Runs the command.
 pub fn run(arguments: &ReproduceArgs) -> Outcome {
     let chosen = match arguments.figures.as_slice() {
-        [only] if only == "list" => return list(arguments.json),
+        [only] if only == "list" => return list(arguments),
         ids => choose(ids)?,
     };
     let size = if arguments.quick { Size::Quick } else { Size::Full };
@@ -66,15 +68,50 @@ pub fn run(arguments: &ReproduceArgs) -> Outcome {
     write(&evaluated, curves, &origin, &document, &out)?;
     match arguments.json {
         true => json::print(&document),
-        false => files::print(&format!("{}{}\n", text::render(&narrow(reproduction::sheets(&evaluated))), summary(&evaluated, &out))),
+        false => {
+            let written = format!(
+                "written: {}/report.html, reproduction.md, *.svg, {{rows,charts}}.{{csv,parquet}}; --tables prints all tables",
+                out.display()
+            );
+            files::print(&format!("{}{}\n", shown(&document, arguments.tables), text::wrap(&written, columns(), "  ")))
+        }
     }
 }
 
-fn list(as_json: bool) -> Outcome {
-    match as_json {
-        true => json::print(&reproduction::list_document(&figures())),
-        false => files::print(&text::render(&[reproduction::list(&figures())])),
+/// A reproduction on standard output: one table of its claims, the sentence about them, and with `tables` every value.
+pub fn shown(document: &Value, tables: bool) -> String {
+    let sheet = claims::summary(document);
+    let sentence = text::wrap(&format!("⇒ {}", claims::conclusion(document)), columns(), "  ");
+    let details = || std::iter::once(claims::values(document)).chain(claims::rows(document)).collect();
+    let more = if tables { format!("\n{}", text::render(&narrow(details()))) } else { String::new() };
+    format!("{}\n{}{sentence}\n{more}", sheet.title, text::compact(&sheet))
+}
+
+fn list(arguments: &ReproduceArgs) -> Outcome {
+    let figures = figures();
+    let size = if arguments.quick { Size::Quick } else { Size::Full };
+    let mut estimates = Estimates::default();
+    let seconds: Vec<f64> = figures.iter().map(|figure| seconds(figure, size, arguments, &mut estimates)).collect::<Outcome<_>>()?;
+    match arguments.json {
+        true => json::print(&reproduction::list_document(&figures, &seconds)),
+        false => files::print(&text::render(&[reproduction::list(&figures, &seconds)])),
     }
+}
+
+/// About how many seconds the simulations of a figure take, without those that check its claims with other settings.
+fn seconds(figure: &Figure, size: Size, arguments: &ReproduceArgs, estimates: &mut Estimates) -> Outcome<f64> {
+    let scenario = |point: &Point| {
+        let scenario = config::from_str(&point.name, point.text, &point.settings(size, &[]), Some(arguments.seed));
+        Ok((scenario.map_err(|problems| scenario::refuse(&problems))?, arguments.seeds.unwrap_or(point.seeds(size))))
+    };
+    let points = figure.points.iter().map(scenario).collect::<Outcome<Vec<(Scenario, u64)>>>()?;
+    let means = Means { workers: arguments.jobs.map_or_else(default_workers, usize::from), threads: 1, cache: None };
+    let of_seed = |seed: u64| {
+        let simulations: Vec<&Scenario> = points.iter().filter(|(_, seeds)| *seeds > seed).map(|(scenario, _)| scenario).collect();
+        estimates.of_all(&simulations, &means, &Stop::default()).total()
+    };
+    let most = points.iter().map(|(_, seeds)| *seeds).max().unwrap_or(0);
+    Ok((0..most).map(of_seed).sum())
 }
 
 /// The figures of these names; a paper's name means all of its figures.
@@ -204,32 +241,19 @@ impl<'a> Plan<'a> {
 }
 
 fn write(evaluated: &[(Figure, Evaluation)], curves: Vec<Vec<Chart>>, origin: &Origin, document: &Value, out: &Path) -> Outcome {
-    let (summary, details) = (reproduction::sheets(evaluated), reproduction::row_sheets(evaluated));
     let charts = reproduction::charts(evaluated, curves);
     let charts_table = chart::table(&charts);
     let title = "The papers reproduced";
-    let part = Part {
-        title: title.to_owned(),
-        headline: Some(ledger::tally(evaluated.iter().flat_map(|(_, evaluation)| &evaluation.claims))),
-        facts: vec![format!("run on {} with seeds from {} on", origin.date, origin.first_seed)],
-        summary,
-        details,
-        charts,
-        ..Part::default()
-    };
+    let facts = vec![format!("run on {} with seeds from {} on", origin.date, origin.first_seed)];
+    let part = Part { facts, charts, ..results::of_reproduction(title, document) };
     all_or_nothing(out, || {
         files::write(&out.join("reproduction.json"), json::text(document).as_bytes())?;
-        files::write(&out.join("reproduction.md"), ledger::markdown(evaluated, origin).as_bytes())?;
+        files::write(&out.join("reproduction.md"), ledger::markdown(evaluated, origin, &claims::tally(document)).as_bytes())?;
         reproduction::table(evaluated).write(out, "rows")?;
         charts_table.write(out, "charts")?;
         files::write(&out.join("report.html"), Page { title, parts: std::slice::from_ref(&part) }.html().as_bytes())?;
         Ok(picture::write(&part.charts, out)?)
     })
-}
-
-fn summary(evaluated: &[(Figure, Evaluation)], out: &Path) -> String {
-    let tally = ledger::tally(evaluated.iter().flat_map(|(_, evaluation)| &evaluation.claims));
-    format!("{tally}; written to {}", out.display())
 }
 
 /// The day by the system's clock (UTC), as `2026-11-21`.

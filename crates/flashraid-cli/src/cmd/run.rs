@@ -4,14 +4,15 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use flashraid::Report;
 use flashraid::study::Setting;
+use flashraid::{Report, Stop};
 use flashraid_workload::units::Duration;
 use serde_json::Value;
 
 use crate::args::{OutputFormat, RunArgs};
 use crate::failure::{Failure, Outcome};
 use crate::files;
+use crate::interrupt;
 use crate::machine::{self, means};
 use crate::out_folder::{OutFolder, all_or_nothing};
 use crate::output::json;
@@ -40,7 +41,7 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     if arguments.check {
         simulation = simulation.verify();
     }
-    // What is wrong is said before there are files.
+    // What is wrong is said before there are files, and what was found is not looked for again.
     let scenario = simulation.scenario()?;
     if arguments.timeline.is_some() && arguments.out.is_none() && arguments.form() != OutputFormat::Json {
         return Err(Failure::Input(
@@ -48,8 +49,10 @@ pub fn run(arguments: &RunArgs) -> Outcome {
         ));
     }
     let means = means(arguments.machine, &[&scenario], None)?;
-    machine::announce(&[&scenario], &means, arguments.machine.quiet)?;
-    simulation = simulation.threads(means.threads).warm_cache(means.cache);
+    interrupt::stop_at_next_step()?;
+    let checked = simulation.check_until(&Stop::when(interrupt::requested))?;
+    machine::announce_seconds(checked.seconds.map(|seconds| seconds.on_threads(means.threads)), 1, &means, arguments.machine.quiet);
+    simulation = simulation.checked(checked).threads(means.threads).warm_cache(means.cache);
     let config = json::document(&scenario.config)?;
     let out = arguments.out.as_deref().map(|out| OutFolder::claim(out, Some(arguments.force))).transpose()?;
     let mut requests = out.as_ref().map(|out| RequestFiles::begin(out.path(), &Metadata::of(&config))).transpose()?;
@@ -95,8 +98,8 @@ pub fn run(arguments: &RunArgs) -> Outcome {
     }
 }
 
-/// A run on standard output: the summary, what is to be said of it, and with `tables` everything else.
-fn shown(report: &Report, all: bool) -> String {
+/// A run on standard output: the summary, what is to be said of it, and with `all` every table.
+pub fn shown(report: &Report, all: bool) -> String {
     let width = columns();
     let sheet = tables::summary(report);
     let lines = |lines: &[String]| -> String { lines.iter().map(|line| text::wrap(line, width, "  ") + "\n").collect() };
@@ -105,7 +108,7 @@ fn shown(report: &Report, all: bool) -> String {
         "{}{}{}{more}",
         lines(std::slice::from_ref(&sheet.title)),
         text::compact(&sheet),
-        lines(&[vec![tables::facts(report)], tables::notes(report)].concat())
+        lines(&[vec![tables::facts(report)], tables::notes(report, all)].concat())
     )
 }
 

@@ -1,15 +1,15 @@
 //! The papers' claims and our results as tables, charts and the document of `reproduce --json`.
 
+use flashraid::duration;
 use flashraid_experiments::ledger::Origin;
-use flashraid_experiments::{Claim, Curves, Evaluation, Figure, Size, Verdict};
+use flashraid_experiments::{Claim, Curves, Evaluation, Figure, Size};
 use serde_json::{Value, json};
 
 use super::json::document as to_json;
 use crate::failure::Outcome;
 use flashraid_report::chart::{Axis, BarSeries, Bars, Chart, Content, bandwidth, bandwidth_density, distribution, of_points, timeline};
 use flashraid_report::data::Table;
-use flashraid_report::number::three_digits;
-use flashraid_report::sheet::{Cell, Sheet, Tone};
+use flashraid_report::sheet::Sheet;
 use flashraid_report::text::wrap;
 
 /// A figure with what came out of it.
@@ -31,11 +31,18 @@ pub fn document(evaluated: &Evaluated, origin: &Origin) -> Outcome<Value> {
     }))
 }
 
-/// The document of `reproduce list --json`.
-pub fn list_document(figures: &[Figure]) -> Value {
-    let figure =
-        |figure: &Figure| json!({ "id": figure.id, "title": figure.title, "points": figure.points.len(), "claims": claims_of(figure) });
-    json!({ "figures": figures.iter().map(figure).collect::<Vec<_>>() })
+/// The document of `reproduce list --json`; `seconds` has about how long each figure takes.
+pub fn list_document(figures: &[Figure], seconds: &[f64]) -> Value {
+    let figure = |(figure, seconds): (&Figure, &f64)| {
+        json!({
+            "id": figure.id,
+            "title": figure.title,
+            "points": figure.points.len(),
+            "claims": claims_of(figure),
+            "seconds_about": seconds,
+        })
+    };
+    json!({ "figures": figures.iter().zip(seconds).map(figure).collect::<Vec<_>>() })
 }
 
 fn claims_of(figure: &Figure) -> Vec<String> {
@@ -43,87 +50,23 @@ fn claims_of(figure: &Figure) -> Vec<String> {
 }
 
 /// Titles of this width leave room for the other columns on a terminal of 80.
-const TITLE_WIDTH: usize = 40;
+const TITLE_WIDTH: usize = 28;
 
-/// What can be reproduced.
-pub fn list(figures: &[Figure]) -> Sheet {
-    let mut sheet = Sheet { label_columns: 2, ..Sheet::new("Figures and tables", &["id", "title", "points", "claims"]) };
-    let row = |figure: &Figure| {
+/// Lists the figures that can be reproduced; `seconds` has about how long each takes.
+pub fn list(figures: &[Figure], seconds: &[f64]) -> Sheet {
+    let mut sheet = Sheet { label_columns: 2, ..Sheet::new("Figures and tables", &["id", "title", "points", "claims", "takes"]) };
+    let row = |(figure, seconds): (&Figure, &f64)| {
         let counts = [figure.points.len(), claims_of(figure).len()];
-        vec![figure.id.into(), wrap(figure.title, TITLE_WIDTH, "").into(), counts[0].to_string().into(), counts[1].to_string().into()]
+        let [points, claims] = counts.map(|count| count.to_string());
+        vec![figure.id.into(), wrap(figure.title, TITLE_WIDTH, "").into(), points.into(), claims.into(), duration::about(*seconds).into()]
     };
-    sheet.rows = figures.iter().map(row).collect();
+    sheet.rows = figures.iter().zip(seconds).map(row).collect();
     sheet
 }
 
-/// The claims with their verdicts.
-pub fn sheets(evaluated: &Evaluated) -> Vec<Sheet> {
-    let mut sheet = Sheet { label_columns: 2, ..Sheet::new("Claims", &["claim", "", "paper", "measured", "verdict"]) };
-    for claim in evaluated.iter().flat_map(|(_, evaluation)| &evaluation.claims) {
-        let shown = |value: Option<f64>| value.map_or("–".to_owned(), three_digits);
-        for (index, part) in claim.parts.iter().enumerate() {
-            let id = if index == 0 { claim.id.as_str() } else { "" };
-            let verdict = if index == 0 { verdict(claim) } else { "".into() };
-            let measured = match part.ci95 {
-                Some(half_width) => format!("{} ±{}", shown(part.measured), three_digits(half_width)),
-                None => shown(part.measured),
-            };
-            sheet.rows.push(vec![id.into(), part_name(claim, &part.name).into(), shown(part.paper).into(), measured.into(), verdict]);
-        }
-        if claim.parts.is_empty() {
-            sheet.rows.push(vec![claim.id.as_str().into(), "not measured".into(), "–".into(), "–".into(), verdict(claim)]);
-        }
-    }
-    vec![sheet]
-}
-
-fn part_name(claim: &Claim, part: &str) -> String {
-    match (part, claim.unit.as_str()) {
-        ("", unit) => unit.to_owned(),
-        (part, "") => part.to_owned(),
-        (part, unit) => format!("{part}, {unit}"),
-    }
-}
-
-fn verdict(claim: &Claim) -> Cell {
-    let tone = match claim.verdict {
-        Verdict::Agrees => Tone::Better,
-        Verdict::Direction => Tone::Plain,
-        Verdict::Differs | Verdict::Unstable => Tone::Worse,
-    };
-    Cell { text: claim.verdict.name().to_owned(), tone }
-}
-
-/// The columns that tables and the file of rows show.
+/// The columns of the file of rows.
 const COLUMNS: [&str; 8] =
     ["mean_ms", "stddev_ms", "p99_ms", "max_ms", "bandwidth_mb_s", "bandwidth_stddev_mb_s", "erases", "write_amplification"];
-
-/// The same in tables, with what they are measured in below.
-const HEADER: [&str; 9] = [
-    "point",
-    "mean\nms",
-    "deviation\nms",
-    "p99\nms",
-    "max\nms",
-    "bandwidth\nMB/s",
-    "its deviation\nMB/s",
-    "erases",
-    "write\namplification",
-];
-
-/// The measured values of every figure.
-pub fn row_sheets(evaluated: &Evaluated) -> Vec<Sheet> {
-    let sheet = |(figure, evaluation): &(Figure, Evaluation)| {
-        let mut sheet = Sheet::new(format!("{}: {}", figure.id, figure.title), &HEADER);
-        let cell = |value: &Value| value.as_f64().map_or("–".to_owned(), three_digits).into();
-        let row = |row: &flashraid_experiments::Row| {
-            std::iter::once(Cell::from(row.point.as_str())).chain(COLUMNS.map(|name| cell(&row.values[name]))).collect()
-        };
-        sheet.rows = evaluation.rows.iter().map(row).collect();
-        sheet
-    };
-    evaluated.iter().filter(|(_, evaluation)| !evaluation.rows.is_empty()).map(sheet).collect()
-}
 
 /// All rows of all figures.
 pub fn table(evaluated: &Evaluated) -> Table {

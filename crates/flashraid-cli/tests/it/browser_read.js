@@ -77,6 +77,8 @@
     for (const index of [...new Set([0, Math.floor(last / 3), Math.floor(last / 2), last])]) readings.push(await at(index));
     const seen = {
       id: section.id, title: section.querySelector("h2").textContent, data: u.data, readings,
+      doubts: [...section.querySelectorAll("p.doubt")].map((text) => text.textContent),
+      titles: [...section.querySelectorAll(".legend button")].map((button) => button.title),
       names: [...section.querySelectorAll(".legend .name")].map((name) => name.textContent),
       labels: u.axes.map((axis) => axis.label), positions: u.data[0].map((x) => u.valToPos(x, "x")),
       heights: u.data.slice(1).map((column) => column.map((y) => (y == null ? null : u.valToPos(y, "y")))),

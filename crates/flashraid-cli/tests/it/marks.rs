@@ -145,10 +145,33 @@ fn expect_ticks(plot: &Plot, read: &mut Marks) {
     }
 }
 
-/// A name as legends show it.
+/// Returns true if a name of a chart stands for a yardstick.
+pub fn is_yardstick(content: &Value, name: &str) -> bool {
+    content["yardsticks"].as_array().into_iter().flatten().any(|yardstick| yardstick == name)
+}
+
+/// The symbols of doubt about a value of a line or series.
+pub fn doubt(series: &Value, index: usize) -> &str {
+    match series["doubts"].as_array().map_or(&[][..], Vec::as_slice) {
+        [all] => all.as_str().unwrap(),
+        each => each.get(index).map_or("", |text| text.as_str().unwrap()),
+    }
+}
+
+/// A name as legends show it: with what it stands for, and with the symbols of its values.
 pub fn shown_name(content: &Value, name: &str) -> String {
-    let is_yardstick = content["yardsticks"].as_array().into_iter().flatten().any(|yardstick| yardstick == name);
-    if is_yardstick { format!("{name} (yardstick)") } else { name.to_owned() }
+    let series = content["series"].as_array().into_iter().flatten();
+    let group = content["groups"].as_array().into_iter().flatten().position(|group| group == name).filter(|_| content["by_group"] == true);
+    let texts: String = match group {
+        Some(group) => series.map(|series| doubt(series, group)).collect(),
+        None => series
+            .filter(|series| series["name"] == name)
+            .flat_map(|series| series["doubts"].as_array().into_iter().flatten().filter_map(Value::as_str))
+            .collect(),
+    };
+    let symbols: String = "∅✗!?≈".chars().filter(|symbol| texts.contains(*symbol)).collect();
+    let yardstick = if is_yardstick(content, name) { " (yardstick)" } else { "" };
+    format!("{name}{yardstick} {symbols}").trim_end().to_owned()
 }
 
 /// What an entry of the legend draws.
@@ -165,7 +188,7 @@ fn drawn(plot: &Plot, index: usize, name: &str) -> Drawn {
     let runs: Vec<Vec<(usize, usize)>> = serde_json::from_value(entry["runs"].clone()).unwrap();
     let content = &plot.chart["content"];
     // Most of a hollow dot is the ground, and groups that are compared have no entries.
-    let is_hollow = content["kind"] == "bars" && shown_name(content, name) != name;
+    let is_hollow = content["kind"] == "bars" && is_yardstick(content, name);
     if runs.iter().any(|runs| !runs.is_empty()) && content["by_group"] != true && !is_hollow {
         let swatch = entry["swatch"].as_str().unwrap();
         let swatch: Vec<f64> = swatch.split(['(', ',', ')']).filter_map(|part| part.trim().parse().ok()).collect();

@@ -120,8 +120,62 @@ fn what_a_comparison_draws_is_what_its_document_says() {
     }
     drop(faults);
     assert!(measured > 30, "only {measured} bars were high enough to be measured");
-    for kind in ["line", "point", "level", "tick", "dot", "interval of a dot", "interval of a bar", "interval of a point"] {
+    for kind in ["line", "point", "tick", "dot", "interval of a dot", "interval of a bar", "interval of a point"] {
         assert!(marks.contains_key(kind) && in_pictures.contains_key(kind), "no {kind} was read: {marks:?}, in pictures {in_pictures:?}");
+    }
+}
+
+#[test]
+fn doubtful_points_are_marked_where_they_are_drawn() {
+    let place = Place::new();
+    let flooded = ["--vary", "workload.arrivals.mean_gap=100us,500us,20ms", "--vary", "ssd.gc.victim=greedy,fifo"];
+    let remedies = ["--set", "workload.arrivals.mean_gap=100us", "--vary", "coordination.scheme=local,reactive-inclusive,ideal"];
+    let (mut marks, mut in_pictures, mut tips) = (Marks::new(), Marks::new(), 0);
+    let mut faults = Faults::default();
+    for (out, vary) in [("gaps", &flooded[..]), ("remedies", &remedies)] {
+        let document =
+            place.run_json(&[&["compare", "small.toml", "--json", "--out", out, "--set", "workload.requests=1500"][..], vary].concat());
+        let is_doubtful = |point: &Value| point["report"]["verdict"]["marks"].as_array().unwrap().iter().any(|mark| mark == "not steady");
+        let points = document["points"].as_array().unwrap();
+        assert!(points.iter().any(is_doubtful), "{out}: a point is not steady");
+        let Some(probe) = visit_with(&place, &format!("{out}/report.html"), LOOKS[0], READ) else { return };
+        for chart in charts(&probe) {
+            faults.check(|| expect_same_in_picture(chart, out, &mut in_pictures));
+            faults.check(|| expect_marks(chart, out, &mut marks));
+            let explanations: Vec<&str> = chart["doubts"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+            assert!(
+                explanations.iter().any(|text| text.starts_with("! The run was not steady")),
+                "{out} {}: {explanations:?}",
+                chart["id"]
+            );
+            // An entry of the legend says what its symbol means, and so does what the cursor reads.
+            for (name, title) in chart["names"].as_array().unwrap().iter().zip(chart["titles"].as_array().unwrap()) {
+                assert_eq!(
+                    name.as_str().unwrap().contains(" !"),
+                    title.as_str().unwrap().contains("! The run was not steady"),
+                    "{out} {name} {title}"
+                );
+            }
+            for reading in chart["readings"].as_array().unwrap() {
+                let has_symbol = reading[1].as_array().unwrap().iter().any(|text| text.as_str().unwrap().contains(" !"));
+                let Some(tip) = reading[2].as_str() else { continue };
+                assert_eq!(has_symbol, tip.contains("! The run was not steady"), "{out} {}: {tip}", chart["id"]);
+                tips += usize::from(has_symbol);
+            }
+        }
+        if out == "remedies" {
+            let groups = |probe: &Value| -> Vec<bool> {
+                let means = charts(probe).iter().find(|chart| chart["id"] == "mean-response").unwrap();
+                let doubts = means["content"]["series"][0]["doubts"].as_array().unwrap();
+                doubts.iter().map(|doubt| doubt.as_str().unwrap().contains('!')).collect()
+            };
+            assert_eq!(groups(&probe), points.iter().map(is_doubtful).collect::<Vec<_>>());
+        }
+    }
+    drop(faults);
+    assert!(tips > 3, "{tips} tips of doubtful values were read");
+    for kind in ["doubtful point", "doubtful dot", "explanation"] {
+        assert!(in_pictures.contains_key(kind), "no {kind} was read: {in_pictures:?}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::marks::{Marks, shown_name};
+use crate::marks::{Marks, doubt, is_yardstick, shown_name};
 
 /// The colours of names, then the greys of yardsticks.
 const PALETTE: [&str; 14] = [
@@ -15,8 +15,33 @@ const PALETTE: [&str; 14] = [
 /// The colour of a line, bar or group, and the attribute that has it: yardsticks have outlines instead of surfaces.
 fn look(content: &Value, index: usize, name: &Value) -> (&'static str, String) {
     let colour = PALETTE[content["look"]["colours"][index].as_u64().unwrap() as usize];
-    let is_hollow = content["yardsticks"].as_array().into_iter().flatten().any(|yardstick| yardstick == name);
+    let is_hollow = is_yardstick(content, name.as_str().unwrap());
     (colour, format!("{}=\"{colour}\"", if is_hollow { "stroke" } else { "fill" }))
+}
+
+/// The middles of the diamonds of this look, which stand for doubtful values.
+fn diamonds(picture: &str, surface: &str) -> Vec<(f64, f64)> {
+    let is_hollow = surface.starts_with("stroke");
+    let corners = |element: &str| -> Path {
+        let pair = |pair: &str| pair.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap();
+        attribute(element, "points").unwrap().split_whitespace().map(pair).collect()
+    };
+    let shapes = elements(picture, if is_hollow { "polyline" } else { "polygon" }, surface).into_iter().map(corners);
+    let is_diamond = |corners: &Path| corners.len() == 5 && corners[0] == corners[4] && corners[0].0 == corners[2].0;
+    shapes.filter(is_diamond).map(|corners| (corners[0].0, corners[1].1)).collect()
+}
+
+/// Symbols of doubt are explained below the picture.
+fn expect_explained(content: &Value, texts: &[Text], about: &str, read: &mut Marks) {
+    let series = content["series"].as_array().unwrap().iter();
+    let symbols: String = series.flat_map(|series| series["doubts"].as_array().into_iter().flatten().filter_map(Value::as_str)).collect();
+    for symbol in "∅✗!?≈".chars().filter(|symbol| symbols.contains(*symbol)) {
+        assert!(
+            texts.iter().any(|text| text.text.starts_with(&format!("{symbol} ")) && text.text.ends_with('.')),
+            "{about}: {symbol} is not explained"
+        );
+        count(read, "explanation", 1);
+    }
 }
 
 /// An attribute of an element.
@@ -164,10 +189,14 @@ fn expect_lines(content: &Value, picture: &str, about: &str, read: &mut Marks) {
         }
         count(read, "line", 1);
         if content["look"]["marked"] == true {
-            let circles = elements(picture, "circle", &surface);
-            assert_eq!(circles.len(), wanted.len(), "{about}: marks of {}", line["name"]);
-            for ((x, y), circle) in wanted.iter().zip(circles) {
-                let pixel = (number(circle, "cx"), number(circle, "cy"));
+            let mut circles = elements(picture, "circle", &surface).into_iter().map(|circle| (number(circle, "cx"), number(circle, "cy")));
+            let mut doubtful = diamonds(picture, &surface).into_iter();
+            assert_eq!(circles.len() + doubtful.len(), wanted.len(), "{about}: marks of {}", line["name"]);
+            for (point, (x, y)) in wanted.iter().enumerate() {
+                let is_doubtful = !doubt(line, point).is_empty();
+                count(read, "doubtful point", usize::from(is_doubtful));
+                let pixel = if is_doubtful { doubtful.next() } else { circles.next() };
+                let pixel = pixel.unwrap_or_else(|| panic!("{about} {}: no mark of another kind", line["name"]));
                 assert!(same(pixel.0, across.place(*x)) && same(pixel.1, upwards.place(*y)), "{about} {}: {pixel:?}", line["name"]);
                 count(read, "point", 1);
             }
@@ -183,6 +212,7 @@ fn expect_lines(content: &Value, picture: &str, about: &str, read: &mut Marks) {
             count(read, "interval of a point", 1);
         }
     }
+    expect_explained(content, &texts(picture), about, read);
     // Bands reach from the top to the bottom, and are a pixel wide at least.
     let bands = content["bands"].as_array().unwrap();
     for (band, colour) in bands.iter().zip(["#56B4E9", "#E69F00", "#D55E00"]) {
@@ -255,6 +285,7 @@ fn expect_bars(content: &Value, picture: &str, about: &str, read: &mut Marks) {
     let middles: Vec<f64> = texts.iter().filter(|text| text.x == 10.0 && names.contains(&text.text)).map(|text| text.y + 7.0).collect();
     assert_eq!(middles.len(), names.len(), "{about}: names of groups");
     let group_at = |y: f64| (0..middles.len()).min_by(|a, b| (middles[*a] - y).abs().total_cmp(&(middles[*b] - y).abs())).unwrap();
+    expect_explained(content, &texts, about, read);
     let mut below = vec![0.0; names.len()];
     let intervals = polylines(picture, "stroke=\"#282C32\" stroke-width=\"2\"");
     // Marks of the same colour come one after the other.
@@ -265,18 +296,36 @@ fn expect_bars(content: &Value, picture: &str, about: &str, read: &mut Marks) {
             let Some(value) = of_series["values"][group].as_f64() else { continue };
             let named = if by_group { &content["groups"][group] } else { &of_series["name"] };
             let (_, surface) = look(content, if by_group { group } else { index }, named);
-            let next = used.entry(surface.clone()).or_default();
-            let marks = elements(picture, if is_dots { "circle" } else { "rect" }, &surface);
-            let mark = marks.get(*next).unwrap_or_else(|| panic!("{about}: no mark of {named}"));
+            let symbols = doubt(of_series, group);
+            let kind = match (is_dots, symbols) {
+                (true, "") => "circle",
+                (true, _) => "diamond",
+                (false, _) => "rect",
+            };
+            let next = used.entry(format!("{kind} {surface}")).or_default();
             *next += 1;
+            let dots = match kind {
+                "diamond" => diamonds(picture, &surface),
+                _ => elements(picture, "circle", &surface).into_iter().map(|dot| (number(dot, "cx"), number(dot, "cy"))).collect(),
+            };
+            let rectangles = elements(picture, "rect", &surface);
+            let mark = if is_dots {
+                dots.get(*next - 1).map(|dot| format!("{kind} {dot:?}"))
+            } else {
+                rectangles.get(*next - 1).map(|mark| (*mark).to_owned())
+            };
+            let mark = mark.unwrap_or_else(|| panic!("{about}: no {kind} of {named}"));
+            count(read, if is_dots { "doubtful dot" } else { "doubtful bar" }, usize::from(!symbols.is_empty()));
+            let is_pale = mark.contains("opacity=\"0.45\"");
+            assert!(is_dots || is_pale == (!symbols.is_empty() && surface.starts_with("fill")), "{about}: {mark} {symbols}");
             let half = of_series["half_widths"][group].as_f64().filter(|_| !stacked);
             let (middle, right) = if is_dots {
-                let (x, y) = (number(mark, "cx"), number(mark, "cy"));
+                let (x, y) = dots[*next - 1];
                 assert!(same(x, axis.place(value)), "{about}: {mark} is not at {value}");
                 count(read, "dot", 1);
                 (y, x)
             } else {
-                let [left, top, width, height] = ["x", "y", "width", "height"].map(|name| number(mark, name));
+                let [left, top, width, height] = ["x", "y", "width", "height"].map(|name| number(&mark, name));
                 let start = if stacked { below[group] } else { 0.0 };
                 assert!(same(left, axis.place(start)), "{about}: {mark} begins where {start} is not");
                 // Bars side by side begin at the same pixel.
@@ -307,7 +356,9 @@ fn expect_bars(content: &Value, picture: &str, about: &str, read: &mut Marks) {
                 let gap = if is_dots { 9.0 } else { 5.0 };
                 let is_here = |text: &&Text| (text.y + 7.0 - middle).abs() <= 2.5 && (text.x - end - gap).abs() <= 3.0;
                 let text = texts.iter().find(is_here).unwrap_or_else(|| panic!("{about}: no number at the end of {mark}"));
-                let (said, reach) = (text.text.replace(',', "").parse::<f64>().unwrap(), if stacked { below[group] } else { value });
+                let (said, symbols_said) = text.text.split_once(' ').unwrap_or((&text.text, ""));
+                assert_eq!(symbols_said, symbols, "{about}: {mark}");
+                let (said, reach) = (said.replace(',', "").parse::<f64>().unwrap(), if stacked { below[group] } else { value });
                 assert!((said - reach).abs() <= 6e-3 * reach.abs(), "{about}: {said} at {reach}");
                 count(read, "number of a bar", 1);
             }

@@ -23,6 +23,23 @@ fn runs_and_comparisons_make_one_page() {
     assert!(beside.contains("What differs") && beside.contains("array.members") && beside.contains("× is the ratio"), "{beside}");
     assert!(ended.stdout.contains("2 × ggc2014 as RAID-0") && ended.stdout.contains("written: page/report.html"), "{}", ended.stdout);
 
+    // Of one result the terminal says what its own command said, with all tables if they are asked for.
+    // Without where the files are, and what the wall clock decides.
+    let lasting = |text: &str| text.split("written:").next().unwrap().split("\nSimulator\n").next().unwrap().to_owned();
+    for (folder, command) in [
+        ("before", &["run", "small.toml", "--set", "array.members=2", "--quiet"][..]),
+        ("grid", &["compare", "small.toml", "--vary", "ssd.gc.victim=greedy,fifo", "--out", "grid"]),
+    ] {
+        for (index, tables) in [&[][..], &["--tables"]].into_iter().enumerate() {
+            let own = place.run(&[command, tables].concat());
+            let page = format!("{folder}-page-{index}");
+            let again = place.run(&[&["report", folder, "--out", &page], tables].concat());
+            assert_eq!((again.status, own.status), (0, 0), "{}{}", again.stderr, own.stderr);
+            assert_eq!(lasting(&again.stdout), lasting(&own.stdout), "{folder} {tables:?}");
+            assert_eq!(again.stdout.lines().count() > 40, index == 1, "{}", again.stdout);
+        }
+    }
+
     // Of one result the page says what its own page says, and the pictures are the same.
     assert_eq!(place.run(&["report", "before", "--out", "one"]).status, 0);
     let (one, own) = (place.read("one/report.html"), place.read("before/report.html"));

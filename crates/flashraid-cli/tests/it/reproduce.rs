@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::program::{Place, without_wall_clock};
+use crate::start::fits_a_terminal;
 use crate::tables;
 
 #[test]
@@ -20,7 +21,15 @@ fn every_figure_of_the_papers_is_listed() {
     for id in expected {
         assert!(ids.contains(&id.as_str()), "{id} is missing");
     }
+    // About how long each takes; the quick size is the shorter one.
+    let quick = Place::new().run_json(&["reproduce", "list", "--json", "--quick"]);
+    let total = |document: &Value| -> f64 {
+        document["figures"].as_array().unwrap().iter().map(|figure| figure["seconds_about"].as_f64().unwrap()).sum()
+    };
+    assert!(figures.iter().all(|figure| figure["seconds_about"].as_f64().unwrap() > 0.0 || figure["points"] == 0));
+    assert!(total(&document) > 1.5 * total(&quick), "{} {}", total(&document), total(&quick));
     let table = Place::new().run(&["reproduce", "list"]).stdout;
+    assert!(table.lines().nth(2).unwrap().trim_end().ends_with("takes"), "{table}");
     let widest = table.lines().max_by_key(|line| line.chars().count()).unwrap();
     assert!(widest.chars().count() <= 80, "{widest}");
     let words = table.split_whitespace().collect::<Vec<_>>();
@@ -60,6 +69,30 @@ fn a_figure_is_judged_and_kept() {
     assert_eq!((&one["seeds"], &other["seeds"]), (&serde_json::json!([7]), &serde_json::json!([7, 8, 9, 10])));
     assert_eq!(place.files().iter().filter(|name| name.starts_with("one/points/")).count(), 2);
     assert!(one["figures"][0]["claims"][0]["ci95"].is_null());
+}
+
+#[test]
+fn the_terminal_shows_one_table_and_a_sentence() {
+    let place = Place::new();
+    let arguments = ["reproduce", "pgc.poll", "--quick", "--seeds", "1", "--out", "out"];
+    let ended = place.run(&arguments);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    fits_a_terminal(&ended.stdout);
+    let document = place.json("out/reproduction.json");
+    let claim = &document["figures"][0]["claims"][0];
+    let verdict = claim["verdict"].as_str().unwrap();
+    let row = ended.stdout.lines().find(|line| line.starts_with("pgc.poll")).unwrap();
+    let paper = claim["paper"].as_f64().unwrap().to_string();
+    assert!(row.contains(&paper) && row.trim_end().ends_with(verdict), "{row}");
+    let sentence = ended.stdout.lines().find(|line| line.starts_with("⇒ Of 1 claim ")).unwrap();
+    let counts = [("agrees", "1 agrees"), ("direction", "1 holds in direction"), ("differs", "1 differs"), ("unstable", "1 is unstable")];
+    assert!(counts.iter().all(|(name, said)| sentence.contains(said) == (*name == verdict)), "{sentence} {verdict}");
+    // Everything else is asked for, and a report of the folder says the same.
+    let all = place.run(&[&arguments[..], &["--tables"]].concat()).stdout;
+    let before = |text: &str| text.split("written:").next().unwrap().to_owned();
+    assert!(all.starts_with(&before(&ended.stdout)) && all.contains("Values of claims") && all.contains("amplification"), "{all}");
+    let report = place.run(&["report", "out", "--out", "page"]);
+    assert_eq!((report.status, before(&report.stdout)), (0, before(&ended.stdout)), "{}", report.stderr);
 }
 
 #[test]

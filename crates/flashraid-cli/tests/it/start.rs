@@ -59,7 +59,7 @@ fn without_a_command_the_program_prints_its_help() {
 }
 
 /// The text fits a terminal as it opens: 40 lines of 80 characters.
-fn fits_a_terminal(text: &str) {
+pub fn fits_a_terminal(text: &str) {
     assert!(text.lines().count() <= 40, "{} lines:\n{text}", text.lines().count());
     let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(longest <= 80, "{longest} characters:\n{text}");

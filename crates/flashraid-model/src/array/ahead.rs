@@ -9,7 +9,7 @@ use super::members::{Continuation, Members, Wake};
 use super::volume::Volume;
 use crate::TimeNs;
 use crate::events::{GcInterval, TimeParts};
-use crate::ids::{DieId, Lpn};
+use crate::ids::{DieId, Lpn, MemberSet};
 use crate::request::OpKind;
 use crate::ssd::{Hint, Served, Ssd};
 
@@ -28,6 +28,9 @@ struct Taken {
     kind: OpKind,
 }
 
+// Two of them to a line of the processor's cache.
+const _: () = assert!(size_of::<Taken>() <= 32);
+
 /// A request whose operations are taken.
 #[derive(Debug, Clone, Copy)]
 struct TakenRequest {
@@ -45,7 +48,7 @@ const OPERATIONS_PER_THREAD: usize = 1 << 14;
 pub(super) struct Ahead {
     /// Threads that serve large batches, if there may be more than one.
     threads: usize,
-    /// Least operations of a thread; 0: as many as are worth it.
+    /// Least operations of a thread.
     operations_per_thread: usize,
     operations: Vec<Taken>,
     /// The operations by die; kept for its memory.
@@ -55,12 +58,19 @@ pub(super) struct Ahead {
     /// times as large, and waiting for them was half the time of a run of small requests.
     last: Vec<Served>,
     /// The members on which each request met collection.
-    gc_members: Vec<u128>,
+    gc_members: Vec<MemberSet>,
     /// Operations per die; then, while sorting, where the next one of each goes.
     cursors: Vec<u32>,
 }
 
 impl Ahead {
+    /// Serves by up to `threads` threads, each of them at least `operations_per_thread` operations or, if none are named, as many as are
+    /// worth a thread.
+    pub fn by(threads: usize, operations_per_thread: Option<usize>) -> Self {
+        let operations_per_thread = operations_per_thread.unwrap_or(OPERATIONS_PER_THREAD).max(1);
+        Self { threads, operations_per_thread, ..Self::default() }
+    }
+
     /// Takes a request, whose operations wait for [`Ahead::serve`], which must come before anything else. Arrivals must not run
     /// backwards, and may lie after events that are yet to happen.
     #[inline]
@@ -86,18 +96,12 @@ impl Ahead {
         self.requests.push(TakenRequest { arrival: now, completion, operations, kind });
     }
 
-    /// Lets up to `threads` threads serve what is taken, each of them at least `operations` operations or, if none are named, as many
-    /// as are worth a thread.
-    pub fn serve_by(&mut self, threads: usize, operations: Option<usize>) {
-        (self.threads, self.operations_per_thread) = (threads, operations.unwrap_or(0));
-    }
-
     /// Serves what has been taken.
     pub fn serve(&mut self, members: &mut Members) {
         let dies = members.ssds[0].dies();
         self.sort_by_die();
         self.last.resize(self.requests.len(), Served::default());
-        self.gc_members.resize(self.requests.len(), 0);
+        self.gc_members.resize(self.requests.len(), MemberSet::NONE);
         let threads = self.threads_for(members.ssds.len());
         if threads > 1 {
             self.serve_on_threads(threads, members);
@@ -201,9 +205,9 @@ fn serve(
 
 /// Books an end of a request in `last` if there is none that ended later.
 #[inline]
-fn book(last: &mut [Served], gc_members: &mut [u128], ssd: &Ssd, member: u32, op: &Taken, served: Served) {
+fn book(last: &mut [Served], gc_members: &mut [MemberSet], ssd: &Ssd, member: u32, op: &Taken, served: Served) {
     if served.met_gc {
-        gc_members[op.request as usize] |= 1 << member;
+        gc_members[op.request as usize].insert(member);
     }
     let last = &mut last[op.request as usize];
     let time = |served| ssd.time_of(op.arrival, op.kind, served);
@@ -216,8 +220,7 @@ fn book(last: &mut [Served], gc_members: &mut [u128], ssd: &Ssd, member: u32, op
 impl Ahead {
     /// Threads that this batch is worth.
     fn threads_for(&self, members: usize) -> usize {
-        let least = if self.operations_per_thread == 0 { OPERATIONS_PER_THREAD } else { self.operations_per_thread };
-        self.threads.min(members).min(self.sorted.len() / least)
+        self.threads.min(members).min(self.sorted.len() / self.operations_per_thread)
     }
 
     /// Members in a row and their operations for each of `threads` threads, about equally many operations.

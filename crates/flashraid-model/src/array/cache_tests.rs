@@ -2,8 +2,10 @@
 
 use super::events::dones;
 use super::*;
+use crate::cache::CacheCounters;
 use crate::cache::{CacheParams, Iwc, IwcSync, Lawc, Parts, Stow, Wow};
 use crate::coordination::{CoordinationParams, KINDS, Notify, SchemePolicy, Work, tiny as schemes};
+use crate::ids::MemberSet;
 use crate::ssd::tiny::{self, READ, WRITE};
 use crate::ssd::{Pipeline, Preemption};
 use proptest::prelude::*;
@@ -51,7 +53,7 @@ struct Outcome {
 }
 
 fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
-    let mut array = Array::new(params, 1);
+    let mut array = Array::new(params, 1, Setup::default());
     let mut events: Vec<Event> = Vec::new();
     let mut now = 0;
     for (tag, &(at, first_page, pages, write)) in asked.iter().enumerate() {
@@ -79,7 +81,7 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
     while let Some(event) = array.next_time() {
         if dones(&events).len() == asked.len() && !is_over {
             is_over = true;
-            array.end_idle_collection(event);
+            array.reach(event, Milestone::RequestsEnd, &mut events);
             continue;
         }
         assert!(event >= now, "time goes on");
@@ -91,12 +93,12 @@ fn run(params: &ArrayParams, asked: &[(TimeNs, u64, u32, bool)]) -> Outcome {
     done.sort_by_key(|done| done.tag);
     let tags: Vec<u64> = done.iter().map(|done| done.tag).collect();
     assert_eq!(tags, (0..asked.len() as u64).collect::<Vec<_>>(), "every request is done once");
-    let (counters, _) = array.cache_counters(now).expect("there is a cache");
+    let counts = array.counters(now);
     Outcome {
         done,
         pages: array.members().iter().map(|member| (member.counters().host_pages_read, member.counters().host_pages_written)).collect(),
-        counters,
-        failures: array.failure_progress(),
+        counters: counts.cache.expect("there is a cache"),
+        failures: counts.failures,
         left_pages: array.caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),
     }
 }
@@ -133,7 +135,7 @@ fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
 fn a_trim_drops_dirty_pages_and_trims_the_members() {
     let run = |level, members, parts, group, member, trim: (u64, u32)| {
         let cache = CacheParams { low: 0.9, high: 1.0, ..cache(parts, group, member) };
-        let mut array = Array::new(&params(level, members, 1, 300, cache), 1);
+        let mut array = Array::new(&params(level, members, 1, 300, cache), 1, Setup::default());
         let mut events = Vec::new();
         let op = |tag, kind, first_page, pages| PageRequest {
             tag,
@@ -154,7 +156,7 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
         }
         array.verify().unwrap();
         let trimmed: Vec<u64> = array.members().iter().map(|member| member.counters().host_pages_trimmed).collect();
-        let (counters, _) = array.cache_counters(2000).unwrap();
+        let counters = array.counters(2000).cache.unwrap();
         assert_eq!((dones(&events).len(), counters.destages.count), (2, 0));
         (counters.pages_trimmed, trimmed)
     };
@@ -169,8 +171,8 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
 #[test]
 fn destages_are_recorded_on_the_members_that_get_them() {
     let failures = vec![FailureParams { member: 1, at_ns: 500 }];
-    let mut array = Array::new(&ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(Wow::PARTS, 16, 0)) }, 1);
-    array.record_destages();
+    let setup = Setup { record_destages: true, ..Setup::default() };
+    let mut array = Array::new(&ArrayParams { failures, ..params(Level::Raid4, 4, 1, 300, cache(Wow::PARTS, 16, 0)) }, 1, setup);
     let mut events = Vec::new();
     for (tag, at) in [(0, 0), (1, 1000)] {
         array
@@ -193,6 +195,7 @@ fn destages_are_recorded_on_the_members_that_get_them() {
     let members: Vec<u32> =
         events.iter().filter_map(|event| if let Event::Destage(destage) = event { Some(destage.member) } else { None }).collect();
     assert_eq!(members, [0, 1, 2, 0, 2]);
+    assert!(!array.volume.members.keeps_ends(), "what is told is forgotten");
     assert!(events.is_sorted_by_key(Event::key));
 }
 
@@ -230,7 +233,7 @@ fn coordination(scheme: SchemePolicy, members: u32) -> CoordinationParams {
         at_idle: false,
         across_dies: true,
         answers: true,
-        ggc_aware: (1 << members) - 1,
+        ggc_aware: MemberSet::first(members),
         latency_ns: [0; KINDS],
     }
 }

@@ -1,8 +1,11 @@
 //! What comes out of an array, in order of time.
 
+use super::Health;
 use super::caching::Caching;
 use crate::TimeNs;
 use crate::events::{DestageInterval, GcInterval, TimeParts};
+use crate::ssd;
+pub use crate::ssd::Programmed;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -28,8 +31,17 @@ pub enum Event {
     Done(Done),
     /// A clean of a pool has ended.
     Collection(GcInterval),
-    /// A destage of the write cache has ended; one for each member that got pages. Only after [`super::Array::record_destages`].
+    /// A destage of the write cache has ended; one for each member that got pages. Only with [`super::Setup::record_destages`].
     Destage(DestageInterval),
+    /// A drive with superblocks has programmed units.
+    Programmed(Programmed),
+    /// A member has failed, or its rebuilding has begun or ended: what arrives from now on meets another health of the array.
+    Health {
+        /// When it changes.
+        at: TimeNs,
+        /// The new health.
+        health: Health,
+    },
 }
 
 impl Event {
@@ -40,16 +52,20 @@ impl Event {
             Self::Done(done) => done.at,
             Self::Collection(clean) => clean.end_ns,
             Self::Destage(destage) => destage.done_ns,
+            Self::Programmed(programmed) => programmed.at,
+            Self::Health { at, .. } => *at,
         }
     }
 
-    /// What events are ordered by: time; requests, then collections, then destages; of collections their start, then member, die and pool.
-    /// Requests that are done at the same time, and destages, come in the order in which they end.
+    /// Returns the order of events: time; the array's health, then requests, collections, destages and programs; of collections their start,
+    /// then member, die and pool. All others of a kind that happen at the same time come in the order in which they do.
     pub fn key(&self) -> impl Ord + use<> {
         match self {
-            Self::Done(done) => (done.at, 0, 0, [0; 3]),
-            Self::Collection(clean) => (clean.end_ns, 1, clean.start_ns, [clean.member, clean.die, clean.pool]),
-            Self::Destage(destage) => (destage.done_ns, 2, 0, [0; 3]),
+            Self::Health { at, .. } => (*at, 0, 0, [0; 3]),
+            Self::Done(done) => (done.at, 1, 0, [0; 3]),
+            Self::Collection(clean) => (clean.end_ns, 2, clean.start_ns, [clean.member, clean.die, clean.pool]),
+            Self::Destage(destage) => (destage.done_ns, 3, 0, [0; 3]),
+            Self::Programmed(programmed) => (programmed.at, 4, 0, [0; 3]),
         }
     }
 }
@@ -84,20 +100,15 @@ pub(super) struct Outbox {
     pub held: Vec<Event>,
     /// Cleans that members know before they end.
     cleans: BinaryHeap<Reverse<Ending>>,
+    /// Changes of the array's health, in order.
+    pub health: Vec<(TimeNs, Health)>,
 }
 
 impl Outbox {
     /// Appends what has ended by `until` to `events`, which are in order from `begin` on.
     #[inline]
-    pub fn report(
-        &mut self,
-        until: TimeNs,
-        cleans: &mut Vec<GcInterval>,
-        caching: Option<&mut Caching>,
-        begin: usize,
-        events: &mut Vec<Event>,
-    ) {
-        self.cleans.extend(cleans.drain(..).map(|clean| Reverse(Ending(clean))));
+    pub fn report(&mut self, until: TimeNs, told: &mut ssd::Outbox, caching: Option<&mut Caching>, begin: usize, events: &mut Vec<Event>) {
+        self.cleans.extend(told.collections.drain(..).map(|clean| Reverse(Ending(clean))));
         let requests = events.len();
         while let Some(Reverse(Ending(clean))) = self.cleans.peek()
             && clean.end_ns <= until
@@ -109,7 +120,11 @@ impl Outbox {
         if let Some(record) = caching.and_then(|caching| caching.record.as_mut()) {
             events.extend(record.done.drain(..).map(Event::Destage));
         }
-        let kinds = [begin..requests, requests..destages, destages..events.len()];
+        let programs = events.len();
+        events.extend(told.programmed.drain(..).map(Event::Programmed));
+        let changes = events.len();
+        events.extend(self.health.drain(..).map(|(at, health)| Event::Health { at, health }));
+        let kinds = [begin..requests, requests..destages, destages..programs, programs..changes, changes..events.len()];
         if kinds.iter().filter(|kind| !kind.is_empty()).count() > 1 {
             events[begin..].sort_by_key(Event::key);
         }

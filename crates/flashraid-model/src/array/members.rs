@@ -6,6 +6,7 @@ use crate::cache::{CacheWake, Token};
 use crate::events::Agenda;
 use crate::events::Slab;
 use crate::events::TimeParts;
+use crate::ids::MemberSet;
 use crate::request::OpKind;
 use crate::ssd::{OpEnd, Outbox, PageOp, Ssd, SsdWake};
 use std::cmp::Reverse;
@@ -120,7 +121,7 @@ pub(super) struct Completion {
     remaining: u32,
     pub last_end: TimeNs,
     /// Members on which a page of it waited for garbage collection.
-    pub gc_members: u128,
+    pub gc_members: MemberSet,
     /// Pages that too many failures have taken (rule 157).
     pub pages_lost: u32,
     /// Where the time of the page operation went that ended last.
@@ -130,13 +131,14 @@ pub(super) struct Completion {
 impl Completion {
     /// Takes what another way of booking has found.
     #[inline]
-    pub fn end_at(&mut self, at: TimeNs, gc_members: u128, time: TimeParts) {
+    pub fn end_at(&mut self, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
         (self.last_end, self.gc_members, self.time) = (at, gc_members, time);
     }
 
     /// Books an end; says whether it was the last.
     #[inline]
-    pub fn book(&mut self, at: TimeNs, gc_members: u128, time: impl Fn() -> TimeParts) -> bool {
+    pub fn book(&mut self, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) -> bool {
+        assert!(self.remaining > 0, "no more ends than are waited for");
         self.remaining -= 1;
         self.gc_members |= gc_members;
         if at > self.last_end {
@@ -148,6 +150,9 @@ impl Completion {
         self.remaining == 0
     }
 }
+
+// What is kept of each request that is under way, and moved by each event.
+const _: () = assert!(size_of::<Completion>() <= 144 && size_of::<Wake>() <= 24);
 
 /// How many page writes members have been given, for a controller that wants to know when a member gets more than it can take (rule 120).
 #[derive(Debug, Clone)]
@@ -217,6 +222,7 @@ impl Members {
     /// Lets a member act.
     #[inline]
     pub fn with(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut Outbox)) -> Issued {
+        assert!(self.told.wakes.is_empty(), "the wake-ups of one member are taken before another acts");
         act(&mut self.ssds[member as usize], &mut self.told);
         for (at, wake) in self.told.wakes.drain(..) {
             self.agenda.schedule(at, Wake::Member(member, wake));
@@ -244,8 +250,9 @@ impl Members {
                 else {
                     unreachable!("what is deferred is no event of the agenda")
                 };
+                debug_assert!(self.completions[completion].remaining == 0, "a request is done when all its pages are");
                 self.completions.release(completion);
-                MembersStep::Done(Done { tag, at: now, gc_members_met: gc_members.count_ones(), pages_lost, parts: time })
+                MembersStep::Done(Done { tag, at: now, gc_members_met: gc_members.len(), pages_lost, parts: time })
             }
             Wake::Member(member, wake) => MembersStep::Acted(self.with(member, |ssd, out| ssd.wake(now, wake, out))),
         }
@@ -275,13 +282,21 @@ impl Members {
     #[inline]
     pub fn open(&mut self, continuation: Continuation) -> Open {
         let time = TimeParts::default();
-        Open(self.completions.insert(Completion { continuation, remaining: 0, last_end: 0, gc_members: 0, pages_lost: 0, time }))
+        Open(self.completions.insert(Completion {
+            continuation,
+            remaining: 0,
+            last_end: 0,
+            gc_members: MemberSet::NONE,
+            pages_lost: 0,
+            time,
+        }))
     }
 
     /// Says how many ends a completion waits for; one that waits for none is complete at `now`.
     #[inline]
     pub fn close(&mut self, open: Open, ends: u32, now: TimeNs) {
         let Open(completion) = open;
+        debug_assert!(self.completions[completion].remaining == 0, "nothing has ended of what has not been said");
         if ends > 0 {
             self.completions[completion].remaining = ends;
         } else {
@@ -291,7 +306,7 @@ impl Members {
 
     /// Completes what was opened with this continuation: all of it ends by `at`, as [`Members::step`] is to tell.
     #[inline(always)]
-    pub fn close_at(&mut self, open: Open, continuation: Continuation, (at, gc_members, time): (TimeNs, u128, TimeParts)) {
+    pub fn close_at(&mut self, open: Open, continuation: Continuation, (at, gc_members, time): (TimeNs, MemberSet, TimeParts)) {
         let Open(completion) = open;
         (self.completions[completion].gc_members, self.completions[completion].time) = (gc_members, time);
         self.completed(completion, continuation, at);
@@ -310,7 +325,7 @@ impl Members {
             {
                 cache_ends.push((token, end.member.0, end.at));
             }
-            self.end(end.completion, end.at, u128::from(end.met_gc) << end.member.0, || end.time);
+            self.end(end.completion, end.at, if end.met_gc { MemberSet::of(end.member.0) } else { MemberSet::NONE }, || end.time);
         }
         self.told.ends = ends;
     }
@@ -328,9 +343,15 @@ impl Members {
         taken
     }
 
+    /// Returns true if ends are kept that nobody has taken.
+    #[cfg(test)]
+    pub fn keeps_ends(&self) -> bool {
+        self.cache_ends.as_ref().is_some_and(|ends| !ends.is_empty())
+    }
+
     /// Something that `completion` waits for ends at `at`.
     #[inline]
-    pub fn end(&mut self, completion: u32, at: TimeNs, gc_members: u128, time: impl Fn() -> TimeParts) {
+    pub fn end(&mut self, completion: u32, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) {
         let entry = &mut self.completions[completion];
         if entry.book(at, gc_members, time) {
             let Completion { continuation, last_end, .. } = *entry;
@@ -369,7 +390,11 @@ impl Members {
         }
         let Reverse(Due { deferred, .. }) = self.deferred.pop()?;
         Some(match deferred {
-            Deferred::Completion(completion) => Deferred::Completion(self.completions.remove(completion)),
+            Deferred::Completion(completion) => {
+                let completion = self.completions.remove(completion);
+                assert!(completion.remaining == 0, "what follows comes after all that it waits for");
+                Deferred::Completion(completion)
+            }
             Deferred::Wake(wake) => Deferred::Wake(wake),
         })
     }

@@ -3,8 +3,9 @@
 //! Four verbs drive it: [`Array::submit`] and, for many at once, [`Array::submit_many`]; [`Array::next_time`]; [`Array::advance`], out of
 //! which everything comes that an array tells. Time comes from the caller.
 //!
-//! Besides, a driver that wants them has calls for the beginning and the end ([`Array::record_destages`], [`Array::record_usage`],
-//! [`Array::measure_usage_from`], [`Array::measure_usage_until`], [`Array::restart_cache_counters`], [`Array::end_idle_collection`], [`Array::catch_up`], [`Array::stop`]), hints that change nothing ([`Array::prefetch`]) and counters.
+//! A [`Setup`] and a [`Shape`] say what it is. Before the first request [`Array::untimed`] warms its members up, and
+//! [`Array::reach`] tells it of the few moments of a run that it has to know of. [`Array::counters`] says all that is counted,
+//! [`Array::members`] what is known of a member, and [`Array::prefetch`] hints at what comes. Nothing else is called from outside the model.
 
 mod ahead;
 #[cfg(test)]
@@ -12,44 +13,52 @@ mod cache_tests;
 mod caching;
 mod coordination;
 mod counters;
+mod counts;
 mod events;
 mod failure;
 mod host_port;
 mod locks;
 mod members;
+mod milestones;
 mod offered_load;
 mod params;
 mod ranked;
 mod read_plan;
 mod requests;
+mod setup;
 mod stripe_pages;
 mod stripes;
 #[cfg(test)]
 mod tests;
+mod untimed;
 mod volume;
 
 use crate::TimeNs;
-use crate::cache::{Cache, CacheCounters};
-use crate::coordination::{CoordinationParams, KINDS, UncoordinatedCleans};
+use crate::cache::Cache;
+use crate::coordination::CoordinationParams;
 use crate::ids::MemberId;
 pub use crate::placement::{Extent, Layout, Level, PageRequest};
 use crate::request::OpKind;
-use crate::ssd::{Busy, Hint, Shortcuts, Ssd};
+use crate::ssd::{Hint, Ssd};
 use ahead::Ahead;
 use caching::{Caching, Record};
 use coordination::Coordination;
 pub use counters::{HostCounters, StripeCounters};
+pub use counts::Counts;
 use events::Outbox;
-pub use events::{Done, Event};
+pub use events::{Done, Event, Programmed};
 pub use failure::{FailureProgress, Health};
 use host_port::HostPort;
 pub use host_port::HostPortCounters;
-use members::{Access, Continuation, Issued, Members, PagesGiven, Wake};
+use members::{Access, Continuation, Issued, Members, PagesGiven};
+pub use milestones::{Milestone, Reached};
 pub use offered_load::OfferedLoad;
 pub use params::*;
 pub use read_plan::{Copies, ReadPlan};
 pub use requests::{SubmitError, pages_of};
+pub use setup::{Setup, Shape};
 use stripes::Stripes;
+pub use untimed::Untimed;
 use volume::Volume;
 
 /// Members that an array may have, spares included: the members that a request met in collection are kept as bits.
@@ -58,6 +67,7 @@ pub const MEMBERS_MAX: u32 = 128;
 /// An array of SSDs.
 #[derive(Debug, Clone)]
 pub struct Array {
+    shape: Shape,
     /// Limits of the controller towards the host, if it has any.
     port: Option<Box<HostPort>>,
     /// The write cache, if there is one.
@@ -72,27 +82,20 @@ pub struct Array {
     /// What has been asked for last, came then.
     last_arrival_ns: TimeNs,
     outbox: Outbox,
+    /// The health that has been told last.
+    health: Health,
     host: HostCounters,
 }
 
 impl Array {
     /// An array of filled members, spares behind them if some are to be rebuilt; `seed` names the random streams of victim policies
-    /// that draw.
-    pub fn new(params: &ArrayParams, seed: u64) -> Self {
-        Self::with_shortcuts(params, seed, Shortcuts::default())
+    /// that draw. Where filling may have to be given up, [`Setup::array_while`] makes one.
+    pub fn new(params: &ArrayParams, seed: u64, setup: Setup) -> Self {
+        Self::make(params, seed, setup, &mut || true).expect("nobody says no")
     }
 
-    /// The same with or without the shortcuts, which change nothing but the time it takes.
-    pub fn with_shortcuts(params: &ArrayParams, seed: u64, shortcuts: Shortcuts) -> Self {
-        Self::make(params, seed, shortcuts, &mut || true).expect("nobody says no")
-    }
-
-    /// The same, ended before its time when `go_on`, which is asked before each member, says no: large members take a while to fill.
-    pub fn new_while(params: &ArrayParams, seed: u64, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
-        Self::make(params, seed, Shortcuts::default(), go_on)
-    }
-
-    fn make(params: &ArrayParams, seed: u64, shortcuts: Shortcuts, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
+    fn make(params: &ArrayParams, seed: u64, setup: Setup, go_on: &mut dyn FnMut() -> bool) -> Option<Self> {
+        let Setup { threads, operations_per_thread, record_usage, record_destages, shortcuts } = setup;
         let member = |number| Ssd::new(&params.ssd, seed, MemberId(number), params.coordination.is_some(), shortcuts);
         let (spares, _) = params.spares();
         let filled = (0..params.members + spares).map(|number| go_on().then(|| member(number)));
@@ -110,49 +113,53 @@ impl Array {
                 ssd.begin(out);
             });
         }
+        if record_usage {
+            members.ssds.iter_mut().for_each(Ssd::record_usage);
+        }
+        let mut caching = params.cache.map(|cache| Box::new(Caching::new(Cache::new(&cache, params.layout(), params.members))));
+        if let Some(caching) = caching.as_mut().filter(|_| record_destages) {
+            caching.record = Some(Record::default());
+            members.record_ends();
+        }
+        let stripes = Stripes::of(params).map(Box::new);
+        let first = &members.ssds[0];
+        let is_plain = params.host_port.is_none() && caching.is_none() && stripes.is_none() && params.coordination.is_none();
+        let shape = Shape {
+            page_bytes: params.ssd.geometry.page_bytes,
+            layout: params.layout(),
+            members: members.ssds.len() as u32,
+            dies: first.dies(),
+            start_free_blocks: params.ssd.pools().start_free_blocks,
+            cache_pages: caching.as_ref().map(|caching| caching.cache.room_pages()),
+            may_fail: !params.failures.is_empty(),
+            takes_ahead: is_plain && first.is_immediate(),
+            takes_hints: !first.is_drive(),
+        };
         Some(Self {
+            shape,
             port: params.host_port.map(|port| Box::new(HostPort::new(port, params.ssd.geometry.page_bytes))),
-            caching: params.cache.map(|cache| Box::new(Caching::new(Cache::new(&cache, params.layout(), params.members)))),
+            caching,
             volume: Volume {
                 layout: params.layout(),
                 read_plan: params.read_plan,
                 members,
-                stripes: Stripes::of(params).map(Box::new),
+                stripes,
                 fresh_spares: spares - params.warm_spares(),
             },
             coordination: params.coordination.as_ref().map(|coordination| Coordination::new(coordination, &params.ssd.pools())),
-            ahead: Ahead::default(),
+            ahead: Ahead::by(threads, operations_per_thread),
             advanced_before: 0,
             last_arrival_ns: 0,
             outbox: Outbox::default(),
+            health: Health::Normal,
             host: HostCounters::default(),
         })
     }
 
-    /// Bytes of a page.
-    pub fn page_bytes(&self) -> u32 {
-        self.volume.members.ssds[0].ftl().geometry.page_bytes
-    }
-
-    /// Free blocks of a pool at which it is collected.
+    /// Returns the shape of the array, which never changes.
     #[inline]
-    pub fn start_free_blocks(&self) -> u32 {
-        self.volume.members.ssds[0].ftl().start_free_blocks
-    }
-
-    /// How addresses spread over the members.
-    pub fn layout(&self) -> &Layout {
-        &self.volume.layout
-    }
-
-    /// Whether and until when collection keeps a read of logical page `page` of `member` waiting, as far as can be told at `now`.
-    pub fn busy(&self, now: TimeNs, member: MemberId, page: u32) -> Busy {
-        self.volume.members.ssds[member.index()].busy(now, page)
-    }
-
-    /// Whether there is a write cache.
-    pub fn has_cache(&self) -> bool {
-        self.caching.is_some()
+    pub fn shape(&self) -> &Shape {
+        &self.shape
     }
 
     /// The members, spares behind them.
@@ -160,41 +167,17 @@ impl Array {
         &self.volume.members.ssds
     }
 
-    /// The members, for loading warm states before the first request.
-    pub fn members_mut(&mut self) -> &mut [Ssd] {
-        &mut self.volume.members.ssds
-    }
-
-    /// The members that are to be warmed up before the first request: all but fresh spares.
-    pub fn members_to_warm_up(&mut self) -> &mut [Ssd] {
-        let count = self.volume.members.ssds.len() - self.volume.fresh_spares as usize;
-        &mut self.volume.members.ssds[..count]
-    }
-
-    /// The health of the array.
-    #[inline]
-    pub fn health(&self) -> Health {
-        self.volume.stripes.as_ref().map_or(Health::Normal, |stripes| stripes.health())
-    }
-
-    /// How far the failures of members and their rebuilding have come, in order of time, those that are to come included.
-    pub fn failure_progress(&self) -> Vec<FailureProgress> {
-        self.volume.stripes.as_ref().map_or_else(Vec::new, |stripes| stripes.progress())
-    }
-
-    /// Counts of parity, locks and rebuilding; `None` for an array that has none of them.
-    pub fn stripe_counters(&self) -> Option<StripeCounters> {
-        self.volume.stripes.as_ref().map(|stripes| stripes.counters)
-    }
-
     /// Takes an operation that comes now; may start flash operations. Its end is an [`Event::Done`].
     ///
     /// # Errors
     /// It has no pages, or reaches beyond the array; nothing has happened then.
+    ///
+    /// # Panics
+    /// Time has gone back.
     #[inline]
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) -> Result<(), SubmitError> {
         self.check(request)?;
-        debug_assert!(now.saturating_add(1) >= self.advanced_before && now >= self.last_arrival_ns, "time does not go back");
+        assert!(now.saturating_add(1) >= self.advanced_before && now >= self.last_arrival_ns, "time does not go back");
         self.last_arrival_ns = now;
         self.host.count(request.kind);
         let moment_is_over = now < self.advanced_before;
@@ -220,10 +203,10 @@ impl Array {
     /// # Errors
     /// As [`Array::submit`]; the operations before the one in question have been taken.
     pub fn submit_many(&mut self, operations: &[(TimeNs, PageRequest)]) -> Result<(), SubmitError> {
-        if self.takes_ahead() {
+        if self.shape.takes_ahead {
             let checked = operations.iter().try_for_each(|(at, request)| {
                 self.check(request)?;
-                debug_assert!(at.saturating_add(1) >= self.advanced_before && *at >= self.last_arrival_ns, "time does not go back");
+                assert!(at.saturating_add(1) >= self.advanced_before && *at >= self.last_arrival_ns, "time does not go back");
                 self.last_arrival_ns = *at;
                 self.host.count(request.kind);
                 self.ahead.take(&mut self.volume, *at, request);
@@ -245,21 +228,6 @@ impl Array {
         held.sort_by_key(Event::key);
         self.outbox.held = held;
         taken
-    }
-
-    /// Whether requests may be taken before their turn: nothing that happens can change what arrives.
-    #[inline]
-    pub fn takes_ahead(&self) -> bool {
-        let Self { port, caching, volume, coordination, .. } = self;
-        let is_plain = port.is_none() && caching.is_none() && volume.stripes.is_none() && coordination.is_none();
-        is_plain && volume.members.ssds[0].is_immediate()
-    }
-
-    /// Lets up to `threads` threads serve what is taken ahead, each of them at least `operations` operations or, if none are named, as
-    /// many as are worth a thread. This changes no result: members know nothing of each other, and what they tell is put together in
-    /// their order.
-    pub fn serve_ahead_by(&mut self, threads: usize, operations: Option<usize>) {
-        self.ahead.serve_by(threads, operations);
     }
 
     #[inline]
@@ -321,16 +289,10 @@ impl Array {
         }
     }
 
-    /// Overwrites the pages of writes without time, for a warm-up by the workload's own addresses. Many at a time are faster: the members are written one after
-    /// the other, and die by die.
-    pub fn overwrite_untimed(&mut self, requests: &[PageRequest]) {
-        self.volume.overwrite_untimed(requests);
-    }
-
     /// Hints that `request` comes soon.
     #[inline]
     pub fn prefetch(&self, hint: Hint, request: &PageRequest) {
-        if self.volume.members.ssds[0].is_drive() {
+        if !self.shape.takes_hints {
             return;
         }
         for extent in self.volume.layout.extents(request) {
@@ -348,13 +310,8 @@ impl Array {
         Some(next.map_or(held.at(), |at| at.min(held.at())))
     }
 
-    /// The latest end that is known of what the members have taken.
-    pub fn busy_until(&self) -> TimeNs {
-        self.volume.members.ssds.iter().map(crate::ssd::Ssd::busy_until).max().unwrap_or(0)
-    }
-
     /// Runs everything up to and including `until` and appends what has happened, in order of [`Event::key`]. Collections are reported
-    /// at their end; those of which nothing that happens depends may come with a later call, as [`Array::catch_up`] says.
+    /// at their end; those of which nothing that happens depends may come with a later call, as [`Milestone::Count`] says.
     #[inline]
     pub fn advance(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         let begin = events.len();
@@ -370,65 +327,7 @@ impl Array {
     fn run(&mut self, until: TimeNs, begin: usize, events: &mut Vec<Event>) {
         self.run_parts(until, events);
         let Self { outbox, volume, caching, .. } = self;
-        outbox.report(until, &mut volume.members.told.collections, caching.as_deref_mut(), begin, events);
-    }
-
-    /// What the limits towards the host have cost until `now`; `None` without limits.
-    pub fn host_port_counters(&self, now: TimeNs) -> Option<HostPortCounters> {
-        self.port.as_ref().map(|port| port.counters_at(now))
-    }
-
-    /// What the cache has counted until `now`, and the pages that fit into it; `None` without a cache.
-    pub fn cache_counters(&mut self, now: TimeNs) -> Option<(CacheCounters, u64)> {
-        self.caching.as_mut().map(|caching| (caching.cache.counters(now), caching.cache.room_pages()))
-    }
-
-    /// Pages in the write cache; 0 without one.
-    pub fn cached_pages(&self) -> u64 {
-        self.caching.as_ref().map_or(0, |caching| caching.cache.cached_pages())
-    }
-
-    /// From now on every destage is an [`Event::Destage`] for each member that gets pages of it.
-    pub fn record_destages(&mut self) {
-        if let Some(caching) = &mut self.caching {
-            caching.record = Some(Record::default());
-            self.volume.members.record_ends();
-        }
-    }
-
-    /// From now on it is recorded how each member is used over time ([`Ssd::usage`]); before the first operation.
-    pub fn record_usage(&mut self) {
-        self.volume.members.ssds.iter_mut().for_each(Ssd::record_usage);
-    }
-
-    /// What is recorded of how members are used counts until `now`.
-    pub fn measure_usage_until(&mut self, now: TimeNs) {
-        self.volume.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_until(now));
-    }
-
-    /// What is recorded of how members are used counts from `now` on.
-    pub fn measure_usage_from(&mut self, now: TimeNs) {
-        self.volume.members.ssds.iter_mut().for_each(|ssd| ssd.measure_usage_from(now));
-    }
-
-    /// The cache counts from here on.
-    pub fn restart_cache_counters(&mut self, now: TimeNs) {
-        if let Some(caching) = &mut self.caching {
-            caching.cache.restart_counters(now);
-        }
-    }
-
-    /// Brings everything that has happened before `now` into the counters, and the collections that have ended into the next
-    /// [`Array::advance`]: what nothing waits for is computed late.
-    pub fn catch_up(&mut self, now: TimeNs) {
-        let issued = self.volume.members.with_each(|member, out| member.catch_up_all(now, out));
-        self.drain(issued);
-    }
-
-    /// The same with what has happened at `now`, at which no more requests come.
-    pub fn catch_up_with(&mut self, now: TimeNs) {
-        let issued = self.volume.members.with_each(|member, out| member.catch_up_with(now, out));
-        self.drain(issued);
+        outbox.report(until, &mut volume.members.told, caching.as_deref_mut(), begin, events);
     }
 
     /// Lets a message arrive at a member as if the controller had sent it.
@@ -441,55 +340,6 @@ impl Array {
     #[cfg(test)]
     pub(crate) fn message_log(&self) -> Vec<(TimeNs, crate::coordination::Mail)> {
         self.coordination.as_ref().map_or_else(Vec::new, |coordination| coordination.mailbox.log.clone())
-    }
-
-    /// Messages between members and controller so far, by kind.
-    pub fn messages(&self) -> Option<[u64; KINDS]> {
-        self.coordination.as_ref().map(|coordination| coordination.mailbox.sent())
-    }
-
-    /// Collections of members that had asked and were not answered so far, if members ask before they must.
-    pub fn uncoordinated_cleans(&self) -> Option<UncoordinatedCleans> {
-        let coordination = self.coordination.as_ref()?;
-        coordination.members_ask_softly.then(|| coordination.controller.uncoordinated_cleans())
-    }
-
-    /// The last request is done: after `now` no collection begins because a die or the array is idle (rules 38 and 46), no
-    /// member fails, and as a rule no stripe begins to be rebuilt (rule 64).
-    pub fn end_idle_collection(&mut self, now: TimeNs) {
-        if let Some(stripes) = &mut self.volume.stripes {
-            stripes.requests_are_over();
-        }
-        if let Some(coordination) = &mut self.coordination {
-            coordination.controller.end_checks();
-        }
-        let issued = self.volume.members.with_each(|member, out| member.end_idle_collection(now, out));
-        self.drain(issued);
-        let Members { ssds, agenda, .. } = &mut self.volume.members;
-        agenda.retain(|wake| match *wake {
-            Wake::Completed(_) => true,
-            Wake::Member(member, wake) => ssds[member as usize].expects_wake(wake),
-        });
-    }
-
-    /// Nothing more is asked of the array: appends what is known of collections that have begun and end later, too, and what else has
-    /// not been told.
-    pub fn stop(&mut self, events: &mut Vec<Event>) {
-        events.append(&mut self.outbox.held);
-        let begin = events.len();
-        self.outbox.report(TimeNs::MAX, &mut self.volume.members.told.collections, self.caching.as_deref_mut(), begin, events);
-    }
-
-    /// Every clean that starts before this moment, or before `now` if nothing is open, has been reported.
-    pub fn cleans_known_until(&self, now: TimeNs) -> TimeNs {
-        let open = self.volume.members.ssds.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min);
-        let started = self.volume.members.told.collections.iter().map(|clean| clean.start_ns).chain(self.outbox.first_start());
-        started.fold(open, TimeNs::min)
-    }
-
-    /// Trims and flushes so far.
-    pub fn host_counters(&self) -> HostCounters {
-        self.host
     }
 
     /// Verifies the whole state; used by tests and `--check`.

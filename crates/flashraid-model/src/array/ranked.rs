@@ -4,7 +4,7 @@ use super::coordination::{Coordination, Order};
 use super::failure::Step;
 use super::host_port::PortStep;
 use super::members::{Completion, Continuation, Deferred, Issued, MembersStep};
-use super::{Array, Done, Event};
+use super::{Array, Done, Event, Health};
 use crate::TimeNs;
 use crate::cache::HostDone;
 use crate::events::TimeParts;
@@ -106,7 +106,11 @@ impl Array {
                 }
                 Some(PortStep::Nothing) | None => self.volume.members.issued(),
             },
-            Part::Failures => self.failures_step(now),
+            Part::Failures => {
+                let issued = self.failures_step(now);
+                self.tell_health(now);
+                issued
+            }
             Part::Cache => match &mut self.caching {
                 Some(caching) => caching.step(now, true, &mut self.volume, self.coordination.as_mut()),
                 None => self.volume.members.issued(),
@@ -122,6 +126,9 @@ impl Array {
                 let rebuilt = self.volume.phase_ended(now, operation, completion);
                 if let (Some((member, stripe)), Some(caching)) = (rebuilt, &mut self.caching) {
                     caching.cache.strip_rebuilt(member, stripe);
+                }
+                if self.shape.may_fail {
+                    self.tell_health(now);
                 }
                 self.volume.members.issued()
             }
@@ -140,7 +147,7 @@ impl Array {
         if let Some(host) = done {
             let cache_ns = now - host.arrival_ns - host.read_time.total_ns() + host.read_time.cache_ns;
             let parts = TimeParts { cache_ns, ..host.read_time };
-            let gc_members_met = host.gc_members.count_ones();
+            let gc_members_met = host.gc_members.len();
             self.request_ends(Done { tag: host.tag, at: now, gc_members_met, pages_lost: host.pages_lost, parts }, events);
         }
         self.cache_begins_operations(now, true)
@@ -165,6 +172,14 @@ impl Array {
             }
         }
         self.cache_begins_operations(now, true)
+    }
+
+    /// Tells the health of the array if it is another one now.
+    fn tell_health(&mut self, now: TimeNs) {
+        let health = self.volume.stripes.as_ref().map_or(Health::Normal, |stripes| stripes.health());
+        if std::mem::replace(&mut self.health, health) != health {
+            self.outbox.health.push((now, health));
+        }
     }
 
     /// A message arrives, or the scheme acts by the clock.

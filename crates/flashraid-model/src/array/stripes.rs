@@ -12,6 +12,7 @@ use super::{ArrayParams, FailureProgress, Health, ReadPlan, StripeCounters};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::TimeParts;
+use crate::ids::MemberSet;
 use crate::placement::{Extent, Layout, LostRoles, PageRequest};
 use crate::request::OpKind;
 use std::iter::Peekable;
@@ -54,7 +55,7 @@ struct Operation {
     phase_began_ns: TimeNs,
     /// It has still to write when its reads are done.
     reading: bool,
-    gc_members: u128,
+    gc_members: MemberSet,
     /// Nanoseconds of its wait for the lock in which the holders waited for collection.
     lock_collection_ns: u64,
     /// Its reads' wait for collection; of no length if it has not read ahead of its writes.
@@ -280,7 +281,7 @@ impl Stripes {
                 asked_ns: 0,
                 phase_began_ns: 0,
                 reading: false,
-                gc_members: 0,
+                gc_members: MemberSet::NONE,
                 lock_collection_ns: 0,
                 reads_collection: CollectionWait::default(),
             });
@@ -290,7 +291,7 @@ impl Stripes {
         operation.pages.clear();
         (operation.fua, operation.source) = (false, 0);
         (operation.high_priority, operation.completion, operation.asked_ns) = (high_priority, completion, now);
-        (operation.sequence, operation.reading, operation.gc_members) = (self.born, false, 0);
+        (operation.sequence, operation.reading, operation.gc_members) = (self.born, false, MemberSet::NONE);
         (operation.lock_collection_ns, operation.reads_collection) = (0, CollectionWait::default());
         self.born += 1;
         id

@@ -6,6 +6,7 @@ use super::events::dones;
 use super::*;
 use crate::coordination::{CoordinationParams, KINDS, Notify, Work, tiny as schemes};
 use crate::events::TimeParts;
+use crate::ids::MemberSet;
 use crate::ssd::MemberCounters;
 use crate::ssd::tiny::{self, READ, WRITE};
 use proptest::prelude::*;
@@ -74,7 +75,7 @@ impl Outcome {
 }
 
 fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
-    let mut array = Array::new(params, 1);
+    let mut array = Array::new(params, 1, Setup::default());
     let mut events: Vec<Event> = Vec::new();
     for (tag, &(at, first_page, pages, write)) in asked.iter().enumerate() {
         while let Some(event) = array.next_time().filter(|&event| event < at) {
@@ -100,7 +101,7 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
     while let Some(event) = array.next_time() {
         if dones(&events).len() == asked.len() && !is_over {
             is_over = true;
-            array.end_idle_collection(event);
+            array.reach(event, Milestone::RequestsEnd, &mut events);
             continue;
         }
         array.advance(event, &mut events);
@@ -114,18 +115,19 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
     done.sort_by_key(|done| done.tag);
     assert!(done.iter().enumerate().all(|(tag, done)| done.tag == tag as u64));
     let members: Vec<_> = array.members().iter().map(|member| *member.counters()).collect();
+    let counts = array.counters(TimeNs::MAX);
     Outcome {
         done: done.iter().map(|done| done.at).collect(),
         met: done.iter().map(|done| done.gc_members_met).collect(),
         parts: done.iter().map(|done| done.parts).collect(),
         pages: members.iter().map(|member| (member.host_pages_read, member.host_pages_written)).collect(),
         members,
-        counters: array.stripe_counters().unwrap_or_default(),
-        progress: array.failure_progress().first().copied(),
-        failures: array.failure_progress(),
+        counters: counts.stripes.unwrap_or_default(),
+        progress: counts.failures.first().copied(),
+        failures: counts.failures,
         lost: done.iter().map(|done| done.pages_lost).collect(),
-        host_port: array.host_port_counters(TimeNs::MAX),
-        health: array.health(),
+        host_port: counts.host_port,
+        health: array.health,
     }
 }
 
@@ -492,7 +494,7 @@ proptest! {
             at_idle: false,
             across_dies: true,
             answers: false,
-            ggc_aware: u128::MAX,
+            ggc_aware: MemberSet(u128::MAX),
             latency_ns: [0; KINDS],
         };
         let stepwise = ArrayParams { coordination: Some(deaf), ..params.clone() };
@@ -521,7 +523,7 @@ proptest! {
             at_idle: false,
             across_dies: true,
             answers: true,
-            ggc_aware: (1 << params.members) - 1,
+            ggc_aware: MemberSet::first(params.members),
             latency_ns: [latency; KINDS],
         };
         run(&ArrayParams { coordination: Some(coordination), ..params }, &asked);
@@ -649,8 +651,8 @@ fn operation(kind: OpKind, first_page: u64, pages: u32) -> PageRequest {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1);
-    let exported_pages = array.layout().exported_pages();
+    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1, Setup::default());
+    let exported_pages = array.shape().layout.exported_pages();
     assert_eq!(array.submit(0, &operation(OpKind::Read, 0, 0)), Err(SubmitError::Empty));
     let beyond = SubmitError::BeyondTheArray { first_page: exported_pages - 1, pages: 2, exported_pages };
     assert_eq!(array.submit(0, &operation(OpKind::Write, exported_pages - 1, 2)), Err(beyond));
@@ -661,7 +663,7 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
     // Two data columns of one page: all of stripe 0, half of stripe 1.
-    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1);
+    let mut array = Array::new(&params(Level::Raid5, 3, 1), 1, Setup::default());
     array.submit(0, &operation(OpKind::Trim, 0, 3)).unwrap();
     array.submit(0, &operation(OpKind::Trim, 2, 1)).unwrap();
     array.submit(0, &operation(OpKind::Flush, 0, 0)).unwrap();
@@ -674,19 +676,19 @@ fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
     assert_eq!(dones(&events).len(), 3);
     let trimmed: Vec<u64> = array.members().iter().map(|member| member.counters().host_pages_trimmed).collect();
     assert_eq!(trimmed, [1; 3]);
-    assert_eq!(array.stripe_counters().map(|counters| counters.trim_pages_ignored), Some(2));
-    assert_eq!(array.host_counters(), HostCounters { trims: 2, flushes: 1 });
+    assert_eq!(array.counters(0).stripes.map(|counters| counters.trim_pages_ignored), Some(2));
+    assert_eq!(array.counters(0).host, HostCounters { trims: 2, flushes: 1 });
 }
 
 #[test]
 fn an_array_is_made_member_by_member_while_it_is_wanted() {
     let params = params(Level::Raid0, 3, 1);
     let mut asked = 0;
-    let stopped = Array::new_while(&params, 1, &mut || {
+    let stopped = Setup::default().array_while(&params, 1, &mut || {
         asked += 1;
         asked < 3
     });
     assert!(stopped.is_none() && asked == 3);
-    let made = Array::new_while(&params, 1, &mut || true).expect("nobody says no");
-    assert_eq!(made.page_bytes(), Array::new(&params, 1).page_bytes());
+    let made = Setup::default().array_while(&params, 1, &mut || true).expect("nobody says no");
+    assert_eq!(made.shape().members, Array::new(&params, 1, Setup::default()).shape().members);
 }

@@ -7,6 +7,7 @@ use super::{PageRequest, ReadPlan};
 use crate::TimeNs;
 use crate::cache::MemberExtent;
 use crate::events::TimeParts;
+use crate::ids::MemberSet;
 use crate::placement::{Extent, Layout};
 use crate::request::OpKind;
 
@@ -89,7 +90,7 @@ impl Volume {
     fn serve(&mut self, now: TimeNs, kind: OpKind, extents: impl Iterator<Item = Extent>, continuation: Continuation) -> Issued {
         let open = self.members.open(continuation);
         let Members { ssds, told, .. } = &mut self.members;
-        let (mut last_end, mut gc_members, mut time) = (0, 0, TimeParts::default());
+        let (mut last_end, mut gc_members, mut time) = (0, MemberSet::NONE, TimeParts::default());
         for extent in extents {
             let members = self.read_plan.members(&self.layout, &extent, kind);
             for page in extent.first_page..extent.first_page + extent.pages {
@@ -102,7 +103,7 @@ impl Volume {
                     } else if served.end == last_end {
                         time = time.max(ssd.time_of(now, kind, &served));
                     }
-                    gc_members |= u128::from(served.met_gc) << member;
+                    gc_members.0 |= u128::from(served.met_gc) << member;
                 }
             }
         }

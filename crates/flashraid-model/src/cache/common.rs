@@ -7,6 +7,7 @@ use super::store::{Admission, Store};
 use crate::TimeNs;
 use crate::events::Slab;
 use crate::events::TimeParts;
+use crate::ids::MemberSet;
 use crate::placement::{Layout, PageRequest};
 
 /// Who brings a page (rule 72).
@@ -31,7 +32,7 @@ pub(super) struct Host {
     /// When the memory is done with it, as far as known.
     pub end: TimeNs,
     /// Members on which a read that it waited for met collection.
-    pub gc_members: u128,
+    pub gc_members: MemberSet,
     /// Pages of it that too many failures have taken.
     pub pages_lost: u32,
     /// When it arrived.
@@ -48,7 +49,17 @@ impl Host {
     /// A request that arrives now and with which the memory is done at `end`.
     pub fn new(now: TimeNs, request: &PageRequest, end: TimeNs) -> Self {
         let (tag, source, read_time) = (request.tag, request.stream, TimeParts::default());
-        Self { tag, source, end, gc_members: 0, pages_lost: 0, arrival_ns: now, read_time, sub_requests: 0, waits_since: TimeNs::MAX }
+        Self {
+            tag,
+            source,
+            end,
+            gc_members: MemberSet::NONE,
+            pages_lost: 0,
+            arrival_ns: now,
+            read_time,
+            sub_requests: 0,
+            waits_since: TimeNs::MAX,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::store::Store;
 use super::sub_requests::{Owner, SubRequests};
 use super::sync::Sync;
 use crate::TimeNs;
+use crate::ids::MemberSet;
 use crate::placement::{LostRoles, LostStrips, PageRequest};
 use std::collections::VecDeque;
 
@@ -140,7 +141,7 @@ impl MemberCaches {
     }
 
     /// What a sub-request had to read has been read.
-    pub fn has_read(&mut self, now: TimeNs, common: &mut Common, sub_request: u32, gc_members: u128) {
+    pub fn has_read(&mut self, now: TimeNs, common: &mut Common, sub_request: u32, gc_members: MemberSet) {
         if let Owner::Host(host) = self.sub_requests[sub_request].owner {
             common.hosts[host].gc_members |= gc_members;
         }

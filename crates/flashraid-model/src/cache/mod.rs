@@ -33,6 +33,7 @@ mod tests;
 
 use crate::TimeNs;
 use crate::events::TimeParts;
+use crate::ids::MemberSet;
 use crate::placement::{Layout, PageRequest};
 use crate::request::OpKind;
 pub use commands::*;
@@ -84,7 +85,7 @@ pub struct HostDone {
     /// Its tag.
     pub tag: u64,
     /// Members, as bits, on which a read that it waited for met collection.
-    pub gc_members: u128,
+    pub gc_members: MemberSet,
     /// Pages of it that too many failures have taken.
     pub pages_lost: u32,
     /// When it arrived.
@@ -222,7 +223,7 @@ impl Cache {
     /// An operation of its commands is done; reads of it met collection on `gc_members`, and failures have taken `pages_lost` of its
     /// pages. Returns a host request that is done with it.
     #[inline]
-    pub fn done(&mut self, now: TimeNs, token: Token, gc_members: u128, pages_lost: u32) -> Option<HostDone> {
+    pub fn done(&mut self, now: TimeNs, token: Token, gc_members: MemberSet, pages_lost: u32) -> Option<HostDone> {
         let mut host_done = None;
         match token {
             Token::Read(host) | Token::Trim(host) => {
@@ -432,15 +433,15 @@ impl Cache {
     }
 
     /// What has been counted until `now`.
-    pub fn counters(&mut self, now: TimeNs) -> CacheCounters {
-        self.common.occupancy.catch_up(now, &mut self.common.counters);
-        self.common.counters
+    pub fn counters(&self, now: TimeNs) -> CacheCounters {
+        let (mut counters, mut occupancy) = (self.common.counters, self.common.occupancy);
+        occupancy.catch_up(now, &mut counters);
+        counters
     }
 
-    /// Counts from here on.
-    pub fn restart_counters(&mut self, now: TimeNs) {
-        self.common.occupancy.catch_up(now, &mut self.common.counters);
-        self.common.counters = CacheCounters { occupancy_max_pages: self.common.occupancy.pages(), ..CacheCounters::default() };
+    /// Counts the greatest fill from here on.
+    pub fn restart_maximum(&mut self) {
+        self.common.counters.occupancy_max_pages = self.common.occupancy.pages();
     }
 
     /// Pages in all caches now.

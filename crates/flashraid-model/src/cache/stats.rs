@@ -23,6 +23,14 @@ impl Admissions {
             Admission::Miss => self.misses += 1,
         }
     }
+
+    fn since(&self, earlier: &Self) -> Self {
+        Self {
+            page_hits: self.page_hits - earlier.page_hits,
+            group_hits: self.group_hits - earlier.group_hits,
+            misses: self.misses - earlier.misses,
+        }
+    }
 }
 
 /// Destages and what they carried.
@@ -40,9 +48,13 @@ impl Destages {
         self.count += 1;
         self.pages += u64::from(pages);
     }
+
+    fn since(&self, earlier: &Self) -> Self {
+        Self { count: self.count - earlier.count, pages: self.pages - earlier.pages }
+    }
 }
 
-/// What the caches have counted since the beginning of the statistics.
+/// Counters of the caches since their beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheCounters {
     /// Host reads of which all pages hit.
@@ -83,14 +95,44 @@ pub struct CacheCounters {
     pub common_timeouts: u64,
     /// Caches that took part in them.
     pub common_caches: u64,
-    /// Pages in all caches at most.
+    /// Pages in all caches at most, since the measured time began.
     pub occupancy_max_pages: u64,
     /// Pages in all caches times nanoseconds.
     pub occupancy_page_ns: u128,
 }
 
+impl CacheCounters {
+    /// The counts since the moment at which `earlier` was copied; a maximum has no difference, and stays as it is.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            reads_full: self.reads_full - earlier.reads_full,
+            reads_partial: self.reads_partial - earlier.reads_partial,
+            reads_missed: self.reads_missed - earlier.reads_missed,
+            read_pages_hit: self.read_pages_hit - earlier.read_pages_hit,
+            host: self.host.since(&earlier.host),
+            inner: self.inner.since(&earlier.inner),
+            waits: self.waits - earlier.waits,
+            waited_ns: self.waited_ns - earlier.waited_ns,
+            bypasses: self.bypasses - earlier.bypasses,
+            dependent: self.dependent - earlier.dependent,
+            pages_trimmed: self.pages_trimmed - earlier.pages_trimmed,
+            pages_lost: self.pages_lost - earlier.pages_lost,
+            parity_reads: self.parity_reads - earlier.parity_reads,
+            parity_pages_destaged: self.parity_pages_destaged - earlier.parity_pages_destaged,
+            first_level_destages: self.first_level_destages.since(&earlier.first_level_destages),
+            destages: self.destages.since(&earlier.destages),
+            common_all_ready: self.common_all_ready - earlier.common_all_ready,
+            common_timeouts: self.common_timeouts - earlier.common_timeouts,
+            common_caches: self.common_caches - earlier.common_caches,
+            occupancy_page_ns: self.occupancy_page_ns - earlier.occupancy_page_ns,
+            occupancy_max_pages: self.occupancy_max_pages,
+        }
+    }
+}
+
 /// The pages in all caches over time.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Occupancy {
     pages: u64,
     since: TimeNs,

@@ -17,6 +17,7 @@ mod tests;
 pub(crate) mod tiny;
 
 use crate::TimeNs;
+use crate::ids::MemberSet;
 use crate::policy::{PolicyProblem, policies};
 use crate::rng::Stream;
 use crate::units::{Duration, StopThreshold};
@@ -46,7 +47,7 @@ policies! {
     pub fn problems(&self, pools: &Pools) -> Vec<PolicyProblem>;
     fn begin(&mut self, pools: &Pools);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
-    fn members_of_cycle(&self, cycle: &Cycle) -> u128;
+    fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet;
     fn request_arrives(&mut self, now: TimeNs, cycle: &mut Cycle);
     fn request_done(&mut self, now: TimeNs, cycle: &mut Cycle);
     fn next_tick(&self) -> TimeNs;
@@ -54,7 +55,7 @@ policies! {
     fn forget(&mut self, member: u32);
 }
 
-/// Who may collect and who must. A scheme knows members only by their messages; a set of members is a `u128`.
+/// Who may collect and who must. A scheme knows members only by their messages; a set of members is a [`MemberSet`].
 ///
 /// Its type is what users write, each parameter with a default; what it remembers stands beside, and is no key.
 pub trait Scheme: Default {
@@ -87,7 +88,7 @@ pub trait Scheme: Default {
     }
 
     /// Whom the cycle forces that members have asked for and that begins now.
-    fn members_of_cycle(&self, cycle: &Cycle) -> u128 {
+    fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet {
         cycle.registered()
     }
 
@@ -178,7 +179,7 @@ pub struct CoordinationParams {
     /// Whether the controller ever answers.
     pub answers: bool,
     /// The members that know the protocol, as bits.
-    pub ggc_aware: u128,
+    pub ggc_aware: MemberSet,
     /// How long messages take, by [`Kind`], in nanoseconds; the controller's messages but its question take as long as
     /// [`Kind::ForceGc`], so that none overtakes another.
     pub latency_ns: [u64; KINDS],
@@ -187,7 +188,7 @@ pub struct CoordinationParams {
 impl CoordinationParams {
     /// Whether a member knows the protocol.
     pub fn is_ggc_aware(&self, member: u32) -> bool {
-        self.ggc_aware >> member & 1 == 1
+        self.ggc_aware.contains(member)
     }
 
     /// Free blocks of a pool at which members register; `None` if they don't.
@@ -317,7 +318,7 @@ impl Controller {
         if self.cycle.is_lost(member) {
             return;
         }
-        let waits_for_others = self.cycle.collecting() != 0 && self.cycle.collecting() >> member & 1 == 0;
+        let waits_for_others = !self.cycle.collecting().is_empty() && !self.cycle.collecting().contains(member);
         let count = if waits_for_others { &mut self.uncoordinated.during_cycles } else { &mut self.uncoordinated.unanswered };
         *count += 1;
     }

@@ -44,7 +44,7 @@ impl Scheme for ProactiveIdle {
     }
 
     fn request_arrives(&mut self, _: TimeNs, cycle: &mut Cycle) {
-        if cycle.work() == Work::UntilReserved && cycle.collecting() != 0 {
+        if cycle.work() == Work::UntilReserved && !cycle.collecting().is_empty() {
             cycle.stop();
         }
     }
@@ -56,7 +56,7 @@ impl Scheme for ProactiveIdle {
     fn tick(&mut self, now: TimeNs, cycle: &mut Cycle) {
         self.next_check = now + self.check_interval.ns;
         let is_idle = cycle.idle_since().is_some_and(|since| now - since >= self.idle_threshold.ns);
-        if is_idle && cycle.is_free() && cycle.registered() != 0 {
+        if is_idle && cycle.is_free() && !cycle.registered().is_empty() {
             cycle.force_to(cycle.registered(), Work::UntilReserved);
         }
     }

@@ -3,6 +3,7 @@
 
 use super::{ABOVE_START, Cycle, MemberState, Pools, SHORTEST_CHECK, Scheme, ToController, ToMember, time_problem};
 use crate::TimeNs;
+use crate::ids::MemberSet;
 use crate::policy::PolicyProblem;
 use crate::rng::{self, Stream};
 use crate::units::{Duration, StopThreshold};
@@ -37,17 +38,17 @@ pub struct Polls {
     next: TimeNs,
     soft_limit_free_blocks: u32,
     /// Members that have not answered yet.
-    awaited: u128,
+    awaited: MemberSet,
     /// By member: the answer before the last one and the last one.
     answers: Vec<[Option<(TimeNs, MemberState)>; 2]>,
 }
 
 impl Polls {
     /// Members whose last answer tells of a pool at the limit or below.
-    fn low(&self) -> u128 {
+    fn low(&self) -> MemberSet {
         let limit = self.soft_limit_free_blocks;
         let is_low = |[_, last]: &[Option<(TimeNs, MemberState)>; 2]| last.is_some_and(|(_, s)| s.free_blocks_min <= limit);
-        self.answers.iter().enumerate().fold(0, |members, (m, answers)| members | u128::from(is_low(answers)) << m)
+        (0..).zip(&self.answers).filter(|(_, answers)| is_low(answers)).map(|(member, _)| member).collect()
     }
 
     /// Whether some member will be at its start threshold within `time_ns`, if its free blocks go on falling as between its last
@@ -66,7 +67,7 @@ impl Polls {
         self.answers.resize(length, [None; 2]);
         let answers = &mut self.answers[member as usize];
         *answers = if is_lost { [None; 2] } else { [answers[1], Some((now, state))] };
-        self.awaited &= !(1 << member);
+        self.awaited.remove(member);
     }
 }
 
@@ -85,17 +86,17 @@ impl Scheme for ProactiveSoftLimit {
         let ToController::GcState(state) = message else { return cycle.receive(now, from, message) };
         self.polls.note(now, from, state, cycle.is_lost(from));
         let low = self.polls.low();
-        if self.polls.awaited == 0 && low != 0 && cycle.is_free() {
+        if self.polls.awaited.is_empty() && !low.is_empty() && cycle.is_free() {
             let is_shallow = cycle.outstanding() <= self.shallow_depth;
             if is_shallow || self.polls.is_pressing(self.check_interval.ns) {
-                cycle.force(low | cycle.asking());
+                cycle.force(low.and(cycle.asking()));
             }
         }
     }
 
     /// The low ones and those that asked.
-    fn members_of_cycle(&self, cycle: &Cycle) -> u128 {
-        cycle.registered() | self.polls.low()
+    fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet {
+        cycle.registered().and(self.polls.low())
     }
 
     fn next_tick(&self) -> TimeNs {
@@ -105,7 +106,7 @@ impl Scheme for ProactiveSoftLimit {
     /// Asks every member, unless an answer is still on its way.
     fn tick(&mut self, now: TimeNs, cycle: &mut Cycle) {
         self.polls.next = now + self.check_interval.ns;
-        if self.polls.awaited == 0 {
+        if self.polls.awaited.is_empty() {
             self.polls.awaited = cycle.everyone();
             cycle.tell(self.polls.awaited, ToMember::TellState);
         }

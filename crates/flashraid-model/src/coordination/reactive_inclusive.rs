@@ -1,6 +1,7 @@
 //! Reactive-inclusive (GGC 4.3.1): when one member asks, all are forced, whatever their state.
 
 use super::{Cycle, Scheme};
+use crate::ids::MemberSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct ReactiveInclusive {}
 
 impl Scheme for ReactiveInclusive {
-    fn members_of_cycle(&self, cycle: &Cycle) -> u128 {
+    fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet {
         cycle.everyone()
     }
 }

@@ -8,11 +8,12 @@
 use super::tiny as schemes;
 use super::{
     CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Need, Notify, Outgoing, Scheme, SchemePolicy, ToController, ToMember,
-    UncoordinatedCleans, Work,
+    UncoordinatedCleans, Work, by_name,
 };
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, Done, Event, Level, PageRequest, ReadPlan};
+use crate::array::{Array, ArrayParams, Done, Event, Level, Milestone, PageRequest, ReadPlan, Setup};
 use crate::events::GcInterval;
+use crate::ids::MemberSet;
 use crate::request::OpKind;
 use crate::ssd::{MemberCounters, Pipeline, Preemption, tiny};
 
@@ -22,7 +23,7 @@ const T: TimeNs = 10_000;
 type Op = (TimeNs, u32, u64, bool);
 
 fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> ArrayParams {
-    coordination.ggc_aware &= (1 << members) - 1;
+    coordination.ggc_aware.0 &= MemberSet::first(members).0;
     let ssd = tiny::ssd(dies, 6, 3);
     ArrayParams {
         level: Level::Raid0,
@@ -48,7 +49,7 @@ fn scheme(scheme: SchemePolicy) -> CoordinationParams {
         at_idle: false,
         across_dies: true,
         answers: true,
-        ggc_aware: u128::MAX,
+        ggc_aware: MemberSet(u128::MAX),
         latency_ns: [0; KINDS],
     }
 }
@@ -78,7 +79,7 @@ fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
 
 /// The same with messages that arrive at members whatever the controller does.
 fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMember)]) -> Outcome {
-    let mut array = Array::new(params, 1);
+    let mut array = Array::new(params, 1, Setup::default());
     for &(at, member, message) in told {
         array.deliver(at, member, message);
     }
@@ -107,17 +108,17 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
     while let Some(event) = array.next_time() {
         array.advance(event, &mut events);
         if events.iter().filter(|event| matches!(event, Event::Done(_))).count() == operations.len() {
-            array.end_idle_collection(event);
+            array.reach(event, Milestone::RequestsEnd, &mut events);
         }
     }
     array.verify().expect("the state is consistent");
-    array.stop(&mut events);
+    array.reach(0, Milestone::RunEnds, &mut events);
     let (mut done, mut cleans): (Vec<Done>, Vec<GcInterval>) = Default::default();
     for event in events {
         match event {
             Event::Done(one) => done.push(one),
             Event::Collection(clean) => cleans.push(clean),
-            Event::Destage(_) => unreachable!("there is no cache"),
+            other => unreachable!("{other:?}: there is no cache, no drive with superblocks, and nothing fails"),
         }
     }
     done.sort_by_key(|done| done.tag);
@@ -135,7 +136,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
         done: done.iter().map(|done| done.at).collect(),
         cleans,
         counters: array.members().iter().map(|member| *member.counters()).collect(),
-        uncoordinated: array.uncoordinated_cleans(),
+        uncoordinated: array.counters(TimeNs::MAX).uncoordinated_cleans,
     }
 }
 
@@ -194,7 +195,7 @@ fn requests_are_absorbed_while_a_cycle_is_held_back_or_in_progress() {
 #[test]
 fn members_that_do_not_know_the_protocol_collect_by_themselves() {
     let mut two = scheme(schemes::inclusive());
-    two.ggc_aware = 0b011;
+    two.ggc_aware = MemberSet(0b011);
     let outcome = run(&params(3, 1, two.clone()), &one_asks());
     assert_eq!(outcome.log, ["10000 GcRequest 0", "10000 ForceGc 0", "10000 ForceGc 1", "11440 GcDone 0", "11660 GcDone 1"]);
     let outcome = run(&params(3, 1, two), &[worn(2), vec![(T, 2, 11, false)]].concat());
@@ -429,9 +430,9 @@ impl Scheme for Token {
         match message {
             ToController::GcRequest(_) if self.holder.is_none() => {
                 self.holder = Some(from);
-                cycle.tell(1 << from, ToMember::Grant(Work::OneVictim));
+                cycle.tell(MemberSet::of(from), ToMember::Grant(Work::OneVictim));
             }
-            ToController::GcRequest(_) => cycle.tell(1 << from, ToMember::Deny),
+            ToController::GcRequest(_) => cycle.tell(MemberSet::of(from), ToMember::Deny),
             ToController::GcDone => self.holder = None,
             _ => cycle.receive(now, from, message),
         }
@@ -455,7 +456,7 @@ fn a_scheme_can_grant_and_deny() {
     assert_eq!(told(0, asks), [Outgoing::Message(0, ToMember::Grant(Work::OneVictim))]);
     // Messages that are not its own are left to the cycle.
     assert_eq!(told(1, ToController::Participate), []);
-    assert_eq!(cycle.registered(), 0b10);
+    assert_eq!(cycle.registered(), MemberSet::of(1));
 }
 
 /// Members ask at two free blocks, which they have from the beginning, and a cycle waits for so long.
@@ -540,7 +541,7 @@ fn a_member_that_asks_holds_out_until_its_hard_limit() {
         run(&params, &low())
     };
     let begun_at = |outcome: &Outcome| outcome.cleans.iter().map(|clean| clean.free_blocks_before).collect::<Vec<_>>();
-    let unanswered = CoordinationParams { answers: false, ggc_aware: 1, ..soft(0) };
+    let unanswered = CoordinationParams { answers: false, ggc_aware: MemberSet::of(0), ..soft(0) };
     let soft = quiet(unanswered.clone());
     assert!(!soft.cleans.is_empty() && begun_at(&soft).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&soft));
     let at_start = quiet(CoordinationParams { notify: Notify::AtStart, ..unanswered });
@@ -587,4 +588,21 @@ fn dies_with_free_blocks_enough_take_no_part() {
     assert_eq!(forced(true, 2).0, [0, 1]);
     assert_eq!(forced(false, 2), (vec![0], vec!["11440 GcDone 0".to_owned()]));
     assert_eq!(forced(false, 1), (vec![], vec!["10000 GcDone 0".to_owned()]));
+}
+
+#[test]
+fn uncoordinated_cleans_are_counted_from_a_moment_on() {
+    let earlier = UncoordinatedCleans { during_cycles: 2, unanswered: 3 };
+    let later = UncoordinatedCleans { during_cycles: 7, unanswered: 4 };
+    assert_eq!(later.since(&earlier), UncoordinatedCleans { during_cycles: 5, unanswered: 1 });
+}
+
+#[test]
+fn answers_of_the_controller_are_named_only_if_there_were_some() {
+    let (none, mut some) = ([0; KINDS], [0; KINDS]);
+    assert_eq!(by_name(none, none).len(), KINDS - 2);
+    some[Kind::Grant as usize] = 3;
+    some[Kind::GcDone as usize] = 5;
+    let named = by_name(some, none);
+    assert_eq!((named.len(), named.values().sum::<u64>()), (KINDS - 1, 8));
 }

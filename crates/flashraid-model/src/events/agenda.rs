@@ -12,6 +12,8 @@ use std::collections::BinaryHeap;
 pub struct Agenda<W> {
     heap: BinaryHeap<Reverse<Entry<W>>>,
     scheduled: u64,
+    /// When the last one was taken: none is scheduled before.
+    now: TimeNs,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -40,14 +42,18 @@ impl<W> Ord for Entry<W> {
 
 impl<W> Default for Agenda<W> {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), scheduled: 0 }
+        Self { heap: BinaryHeap::new(), scheduled: 0, now: 0 }
     }
 }
 
 impl<W> Agenda<W> {
     /// Adds a wake-up.
+    ///
+    /// # Panics
+    /// It lies before one that has been taken.
     #[inline]
     pub fn schedule(&mut self, at: TimeNs, wake: W) {
+        assert!(at >= self.now, "nothing is scheduled for a time that is over");
         self.heap.push(Reverse(Entry { at, sequence: self.scheduled, wake }));
         self.scheduled += 1;
     }
@@ -69,7 +75,9 @@ impl<W> Agenda<W> {
         if self.next_time()? > until {
             return None;
         }
-        self.heap.pop().map(|Reverse(e)| (e.at, e.wake))
+        let Reverse(Entry { at, wake, .. }) = self.heap.pop()?;
+        self.now = at;
+        Some((at, wake))
     }
 }
 

@@ -19,12 +19,13 @@ pub const TIME_MAX_NS: TimeNs = 1 << 62;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct TimeParts {
     /// Behind collection of a die or plane; with parity also while reads ahead of a write, or the holders of the stripe's lock, wait for it.
+    /// Of a wait for room in a drive's write buffer the share that collection has in the work of its dies.
     pub collection_ns: u64,
     /// Behind other operations, and behind reads that interrupted it.
     pub queue_ns: u64,
     /// Reads ahead of writes, and waiting for locks, without what of both is collection.
     pub parity_ns: u64,
-    /// Waiting for room in the write cache, and the cache's own time.
+    /// Waiting for room in the write cache, and the cache's own time; the same in a drive's write buffer, without what is collection.
     pub cache_ns: u64,
     /// Transfers over channel and link, waiting for them included.
     pub transfer_ns: u64,

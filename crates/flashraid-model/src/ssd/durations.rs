@@ -4,8 +4,8 @@ use super::die::Step;
 use super::{Pipeline, SsdParams};
 use crate::events::TimeParts;
 use crate::flash::Timing;
-use crate::ftl::{CleanWork, Procedure};
 use crate::request::OpKind;
+use crate::space::pools::{CleanWork, Procedure};
 
 /// Durations of what a die does.
 #[derive(Debug, Clone)]

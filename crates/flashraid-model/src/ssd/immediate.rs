@@ -3,7 +3,7 @@
 //! It is taken with first come first served, cleans in one piece, no shared channel or link, no controller that may force anything
 //! ([`Ssd::may_be_immediate`]): everything that happens until the end of an operation is known when it arrives.
 
-use super::{Blocking, Busy, GcInterval, Ssd};
+use super::{Blocking, GcInterval, Ssd};
 use crate::events::TimeNs;
 use crate::events::TimeParts;
 use crate::ids::{DieId, Lpn};
@@ -86,15 +86,6 @@ impl ImmediateDie {
     fn busy_planes(&self, at: TimeNs) -> u64 {
         let busy = |&(_, &until): &(usize, &TimeNs)| until > at && until != NEVER;
         self.plane_busy_until.iter().enumerate().filter(busy).fold(0, |mask, (plane, _)| mask | 1 << plane)
-    }
-
-    /// Whether the die, or a plane of it, collects at `now`, and until when.
-    pub fn busy(&self, now: TimeNs, plane: Option<u32>) -> Busy {
-        let until = match plane {
-            Some(plane) => Some(self.plane_busy_until[plane as usize]).filter(|&until| until != NEVER),
-            None => self.recent.iter().find(|clean| clean.end > now && clean.start <= now).map(|clean| clean.end),
-        };
-        until.filter(|&until| until > now).map_or(Busy { collecting: false, until: now }, |until| Busy { collecting: true, until })
     }
 
     /// Time of cleans after `now`.

@@ -28,8 +28,24 @@ pub(super) struct Waiter {
     pub arrived: TimeNs,
     /// Time of its command at the core, and the latency behind that.
     pub other_ns: u64,
-    /// How long its die had worked for collection when it joined the queue.
-    pub collected_before_ns: u64,
+    /// Work of its die until it joined the queue.
+    pub before: Before,
+}
+
+/// Work of a die until a moment.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Before {
+    /// Nanoseconds for which it had collected.
+    pub collected_ns: u64,
+    /// Nanoseconds for which mechanisms had held it while something waited.
+    pub held_ns: u64,
+}
+
+impl Before {
+    /// Returns the work since `earlier`.
+    pub fn since(self, earlier: Self) -> Self {
+        Self { collected_ns: self.collected_ns - earlier.collected_ns, held_ns: self.held_ns - earlier.held_ns }
+    }
 }
 
 /// Who wants a unit read.
@@ -82,6 +98,34 @@ impl Forced {
     /// The work begins with one victim, whatever the free blocks.
     pub fn begins_with_one_victim(self) -> bool {
         matches!(self.work, Work::OneVictim | Work::VictimAndWatermark)
+    }
+}
+
+/// The time for which something has gone on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Clock {
+    total_ns: u64,
+    on: bool,
+    since: TimeNs,
+}
+
+impl Clock {
+    /// It goes on from now on, or it does not.
+    #[inline]
+    pub fn set(&mut self, at: TimeNs, on: bool) {
+        if self.on {
+            self.total_ns += at - self.since;
+        }
+        (self.on, self.since) = (on, at);
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
+    #[inline]
+    pub fn at(&self, at: TimeNs) -> u64 {
+        self.total_ns + if self.on { at - self.since } else { 0 }
     }
 }
 

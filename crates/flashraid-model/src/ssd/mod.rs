@@ -8,6 +8,8 @@
 //! compute the same sooner: `immediate`, where the end of an operation follows from its arrival, and *collapsed* (`die/lazy.rs`),
 //! where nothing can interrupt what a die does.
 
+mod agent;
+mod collect;
 mod counters;
 mod die;
 mod durations;
@@ -15,6 +17,7 @@ mod front;
 mod immediate;
 mod job;
 mod link;
+mod mechanism;
 mod outbox;
 mod params;
 mod placement;
@@ -24,28 +27,35 @@ pub(crate) mod tiny;
 mod usage;
 mod waiting;
 mod warm_up;
+mod worked;
 
 use crate::events::{GcInterval, Slab, TimeNs, TimeParts};
-use crate::ftl::{Ftl, FtlParams, Wear};
 use crate::ids::{DieId, Lpn, MemberId};
 use crate::request::OpKind;
+use crate::space::Space;
+use crate::space::pools::Pools;
+use crate::space::superblocks::Superblocks;
+use agent::Agent;
 pub use counters::MemberCounters;
-use die::{Agent, Channel, Die, Worker};
+use die::{Channel, Die, Worker};
 use durations::Durations;
 use front::{Front, PageBuffer};
 pub use front::{FrontCounters, FrontWake};
 use immediate::ImmediateDie;
 pub(crate) use immediate::Served;
 use job::{NEVER, Origin};
-pub use outbox::Outbox;
+use mechanism::AtDie;
+pub use mechanism::{Figure, Figures, MechanismCounters, Mechanisms};
+pub use outbox::{Outbox, Programmed};
 pub use params::*;
 use placement::Placement;
 use std::collections::VecDeque;
 use superblock::Drive;
-pub use superblock::{ByHandle, DriveCounters, DriveWake, Media};
+pub use superblock::{ByHandle, DriveCounters, DriveWake};
 use usage::Usage;
 pub use usage::UsagePoint;
 use waiting::{NONE, Waiting};
+use worked::Worked;
 
 /// One page to read, write or trim for the layer above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +149,7 @@ pub struct Ssd {
     member: MemberId,
     params: SsdParams,
     durations: Durations,
-    ftl: Ftl,
+    ftl: OfDies,
     /// The dies of an immediate member.
     immediate: Vec<ImmediateDie>,
     /// The dies of any other.
@@ -163,6 +173,8 @@ pub struct Ssd {
     agent: Option<Agent>,
     /// T_hard, in free blocks of a pool (rule 33).
     hard_free_blocks: f64,
+    /// Work of the dies, where they proceed step by step.
+    worked: Worked,
     counters: MemberCounters,
     /// How it is used over time, if anybody asks.
     usage: Option<Box<Usage>>,
@@ -170,7 +182,7 @@ pub struct Ssd {
     front: Option<Box<Front>>,
     /// The pages of its write buffer.
     buffered: PageBuffer,
-    /// A drive with superblocks; then nothing else here is used.
+    /// A drive with superblocks, and its mapping; then nothing else here is used.
     drive: Option<Box<Drive>>,
 }
 
@@ -194,13 +206,26 @@ impl Ssd {
             (params.gc.preemption, params.gc.idle_ns) = (None, None);
         }
         let front = params.front.as_ref().filter(|_| params.superblock.is_none());
+        let (pools, media) = match Space::filled(&params.space(), seed, member.0) {
+            Space::Pools(pools) => (Some(pools), None),
+            Space::Superblocks(superblocks) => (None, Some(superblocks)),
+        };
+        let mut dies = vec![Die::new(scopes, by_plane, params.gc.idle_ns); dies as usize];
+        for (number, die) in dies.iter_mut().enumerate() {
+            die.mechanisms = AtDie::new(&params.mechanisms, seed, member, DieId(number as u32));
+        }
+        let drive = params.superblock.as_ref().zip(media).map(|(superblock, media)| {
+            let mut drive = Drive::new(&params, superblock, media, member);
+            drive.set_mechanisms(&params.mechanisms, seed);
+            Box::new(drive)
+        });
         Self {
             member,
             durations: Durations::new(&params),
-            ftl: Ftl::filled(&ftl_of(&params), seed, member.0),
-            drive: params.superblock.as_ref().map(|superblock| Box::new(Drive::new(&params, superblock, member))),
+            ftl: OfDies(pools),
+            drive,
             immediate: vec![ImmediateDie::new(g.planes, params.gc.blocking); immediate_dies as usize],
-            dies: vec![Die::new(scopes, by_plane, params.gc.idle_ns); dies as usize],
+            dies,
             lazy: shortcuts.collapsed && Self::may_be_lazy(&params),
             by_plane,
             dynamic: params.allocation == Allocation::Dynamic,
@@ -212,6 +237,7 @@ impl Ssd {
             die_shift: (params.die_stride_pages == 1 && g.dies.is_power_of_two()).then(|| g.dies.trailing_zeros()),
             agent: None,
             hard_free_blocks: params.gc.preemption.map_or(0.0, |p| p.t_hard * f64::from(params.gc.start_free_blocks)),
+            worked: Worked::default(),
             counters: MemberCounters::default(),
             usage: None,
             front: front.map(|front| Box::new(Front::new(front, params.link, member, 1, 1))),
@@ -225,6 +251,7 @@ impl Ssd {
         let interruptible = !params.gc.instantaneous && (controlled || params.gc.preemption.is_some() || params.gc.idle_ns.is_some());
         params.superblock.is_none()
             && params.front.is_none()
+            && params.mechanisms.is_empty()
             && !interruptible
             && params.channel.is_none()
             && params.link.is_none()
@@ -234,7 +261,8 @@ impl Ssd {
     /// Dies know nothing of each other, and at most one worker of a die is active at a time.
     fn may_be_lazy(params: &SsdParams) -> bool {
         let by_plane = params.gc.blocking == Blocking::Plane && !params.gc.instantaneous;
-        !by_plane && params.front.is_none() && params.channel.is_none() && params.link.is_none() && params.allocation == Allocation::Static
+        let is_plain = params.front.is_none() && params.mechanisms.is_empty() && params.channel.is_none() && params.link.is_none();
+        !by_plane && is_plain && params.allocation == Allocation::Static
     }
 
     /// Its number in the array.
@@ -286,46 +314,28 @@ impl Ssd {
         of_drive.or_else(|| self.front.as_ref().map(|front| &front.counters))
     }
 
-    /// What a drive with superblocks holds, and where.
-    pub fn media(&self) -> Option<&Media> {
-        self.drive.as_ref().map(|drive| &drive.media)
+    /// Returns the counters of its mechanisms.
+    pub fn mechanism_counters(&self) -> MechanismCounters {
+        let of_dies: MechanismCounters =
+            self.dies.iter().filter_map(|die| die.mechanisms.as_ref()).map(|mechanisms| mechanisms.counters).sum();
+        let of_drive = self.drive.iter().map(|drive| drive.mechanism_counters());
+        std::iter::once(of_dies).chain(of_drive).sum()
     }
 
-    /// The same, for loading a warm state.
-    pub fn media_mut(&mut self) -> Option<&mut Media> {
-        self.drive.as_mut().map(|drive| &mut drive.media)
-    }
-
-    /// The state of its map between two operations, nothing being on its way; for [`Ssd::load_state`].
-    pub fn save_state(&self) -> Vec<u8> {
-        self.media().map_or_else(|| self.ftl.save(), Media::save)
-    }
-
-    /// Bytes that [`Ssd::save_state`] makes at most.
-    pub fn state_bytes_max(&self) -> u64 {
-        // Streams of random numbers are lines of some hundred bytes at most.
-        self.media().map_or_else(|| self.ftl.state_bytes() as u64 + 512 * u64::from(self.ftl.dies()), Media::state_bytes)
-    }
-
-    /// Replaces the state by one that [`Ssd::save_state`] made for the same parameters.
-    ///
-    /// # Errors
-    /// What is wrong with the bytes; the state is then not to be used.
-    pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), String> {
-        match &mut self.drive {
-            Some(drive) => drive.media.load(bytes),
-            None => self.ftl.load(bytes),
+    /// Its mapping: what lies where.
+    pub fn space(&self) -> Space<&Pools, &Superblocks> {
+        match &self.drive {
+            Some(drive) => Space::Superblocks(&drive.media),
+            None => Space::Pools(&self.ftl),
         }
     }
 
-    /// Erases of its blocks, warm-up included.
-    pub fn wear(&self) -> Wear {
-        self.drive.as_ref().map_or_else(|| self.ftl.wear(), |drive| drive.wear())
-    }
-
-    /// Bytes of its tables.
-    pub fn resident_bytes(&self) -> u64 {
-        self.drive.as_ref().map_or_else(|| self.ftl.resident_bytes(), |drive| drive.media.resident_bytes())
+    /// Its mapping, for loading or copying a warm state.
+    pub fn space_mut(&mut self) -> Space<&mut Pools, &mut Superblocks> {
+        match &mut self.drive {
+            Some(drive) => Space::Superblocks(&mut drive.media),
+            None => Space::Pools(&mut self.ftl),
+        }
     }
 
     /// From now on it is recorded how the member is used; before anything has happened.
@@ -370,7 +380,7 @@ impl Ssd {
     /// A sentence that names the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
         self.verify_front()?;
-        self.drive.as_ref().map_or_else(|| self.ftl.verify(), |drive| drive.verify())
+        self.space().verify()
     }
 
     /// Whether a flush is something to do.
@@ -416,16 +426,6 @@ impl Ssd {
         self.immediate.iter().map(ImmediateDie::busy_until).max().unwrap_or(0)
     }
 
-    /// The translation layer, for figures and checks.
-    pub fn ftl(&self) -> &Ftl {
-        &self.ftl
-    }
-
-    /// The translation layer, for loading a warm state.
-    pub fn ftl_mut(&mut self) -> &mut Ftl {
-        &mut self.ftl
-    }
-
     /// Die and logical page number of logical page `page` (rule 7).
     #[inline]
     pub(crate) fn home(&self, page: u32) -> (DieId, Lpn) {
@@ -443,19 +443,6 @@ impl Ssd {
     /// Every operation is served when it comes, see `immediate`.
     pub fn is_immediate(&self) -> bool {
         !self.immediate.is_empty()
-    }
-
-    /// Whether and until when the die of logical page `page` collects, as far as is known now.
-    pub fn busy(&self, now: TimeNs, page: u32) -> Busy {
-        if let Some(drive) = &self.drive {
-            return drive.busy(now, page);
-        }
-        let (home, lpn) = self.home(page);
-        let die = if self.ftl.is_mapped(lpn) { self.ftl.die_of(lpn) } else { home };
-        match self.immediate.get(die.index()) {
-            Some(state) => state.busy(now, self.by_plane.then(|| self.ftl.pool_of(lpn)).filter(|_| self.ftl.is_mapped(lpn))),
-            None => self.dies[die.index()].busy(now, self.by_plane.then(|| self.ftl.pool_of(lpn)).filter(|_| self.ftl.is_mapped(lpn))),
-        }
     }
 
     /// Brings near what serving logical page `page` will read; not for drives with superblocks.
@@ -560,15 +547,23 @@ impl Ssd {
     }
 }
 
-/// What the translation layer of pages has to know; where a drive has superblocks it holds nothing.
-fn ftl_of(params: &SsdParams) -> FtlParams {
-    let mut ftl = params.ftl();
-    if let Some(superblock) = &params.superblock {
-        (ftl.geometry.dies, ftl.geometry.planes, ftl.geometry.pages_per_block) = (1, 1, 2);
-        (ftl.geometry.blocks_per_plane, ftl.geometry.reserved_blocks_per_plane, ftl.geometry.summary_page) = (4, 3, false);
-        ftl.start_free_blocks = superblock.collection.target;
+/// The pools that dies work on; none in a drive with superblocks, which holds its own mapping.
+#[derive(Debug, Clone)]
+struct OfDies(Option<Pools>);
+
+impl std::ops::Deref for OfDies {
+    type Target = Pools;
+    #[inline]
+    fn deref(&self) -> &Pools {
+        self.0.as_ref().expect("dies work on pools")
     }
-    ftl
+}
+
+impl std::ops::DerefMut for OfDies {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Pools {
+        self.0.as_mut().expect("dies work on pools")
+    }
 }
 
 /// What is still to be done for what the host has written.
@@ -590,13 +585,4 @@ impl std::iter::Sum for Owed {
             collection_ns: sum.collection_ns + part.collection_ns,
         })
     }
-}
-
-/// Whether a die or plane collects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Busy {
-    /// It does.
-    pub collecting: bool,
-    /// Until then, as far as can be told now; the given moment if it does not.
-    pub until: TimeNs,
 }

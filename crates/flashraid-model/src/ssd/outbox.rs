@@ -5,6 +5,19 @@ use crate::coordination::{News, Notice};
 use crate::events::{GcInterval, TimeNs};
 use crate::ids::MemberId;
 
+/// Units that a drive with superblocks has programmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Programmed {
+    /// When they were on flash.
+    pub at: TimeNs,
+    /// The member.
+    pub member: MemberId,
+    /// Places of units, those without data and of parity included.
+    pub units: u64,
+    /// Pages among them that collection has moved.
+    pub pages_moved: u64,
+}
+
 /// What an SSD causes. Its owner empties it after each call and uses it again.
 #[derive(Debug, Clone, Default)]
 pub struct Outbox {
@@ -16,6 +29,8 @@ pub struct Outbox {
     pub collections: Vec<GcInterval>,
     /// What concerns the array's controller.
     pub notices: Vec<Notice>,
+    /// Programs of drives with superblocks, in order of time.
+    pub programmed: Vec<Programmed>,
     /// Times for which a die has worked without a break, for the SSD itself.
     pub(super) worked: Vec<(TimeNs, TimeNs)>,
 }

@@ -1,14 +1,16 @@
 //! What one SSD is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
 
 pub use super::front::{BufferParams, FirmwareParams, FrontParams, HANDLES_MAX, QueueParams};
-pub use super::superblock::{
-    OperationSuspension, PlacementHandles, PlaneReads, SUPERPAGE_UNITS_MAX, Shape, SlcParams, SlcRoom, SuperblockCollection,
-    SuperblockParams, SuperblockSuspension, UpkeepParams,
-};
+use super::mechanism::Mechanisms;
+pub use super::superblock::{OperationSuspension, PlaneReads, SlcParams, SuperblockCollection, SuperblockParams, SuperblockSuspension};
 use crate::coordination::Pools;
 use crate::flash::{Geometry, Timing};
-use crate::ftl::FtlParams;
-pub use crate::ftl::{PlaneChoice, Pool, Procedure, VictimPolicy};
+use crate::space::SpaceParams;
+use crate::space::pools::PoolsParams;
+pub use crate::space::pools::{PlaneChoice, Pool, Procedure};
+use crate::space::superblocks::SuperblocksParams;
+pub use crate::space::superblocks::{PlacementHandles, SUPERPAGE_UNITS_MAX, Shape, SlcRoom, UpkeepParams};
+pub use crate::space::victim::VictimPolicy;
 
 /// One member SSD.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +36,8 @@ pub struct SsdParams {
     pub link: Option<LinkParams>,
     /// Queues, cores and write buffer before pools of blocks; `None`: operations go to their dies as they come. `superblock` has its own.
     pub front: Option<FrontParams>,
+    /// Mechanisms of the list, which every kind of device may have.
+    pub mechanisms: Mechanisms,
     /// Superblocks behind a write buffer: what this says takes the place of pools, planes and dies of a write (section 24).
     pub superblock: Option<SuperblockParams>,
 }
@@ -46,15 +50,22 @@ impl SsdParams {
 
     /// The SSD levels wear: its victim policy does, or it moves superblocks that have been erased seldom (rule 223).
     pub fn levels_wear(&self) -> bool {
-        match &self.superblock {
-            Some(superblock) => superblock.upkeep.wear_difference.is_some(),
-            None => self.gc.victim.levels_wear(),
-        }
+        let by_upkeep = self.superblock.as_ref().is_some_and(|superblock| superblock.upkeep.wear_difference.is_some());
+        by_upkeep || self.gc.victim.levels_wear()
     }
 
-    /// What the translation layer has to know.
-    pub fn ftl(&self) -> FtlParams {
-        FtlParams {
+    /// The parameters of the mapping.
+    pub fn space(&self) -> SpaceParams {
+        if let Some(superblock) = &self.superblock {
+            return SpaceParams::Superblocks(SuperblocksParams {
+                shape: superblock.shape(&self.geometry),
+                dies_per_channel: self.channel.map_or(1, |channel| channel.dies_per_channel),
+                target_free_superblocks: superblock.collection.target,
+                victim: self.gc.victim,
+                fresh: superblock.fresh,
+            });
+        }
+        SpaceParams::Pools(PoolsParams {
             geometry: self.geometry,
             dynamic: self.allocation == Allocation::Dynamic,
             plane_choice: self.plane_choice,
@@ -65,7 +76,7 @@ impl SsdParams {
             victim: self.gc.victim,
             separate_open_block: self.gc.separate_open_block,
             fill_seals_last_block: self.fill_seals_last_block,
-        }
+        })
     }
 
     /// The pools that thresholds are measured by.
@@ -89,7 +100,7 @@ impl SsdParams {
     pub fn exported_pages(&self) -> u64 {
         let (g, stride) = (&self.geometry, self.die_stride_pages);
         if let Some(superblock) = &self.superblock {
-            let shape = Shape::new(g, superblock);
+            let shape = superblock.shape(g);
             return u64::from(shape.exported_units) * u64::from(superblock.unit_pages);
         }
         u64::from(g.exported_pages_per_die() / stride * stride) * u64::from(g.dies)

@@ -49,6 +49,7 @@ pub fn ssd(dies: u32, blocks: u32, reserved: u32) -> SsdParams {
         channel: None,
         link: None,
         front: None,
+        mechanisms: Default::default(),
         superblock: None,
     }
 }

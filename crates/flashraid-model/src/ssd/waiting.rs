@@ -1,7 +1,7 @@
 //! A page operation while it is in a member with pools of blocks.
 
 use super::PageOp;
-use super::job::{NEVER, Origin};
+use super::job::{Before, NEVER, Origin};
 use crate::events::{TimeNs, TimeParts};
 use crate::ids::{DieId, Lpn};
 
@@ -28,8 +28,10 @@ pub(super) struct Waiting {
     pub refused_at: TimeNs,
     /// Since when it has waited for a scope as the head of the queue.
     pub awaits_scope_since: TimeNs,
-    /// How long its die had collected when it joined the queue.
-    pub collected_before_ns: u64,
+    /// Work of its die until it joined the queue.
+    pub before: Before,
+    /// Nanoseconds for which it has waited while mechanisms held its die.
+    pub held_ns: u64,
     pub time: TimeParts,
     /// The operations before and behind it in its queue.
     pub previous: u32,
@@ -55,7 +57,8 @@ impl Waiting {
             beside_clean: false,
             refused_at: NEVER,
             awaits_scope_since: NEVER,
-            collected_before_ns: 0,
+            before: Before::default(),
+            held_ns: 0,
             time: TimeParts::default(),
             previous: NONE,
             next: NONE,
@@ -85,6 +88,7 @@ impl Waiting {
             let own = time.transfer_ns + time.flash_ns + time.other_ns;
             time.collection_ns += (left_die - self.started_ns).saturating_sub(own);
         }
+        time.other_ns += self.held_ns;
         time.transfer_ns += (self.reached_ns - self.submitted_ns) + (at - left_die);
         time.queue_ns = at - self.submitted_ns - time.total_ns();
         time

@@ -1,6 +1,6 @@
 //! Free blocks at which collection starts and stops: a share of the blocks, a number of blocks, or so many above the start.
 
-use super::{Fraction, Numbers, Quantity, UnitError, counted};
+use super::{Fraction, Numbers, Quantity, UnitError};
 use crate::quantity_impls;
 
 quantity_impls!(StartThreshold, StopThreshold);
@@ -31,7 +31,8 @@ fn parse_blocks(text: &str) -> Option<Result<u32, UnitError>> {
 }
 
 fn write_blocks(blocks: u32) -> serde_json::Value {
-    counted(u64::from(blocks), "block").into()
+    // A configuration has no commas in its numbers.
+    format!("{blocks} block{}", if blocks == 1 { "" } else { "s" }).into()
 }
 
 impl Quantity for StartThreshold {

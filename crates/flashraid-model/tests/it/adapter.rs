@@ -1,7 +1,7 @@
 //! Runs a case on the model (`flashraid_model::array`) and lays its outcome out for comparison.
 
 use crate::outcome::{Case, Collection, MemberOutcome, Outcome, PhysicalPage, RequestOutcome};
-use flashraid_model::array::{Array, Event, PageRequest, WarmUpPattern, pages_of};
+use flashraid_model::array::{Array, Event, Milestone, PageRequest, Setup, WarmUpPattern, pages_of};
 use flashraid_model::events::{GcInterval, TimeParts};
 use flashraid_model::ids::Lpn;
 use flashraid_model::request::{HostLoop, OpKind, Request};
@@ -14,27 +14,31 @@ pub fn fast(case: &Case) -> Outcome {
 
 /// The same with or without the shortcuts, and how the members were used until the last request was done.
 pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePoint>>) {
-    let mut array = Array::with_shortcuts(&case.params, case.seed, shortcuts);
-    array.record_usage();
+    // Some cases hand requests over many at a time, as many as their seed says, and some of these are served by several threads.
+    let threads = case.seed as usize / 7 % 4;
+    let setup = Setup { threads, operations_per_thread: Some(1), record_usage: true, record_destages: false, shortcuts };
+    let mut array = Array::new(&case.params, case.seed, setup);
     // In some cases the first part of the run is left out.
     let mut measured_from = None;
+    // The reference counts from the beginning what its cache holds at most.
+    let mut held_before = 0;
     let first_measured = if case.seed.is_multiple_of(2) { 0 } else { case.requests.len() / 3 };
     let page_bytes = u64::from(case.params.ssd.geometry.page_bytes);
-    let exported_pages = array.layout().exported_pages();
+    let exported_pages = array.shape().layout.exported_pages();
     let pages = |tag: usize, request: &Request| {
         let pages = pages_of(request, page_bytes, exported_pages).expect("it fits");
         PageRequest { tag: tag as u64, ..pages }
     };
     match case.warm_up.pattern {
         WarmUpPattern::Random => {
-            for member in array.members_to_warm_up() {
+            for member in array.untimed().members_to_warm_up() {
                 member.warm_up(case.warm_up.overwrites, case.seed);
             }
         }
         WarmUpPattern::Steady => unreachable!("these members have no superblocks"),
         WarmUpPattern::Workload => {
             let writes = case.requests.iter().filter(|request| request.kind == OpKind::Write);
-            array.overwrite_untimed(&writes.map(|request| pages(0, request)).collect::<Vec<_>>());
+            array.untimed().overwrite(&writes.map(|request| pages(0, request)).collect::<Vec<_>>());
         }
     }
     let nothing = RequestOutcome { arrival_ns: 0, done_ns: 0, gc_members_met: 0, pages_lost: 0, parts: TimeParts::default() };
@@ -42,14 +46,12 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
     let mut events: Vec<Event> = Vec::new();
     let mut cleans = Vec::new();
     let mut next = 0;
-    // Some cases hand requests over many at a time, as many as their seed says.
     let ahead = if case.host == HostLoop::Open { case.seed as usize % 7 } else { 0 };
-    // And some of them are served by several threads.
-    array.serve_ahead_by(case.seed as usize / 7 % 4, Some(1));
     let mut issue = |array: &mut Array, outcomes: &mut [RequestOutcome], now: u64, next: &mut usize| {
         if measured_from.is_none() && *next >= first_measured {
             measured_from = Some(now);
-            array.measure_usage_from(now);
+            held_before = array.counters(now).cache.map_or(0, |counters| counters.occupancy_max_pages);
+            array.reach(now, Milestone::MeasuringBegins, &mut Vec::new());
         }
         outcomes[*next].arrival_ns = now;
         if ahead == 0 {
@@ -78,7 +80,7 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
     loop {
         if done_count == case.requests.len() && !idle_is_over {
             idle_is_over = true;
-            array.end_idle_collection(now);
+            array.reach(now, Milestone::RequestsEnd, &mut events);
         }
         let arrival = match case.host {
             HostLoop::Open => case.requests.get(next).map(|r| r.arrival_ns),
@@ -97,7 +99,8 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
                             cleans.push(clean);
                             continue;
                         }
-                        Event::Destage(_) => unreachable!("nobody asked for them"),
+                        Event::Health { .. } => continue,
+                        Event::Destage(_) | Event::Programmed(_) => unreachable!("nobody asked for them, and these members have pools"),
                     };
                     done_count += 1;
                     let outcome = &mut outcomes[done.tag as usize];
@@ -113,15 +116,16 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
         }
     }
     array.verify().expect("the state is consistent at the end");
-    let cache_counters = array.cache_counters(now).map(|(mut counters, _)| {
-        let later = array.cache_counters(now + 1).map(|(counters, _)| counters.occupancy_page_ns);
+    let cache_counters = array.counters(now).cache.map(|mut counters| {
+        let later = array.counters(now + 1).cache.map(|counters| counters.occupancy_page_ns);
         if later != Some(counters.occupancy_page_ns) {
             // It is not empty.
             counters.occupancy_page_ns = 0;
         }
+        counters.occupancy_max_pages = counters.occupancy_max_pages.max(held_before);
         counters
     });
-    array.stop(&mut events);
+    array.reach(now, Milestone::RunEnds, &mut events);
     cleans.extend(events.drain(..).map(|event| match event {
         Event::Collection(clean) => clean,
         other => panic!("{other:?} at the end"),
@@ -144,7 +148,8 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
     };
     let by_plane = case.params.ssd.gc.blocking == flashraid_model::ssd::Blocking::Plane && !case.params.ssd.gc.instantaneous;
     let members = array.members().iter().map(|ssd| {
-        let counts = ssd.ftl().erase_counts();
+        let pools = ssd.space().pools().expect("these members have pools");
+        let counts = ssd.space().erase_counts();
         let (dies, blocks) = (case.params.ssd.geometry.dies, case.params.ssd.geometry.blocks_per_plane);
         let mut block_erases = vec![0; counts.len()];
         for (index, &count) in counts.iter().enumerate() {
@@ -158,21 +163,23 @@ pub fn fast_with(case: &Case, shortcuts: Shortcuts) -> (Outcome, Vec<Vec<UsagePo
         MemberOutcome {
             counters: *ssd.counters(),
             front: ssd.front_counters().copied(),
+            mechanisms: ssd.mechanism_counters(),
             block_erases,
             pages: (0..dies * exported)
                 .map(Lpn)
-                .map(|lpn| if ssd.ftl().is_mapped(lpn) { place(ssd.ftl().location(lpn)) } else { nowhere })
+                .map(|lpn| if pools.is_mapped(lpn) { place(pools.location(lpn)) } else { nowhere })
                 .collect(),
         }
     });
+    let counts = array.counters(u64::MAX);
     let outcome = Outcome {
         members: members.collect(),
         gc_intervals: collections(cleans, by_plane),
-        messages: array.messages(),
-        uncoordinated_cleans: array.uncoordinated_cleans().map(|cleans| (cleans.during_cycles, cleans.unanswered)),
-        host_port_counters: array.host_port_counters(u64::MAX).map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
+        messages: counts.sent,
+        uncoordinated_cleans: counts.uncoordinated_cleans.map(|cleans| (cleans.during_cycles, cleans.unanswered)),
+        host_port_counters: counts.host_port.map(|counters| (counters.waits, counters.wait_ns, counters.busy_ns)),
         cache_counters,
-        stripe_counters: array.stripe_counters(),
+        stripe_counters: counts.stripes,
         requests: outcomes,
     };
     (outcome, usage)

@@ -58,6 +58,7 @@ pub fn one_plane() -> Case {
         channel: None,
         link: None,
         front: None,
+        mechanisms: Default::default(),
         superblock: None,
     };
     Case {

@@ -130,7 +130,7 @@ fn the_cases_of_coordination_reach_every_corner() {
         count("no answer", !coordination.answers && is_sent(Kind::GcRequest));
         count("held back", coordination.delay_ns > 0 && forced);
         count("slow messages", coordination.latency_ns.iter().any(|&ns| ns > 0) && forced);
-        let unaware = coordination.ggc_aware.count_ones() < case.params.members;
+        let unaware = coordination.ggc_aware.len() < case.params.members;
         count("not all GGC-aware", unaware && forced);
         let sum = |figure: fn(&MemberCounters) -> u64| outcome.members.iter().map(|member| figure(&member.counters)).sum::<u64>() > 0;
         count("forced and preempted", forced && sum(|c| c.preemptions));

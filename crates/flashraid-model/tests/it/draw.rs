@@ -4,12 +4,13 @@ use flashraid_model::array::{ArrayParams, FailureParams, HostPortParams, Level, 
 use flashraid_model::cache::{CacheParams, CachePolicy, Parts};
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, SchemePolicy, Work};
 use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::ids::MemberSet;
 use flashraid_model::policy::Listed;
 use flashraid_model::request::{HostLoop, OpKind, Request};
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, FrontParams, GcParams, LinkParams, Pipeline, PlaneChoice, Pool,
-    Preemption, Procedure, QueueParams, SsdParams, Suspension, Trigger, VictimPolicy,
+    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, FrontParams, GcParams, LinkParams, Mechanisms, Pipeline,
+    PlaneChoice, Pool, Preemption, Procedure, QueueParams, SsdParams, Suspension, Trigger, VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -120,6 +121,10 @@ pub fn draw_mixed_case(seed: u64) -> Case {
         draw.limit_host(&mut case);
     }
     set_rules_by_seed(&mut case);
+    let mut of_mechanisms = Draw(rng::stream(seed, "agreement", 9));
+    if of_mechanisms.chance(25) {
+        case.params.ssd.mechanisms = Mechanisms::any(&mut of_mechanisms.0, case.params.ssd.timing.page_program_ns);
+    }
     case
 }
 
@@ -254,6 +259,7 @@ impl Draw {
             channel,
             link,
             front: None,
+            mechanisms: Default::default(),
             superblock: None,
         }
     }
@@ -465,7 +471,7 @@ impl Draw {
             at_idle: false,
             across_dies: true,
             answers: self.chance(90),
-            ggc_aware: if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) },
+            ggc_aware: MemberSet(if self.chance(70) { all } else { u128::from(self.between(0, all as u64)) }),
             latency_ns,
         }
     }
@@ -482,7 +488,7 @@ impl Draw {
         };
         (params.level, params.members) = (level, members as u32);
         if let Some(coordination) = &mut params.coordination {
-            coordination.ggc_aware = if self.chance(80) { (1 << members) - 1 } else { u128::from(self.between(0, (1 << members) - 1)) };
+            coordination.ggc_aware.0 = if self.chance(80) { (1 << members) - 1 } else { u128::from(self.between(0, (1 << members) - 1)) };
         }
         let array_bytes = reference::array_pages(params) * PAGE_BYTES;
         for request in &mut case.requests {

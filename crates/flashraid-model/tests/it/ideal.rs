@@ -1,4 +1,4 @@
-//! Rule 138: where all programs pay for summaries, collection without time is a lower bound for every request.
+//! Rule 138: where all programs pay for summaries, no request ends later under collection without time.
 
 use flashraid_model::array::Level;
 use flashraid_model::request::HostLoop;
@@ -19,6 +19,7 @@ fn draw_in_domain(seed: u64) -> Case {
     (params.rebuild, params.cache, params.host_port) = (None, None, None);
     (params.ssd.allocation, params.ssd.channel, params.ssd.link) = (Allocation::Static, None, None);
     (params.ssd.gc.preemption, params.ssd.gc.instantaneous) = (None, false);
+    params.ssd.mechanisms = Default::default();
     params.ssd.geometry.summary_page = true;
     params.ssd.timing.spread_summaries = true;
     case.host = HostLoop::Open;

@@ -7,7 +7,7 @@ use flashraid_model::cache::CacheCounters;
 use flashraid_model::coordination::KINDS;
 use flashraid_model::events::TimeParts;
 use flashraid_model::request::{HostLoop, Request};
-use flashraid_model::ssd::{FrontCounters, MemberCounters};
+use flashraid_model::ssd::{FrontCounters, MechanismCounters, MemberCounters};
 
 /// One simulation: everything that decides its outcome.
 #[derive(Debug, Clone)]
@@ -70,6 +70,7 @@ pub struct MemberOutcome {
     pub counters: MemberCounters,
     /// Of what stands before its dies.
     pub front: Option<FrontCounters>,
+    pub mechanisms: MechanismCounters,
     /// Erases of each block, warm-up included, in order of die, plane, block.
     pub block_erases: Vec<u32>,
     /// Where each logical page lies, in order of home die (rule 7) and that die's logical page.

@@ -39,7 +39,7 @@ fn draw(seed: u64) -> Case {
         preemption.poll_ns = 0;
     }
     let coordination = params.coordination.as_mut().expect("the case is coordinated");
-    coordination.ggc_aware &= (1 << params.members) - 1;
+    coordination.ggc_aware.0 &= (1 << params.members) - 1;
     coordination.latency_ns.iter_mut().for_each(round);
     match &mut coordination.scheme {
         SchemePolicy::ProactiveIdle(scheme) => {
@@ -99,8 +99,8 @@ fn renumbered(case: &Case, numbers: &[u64]) -> Case {
         request.offset_bytes = (page / members * members + numbers[(page % members) as usize]) * PAGE_BYTES;
     }
     let coordination = case.params.coordination.as_mut().expect("the case is coordinated");
-    let ggc_aware = coordination.ggc_aware;
-    coordination.ggc_aware = numbers.iter().enumerate().fold(0, |bits, (member, number)| bits | (ggc_aware >> member & 1) << number);
+    let ggc_aware = coordination.ggc_aware.0;
+    coordination.ggc_aware.0 = numbers.iter().enumerate().fold(0, |bits, (member, number)| bits | (ggc_aware >> member & 1) << number);
     case
 }
 

@@ -6,7 +6,8 @@ use flashraid_model::coordination::{CoordinationParams, KINDS, Notify, ReactiveI
 use flashraid_model::placement::Level;
 use flashraid_model::request::HostLoop;
 use flashraid_model::ssd::{
-    Allocation, Blocking, FirmwareParams, FrontParams, Pipeline, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Trigger, VictimPolicy,
+    Allocation, Blocking, FirmwareParams, FrontParams, Mechanisms, Pipeline, PlaneChoice, Pool, Preemption, Procedure, SsdParams, Trigger,
+    VictimPolicy,
 };
 
 use crate::cases::PAGE_BYTES;
@@ -23,7 +24,7 @@ pub fn shrink(mut case: Case, fails: impl Fn(&Case) -> bool) -> Case {
             simpler(&mut candidate);
             let members = candidate.params.members;
             if let Some(coordination) = &mut candidate.params.coordination {
-                coordination.ggc_aware &= (1 << members) - 1;
+                coordination.ggc_aware.0 &= (1 << members) - 1;
             }
             if !is_possible(&candidate) {
                 continue;
@@ -119,7 +120,8 @@ fn front(case: &mut Case, simplify: fn(&mut FrontParams)) {
     }
 }
 
-const SIMPLER: [fn(&mut Case); 75] = [
+const SIMPLER: [fn(&mut Case); 76] = [
+    |case| case.params.ssd.mechanisms = Mechanisms::default(),
     |case| case.params.ssd.front = None,
     |case| front(case, |front| front.buffer = None),
     |case| front(case, |front| front.queues = None),
@@ -152,7 +154,7 @@ const SIMPLER: [fn(&mut Case); 75] = [
     |case| coordination(case, |coordination| coordination.notify = Notify::AtStart),
     |case| coordination(case, |coordination| coordination.at_idle = false),
     |case| coordination(case, |coordination| coordination.across_dies = true),
-    |case| coordination(case, |coordination| coordination.ggc_aware = u128::MAX),
+    |case| coordination(case, |coordination| coordination.ggc_aware.0 = u128::MAX),
     |case| coordination(case, |coordination| coordination.work = Work::OneVictim),
     |case| coordination(case, |coordination| coordination.scheme = ReactiveInclusive {}.into()),
     |case| case.params.members = 1,

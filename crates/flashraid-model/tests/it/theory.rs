@@ -2,10 +2,10 @@
 //! the model go through the same one.
 
 use flashraid_model::flash::{Geometry, Timing};
-use flashraid_model::ftl::victim::{Fifo, Greedy};
 use flashraid_model::placement::Level;
 use flashraid_model::request::{OpKind, Request};
 use flashraid_model::rng;
+use flashraid_model::space::victim::{Fifo, Greedy};
 use flashraid_model::ssd::{Pool, VictimPolicy};
 
 use crate::adapter;

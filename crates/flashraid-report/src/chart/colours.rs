@@ -62,9 +62,16 @@ impl Chart {
         }
     }
 
-    /// Returns a name as legends show it: a yardstick is called one.
+    /// Returns true if a name stands for what nobody can build.
+    pub fn is_yardstick(&self, name: &str) -> bool {
+        self.yardsticks.iter().any(|yardstick| yardstick == name)
+    }
+
+    /// Returns a name as legends show it: a yardstick is called one, and symbols of doubt follow.
     pub fn shown_name(&self, name: &str) -> String {
-        if self.yardsticks.iter().any(|yardstick| yardstick == name) { format!("{name} (yardstick)") } else { name.to_owned() }
+        let doubt = self.doubt(name);
+        let (yardstick, gap) = (if self.is_yardstick(name) { " (yardstick)" } else { "" }, if doubt.is_empty() { "" } else { " " });
+        format!("{name}{yardstick}{gap}{doubt}")
     }
 }
 

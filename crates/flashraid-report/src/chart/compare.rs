@@ -1,6 +1,7 @@
 //! The charts of a grid.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::{Axis, BarSeries, Bars, Chart, Content, Line, Lines, SERIES_MAX, extent, facets, free_blocks, response, run, unit_of};
 use crate::grid::{AxisUnit, Estimate, Grid, Point, Setting};
@@ -19,19 +20,20 @@ pub fn of_grid(grid: &Grid) -> Vec<Chart> {
         let (per_chart, names) = split(grid, &axes);
         chart.map_or(Vec::new(), |chart| facets(chart, per_chart, &names))
     };
+    let of_lines = |chart: Option<Chart>| chart.map(|chart| of_points(grid, chart));
     let [means, deviations, amplification] = FIGURES.map(|figure| of_figure(grid, figure));
     let over_time = run::bandwidth(first()).filter(|chart| !is_one_line(chart));
     let charts = [
         differing(means),
         differing(deviations),
         by_point(percentiles(grid)),
-        by_point(response::distribution(responses())),
-        by_point(response::tail(responses())),
+        by_point(of_lines(response::distribution(responses()))),
+        by_point(of_lines(response::tail(responses()))),
         differing(amplification),
-        by_point(over_time),
-        by_point(free_blocks::of_points(first()).filter(|chart| only_value(chart).is_none())),
+        by_point(of_lines(over_time)),
+        by_point(of_lines(free_blocks::of_points(first()).filter(varies))),
     ];
-    charts.into_iter().flatten().map(|chart| Chart { yardsticks: yardsticks(grid, &chart), ..chart }).collect()
+    charts.into_iter().flatten().collect()
 }
 
 /// Figures that are the same at every point, each as a sentence: they have no chart.
@@ -96,9 +98,9 @@ fn of_figure(grid: &Grid, (id, title, pointer, duration): (&str, &str, &str, Opt
     }
 }
 
-/// A figure's means over the seeds, in the unit that fits the longest.
+/// A figure's means over the seeds with their intervals, in the unit that fits the longest.
 fn means(grid: &Grid, title: &str, pointer: &str, duration: Option<&str>) -> Option<(Vec<Option<Estimate>>, String)> {
-    let mut estimates: Vec<Option<Estimate>> = grid.points.iter().map(|point| Estimate::of(&point.figure(pointer)?)).collect();
+    let mut estimates: Vec<Option<Estimate>> = grid.points.iter().map(|point| point.estimate(pointer)).collect();
     let longest = estimates.iter().flatten().map(|estimate| estimate.mean).fold(0.0, f64::max);
     if longest == 0.0 {
         return None;
@@ -136,12 +138,14 @@ fn over(
         let x = numbers[grid.axes[across].values.iter().position(is_here).expect("a point has a value of the axis")];
         series[index].points.push((x, estimate.mean));
         series[index].half_widths.extend(estimate.half_width);
+        series[index].doubts.push(point.marks());
     }
     series.iter_mut().for_each(in_order);
     let key = grid.key_names()[across];
     let x = Axis::of(if unit.is_empty() { key.to_owned() } else { format!("{key}, {unit}") }, numbers);
     let y = Axis::of(label, estimates.iter().flatten().map(|estimate| estimate.mean));
-    Chart::of_lines(id, title, Lines::plain(x, y, series))
+    let chart = Chart::of_lines(id, title, Lines::plain(x, y, series))?;
+    Some(apart(chart, grid.points.iter().map(|point| (name(point), point))))
 }
 
 /// Puts the points of a line in order of x.
@@ -150,6 +154,7 @@ fn in_order(line: &mut Line) {
     order.sort_by(|a, b| line.points[*a].0.total_cmp(&line.points[*b].0));
     line.points = order.iter().map(|&index| line.points[index]).collect();
     line.half_widths = order.iter().filter_map(|&index| line.half_widths.get(index).copied()).collect();
+    line.doubts = doubts_of(order.iter().filter_map(|&index| line.doubts.get(index).cloned()).collect());
 }
 
 /// The unit in which an axis up to `most` reads best, and its length.
@@ -181,14 +186,16 @@ fn bars(grid: &Grid, id: &str, title: &str, pointer: &str, duration: Option<&str
         let values: Vec<&str> = others.map(|Setting { value, .. }| value.as_str()).collect();
         if values.is_empty() { point.label() } else { values.join(" · ") }
     };
-    let series = estimates.chunks(per_series).enumerate().map(|(index, estimates)| {
+    let series = estimates.chunks(per_series).zip(grid.points.chunks(per_series)).enumerate().map(|(index, (estimates, points))| {
         let name = if by_group { title.to_lowercase() } else { grid.axes[0].values[index].clone() };
-        BarSeries::new(name, estimates.iter().map(mean_of).collect(), estimates.iter().map(half_width_of).collect())
+        let doubts = doubts_of(points.iter().map(Point::marks).collect());
+        BarSeries { doubts, ..BarSeries::new(name, estimates.iter().map(mean_of).collect(), estimates.iter().map(half_width_of).collect()) }
     });
     let groups = grid.points[..per_series].iter().map(group).collect();
     let y = Axis::of(label, estimates.iter().flatten().map(|estimate| estimate.mean));
     let bars = Bars { by_group, ..Bars::side_by_side(groups, y, series.collect()) };
-    Some(Chart::new(id, title, Content::Bars(bars)))
+    let name = |point: &Point| if by_group { group(point) } else { point.settings[0].value.clone() };
+    Some(apart(Chart::new(id, title, Content::Bars(bars)), grid.points.iter().map(|point| (name(point), point))))
 }
 
 fn mean_of(estimate: &Option<Estimate>) -> Option<f64> {
@@ -199,13 +206,12 @@ fn half_width_of(estimate: &Option<Estimate>) -> Option<f64> {
     estimate.and_then(|estimate| estimate.half_width)
 }
 
-/// Percentiles of every point side by side with their intervals over the seeds, where enough requests lie beyond them.
+/// Percentiles of every point side by side with their intervals, where enough requests lie beyond them.
 fn percentiles(grid: &Grid) -> Option<Chart> {
     let estimate = |point: &Point, key: &str| {
         let pointer = format!("/response_us/all/{key}");
         // A value that a handful of requests decide would look like any other.
-        let values = point.figure(&pointer).filter(|_| !point.is_guess(&pointer))?;
-        Estimate::of(&values).filter(|estimate| estimate.mean > 0.0)
+        point.estimate(&pointer).filter(|estimate| estimate.mean > 0.0 && !point.is_guess(&pointer))
     };
     let longest = grid.points.iter().filter_map(|point| Some(estimate(point, "max")?.mean)).fold(0.0, f64::max);
     let (unit, scale) = unit_of(longest);
@@ -213,11 +219,14 @@ fn percentiles(grid: &Grid) -> Option<Chart> {
     let shown: Vec<&(&str, &str)> = PERCENTILES.iter().filter(is_known).collect();
     let series = grid.points.iter().map(|point| {
         let estimates: Vec<Option<Estimate>> = shown.iter().map(|(_, key)| scaled(estimate(point, key), scale)).collect();
-        BarSeries::new(point.label(), estimates.iter().map(mean_of).collect(), estimates.iter().map(half_width_of).collect())
+        let doubts = doubts_of(vec![point.marks(); estimates.len()]);
+        let (values, half_widths) = (estimates.iter().map(mean_of).collect(), estimates.iter().map(half_width_of).collect());
+        BarSeries { doubts, ..BarSeries::new(point.label(), values, half_widths) }
     });
     let groups = shown.iter().map(|(name, _)| (*name).to_owned()).collect();
     let bars = Bars::side_by_side(groups, Axis::log(format!("response, {unit}")), series.collect());
-    (longest > 0.0).then(|| Chart::new("percentiles", "Response-time percentiles", Content::Bars(bars)))
+    let chart = Chart::new("percentiles", "Response-time percentiles", Content::Bars(bars));
+    (longest > 0.0).then(|| apart(chart, grid.points.iter().map(|point| (point.label(), point))))
 }
 
 fn scaled(estimate: Option<Estimate>, scale: f64) -> Option<Estimate> {
@@ -228,23 +237,30 @@ fn scaled(estimate: Option<Estimate>, scale: f64) -> Option<Estimate> {
     })
 }
 
-/// Names of this chart that stand for points without a real remedy only: others are measured by them.
-fn yardsticks(grid: &Grid, chart: &Chart) -> Vec<String> {
-    let stands_for = |point: &Point, name: &str| {
-        let values = || point.settings.iter().map(|setting| setting.value.as_str());
-        // A name consists of some of the values of a point, in their order.
-        name.split(" · ").try_fold(values(), |mut rest, part| rest.any(|value| value == part).then_some(rest)).is_some()
-    };
-    let is_yardstick = |name: &str| {
-        let mut own = grid.points.iter().filter(|point| stands_for(point, name)).peekable();
-        own.peek().is_some() && own.all(is_ideal)
-    };
-    chart.names().into_iter().filter(|name| is_yardstick(name)).map(str::to_owned).collect()
+/// The chart with what its names stand for: those whose points are all yardsticks are set apart.
+fn apart<'a>(chart: Chart, named: impl IntoIterator<Item = (String, &'a Point)>) -> Chart {
+    let mut of_names: BTreeMap<String, bool> = BTreeMap::new();
+    for (name, point) in named {
+        *of_names.entry(name).or_insert(true) &= point.is_yardstick();
+    }
+    let yardsticks = chart.names().into_iter().filter(|name| of_names.get(*name) == Some(&true)).map(str::to_owned).collect();
+    Chart { yardsticks, ..chart }
 }
 
-/// Returns true if collection takes no time in all runs of this point, which no drive can offer.
-fn is_ideal(point: &Point) -> bool {
-    point.reports.iter().all(|report| report["config"]["coordination"]["scheme"] == "ideal")
+/// The chart of a line for each point, with the doubts about the points.
+fn of_points(grid: &Grid, mut chart: Chart) -> Chart {
+    if let Content::Lines(lines) = &mut chart.content {
+        for line in &mut lines.series {
+            let marks = grid.points.iter().find(|point| point.label() == line.name).map(Point::marks);
+            line.doubts.extend(marks.filter(|marks| !marks.is_empty()));
+        }
+    }
+    apart(chart, grid.points.iter().map(|point| (point.label(), point)))
+}
+
+/// Symbols of doubt; an empty list if there are none.
+fn doubts_of(marks: Vec<String>) -> Vec<String> {
+    if marks.iter().all(String::is_empty) { Vec::new() } else { marks }
 }
 
 /// Values within this part of each other look the same in a chart; so they do if their intervals reach no further than the latter.
@@ -268,6 +284,16 @@ fn only_value(chart: &Chart) -> Option<f64> {
     let widest = halves.into_iter().fold(0.0, f64::max);
     (values.len() > 1 && max - min <= EQUAL * max.abs() && widest <= NARROW * max.abs())
         .then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// Part of the greatest by which free blocks vary at least where a chart of them shows something.
+const VARIES_MIN: f64 = 0.25;
+
+/// Returns true if lines change visibly, along x or from one to the other.
+fn varies(chart: &Chart) -> bool {
+    let Content::Lines(lines) = &chart.content else { return true };
+    let (min, max) = extent(lines.series.iter().flat_map(|line| &line.points).map(|point| point.1));
+    max - min > VARIES_MIN * max
 }
 
 /// Lines over time that lie on each other: nowhere further apart than a tenth of their mean, and alike in their means.

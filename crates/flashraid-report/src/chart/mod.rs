@@ -3,6 +3,7 @@
 mod colours;
 mod compare;
 mod data;
+mod doubt;
 mod free_blocks;
 mod over_time;
 mod range;
@@ -13,6 +14,7 @@ mod time;
 
 use std::ops::Range;
 
+use flashraid::report::Mark;
 use serde::Serialize;
 
 use super::number;
@@ -56,7 +58,7 @@ impl Chart {
 
 impl Chart {
     /// The unit of the values that a chart shows upwards, if its axis names one.
-    fn upwards_unit(&self) -> Option<&str> {
+    pub(super) fn upwards_unit(&self) -> Option<&str> {
         let label = match &self.content {
             Content::Lines(lines) => &lines.y.label,
             Content::Bars(bars) => &bars.y.label,
@@ -144,12 +146,15 @@ pub struct Line {
     /// Half the widths of the 95 % confidence intervals of y, one for each point; empty if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub half_widths: Vec<f64>,
+    /// Symbols of what is doubtful ([`Mark::symbol`]): a text for each point, or one for all of them; empty if nothing is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
 }
 
 impl Line {
-    /// A line without intervals.
+    /// A line without intervals and doubts.
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
-        Line { name: name.into(), points, half_widths: Vec::new() }
+        Line { name: name.into(), points, half_widths: Vec::new(), doubts: Vec::new() }
     }
 
     /// The points of a line that goes in steps, with both ends of every jump.
@@ -206,12 +211,15 @@ pub struct BarSeries {
     pub values: Vec<Option<f64>>,
     /// Half the widths of the 95 % confidence intervals.
     pub half_widths: Vec<Option<f64>>,
+    /// Symbols of what is doubtful ([`Mark::symbol`]), one text for each group; empty if nothing is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
 }
 
 impl BarSeries {
     /// A value and half of its interval, if there is one, for each group.
     pub fn new(name: impl Into<String>, values: Vec<Option<f64>>, half_widths: Vec<Option<f64>>) -> BarSeries {
-        BarSeries { name: name.into(), values, half_widths }
+        BarSeries { name: name.into(), values, half_widths, doubts: Vec::new() }
     }
 
     /// Values without intervals.
@@ -268,8 +276,9 @@ fn facets(chart: Chart, per_chart: usize, names: &[String]) -> Vec<Chart> {
             timeline => timeline.clone(),
         };
         let name = names.get(index).map_or_else(|| format!("part {}", index + 1), Clone::clone);
-        let yardsticks = chart.yardsticks.clone();
-        Chart { yardsticks, ..Chart::new(format!("{}-{}", chart.id, index + 1), format!("{}: {name}", chart.title), content) }
+        let part = Chart::new(format!("{}-{}", chart.id, index + 1), format!("{}: {name}", chart.title), content);
+        let yardsticks = part.names().into_iter().filter(|name| chart.is_yardstick(name)).map(str::to_owned).collect();
+        Chart { yardsticks, ..part }
     };
     (0..count.div_ceil(per_chart)).map(part).collect()
 }

@@ -18,8 +18,13 @@ pub fn of_run(report: &Value) -> Vec<Chart> {
     let (of_times, times) = in_one_unit("response", times);
     let charts = [
         chart("time-response", "Response time over the run", of_times, times),
-        chart("time-iops", "Throughput", Axis::linear("requests per second"), vec![line("reads and writes", "iops", 1.0)]),
-        chart("time-outstanding", "Requests outstanding", Axis::linear("requests"), vec![line("outstanding", "outstanding", 1.0)]),
+        chart("time-iops", "Throughput", Axis::linear("throughput, requests/s"), vec![line("reads and writes", "iops", 1.0)]),
+        chart(
+            "time-outstanding",
+            "Requests outstanding",
+            Axis::linear("outstanding, requests"),
+            vec![line("outstanding", "outstanding", 1.0)],
+        ),
         chart(
             "time-amplification",
             "Write amplification over the run",
@@ -37,7 +42,7 @@ pub fn of_run(report: &Value) -> Vec<Chart> {
     let members = [
         chart("member-utilisation", "Member utilisation", Axis::linear("time of dies, %"), of_members("utilisation", 100.0)),
         chart("member-response", "Member response time", of_operations, operations),
-        chart("member-queue", "Member queue depth", Axis::linear("page operations"), of_members("queue", 1.0)),
+        chart("member-queue", "Member queue depth", Axis::linear("queue, page operations"), of_members("queue", 1.0)),
     ];
     let members = members.into_iter().flatten().flat_map(of_eight);
     charts.into_iter().flatten().chain(members).collect()
@@ -118,6 +123,9 @@ mod tests {
             charts.iter().map(|chart| chart.id.as_str()).collect::<Vec<_>>(),
             ["time-response", "time-iops", "time-rebuild", "member-utilisation", "member-response", "member-queue"]
         );
+        // What the cursor reads has a unit.
+        let units: Vec<_> = charts.iter().map(Chart::upwards_unit).collect();
+        assert_eq!(units, ["ms", "requests/s", "%", "%", "ms", "page operations"].map(Some));
         let lines = |index: usize| match &charts[index].content {
             Content::Lines(lines) => lines,
             other => panic!("{other:?}"),

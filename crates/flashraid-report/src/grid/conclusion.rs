@@ -236,7 +236,7 @@ impl<'a> Contest<'a> {
 }
 
 /// `A, B and C`; of many the first ones and how many more.
-fn list(names: impl Iterator<Item = String>) -> String {
+pub(crate) fn list(names: impl Iterator<Item = String>) -> String {
     let mut names: Vec<String> = names.collect();
     if names.len() > NAMES_MAX {
         let more = names.len() - (NAMES_MAX - 1);

@@ -113,7 +113,7 @@ impl Grid {
         let [base_value] = bases.as_slice() else { return Some(ratio) };
         let half_width = own.batches(pointer).zip(base.batches(pointer)).and_then(|(own, base)| {
             let differences: Vec<f64> = own.iter().zip(&base).map(|(own, base)| own - base).collect();
-            (own.len() == base.len()).then(|| Estimate::of(&differences)?.half_width).flatten()
+            (own.len() == base.len()).then(|| half_width_of_batches(&differences)).flatten()
         });
         Some(Estimate { half_width: half_width.map(|half_width| half_width / base_value), ..ratio })
     }
@@ -186,6 +186,14 @@ impl Point {
         [&report["config"]["workload"], &report["config"]["array"]["members"], &report["seed"]].map(Value::to_string).to_vec()
     }
 
+    /// The mean of a figure over the seeds with half of its 95 % confidence interval. With one seed the interval comes from ten batches of the
+    /// run, where the report has them: the mean of ten values deviates as they do.
+    pub fn estimate(&self, pointer: &str) -> Option<Estimate> {
+        let estimate = Estimate::of(&self.figure(pointer)?)?;
+        let of_batches = || half_width_of_batches(&self.batches(pointer)?);
+        Some(Estimate { half_width: estimate.half_width.or_else(of_batches), ..estimate })
+    }
+
     /// A figure of the ten batches of the only seed, if the report has it.
     fn batches(&self, pointer: &str) -> Option<Vec<f64>> {
         let key = match pointer {
@@ -200,6 +208,12 @@ impl Point {
     }
 }
 
+/// Half the interval of the mean of batches; exactly zero where they are equal, whatever the last digit of their mean is.
+fn half_width_of_batches(values: &[f64]) -> Option<f64> {
+    let is_equal = values.windows(2).all(|pair| pair[0] == pair[1]);
+    if is_equal { Some(0.0) } else { Estimate::of(values)?.half_width }
+}
+
 /// The marks of a point, each with what is behind it; the first seed that says so counts.
 pub(super) fn doubts(point: &Point) -> Vec<(Mark, &'static str)> {
     let load = |name: &str| point.reports.iter().any(|report| report["verdict"]["load"] == name);
@@ -209,4 +223,30 @@ pub(super) fn doubts(point: &Point) -> Vec<(Mark, &'static str)> {
         mark => mark.explanation(),
     };
     point.doubtful().map(|mark| (mark, reason(mark))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn with_one_seed_an_interval_comes_from_batches_that_there_are() {
+        let of = |batches: Value| {
+            let report = json!({ "response_us": { "all": { "mean": 2.0, "p99": 618.0 } }, "batches": batches });
+            Point { settings: Vec::new(), reports: vec![report] }
+        };
+        let point = of(json!({ "mean_us": [1.0, 3.0], "p99_us": [618.1, 618.1, 618.1], "p99_9_us": [null, null] }));
+        // Student's t of two values: 12.706 · √2 / √2.
+        assert!((point.estimate(MEAN).unwrap().half_width.unwrap() - 12.706).abs() < 1e-3);
+        assert_eq!(point.estimate(MEAN).unwrap().mean, 2.0);
+        assert_eq!(point.estimate("/response_us/all/p99").unwrap().half_width, Some(0.0));
+        // Too few requests in a batch, no batches, or a figure that they do not have.
+        let few = of(json!({ "mean_us": [1.0, 3.0], "p99_us": [null, 618.0] }));
+        assert_eq!(few.estimate("/response_us/all/p99").unwrap().half_width, None);
+        assert_eq!(of(Value::Null).estimate(MEAN).unwrap().half_width, None);
+        // Several seeds have an interval of their own.
+        let seeds = Point { reports: [point.reports.clone(), point.reports].concat(), settings: Vec::new() };
+        assert_eq!(seeds.estimate(MEAN).unwrap().half_width, Some(0.0));
+    }
 }

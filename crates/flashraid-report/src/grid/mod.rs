@@ -6,6 +6,7 @@ mod numeric;
 mod summary;
 mod tables;
 
+pub(crate) use conclusion::list;
 use flashraid::report::PERCENTILES;
 use flashraid::study::StudyResult;
 pub use flashraid::study::{Axis, Estimate, Setting};

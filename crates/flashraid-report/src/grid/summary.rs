@@ -177,8 +177,7 @@ impl Grid {
                 ("lost".to_owned(), order.iter().map(lost).collect())
             }
             Column::Bar(width) => {
-                let means: Vec<Option<f64>> =
-                    order.iter().map(|point| Some(Estimate::of(&self.points[*point].figure(MEAN)?)?.mean)).collect();
+                let means: Vec<Option<f64>> = order.iter().map(|point| Some(self.points[*point].estimate(MEAN)?.mean)).collect();
                 let greatest = means.iter().flatten().copied().fold(0.0, f64::max);
                 let bar = |mean: &Option<f64>| mean.map_or(String::new(), |mean| number::bar(mean, greatest, width)).into();
                 (String::new(), means.iter().map(bar).collect())
@@ -187,8 +186,20 @@ impl Grid {
     }
 
     fn figure_column(&self, figure: &'static Figure, order: &[usize]) -> (String, Vec<Cell>) {
-        let means: Vec<Option<Estimate>> = self.points.iter().map(|point| Estimate::of(&point.figure(figure.pointer)?)).collect();
-        let scale = Scale::of(figure.unit, means.iter().flatten());
+        let means: Vec<Option<Estimate>> = self.points.iter().map(|point| point.estimate(figure.pointer)).collect();
+        let is_response = |pointer: &str| pointer.starts_with("/response_us/");
+        let scale = match is_response(figure.pointer) {
+            // Mean and tail are read side by side.
+            true => {
+                let pointers = COLUMNS.iter().filter_map(|(column, _)| match column {
+                    Column::Figure(pointer) if is_response(pointer) => Some(*pointer),
+                    _ => None,
+                });
+                let all = pointers.flat_map(|pointer| self.points.iter().filter_map(move |point| Some(point.estimate(pointer)?.mean)));
+                Scale::shared(all.collect())
+            }
+            false => Scale::of(figure.unit, means.iter().flatten()),
+        };
         let cell = |&index: &usize| -> Cell {
             let Some(mean) = means[index] else { return "–".into() };
             // Where nothing is compared the interval is that of the figure itself.
@@ -235,7 +246,7 @@ impl Grid {
             });
             let interval = match seeds {
                 _ if !has_interval => "",
-                1 => ", ± half its 95 % interval (ten batches of the seed)",
+                1 => ", ± half its 95 % interval (ten batches of the run)",
                 _ => ", ± half its 95 % interval (paired by seed)",
             };
             lines.push(format!("change: mean against {baseline}{interval}"));
@@ -254,7 +265,7 @@ impl Grid {
 
     /// What a yardstick is, if there is one.
     pub(super) fn yardstick_line(&self) -> Option<String> {
-        self.points.iter().any(super::Point::is_yardstick).then(|| "(…): collection in 0 s — a yardstick, not a remedy".to_owned())
+        self.points.iter().any(super::Point::is_yardstick).then(|| "(…): a yardstick, its collections take no time".to_owned())
     }
 
     /// The settings of the baselines that are remedies, as `KEY = VALUE`; `None` where points have baselines of other settings.

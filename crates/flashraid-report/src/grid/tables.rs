@@ -10,9 +10,12 @@ use crate::sheet::{Cell, Sheet};
 use flashraid::report::GUESS;
 
 impl Grid {
-    /// The tables: each figure, and its ratio to the baseline.
+    /// The tables: each figure, and its ratio to the baseline. Nothing is said of lost data where none were lost.
     pub fn sheets(&self) -> Vec<Sheet> {
-        figures::TABLES.iter().map(|(title, figures)| self.sheet(title, figures)).collect()
+        let is_lost =
+            |figure: &Figure| self.points.iter().filter_map(|point| point.figure(figure.pointer)).flatten().any(|lost| lost > 0.0);
+        let says_something = |figures: &[Figure]| figures.iter().any(|figure| !figure.pointer.starts_with("/lost/") || is_lost(figure));
+        figures::TABLES.iter().filter(|(_, figures)| says_something(figures)).map(|(title, figures)| self.sheet(title, figures)).collect()
     }
 
     fn sheet(&self, title: &str, figures: &[Figure]) -> Sheet {
@@ -24,8 +27,7 @@ impl Grid {
         let has_ratios = self.baselines.iter().enumerate().any(|(point, baseline)| point != *baseline);
         let mut rows: Vec<Vec<Cell>> = (0..self.points.len()).map(|point| self.labels(point)).collect();
         for figure in figures {
-            let values: Vec<Option<Vec<f64>>> = self.points.iter().map(|point| point.figure(figure.pointer)).collect();
-            let means: Vec<Option<Estimate>> = values.iter().map(|values| Estimate::of(values.as_deref()?)).collect();
+            let means: Vec<Option<Estimate>> = self.points.iter().map(|point| point.estimate(figure.pointer)).collect();
             let scale = Scale::of(figure.unit, means.iter().flatten());
             header.push(heading(figure.name, scale.unit()));
             if has_ratios {
@@ -86,7 +88,7 @@ impl Grid {
     fn figures_of(&self, index: usize) -> Value {
         let (point, baseline) = (&self.points[index], &self.points[self.baselines[index]]);
         let figures = figures::all().map(|figure| {
-            let mean = point.figure(figure.pointer).and_then(|values| Estimate::of(&values));
+            let mean = point.estimate(figure.pointer);
             let ratio = self.ratio_to_baseline(index, figure);
             let value = json!({
                 "mean": mean.map(|estimate| estimate.mean),
@@ -152,6 +154,23 @@ pub(super) enum Scale {
 }
 
 impl Scale {
+    /// One unit for all response times of a table: that of the greatest, unless the least is below a tenth of it; else that of their median;
+    /// each its own where numbers would get too long.
+    pub(super) fn shared(mut microseconds: Vec<f64>) -> Scale {
+        /// Least number that reads well beside larger ones.
+        const LEAST: f64 = 0.1;
+        microseconds.retain(|value| *value > 0.0);
+        microseconds.sort_by(f64::total_cmp);
+        let [least, .., greatest] = microseconds[..] else { return Scale::EachItsOwn };
+        let median = microseconds[microseconds.len() / 2];
+        let of_greatest = number::time_unit(greatest);
+        let (unit, divisor) = if least >= LEAST * of_greatest.1 { of_greatest } else { number::time_unit(median) };
+        if least * DECADES_OF_ONE_UNIT < divisor || greatest >= DECADES_OF_ONE_UNIT * DECADES_OF_ONE_UNIT * divisor {
+            return Scale::EachItsOwn;
+        }
+        Scale::Column { unit, divisor }
+    }
+
     pub(super) fn of<'a>(unit: Unit, values: impl Iterator<Item = &'a Estimate>) -> Scale {
         match unit {
             Unit::Microseconds => {
@@ -226,6 +245,26 @@ mod tests {
         assert_eq!(texts(1), ["(ideal)", "0.200", "0.0250", "–"]);
         assert_eq!(sheet.rows[1][2].tone, Tone::Better);
         assert_eq!(sheet.rows[0][2].tone, Tone::Plain);
+    }
+
+    #[test]
+    fn response_times_of_a_table_share_the_unit_that_reads_best() {
+        let unit = |microseconds: &[f64]| Scale::shared(microseconds.to_vec()).unit();
+        assert_eq!(unit(&[287.0, 14_100.0, 259_000.0]), "ms", "0.287 to 259 ms");
+        assert_eq!(unit(&[80.0, 90.0, 2_000.0]), "µs", "0.08 ms reads worse than 80 µs");
+        assert_eq!(unit(&[2_380.0, 960_000.0, 1_730_000.0]), "ms", "the median decides where a second is too long");
+        assert_eq!(unit(&[0.5, 2_000_000.0, 3_000_000.0]), "", "each its own");
+        assert_eq!(unit(&[300.0]), "", "nothing to share");
+    }
+
+    #[test]
+    fn lost_data_have_a_table_where_there_are_some() {
+        let mut grid = grid(&[&[8000.0], &[200.0]]);
+        let titles = |grid: &Grid| grid.sheets().into_iter().map(|sheet| sheet.title).collect::<Vec<_>>();
+        grid.points.iter_mut().for_each(|point| point.reports[0]["lost"] = json!({ "requests": 0, "pages": 0 }));
+        assert!(!titles(&grid).contains(&"Data lost".to_owned()));
+        grid.points[1].reports[0]["lost"]["requests"] = 3.into();
+        assert!(titles(&grid).contains(&"Data lost".to_owned()));
     }
 
     #[test]

@@ -165,10 +165,16 @@ struct Drawn<'a> {
     look: Look,
 }
 
-/// What a chart's picture has, too: places of its names in the palette, ends of its axes.
+/// Facts that a chart's picture has, too: places of its names in the palette, yardsticks among them, symbols of doubt and what they mean, ends of its axes.
 #[derive(Serialize)]
 struct Look {
     colours: Vec<usize>,
+    /// Names as legends show them.
+    names: Vec<String>,
+    /// Names of yardsticks, whose surfaces are outlines.
+    hollow: Vec<bool>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    explanations: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     across: Option<(f64, f64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,7 +189,10 @@ impl<'a> Drawn<'a> {
             Content::Bars(bars) => (None, Some(bars.range()), false),
             Content::Timeline(_) => (None, None, false),
         };
-        Drawn { chart, look: Look { colours: colours.of_chart(chart), across, upwards, marked } }
+        let names = chart.names();
+        let hollow = names.iter().map(|name| chart.is_yardstick(name)).collect();
+        let (colours, names) = (colours.of_chart(chart), names.into_iter().map(|name| chart.shown_name(name)).collect());
+        Drawn { chart, look: Look { colours, names, hollow, explanations: chart.explanations(), across, upwards, marked } }
     }
 }
 

@@ -66,7 +66,7 @@ pub fn of_run(title: &str, report: &Report, document: &Value) -> Part {
         title: title.to_owned(),
         headline: Some(headline(report)),
         tiles: tiles(report),
-        facts: tables::notes(report).into_iter().filter(|note| !remarks.contains(note)).collect(),
+        facts: tables::notes(report, true).into_iter().filter(|note| !remarks.contains(note)).collect(),
         sketch: Some(sketch::of(&[&report.config])),
         summary: sheets[..split].to_vec(),
         details: sheets[split..].to_vec(),

@@ -16,14 +16,17 @@ const GAP: u32 = 12;
 /// Height of what is not bars.
 const FRAME: u32 = 94;
 
-/// Draws bars with their values; lines show 95 % confidence intervals where there are several seeds.
-pub fn draw(title: &str, bars: &Bars, looks: &[Look]) -> Result<String, Box<dyn Error>> {
+/// Strength of the colour of a doubtful bar.
+const PALE: f64 = 0.45;
+
+/// Draws bars with their values and symbols of doubt; lines show 95 % confidence intervals. Doubtful bars are pale, doubtful dots diamonds.
+pub fn draw(title: &str, bars: &Bars, looks: &[Look], notes: Vec<String>) -> Result<String, Box<dyn Error>> {
     let (from, to) = bars.range();
     let group_height = BAR_HEIGHT * rows(bars) + GAP;
     let mark = |look: &Look| if bars.y.log { KeyMark::Dot(look.surface()) } else { KeyMark::Surface(look.surface()) };
     // Groups have their names beside them.
     let named = looks.iter().filter(|_| !bars.by_group);
-    let key = Key { entries: named.map(|look| (look.name.clone(), mark(look))).collect() };
+    let key = Key { entries: named.map(|look| (look.name.clone(), mark(look))).collect(), notes };
     let height = FRAME + group_height * bars.groups.len() as u32;
     svg(height + key.height(), |area| {
         let (upper, lower) = area.split_vertically(height);
@@ -80,7 +83,7 @@ where
         let look = |group: usize| &looks[if bars.by_group { group } else { index }];
         for (group, (value, half)) in series.values.iter().zip(&series.half_widths).enumerate() {
             let (Some(value), row) = (*value, row(group)) else { continue };
-            let style = look(group).surface();
+            let (style, doubt) = (look(group).surface(), series.doubt(group));
             if bars.stacked {
                 let left = below(bars, index, group);
                 chart.draw_series([Rectangle::new([(left, row.start), (left + value, row.end)], style)])?;
@@ -88,18 +91,27 @@ where
             }
             let middle = (row.start + row.end) / 2.0;
             if !bars.y.log {
-                chart.draw_series([Rectangle::new([(0.0, row.start), (value, row.end)], style)])?;
+                let corners = [(0.0, row.start), (value, row.end)];
+                let is_pale = !doubt.is_empty() && !look(group).hollow;
+                let style = if is_pale { look(group).colour.mix(PALE).filled() } else { style };
+                chart.draw_series([Rectangle::new(corners, style)])?;
+                if is_pale {
+                    chart.draw_series([Rectangle::new(corners, look(group).colour.stroke_width(1))])?;
+                }
             }
             if let Some(half) = half {
                 let ends = [((value - half).max(from), middle), (value + half, middle)];
                 chart.draw_series([PathElement::new(ends, INK.stroke_width(2))])?;
             }
-            if bars.y.log {
+            if bars.y.log && doubt.is_empty() {
                 chart.draw_series([Circle::new((value, middle), DOT, style)])?;
+            } else if bars.y.log {
+                look(group).draw_diamond(area, chart.plotting_area().map_coordinate(&(value, middle)))?;
             }
             let (right, height) = chart.plotting_area().map_coordinate(&(value + half.unwrap_or(0.0), middle));
             let beside = if bars.y.log { DOT as i32 } else { 0 };
-            area.draw_text(&three_digits(value), &FONT.into_font().color(&INK), (right + 5 + beside, height - 7))?;
+            let text = if doubt.is_empty() { three_digits(value) } else { format!("{} {doubt}", three_digits(value)) };
+            area.draw_text(&text, &FONT.into_font().color(&INK), (right + 5 + beside, height - 7))?;
         }
     }
     if bars.stacked {
@@ -131,7 +143,7 @@ mod tests {
         let series = BarSeries::new("mean", vec![Some(8.0), Some(0.2), None], vec![None, Some(0.1), None]);
         for (y, element) in [(Axis::linear("ms"), "<rect "), (Axis::log("ms"), "<circle ")] {
             let bars = Bars::side_by_side(["local", "ideal", "none"].map(str::to_owned).to_vec(), y, vec![series.clone()]);
-            let picture = draw("title", &bars, &looks(&["mean"])).unwrap();
+            let picture = draw("title", &bars, &looks(&["mean"]), Vec::new()).unwrap();
             let marks = picture.split(element).skip(1).filter(|mark| mark.split('>').next().unwrap().contains("fill=\"#1C4FB6\""));
             assert_eq!(marks.count(), 2, "{picture}");
             assert!(["local", "ideal", "8.00", "0.200"].iter().all(|text| picture.contains(text)));
@@ -143,16 +155,28 @@ mod tests {
         let series = BarSeries::plain("mean", vec![Some(8.0), Some(2.0)]);
         let groups = ["local", "ideal"].map(str::to_owned).to_vec();
         let bars = Bars { by_group: true, ..Bars::side_by_side(groups, Axis::linear("ms"), vec![series]) };
-        let picture = draw("title", &bars, &looks(&["local", "ideal"])).unwrap();
+        let picture = draw("title", &bars, &looks(&["local", "ideal"]), Vec::new()).unwrap();
         assert_eq!((picture.matches("fill=\"#1C4FB6\"").count(), picture.matches("fill=\"#D73E19\"").count()), (1, 0));
         assert_eq!(picture.matches("stroke=\"#D73E19\"").count(), 1);
+    }
+
+    #[test]
+    fn doubtful_values_look_different_and_have_their_symbols() {
+        let series = BarSeries { doubts: ["", "!"].map(str::to_owned).to_vec(), ..BarSeries::plain("mean", vec![Some(8.0), Some(2.0)]) };
+        let groups = ["one", "other"].map(str::to_owned).to_vec();
+        for (y, mark) in [(Axis::linear("ms"), "opacity=\"0.45\" fill=\"#1C4FB6\""), (Axis::log("ms"), "<polygon ")] {
+            let bars = Bars::side_by_side(groups.clone(), y, vec![series.clone()]);
+            let picture = draw("title", &bars, &looks(&["mean"]), vec!["! not steady".to_owned()]).unwrap();
+            assert_eq!(picture.matches(mark).count(), 1, "{picture}");
+            assert!(picture.contains("2.00 !") && picture.contains("8.00\n") && picture.contains("! not steady"), "{picture}");
+        }
     }
 
     #[test]
     fn stacked_bars_begin_where_those_before_them_end() {
         let part = |name: &str, value: f64| BarSeries::plain(name, vec![Some(value)]);
         let bars = Bars::side_by_side(vec!["all".to_owned()], Axis::linear("ms"), vec![part("queue", 2.0), part("flash", 6.0)]);
-        let picture = draw("title", &Bars { stacked: true, ..bars }, &looks(&["queue", "flash"])).unwrap();
+        let picture = draw("title", &Bars { stacked: true, ..bars }, &looks(&["queue", "flash"]), Vec::new()).unwrap();
         // The bar, not the square of the key below it.
         let bar = |colour: &str| -> (f64, f64) {
             let rectangles = picture.split("<rect ").skip(1).filter(|rectangle| rectangle.contains(colour));

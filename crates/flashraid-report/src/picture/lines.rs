@@ -14,11 +14,11 @@ const HEIGHT: u32 = 400;
 const BANDS: [RGBColor; 3] = [SKY, ORANGE, VERMILLION];
 
 /// Draws lines.
-pub fn draw(title: &str, lines: &Lines, looks: &[Look]) -> Result<String, Box<dyn Error>> {
+pub fn draw(title: &str, lines: &Lines, looks: &[Look], notes: Vec<String>) -> Result<String, Box<dyn Error>> {
     let range = |(from, to): (f64, f64)| from..to;
     let (x, y) = (range(lines.across()), range(lines.upwards()));
     let log = |range: &Range<f64>| range.clone().log_scale().with_key_points(ticks::logarithmic(range.start, range.end));
-    let key = key(lines, looks);
+    let key = Key { notes, ..key(lines, looks) };
     let picture = svg(HEIGHT + key.height(), |area| {
         let (upper, lower) = area.split_vertically(HEIGHT);
         let drawing = Drawing { title, lines, looks, x: &x, y: &y };
@@ -37,7 +37,7 @@ fn key(lines: &Lines, looks: &[Look]) -> Key {
     let bands = lines.bands.iter().zip(BANDS).map(|(band, colour)| (band.name.clone(), KeyMark::Fill(colour.mix(0.35))));
     let series = looks.iter().map(|look| (look.name.clone(), KeyMark::Line(look.colour)));
     let levels = lines.levels.iter().map(|(name, level)| (format!("{name} = {level}"), KeyMark::Level));
-    Key { entries: bands.chain(series).chain(levels).collect() }
+    Key { entries: bands.chain(series).chain(levels).collect(), notes: Vec::new() }
 }
 
 /// A picture that is being drawn.
@@ -95,7 +95,13 @@ impl Drawing<'_> {
             let points = if lines.steps { line.stepped() } else { line.points.clone() };
             chart.draw_series(LineSeries::new(points, look.colour.stroke_width(2)))?;
             if lines.is_marked() {
-                chart.draw_series(line.points.iter().map(|point| Circle::new(*point, 3, look.surface())))?;
+                let (doubtful, sound): (Vec<_>, Vec<_>) =
+                    line.points.iter().enumerate().partition(|(index, _)| !line.doubt(*index).is_empty());
+                chart.draw_series(sound.into_iter().map(|(_, point)| Circle::new(*point, 3, look.surface())))?;
+                for (_, point) in doubtful {
+                    let (x, y) = chart.plotting_area().map_coordinate(point);
+                    look.draw_diamond(area, (x - from.0, y - from.1))?;
+                }
             }
             let interval = |(half, (x, y)): (&f64, &(f64, f64))| {
                 let low = if lines.y.log { (y - half).max(y_range.start) } else { y - half };
@@ -150,9 +156,20 @@ mod tests {
     #[test]
     fn every_combination_of_axes_is_drawn() {
         for (x_log, y_log) in [(false, false), (true, false), (false, true), (true, true)] {
-            let picture = draw("title", &example(x_log, y_log), &looks(&example(x_log, y_log))).unwrap();
+            let picture = draw("title", &example(x_log, y_log), &looks(&example(x_log, y_log)), Vec::new()).unwrap();
             assert!(["local", "ideal", "waiting", "T_soft = 1", "quantity", "member 0 fails"].iter().all(|text| picture.contains(text)));
         }
+    }
+
+    #[test]
+    fn doubtful_points_are_diamonds() {
+        let lines = Lines {
+            series: vec![Line { doubts: vec![String::new(), "!".to_owned()], ..example(false, false).series[0].clone() }],
+            ..example(false, true)
+        };
+        let picture = draw("title", &lines, &looks(&lines), vec!["! not steady".to_owned()]).unwrap();
+        assert_eq!((picture.matches("<circle ").count(), picture.matches("<polygon ").count()), (1, 1), "{picture}");
+        assert!(picture.contains("! not steady"));
     }
 
     /// The polylines of this stroke.
@@ -178,7 +195,7 @@ mod tests {
             series.iter_mut().flat_map(|line| &mut line.points).for_each(|point| point.1 += 0.01);
             let axis = |log| Axis { log, ..Axis::linear("quantity") };
             let lines = Lines { x: axis(x_log), y: axis(y_log), steps, series, bands: Vec::new(), levels: Vec::new(), marks: Vec::new() };
-            let picture = draw("title", &lines, &looks(&lines)).unwrap();
+            let picture = draw("title", &lines, &looks(&lines), Vec::new()).unwrap();
 
             // The frame: the axes are the lines of the ink that are as long as the plot.
             let axes = polylines(&picture, "stroke=\"#282C32\"");

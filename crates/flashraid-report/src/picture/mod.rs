@@ -64,9 +64,10 @@ pub fn write(charts: &[Chart], out: &Path) -> Outcome {
 pub fn draw(chart: &Chart, colours: &Colours) -> Result<String, Box<dyn Error>> {
     let looks: Vec<Look> =
         chart.names().into_iter().zip(colours.of_chart(chart)).map(|(name, place)| Look::of(chart, name, place)).collect();
+    let notes = chart.explanations();
     match &chart.content {
-        Content::Lines(lines) => lines::draw(&chart.title, lines, &looks),
-        Content::Bars(bars) => bars::draw(&chart.title, bars, &looks),
+        Content::Lines(lines) => lines::draw(&chart.title, lines, &looks, notes),
+        Content::Bars(bars) => bars::draw(&chart.title, bars, &looks, notes),
         Content::Timeline(timeline) => timeline::draw(&chart.title, timeline),
     }
 }
@@ -83,11 +84,16 @@ struct Look {
 
 impl Look {
     fn of(chart: &Chart, name: &str, place: usize) -> Look {
-        Look {
-            name: chart.shown_name(name),
-            colour: PALETTE[place % PALETTE.len()],
-            hollow: chart.yardsticks.iter().any(|known| known == name),
+        Look { name: chart.shown_name(name), colour: PALETTE[place % PALETTE.len()], hollow: chart.is_yardstick(name) }
+    }
+
+    /// Draws the diamond of a doubtful value around a pixel.
+    fn draw_diamond(&self, area: &Area, at: (i32, i32)) -> Drawn {
+        match self.hollow {
+            true => area.draw(&PathElement::new(diamond(at), self.surface()))?,
+            false => area.draw(&Polygon::new(diamond(at), self.surface()))?,
         }
+        Ok(())
     }
 
     /// The style of its surfaces.
@@ -131,9 +137,11 @@ fn legend(area: &Area, y: i32, entries: &[(&str, Mark, RGBColor)]) -> Drawn {
     Ok(())
 }
 
-/// What a chart shows under its axes: a mark and a name, in rows.
+/// Key of a chart, under its axes: a mark and a name, in rows, and below them what symbols mean.
 struct Key {
     entries: Vec<(String, KeyMark)>,
+    /// Explanations, a row each.
+    notes: Vec<String>,
 }
 
 #[derive(Clone, Copy)]
@@ -163,13 +171,24 @@ impl Key {
         self.entries.iter().map(place).collect()
     }
 
-    /// A single entry says nothing that the title does not.
+    /// Rows of entries. A single entry says nothing that the title does not.
+    fn rows(&self) -> u32 {
+        if self.entries.len() < 2 { 0 } else { self.places().last().map_or(0, |place| place.1) as u32 + 1 }
+    }
+
     fn height(&self) -> u32 {
-        if self.entries.len() < 2 { 0 } else { (self.places().last().map_or(0, |place| place.1) as u32 + 1) * Self::ROW_HEIGHT + 6 }
+        match self.rows() + self.notes.len() as u32 {
+            0 => 0,
+            rows => rows * Self::ROW_HEIGHT + 6,
+        }
     }
 
     fn draw(&self, area: &Area) -> Drawn {
-        if self.entries.len() < 2 {
+        for (index, note) in self.notes.iter().enumerate() {
+            let y = (self.rows() + index as u32) * Self::ROW_HEIGHT + 3;
+            area.draw_text(note, &FONT.into_font().color(&INK), (76, y as i32))?;
+        }
+        if self.rows() == 0 {
             return Ok(());
         }
         for ((name, mark), (x, row)) in self.entries.iter().zip(self.places()) {
@@ -189,6 +208,13 @@ impl Key {
 
 /// Radius of a dot that stands for a value.
 const DOT: u32 = 4;
+/// Half a diagonal of the diamond that stands for a doubtful value in place of a dot.
+const DIAMOND: i32 = 6;
+
+/// The corners of the diamond around a pixel; the first is there again at the end.
+fn diamond((x, y): (i32, i32)) -> [(i32, i32); 5] {
+    [(x, y - DIAMOND), (x + DIAMOND, y), (x, y + DIAMOND), (x - DIAMOND, y), (x, y - DIAMOND)]
+}
 
 /// Gives the lines of the palette their dashes, which the library knows only as many short lines.
 fn dashed(mut svg: String) -> String {

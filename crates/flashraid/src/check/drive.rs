@@ -137,7 +137,7 @@ fn queues_check(scenario: &Scenario, params: QueueParams) -> QueuesCheck {
 pub(super) fn drive_check(scenario: &Scenario) -> Option<DriveCheck> {
     let ssd = &scenario.array.ssd;
     let superblock = ssd.superblock.as_ref()?;
-    let shape = Shape::new(&ssd.geometry, superblock);
+    let shape = superblock.shape(&ssd.geometry);
     let unit_bytes = u64::from(superblock.unit_pages) * u64::from(ssd.geometry.page_bytes);
     let superblock_bytes = u64::from(shape.superblock_units()) * unit_bytes;
     let burst_superblocks = superblock.collection.target + superblock.collection.span - superblock.collection.floor;
@@ -227,7 +227,7 @@ pub(super) fn memory_bytes(shape: &Shape) -> u64 {
 /// Units of the superblocks that hold data / exported units: the free ones, and half of those that are open, one for each stream, hold none.
 /// Those that are set aside to hold one bit per cell hold what has just come.
 pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
-    let shape = Shape::new(&ssd.geometry, superblock);
+    let shape = superblock.shape(&ssd.geometry);
     let set_aside = if let Some(SlcRoom::Superblocks(superblocks)) = shape.slc { superblocks } else { 0 };
     let holding =
         f64::from(shape.superblocks) - f64::from(superblock.collection.target) - f64::from(shape.streams()) / 2.0 - f64::from(set_aside);
@@ -236,7 +236,7 @@ pub(super) fn alpha(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
 
 /// Data that superblocks can hold / exported data − 1.
 pub(super) fn over_provisioning(ssd: &SsdParams, superblock: &SuperblockParams) -> f64 {
-    let shape = Shape::new(&ssd.geometry, superblock);
+    let shape = superblock.shape(&ssd.geometry);
     f64::from(shape.superblocks) * f64::from(shape.data_units()) / f64::from(shape.exported_units) - 1.0
 }
 
@@ -246,9 +246,9 @@ fn parity_share(shape: &Shape) -> f64 {
 }
 
 pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcCheck {
-    let shape = Shape::new(&ssd.geometry, superblock);
+    let shape = superblock.shape(&ssd.geometry);
     let alpha = alpha(ssd, superblock).max(1.000_001);
-    let of_data = theory::greedy(shape.data_units(), alpha);
+    let (of_data, write_amplification_is) = theory::expected(ssd.gc.victim.theory(), shape.data_units(), alpha);
     let (moved, parity) = (1.0 - 1.0 / of_data, parity_share(&shape));
     // Of a die, which has a row's share of each superpage.
     let superpage_ns = (programs_ns(ssd, superblock) + reads_ns(superblock)) as f64 + parity * programs_ns(ssd, superblock) as f64;
@@ -259,7 +259,7 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
         start_free_blocks: superblock.collection.target,
         stop_free_blocks: superblock.collection.target + superblock.collection.span,
         write_amplification: of_data * (1.0 + parity),
-        write_amplification_is: "exact",
+        write_amplification_is,
         write_amplification_oldest_first: theory::oldest_first(alpha) * (1.0 + parity),
         pages_moved_per_clean: f64::from(shape.data_units()) * f64::from(superblock.unit_pages) * moved,
         clean_us: if ssd.gc.instantaneous { 0.0 } else { clean_ns / 1000.0 },
@@ -268,14 +268,14 @@ pub(super) fn gc_check(ssd: &SsdParams, superblock: &SuperblockParams) -> GcChec
 
 /// Pages that cross a channel for each one written: those that are moved cross twice, parity once.
 pub(super) fn transfers_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck) -> f64 {
-    let parity = parity_share(&Shape::new(&ssd.geometry, superblock));
+    let parity = parity_share(&superblock.shape(&ssd.geometry));
     let of_data = gc.write_amplification / (1.0 + parity);
     let moved = if ssd.gc.instantaneous { 0.0 } else { of_data - 1.0 };
     1.0 + 2.0 * moved + parity * (1.0 + moved)
 }
 
 fn superpage_units(ssd: &SsdParams, superblock: &SuperblockParams) -> u32 {
-    Shape::new(&ssd.geometry, superblock).superpage_units()
+    superblock.shape(&ssd.geometry).superpage_units()
 }
 
 fn programs_ns(ssd: &SsdParams, superblock: &SuperblockParams) -> u64 {
@@ -294,7 +294,7 @@ pub(super) fn die_ns_per_page(ssd: &SsdParams, superblock: &SuperblockParams, gc
     let planes = if superblock.plane_reads == PlaneReads::Independent { f64::from(ssd.geometry.planes) } else { 1.0 };
     let pages = f64::from(superpage_units(ssd, superblock)) * f64::from(superblock.unit_pages);
     let program = programs_ns(ssd, superblock) as f64 / pages;
-    let parity = parity_share(&Shape::new(&ssd.geometry, superblock));
+    let parity = parity_share(&superblock.shape(&ssd.geometry));
     let program = program * (1.0 + parity);
     let moved = gc.write_amplification / (1.0 + parity) - 1.0;
     let erases = gc.write_amplification * ssd.timing.block_erase_ns as f64 / f64::from(ssd.geometry.pages_per_block * ssd.geometry.planes);

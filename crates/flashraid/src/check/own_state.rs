@@ -10,9 +10,9 @@
 use crate::config::{Scenario, address_space};
 use crate::content::traces;
 use flashraid_driver::overwrite_untimed;
-use flashraid_model::array::{Array, ArrayParams, Level, WarmUpPattern};
+use flashraid_model::array::{Array, ArrayParams, Level, Setup, WarmUpPattern};
 use flashraid_model::rng;
-use flashraid_model::ssd::{ChannelParams, Shape, SsdParams, SuperblockParams};
+use flashraid_model::ssd::{ChannelParams, SsdParams, SuperblockParams};
 use flashraid_workload::synthetic::{Footprint, Pattern};
 use flashraid_workload::{self as workload, SourceSpec, Stop, WorkloadSpec};
 
@@ -67,7 +67,7 @@ fn is_uniform(workload: &WorkloadSpec) -> bool {
 /// Write amplification of uniform writes and trims in a share of the space: the rest fills its superblocks, and all of the spare area belongs to that
 /// share, with what is trimmed.
 fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck, sample: &WorkloadSample) -> f64 {
-    let shape = Shape::new(&ssd.geometry, superblock);
+    let shape = superblock.shape(&ssd.geometry);
     let alpha = drive::alpha(ssd, superblock).max(1.000_001);
     let written_share = sample.written_share.clamp(f64::MIN_POSITIVE, 1.0);
     let written = sample.host_pages_written_per_request;
@@ -81,20 +81,20 @@ fn of_shares(ssd: &SsdParams, superblock: &SuperblockParams, gc: &GcCheck, sampl
 fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64> {
     let params = smaller(&scenario.array, superblock);
     let space = address_space(&params);
-    let shape = Shape::new(&params.ssd.geometry, params.ssd.superblock.as_ref()?);
-    let mut array = Array::new(&params, scenario.seed);
+    let shape = params.ssd.superblock.as_ref()?.shape(&params.ssd.geometry);
+    let mut array = Array::new(&params, scenario.seed, Setup::default());
     let mut source = workload::open_until(&scenario.workload.without_times(), rng::mix(scenario.seed), &space, &Stop::default()).ok()?;
     let pages = (space.capacity_bytes / space.page_bytes) as f64;
     let mut overwrite = |overwrites: f64| {
         let pages = overwrite_untimed(&mut array, &mut *source, (overwrites * pages) as u64, &mut |_| true).ok()?;
-        Some((pages, array.members()[0].wear().mean * f64::from(shape.superblocks)))
+        Some((pages, array.members()[0].space().wear().mean * f64::from(shape.superblocks)))
     };
     let (_, erases_before) = overwrite(OVERWRITES_BEFORE)?;
     let (pages_written, erases) = overwrite(OVERWRITES_COUNTED)?;
     // Without time each page is a unit of its own, whatever lies together in one.
     let units_written = pages_written as f64;
     // The smaller drives have no parity in each row.
-    let own = Shape::new(&scenario.array.ssd.geometry, superblock);
+    let own = superblock.shape(&scenario.array.ssd.geometry);
     let with_parity = f64::from(own.superpages()) / f64::from(own.data_superpages());
     let programmed_units = (erases - erases_before) * f64::from(shape.data_units());
     (units_written > 0.0).then(|| (programmed_units / units_written).max(1.0) * with_parity)
@@ -103,7 +103,7 @@ fn by_writing(scenario: &Scenario, superblock: &SuperblockParams) -> Option<f64>
 /// One member with smaller superblocks: one die of one plane, and as many superblocks, as much spare area and the same thresholds as before. Parity
 /// of the array, which is written more often than data, changes write amplification by 2 % at most.
 fn smaller(array: &ArrayParams, superblock: &SuperblockParams) -> ArrayParams {
-    let spare = Shape::new(&array.ssd.geometry, superblock).spare_superblocks();
+    let spare = superblock.shape(&array.ssd.geometry).spare_superblocks();
     let row_units = superblock.pages_per_cell * superblock.flash_page_units;
     let rows = SUPERBLOCK_UNITS.div_ceil(row_units);
     let mut smaller = array.clone();

@@ -2,13 +2,12 @@
 
 use serde::Serialize;
 
-use crate::config::address_space;
-use flashraid_driver::Limit;
-use flashraid_model::array::{ArrayParams, OfferedLoad, pages_of};
+use crate::config::{Scenario, address_space};
+use flashraid_model::array::{OfferedLoad, pages_of};
 use flashraid_workload::{self as workload, HostLoop, OpKind, Request, SourceError, SourceSpec, Stop, WorkloadSpec};
 
 /// Requests looked at, if the run sends so many.
-const REQUESTS: u64 = 20_000;
+pub(super) const REQUESTS: u64 = 20_000;
 
 /// The first requests of a workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,16 +42,17 @@ pub struct WorkloadSample {
     pub extent_bytes: u64,
 }
 
-/// Draws the first requests of `spec`. What is wrong with requests that a run of `limit` does not come to is no mistake.
-pub(super) fn draw(spec: &WorkloadSpec, limit: &Limit, seed: u64, array: &ArrayParams, stop: &Stop) -> Result<WorkloadSample, SourceError> {
+/// Draws the first requests of a scenario, at most so many. What is wrong with requests that a run of `limit` does not come to is no mistake.
+pub(super) fn draw(scenario: &Scenario, most: u64, stop: &Stop) -> Result<WorkloadSample, SourceError> {
+    let (array, limit) = (&scenario.array, &scenario.limit);
     let space = address_space(array);
-    let mut source = workload::open_until(spec, seed, &space, stop)?;
+    let mut source = workload::open_until(&scenario.workload, scenario.seed, &space, stop)?;
     let mut offered_load = OfferedLoad::new(array);
     let mut by_member = vec![0_u64; array.members as usize];
     let (mut requests, mut reads, mut bytes, mut last_ns, mut extent_bytes) = (0_u64, 0_u64, 0_u128, 0_u64, 0_u64);
     let (mut pages_read, mut pages_written, mut host_pages, mut pages, mut partial) = (0_u64, 0_u64, 0_u64, 0_u64, 0_u64);
     let (capacity_pages, mut written, mut trimmed) = ((space.capacity_bytes / space.page_bytes).max(1), Vec::new(), 0_u64);
-    let most = limit.requests.map_or(REQUESTS, |all| all.min(REQUESTS));
+    let most = limit.requests.map_or(most, |all| all.min(most));
     while requests < most {
         let request = match source.next_request() {
             Ok(Some(request)) => request,
@@ -92,7 +92,7 @@ pub(super) fn draw(spec: &WorkloadSpec, limit: &Limit, seed: u64, array: &ArrayP
     }
     let count = requests.max(1) as f64;
     let timed = match source.host_loop() {
-        HostLoop::Open => Some(match exact_rate(spec) {
+        HostLoop::Open => Some(match exact_rate(&scenario.workload) {
             Some(rate) => rate,
             None => requests.saturating_sub(1) as f64 * 1e9 / last_ns.max(1) as f64,
         }),

@@ -5,8 +5,7 @@ use std::fmt;
 use super::{CheckReport, FirstCollection, LoadCheck, PlacementCheck, QueuesCheck, SlcCheck};
 use crate::config::{Isolation, SlcMode};
 use crate::duration;
-use crate::report::format_figure;
-use flashraid_workload::units::{Size, counted};
+use flashraid_workload::units::{Size, counted, with_commas};
 
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -22,10 +21,10 @@ impl fmt::Display for CheckReport {
         }
         let m = &self.member;
         let text = format!(
-            "{} raw, {} exported; {} blocks of each plane in reserve",
+            "{} raw, {} exported; {} of each plane in reserve",
             size(m.raw_bytes),
             size(m.exported_bytes),
-            m.reserved_blocks_per_plane
+            counted(u64::from(m.reserved_blocks_per_plane), "block")
         );
         line(f, "member", &text)?;
         let text =
@@ -33,8 +32,8 @@ impl fmt::Display for CheckReport {
         line(f, "over-provisioning", &text)?;
         if let Some(drive) = &self.drive {
             let text = format!(
-                "{} superblocks of {}; superpages of {}, a write buffer of {}",
-                drive.superblocks,
+                "{} of {}; superpages of {}, a write buffer of {}",
+                counted(u64::from(drive.superblocks), "superblock"),
                 size(drive.superblock_bytes),
                 size(drive.superpage_bytes),
                 size(drive.buffer_bytes)
@@ -90,8 +89,12 @@ impl fmt::Display for CheckReport {
             queues_line(f, front.queues.as_ref())?;
         }
         let gc = &self.gc;
-        let text =
-            format!("starts at {} free of {} blocks of a pool, stops at {}", gc.start_free_blocks, gc.pool_blocks, gc.stop_free_blocks);
+        let text = format!(
+            "starts at {} free of {} of a pool, stops at {}",
+            gc.start_free_blocks,
+            counted(gc.pool_blocks.into(), "block"),
+            gc.stop_free_blocks
+        );
         line(f, "collection", &text)?;
         let about = if gc.write_amplification_is == "exact" { "" } else { "at least " };
         let text = format!(
@@ -103,19 +106,21 @@ impl fmt::Display for CheckReport {
         let text = match self.first_collection {
             FirstCollection::AtOnce => "at once; the warm-up brings the pools to their working level".to_string(),
             FirstCollection::After { pages_per_member, seconds: Some(seconds) } => {
-                format!("after {pages_per_member} pages written per member, about {seconds:.1} s into the run")
+                format!("after {} written per member, about {seconds:.1} s into the run", counted(pages_per_member, "page"))
             }
-            FirstCollection::After { pages_per_member, seconds: None } => format!("after {pages_per_member} pages written per member"),
+            FirstCollection::After { pages_per_member, seconds: None } => {
+                format!("after {} written per member", counted(pages_per_member, "page"))
+            }
             FirstCollection::Never { pages_per_member } => {
-                format!("not in this run; it takes {pages_per_member} pages written per member")
+                format!("not in this run; it takes {} written per member", counted(pages_per_member, "page"))
             }
             FirstCollection::Unknown => "can't be told without running".to_string(),
         };
         line(f, "first collection", &text)?;
         if let Some(w) = &self.workload {
             let pace = match (w.requests_per_s, w.closed_depth) {
-                (Some(rate), _) => format!("{rate:.2} requests/s"),
-                (None, Some(depth)) => format!("{depth} requests outstanding"),
+                (Some(rate), _) => format!("{} requests/s", with_commas(&format!("{rate:.2}"))),
+                (None, Some(depth)) => format!("{} outstanding", counted(depth.into(), "request")),
                 (None, None) => "no times".to_string(),
             };
             let (kib, reads, sample) = (w.mean_request_bytes / 1024.0, w.read_fraction * 100.0, counted(w.requests, "request"));
@@ -135,14 +140,14 @@ impl fmt::Display for CheckReport {
             if let Some(max) = load.requests_per_s_max {
                 // With little in flight a cache may wait for one member while the others are idle.
                 let but = if self.cache.is_some() { " by the members alone; what the cache lets through may be much less" } else { "" };
-                line(f, "at most", &format!("{max:.0} requests/s{but}"))?;
+                line(f, "at most", &format!("{} requests/s{but}", with_commas(&format!("{max:.0}"))))?;
             }
         }
         let warm_up = match self.warm_up_pages {
             0 if self.first_collection == FirstCollection::AtOnce => {
                 "none is written: the drives are put into the steady state of random writes".to_owned()
             }
-            pages => format!("{} pages", grouped(pages)),
+            pages => counted(pages, "page"),
         };
         line(f, "warm-up", &warm_up)?;
         if let Some(seconds) = self.seconds {
@@ -169,11 +174,6 @@ fn queues_line(f: &mut fmt::Formatter<'_>, queues: Option<&QueuesCheck>) -> fmt:
 
 fn line(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {
     writeln!(f, "{name:<20} {text}")
-}
-
-/// A whole number with its thousands apart.
-fn grouped(count: u64) -> String {
-    format_figure(Some(count as f64))
 }
 
 /// Three digits and a binary unit.

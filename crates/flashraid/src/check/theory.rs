@@ -2,6 +2,18 @@
 //!
 //! All functions take `alpha`, the pages of the blocks that hold data divided by the pages of user data in them; it is above 1.
 
+use flashraid_model::space::victim::Theory;
+
+/// Returns what is known of a victim policy for blocks of `pages` pages: the write amplification, and in which way it is meant.
+pub fn expected(of_policy: Theory, pages: u32, alpha: f64) -> (f64, &'static str) {
+    match of_policy {
+        Theory::Greedy => (greedy(pages, alpha), "exact"),
+        Theory::OldestFirst => (oldest_first(alpha), "exact"),
+        Theory::Random => (random(pages, alpha), "exact"),
+        Theory::AtLeastGreedy => (greedy(pages, alpha), "at least"),
+    }
+}
+
 /// Greedy collection of blocks of `pages` pages.
 ///
 /// The mean-field fixed point (Desnoyers, ACM TOS 2014; Van Houdt, SIGMETRICS 2013, d → ∞). Blocks enter with `pages` valid pages and

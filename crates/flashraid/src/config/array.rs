@@ -8,6 +8,7 @@ use flashraid_workload::units::{Duration, Rate, Size};
 /// The array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct ArrayConfig {
     /// The array to build on, one of those that `flashraid preset list` names.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,6 +42,7 @@ impl Default for ArrayConfig {
 /// What the controller of an array sets bounds to, whatever its members could do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct ControllerConfig {
     /// Host requests in work at a time; others wait, in order of arrival. Without it any number.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,6 +76,7 @@ impl FailureList {
 /// A member that fails: it gets no operations any more, and what it has been given is still served.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct FailureConfig {
     /// The member, from 0.
     #[schemars(range(min = 0, max = 127))]
@@ -85,6 +88,7 @@ pub struct FailureConfig {
 /// The rebuilding of failed members, each on a spare of its own, strip by strip, while the load goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct RebuildConfig {
     /// The most bytes per second that are brought to a spare; it is less if members are busy.
     pub rate: Rate,

@@ -27,6 +27,7 @@ pub struct CacheConfig {
 /// What holds for every cache.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct CacheMemory {
     /// Bytes of all its caches together; without it 32 KiB for each member, as in LAWC.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -27,6 +27,7 @@ pub struct CoordinationConfig {
 /// What holds for every controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct ProtocolConfig {
     /// What a forced member cleans in each of its dies.
     pub force_until: ForceUntil,
@@ -141,6 +142,7 @@ pub enum Answer {
 /// How long messages take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct LatencyConfig {
     /// From a member that must collect.
     pub gc_request: Duration,

@@ -3,6 +3,8 @@
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
+use flashraid_model::ssd::Mechanisms;
+
 use super::gc::GcConfig;
 use super::superblock::{
     BufferConfig, FirmwareConfig, PlacementHandlesConfig, QueuesConfig, SlcConfig, SuperblockConfig, SuspensionConfig,
@@ -16,6 +18,7 @@ pub const DEFAULT_PRESET: &str = "ggc2014";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = filled_in_by_preset)]
+#[non_exhaustive]
 pub struct SsdConfig {
     /// The device to build on, one of those that `flashraid preset list` names.
     #[serde(default = "default_preset")]
@@ -71,6 +74,9 @@ pub struct SsdConfig {
     /// Superblocks of such a drive that hold one bit per cell for a while; without this table there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc: Option<SlcConfig>,
+    /// Mechanisms, each in a table of its own.
+    #[serde(flatten)]
+    pub mechanisms: Mechanisms,
     /// The drive is simulated with so many times fewer rows in each superblock, and erases that much shorter: a drive that does not fit the
     /// memory. Superblocks, dies, buffer and spare area stay as they are; what free space absorbs shrinks. Needs `ssd.superblock`.
     /// With `scale_by = "width"` it is a narrower drive instead.
@@ -160,6 +166,7 @@ pub(super) fn filled_in_by_preset(schema: &mut Schema) {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = filled_in_by_preset)]
+#[non_exhaustive]
 pub struct GeometryConfig {
     /// Dies; each serves one command at a time. (The papers say elements, or packages.)
     #[schemars(range(min = 1, max = 65_536))]
@@ -183,6 +190,7 @@ pub struct GeometryConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = filled_in_by_preset)]
+#[non_exhaustive]
 pub struct TimingConfig {
     /// Array to register.
     pub page_read: Duration,
@@ -252,6 +260,7 @@ pub enum Transfer {
 /// Dies that share a channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ChannelConfig {
     /// Consecutive dies on one channel.
     #[schemars(range(min = 1, max = 65_536))]
@@ -286,6 +295,7 @@ pub enum LinkRate {
 /// A host link spelt out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LinkTable {
     /// Bytes per second.
     pub rate: Rate,
@@ -349,6 +359,7 @@ pub enum PlaneChoice {
 /// How the device is brought to a working state before the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct WarmUpConfig {
     /// Overwrites after filling, as a multiple of the exported capacity; 0 is exactly the freshly filled state. With `pattern = "steady"`, 0.
     #[schemars(range(min = 0.0, max = 1_000.0))]

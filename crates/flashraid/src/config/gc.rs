@@ -9,10 +9,11 @@ use flashraid_workload::units::{Duration, Fraction, Numbers, Quantity, StartThre
 /// Garbage collection of one SSD.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct GcConfig {
     /// How victims and free blocks are found: as the other keys say, or in all as the reference simulator does without copy-back.
     pub procedure: Procedure,
-    /// Which block is collected: a policy by name, or a table with its parameters.
+    /// Which block, or superblock, is collected: a policy by name, or a table with its parameters.
     pub victim: VictimPolicy,
     /// A pool with this many free blocks or fewer is collected.
     pub start: StartThreshold,
@@ -30,16 +31,16 @@ pub struct GcConfig {
     pub copy_back: bool,
     /// Whether requests may interrupt a collection.
     pub preemption: Preemption,
-    /// Free blocks below which requests that consume free blocks wait, as a share of `start`; needs preemption.
+    /// Free blocks below which requests that consume free blocks wait, as a share of `start`; needs preemption. Not with superblocks.
     pub t_hard: Fraction,
     /// Requests that may go in overlap with the next step of the collection, if all are of its kind. `"in-flight"`: so do those of its
-    /// kind that arrive during the step. Needs preemption.
+    /// kind that arrive during the step. Needs preemption; with superblocks also `superblock.cache_read`.
     pub pipeline: Pipeline,
-    /// A request for the page that is being moved is served from the register; needs preemption.
+    /// A request for the page that is being moved is served from the register, with superblocks from the controller; needs preemption.
     pub merge: bool,
-    /// A page that a waiting request wants is moved first; needs preemption and `merge`.
+    /// A page that a waiting request wants is moved first; needs preemption and `merge`. Not with superblocks.
     pub reorder: bool,
-    /// A poll of the queue between two steps of a collection; needs preemption.
+    /// A poll of the queue between two steps of a collection; needs preemption. Not with superblocks.
     pub poll: Duration,
     /// From the suspension of a program or erase until the read begins, in nanoseconds; needs `preemption = "suspend"`.
     #[schemars(range(min = 0, max = 3_600_000_000_000_u64))]

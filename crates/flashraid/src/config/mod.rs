@@ -73,6 +73,7 @@ pub(crate) use workload_spec::changed_workload_keys;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(transform = device::filled_in_by_preset)]
+#[non_exhaustive]
 pub struct Config {
     /// Another configuration to build on, relative to this file.
     #[serde(default, skip_serializing_if = "Option::is_none")]

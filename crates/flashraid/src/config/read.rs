@@ -12,6 +12,7 @@ use flashraid_model::array::ReadPlan;
 /// How reads go to the members.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct ReadConfig {
     /// Which flash a read goes to where there is a choice: with mirrors, which copy.
     pub plan: Plan,

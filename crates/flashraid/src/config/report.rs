@@ -8,6 +8,7 @@ use flashraid_workload::units::Duration;
 /// What is measured, and how finely.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct ReportConfig {
     /// Length of an interval of the bandwidth series.
     pub bandwidth_interval: Duration,
@@ -40,6 +41,7 @@ impl Default for ReportConfig {
 /// A window of simulated time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TimelineConfig {
     /// First moment.
     pub from: Duration,

@@ -15,7 +15,7 @@ use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::metrics::{MetricsParams, Skip};
 use flashraid_model::policy::PolicyProblem;
-use flashraid_model::ssd::{self, ChannelParams, GcParams, LinkParams, SsdParams, VictimPolicy};
+use flashraid_model::ssd::{self, ChannelParams, GcParams, LinkParams, Mechanisms, SsdParams, VictimPolicy};
 use flashraid_workload::units::{Duration, Size, StopThreshold, counted};
 use flashraid_workload::{AddressSpace, SourceSpec};
 
@@ -294,6 +294,7 @@ impl Resolver<'_> {
             channel,
             link,
             front,
+            mechanisms: self.mechanisms(config),
             superblock: None,
         };
         self.longest_times(config, &ssd);
@@ -521,7 +522,16 @@ impl Resolver<'_> {
         }
     }
 
-    fn victim(&mut self, config: &Config) -> VictimPolicy {
+    /// The mechanisms of the device, whose values do not contradict each other.
+    pub(super) fn mechanisms(&mut self, config: &Config) -> Mechanisms {
+        let mechanisms = &config.ssd.mechanisms;
+        for (table, problem) in mechanisms.problems() {
+            self.policy_problem(&format!("ssd.{table}"), &problem);
+        }
+        mechanisms.clone()
+    }
+
+    pub(super) fn victim(&mut self, config: &Config) -> VictimPolicy {
         let mut victim = config.ssd.gc.victim;
         victim.set_endurance(config.ssd.endurance);
         for problem in victim.problems() {

@@ -5,6 +5,7 @@ use super::array::Level;
 use super::coordination::{Answer, CoordinationConfig, ForceUntil, NotifyConfig, ProtocolConfig};
 use super::resolve::Resolver;
 use flashraid_model::coordination::{self, CoordinationParams, Kind, Notify, Work, time_problem};
+use flashraid_model::ids::MemberSet;
 use flashraid_model::policy::{PolicyProblem, flat};
 use flashraid_model::ssd::SsdParams;
 use flashraid_workload::units::Duration;
@@ -102,9 +103,9 @@ impl Resolver<'_> {
         })
     }
 
-    fn ggc_aware(&mut self, written: Option<&[u32]>, members: u32, level: Level) -> u128 {
-        let Some(written) = written else { return u128::MAX >> (u128::BITS - members) };
-        let mut ggc_aware = 0;
+    fn ggc_aware(&mut self, written: Option<&[u32]>, members: u32, level: Level) -> MemberSet {
+        let Some(written) = written else { return MemberSet::first(members) };
+        let mut ggc_aware = MemberSet::NONE;
         for &member in written {
             if member >= members {
                 let message = format!(
@@ -113,10 +114,10 @@ impl Resolver<'_> {
                     members - 1
                 );
                 self.problem("coordination.ggc_aware", message, None);
-            } else if ggc_aware >> member & 1 == 1 {
+            } else if ggc_aware.contains(member) {
                 self.problem("coordination.ggc_aware", format!("`coordination.ggc_aware` names member {member} twice"), None);
             } else {
-                ggc_aware |= 1_u128 << member;
+                ggc_aware.insert(member);
             }
         }
         ggc_aware

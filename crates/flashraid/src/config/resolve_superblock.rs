@@ -8,8 +8,8 @@ use super::superblock::{self as written, FirmwareConfig, Isolation, PlaneReads, 
 use flashraid_model::flash::{Geometry, Timing};
 use flashraid_model::ssd::{
     self, Allocation, Blocking, BufferParams, FirmwareParams, GcParams, OperationSuspension, PlacementHandles, PlaneChoice, Pool,
-    Procedure, QueueParams, SUPERPAGE_UNITS_MAX, Shape, SlcParams, SlcRoom, SsdParams, SuperblockCollection, SuperblockParams,
-    SuperblockSuspension, Trigger, UpkeepParams, VictimPolicy,
+    Procedure, QueueParams, SUPERPAGE_UNITS_MAX, SlcParams, SlcRoom, SsdParams, SuperblockCollection, SuperblockParams,
+    SuperblockSuspension, Trigger, UpkeepParams,
 };
 use flashraid_workload::units::{Duration, Size};
 use serde_json::json;
@@ -26,7 +26,7 @@ fn of_pools() -> Vec<(String, serde_json::Value)> {
         "allocation": "static", "die_stride": 1, "plane_choice": "most-free", "summary_page": false, "fill_seals_last_block": true,
     });
     let of_collection = serde_json::to_value(GcConfig::default()).unwrap_or_default();
-    let both = ["preemption", "idle"];
+    let both = ["preemption", "idle", "victim", "merge", "pipeline"];
     let collection = of_collection.as_object().into_iter().flatten().filter(|(key, _)| !both.contains(&key.as_str()));
     let collection = collection.map(|(key, default)| (format!("gc.{key}"), default.clone()));
     let device = of_device.as_object().into_iter().flatten().map(|(key, default)| (key.clone(), default.clone()));
@@ -129,6 +129,15 @@ impl Resolver<'_> {
             self.problem("ssd.warm_up.start", message, Some("remove one of the two"));
         }
         let written = config.ssd.superblock.clone()?;
+        let has_registers = written.cache_read && written.plane_reads == PlaneReads::Independent;
+        if config.ssd.gc.pipeline.is_on() && config.ssd.gc.preemption != Preemption::None && !has_registers {
+            let message = format!(
+                "`ssd.gc.pipeline` is {}, but reads overlap only in planes that each read for themselves and have a second register",
+                self.written("ssd.gc.pipeline")
+            );
+            let help = "set ssd.superblock.cache_read = true and ssd.superblock.plane_reads = \"independent\", or remove it";
+            self.problem("ssd.gc.pipeline", message, Some(help));
+        }
         let geometry = self.superblock_geometry(config, &written)?;
         let timing = self.superblock_timing(config, &geometry);
         let channel = self.channel(config);
@@ -137,6 +146,7 @@ impl Resolver<'_> {
             self.problem("ssd.link", "`ssd.link` is so slow that a page takes more than the 1h that is allowed", Some("raise the rate"));
         }
         let superblock = self.superblock(config, &written, &geometry, &timing);
+        let mechanisms = self.mechanisms(config);
         if self.problems_so_far() > before {
             return None;
         }
@@ -147,15 +157,15 @@ impl Resolver<'_> {
             start_free_blocks: superblock.collection.target,
             stop_free_blocks: superblock.collection.target + 1,
             trigger: Trigger::Request,
-            victim: VictimPolicy::default(),
+            victim: self.victim(config),
             separate_open_block: true,
             copy_back: false,
             instantaneous: config.coordination.scheme.is_instantaneous(),
             preemption: (config.ssd.gc.preemption != Preemption::None).then_some(ssd::Preemption {
                 poll_ns: 0,
                 t_hard: 0.0,
-                pipeline: ssd::Pipeline::Off,
-                merge: false,
+                pipeline: config.ssd.gc.pipeline.resolved(),
+                merge: config.ssd.gc.merge,
                 reorder: false,
                 suspension: None,
             }),
@@ -175,6 +185,7 @@ impl Resolver<'_> {
             channel,
             link,
             front: None,
+            mechanisms,
             superblock: Some(superblock),
         })
     }
@@ -438,7 +449,7 @@ impl Resolver<'_> {
             self.problem("ssd.superblock.rain", message, Some("remove it, or give the drive more dies"));
             return;
         }
-        let shape = Shape::new(geometry, superblock);
+        let shape = superblock.shape(geometry);
         let (reserved, left) = (geometry.reserved_blocks_per_plane, shape.spare_superblocks());
         if floor < shape.floor_min() {
             let (streams, least) = (shape.placement.collections(), shape.floor_min());

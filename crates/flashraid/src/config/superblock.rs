@@ -9,6 +9,7 @@ use flashraid_workload::units::{Duration, Fraction, Size};
 /// The drive maps units, programs superpages and collects superblocks little by little; without this table it has pools of blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct SuperblockConfig {
     /// What the map knows; a multiple of `geometry.page_size`. A write of less reads the rest first.
     pub unit: Size,
@@ -100,6 +101,7 @@ pub enum PlaneReads {
 /// after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct BufferConfig {
     /// What it holds; without it two superpages per die, and no less than it needs: a superpage for each placement handle, and one more. Before
     /// pools of blocks at least a page; without it two pages per die.
@@ -124,6 +126,7 @@ impl Default for BufferConfig {
 /// carries the number of its stream in a mix, modulo `handles`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct PlacementHandlesConfig {
     /// Placement handles; the superblocks of each are its reclaim units.
     #[schemars(range(min = 1, max = 16))]
@@ -152,6 +155,7 @@ pub enum Isolation {
 /// `ssd.superblock`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SlcConfig {
     /// What `share` is a share of.
     pub mode: SlcMode,
@@ -176,6 +180,7 @@ pub enum SlcMode {
 /// How reads interrupt programs and erases of a drive; needs `ssd.superblock`, and `gc.preemption = "suspend"`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct SuspensionConfig {
     /// Programs of superpages.
     pub program: OperationSuspension,
@@ -186,8 +191,9 @@ pub struct SuspensionConfig {
 /// How reads interrupt one kind of operation. With `ssd.scale` above 1 the times of erases shrink as erases do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct OperationSuspension {
-    /// From the interruption until reads begin; without it 100 us for a program, 700 us for an erase. What ends earlier is not interrupted.
+    /// From the interruption until reads begin; without it 100 µs for a program, 700 µs for an erase. What ends earlier is not interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspend: Option<Duration>,
     /// From the end of the last read until the operation goes on.
@@ -209,6 +215,7 @@ impl Default for OperationSuspension {
 /// own, as far as there are enough.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct QueuesConfig {
     /// Queues; the stream with number s of a mix, counted from 0, sends to queue s modulo this. All else goes to queue 0.
     #[schemars(range(min = 1, max = 65_535))]
@@ -230,6 +237,7 @@ impl Default for QueuesConfig {
 /// The processor cores of a drive's controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct FirmwareConfig {
     /// Cores; each command and each move holds one for its cost.
     #[schemars(range(min = 1, max = 1_024))]

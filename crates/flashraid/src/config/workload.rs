@@ -16,6 +16,7 @@ pub const DEFAULT_REQUESTS: u64 = 20_000;
 /// Where requests come from. Everything not written here comes from the preset.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct WorkloadConfig {
     /// The workload to build on, one of those that `flashraid preset list` names.
     #[serde(skip_serializing_if = "Option::is_none")]

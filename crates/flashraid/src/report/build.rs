@@ -7,11 +7,13 @@ use super::*;
 use flashraid_driver::Counts;
 use flashraid_model::array::{FailureProgress, Health};
 use flashraid_model::events::{DestageInterval, GcInterval};
-use flashraid_model::ftl::Wear;
 use flashraid_model::metrics::{
     Batch, CleanTimes, CompletedRequest, DoneCounts, IntervalPoint, Latency, Measured, ResponseTimes, Sample, TimeSums,
 };
-use flashraid_model::ssd::{DriveCounters, FrontCounters, MemberCounters, Owed as MemberOwed, PlacementHandles, UsagePoint};
+use flashraid_model::space::Wear;
+use flashraid_model::ssd::{
+    DriveCounters, Figures, FrontCounters, MechanismCounters, Mechanisms, MemberCounters, Owed as MemberOwed, PlacementHandles, UsagePoint,
+};
 use flashraid_workload::OpKind;
 
 const NS_PER_DAY: f64 = 86_400e9;
@@ -77,6 +79,8 @@ pub struct ReportInputs<'a> {
     pub page_bytes: u32,
     /// What drives with superblocks have counted, if the members are such.
     pub drive: Option<DriveInputs>,
+    /// The mechanisms of the members.
+    pub mechanisms: Mechanisms,
     /// Commands of other members wait in queues until they are fetched.
     pub has_queues: bool,
     /// The host waits for one request before it sends another.
@@ -138,6 +142,10 @@ impl Report {
             lost: inputs.lost,
             drive: inputs.drive.as_ref().map(|drive| drive_report(&inputs, drive)),
             front: (inputs.drive.is_none() && !inputs.counts.fronts.is_empty()).then(|| front_report(&inputs)),
+            mechanisms: {
+                let counters: MechanismCounters = inputs.counts.mechanisms.iter().copied().sum();
+                Figures::to_json(&inputs.mechanisms.figures(&counters))
+            },
             perf: inputs.perf,
             iops: iops(measured, &measured.done),
             capacity_bytes: inputs.array_capacity_bytes * inputs.drive.as_ref().map_or(1, |drive| u64::from(drive.scale)),
@@ -769,6 +777,7 @@ pub(super) mod tests {
             lost: Lost::default(),
             page_bytes: 4096,
             drive: None,
+            mechanisms: Mechanisms::default(),
             has_queues: false,
             is_closed: false,
             partial_reason: None,

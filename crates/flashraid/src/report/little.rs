@@ -31,7 +31,7 @@ pub(crate) fn check_closed_loop(report: &Report, slots: &Slots, whole: bool) -> 
         return Ok(());
     }
     Err(format!(
-        "Little's law does not hold: {iops} requests/s times (a mean of {mean_us} us + a think time of {} us) is {found}, and {expected} places of \
+        "Little's law does not hold: {iops} requests/s times (a mean of {mean_us} µs + a think time of {} µs) is {found}, and {expected} places of \
          the depth of {depth} were in use",
         slots.think_ns as f64 / 1e3
     ))

@@ -3,6 +3,9 @@
 use serde_json::Value;
 
 use crate::config::ScaleBy;
+use flashraid_model::ssd::{Figure, MechanismCounters};
+
+use flashraid_model::units::with_commas;
 
 use super::{ByDirection, Controller, DriveReport, FailedMember, Failure, FrontReport, Lost, Mark, Member, Parity, Report, ResponseTime};
 
@@ -55,27 +58,14 @@ pub fn format_figure(figure: Option<f64>) -> String {
         size if size >= 0.01 => 5,
         _ => 6,
     };
-    group_thousands(&format!("{value:.decimals$}"))
+    with_commas(&format!("{value:.decimals$}"))
 }
 
 /// Streams of a mix in a table.
 const STREAMS_MAX: usize = 8;
 
 fn count(count: u64) -> String {
-    group_thousands(&count.to_string())
-}
-
-fn group_thousands(number: &str) -> String {
-    let whole_end = number.find('.').unwrap_or(number.len());
-    let digits_start = number.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
-    let mut grouped = String::with_capacity(number.len() + number.len() / 3);
-    for (index, c) in number.char_indices() {
-        if digits_start < index && index < whole_end && (whole_end - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(c);
-    }
-    grouped
+    with_commas(&count.to_string())
 }
 
 impl Report {
@@ -96,6 +86,7 @@ impl Report {
         }
         sections.extend(self.drive.as_ref().map(drive_section));
         sections.extend(self.front.as_ref().map(front_section));
+        sections.extend(self.mechanism_sections());
         if !self.cache.is_empty() {
             sections.push(self.cache_section());
         }
@@ -130,6 +121,16 @@ impl Report {
             value => vec![Row::new(name.replace('_', " "), [shown(value)], "")],
         });
         Section { title: "Cache", columns: Vec::new(), rows: rows.collect() }
+    }
+
+    /// The figures of each mechanism that the members have.
+    fn mechanism_sections(&self) -> impl Iterator<Item = Section> {
+        let all = MechanismCounters::default().figures().into_iter();
+        all.filter_map(|figures| {
+            let counted = self.mechanisms.get(figures.table)?;
+            let row = |figure: &Figure| Row::new(figure.label, [format_figure(counted[figure.key].as_f64())], figure.unit());
+            Some(Section { title: figures.title, columns: Vec::new(), rows: figures.figures.iter().map(row).collect() })
+        })
     }
 
     fn run_section(&self) -> Section {
@@ -374,23 +375,21 @@ fn failure_columns(failures: usize) -> Vec<String> {
 }
 
 fn front_section(front: &FrontReport) -> Section {
-    let count = |count: u64| count.to_string();
     let mut rows = vec![
         Row::new("pages overwritten in the buffer", [count(front.overwritten)], ""),
         Row::new("pages read from the buffer", [count(front.buffer_hits)], ""),
         Row::new("writes that waited for the buffer", [count(front.room_waits)], ""),
-        Row::new("mean of these waits", [format_figure(front.room_wait_mean_us)], "us"),
+        Row::new("mean of these waits", [format_figure(front.room_wait_mean_us)], "µs"),
     ];
     if let Some(waits) = front.fetch_waits {
         rows.push(Row::new("commands that waited to be fetched", [count(waits)], ""));
-        rows.push(Row::new("mean of these waits", [format_figure(front.fetch_wait_mean_us)], "us"));
+        rows.push(Row::new("mean of these waits", [format_figure(front.fetch_wait_mean_us)], "µs"));
     }
     Section { title: "Drives' buffers and queues", columns: Vec::new(), rows }
 }
 
 fn drive_section(drive: &DriveReport) -> Section {
     let share = |share: Option<f64>| format_figure(share.map(|share| share * 100.0));
-    let count = |count: u64| count.to_string();
     let time = &drive.die_time;
     let mut rows = vec![
         Row::new("write amplification of the media", [format_figure(drive.write_amplification)], ""),
@@ -400,15 +399,15 @@ fn drive_section(drive: &DriveReport) -> Section {
         Row::new("dies in reads of collection", [share(time.collection_reads)], "%"),
         Row::new("dies in erases", [share(time.erases)], "%"),
         Row::new("writes that waited for the buffer", [count(drive.room_waits)], ""),
-        Row::new("mean of these waits", [format_figure(drive.room_wait_mean_us)], "us"),
+        Row::new("mean of these waits", [format_figure(drive.room_wait_mean_us)], "µs"),
         Row::new("superpages that waited for moves", [count(drive.debt_waits)], ""),
         Row::new("superpages that waited for a superblock", [count(drive.foreground)], ""),
         Row::new("pages read that waited for collection", [count(drive.reads_behind_collection)], ""),
-        Row::new("mean of these waits", [format_figure(drive.reads_behind_collection_mean_us)], "us"),
+        Row::new("mean of these waits", [format_figure(drive.reads_behind_collection_mean_us)], "µs"),
     ];
     if let Some(waits) = drive.fetch_waits {
         rows.push(Row::new("commands that waited to be fetched", [count(waits)], ""));
-        rows.push(Row::new("mean of these waits", [format_figure(drive.fetch_wait_mean_us)], "us"));
+        rows.push(Row::new("mean of these waits", [format_figure(drive.fetch_wait_mean_us)], "µs"));
     }
     if let Some(parity) = time.parity_programs {
         rows.insert(4, Row::new("dies in programs of parity", [share(Some(parity))], "%"));

@@ -84,6 +84,7 @@ pub(super) struct Facts<'a> {
 
 /// How far the figures of a run can be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Verdict {
     /// How workload and array get along.
     pub load: Load,

@@ -1,6 +1,7 @@
 //! Every remedy runs on arrays of drives with superblocks, with the check of the whole state at the end.
 
 use flashraid::{Error, Report, Simulation};
+use flashraid_model::space::victim::VictimPolicy;
 
 mod steady;
 
@@ -55,12 +56,15 @@ fn run(settings: &[(&str, &str)]) -> Result<Report, Error> {
 #[test]
 fn every_remedy_runs_on_drives_with_superblocks() {
     let mut forced = 0;
+    // Another policy in each run, and another order of them in each six.
+    let mut policies = (0..).map(|run| VictimPolicy::NAMES[(run + run / 6) % VictimPolicy::NAMES.len()]);
     for scheme in SCHEMES {
         for preemption in ["none", "semi", "suspend"] {
             for idle in ["off", "300us"] {
                 for cache in ["none", "wow", "lawc"] {
                     for level in ["raid5", "raid10"] {
-                        let settings = remedies(scheme, preemption, idle, cache, level);
+                        let policy = ("ssd.gc.victim", policies.next().expect("there is always another"));
+                        let settings = [&remedies(scheme, preemption, idle, cache, level)[..], &[policy]].concat();
                         let report = run(&settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
                         assert_eq!(report.requests.all, 1500, "{settings:?}");
                         assert!(report.flash.erases > 0, "{settings:?}: nothing is collected");

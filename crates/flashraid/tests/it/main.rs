@@ -4,6 +4,7 @@ mod book;
 mod combinations;
 mod drives;
 mod golden;
+mod matrix;
 mod parts;
 mod priorities;
 mod rates;

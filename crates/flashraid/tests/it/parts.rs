@@ -37,6 +37,9 @@ size = { distribution = "exponential", mean = "8KiB", grain = "page" }
 /// A mechanism, the settings that switch it on, and the parts that it must show.
 type Mechanism = (&'static str, &'static [(&'static str, &'static str)], &'static [&'static str]);
 
+/// Work of the dies' own.
+const STALLS: (&str, &str) = ("ssd.background", "{every=\"20ms\", lasts=\"2ms\"}");
+
 const MECHANISMS: &[Mechanism] = &[
     ("nothing special", &[], &["queue", "collection", "flash", "transfer"]),
     ("a closed loop", &[("workload.arrivals", "{process=\"closed\", depth=16}")], &["queue", "collection"]),
@@ -52,6 +55,7 @@ const MECHANISMS: &[Mechanism] = &[
     ("dynamic allocation", &[("ssd.allocation", "dynamic")], &["queue", "collection"]),
     ("channels", &[("ssd.transfer", "channel")], &["transfer", "queue"]),
     ("the drive of today", &[("ssd.preset", "nvme-simple")], &["flash"]),
+    ("stalls of dies", &[STALLS], &["other"]),
     ("a limit of the link", &[("ssd.link.rate", "20MB/s")], &["transfer"]),
     ("the host's port", &[("array.controller.outstanding", "4"), ("array.controller.bandwidth", "60MB/s")], &["queue", "transfer"]),
     ("reactive-inclusive", &[("coordination.scheme", "reactive-inclusive")], &["collection"]),
@@ -95,6 +99,7 @@ const MECHANISMS: &[Mechanism] = &[
 
 const MECHANISMS_OF_DRIVES: &[Mechanism] = &[
     ("superblocks", &[], &["queue", "flash", "transfer"]),
+    ("stalls of dies of superblocks", &[STALLS], &["other"]),
     ("a buffer that is not protected", &[("ssd.buffer.protected", "false")], &["flash"]),
     ("superblocks in RAID-5", &[("array.level", "raid5")], &["parity"]),
     ("superblocks behind a cache", &[("array.level", "raid5"), ("cache.policy", "lawc")], &["cache"]),
@@ -131,6 +136,10 @@ fn parts_add_up_to_the_response_with_every_mechanism() {
         let simulation = settings.iter().fold(simulation, |simulation, (key, value)| simulation.set(key, value).unwrap());
         let report = simulation.observe(&mut sums).run().unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(sums.requests, 10_000, "{name}");
+        let stalls = report.mechanisms.get("background").map_or(0, |counted| counted["stalls"].as_u64().unwrap());
+        assert_eq!(stalls > 0, settings.contains(&STALLS), "{name}: {:?}", report.mechanisms);
+        let shows_stalls = report.table().iter().any(|section| section.title == "Background work of dies" && section.rows.len() == 2);
+        assert_eq!(shows_stalls, stalls > 0, "{name}");
         expect_sums(name, &report, &sums);
         let all = report.time_us.all.unwrap();
         for part in *shown {

@@ -10,7 +10,8 @@ use std::process::Command;
 const PROGRAM: &str = r##"//! Uses an added policy.
 use flashraid_model::cache::{CachePolicy, Lawc, Stow};
 use flashraid_model::flash::Geometry;
-use flashraid_model::ftl::{Ftl, FtlParams, PlaneChoice, Pool, Procedure, VictimPolicy};
+use flashraid_model::space::pools::{PlaneChoice, Pool, Pools, PoolsParams, Procedure};
+use flashraid_model::space::victim::VictimPolicy;
 use flashraid_model::ids::DieId;
 use flashraid_model::rng;
 
@@ -58,8 +59,8 @@ fn moves(victim: VictimPolicy) -> usize {
         reserved_blocks_per_plane: 12,
         summary_page: false,
     };
-    let mut ftl = Ftl::filled(
-        &FtlParams {
+    let mut ftl = Pools::filled(
+        &PoolsParams {
             geometry,
             dynamic: false,
             plane_choice: PlaneChoice::MostFree,
@@ -94,7 +95,7 @@ fn a_file_and_a_line_add_a_policy() {
     let page = fs::read_to_string(root().join("docs/own-policy.md")).expect("the page is there");
     let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("two-places");
     copy_model(&copy);
-    add(&copy, &page, "ftl/victim", "oldest_half.rs", r#"        random::Random = "random","#);
+    add(&copy, &page, "space/victim", "oldest_half.rs", r#"        random::Random = "random","#);
     add(&copy, &page, "cache/policy", "lawc_stow.rs", r#"        lawc::Lawc = "lawc","#);
 
     fs::create_dir_all(copy.join("crates/flashraid-model/src/bin")).expect("a folder of programs");

@@ -4,6 +4,7 @@ mod random;
 mod rules;
 
 use super::*;
+use crate::ids::MemberSet;
 use crate::placement::Level;
 use crate::request::OpKind;
 use std::collections::BTreeMap;
@@ -144,7 +145,7 @@ impl Bench {
                     let event = self.events.remove(&(at, order)).unwrap();
                     self.now = at;
                     let done = match event {
-                        Event::Done(token) => self.cache.done(at, token, 0, 0),
+                        Event::Done(token) => self.cache.done(at, token, MemberSet::NONE, 0),
                         Event::Wake(wake) => self.cache.wake(at, wake),
                     };
                     self.done.extend(done.map(|done| (done.tag, at)));

@@ -4,9 +4,9 @@ use super::super::{GcInterval, NONE, Outbox, Ssd};
 use super::work::Step;
 use super::{Awaited, Clean, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
-use crate::ftl::{CleanWork, Ftl};
 use crate::ids::{BlockId, DieId};
 use crate::request::OpKind;
+use crate::space::pools::{CleanWork, Pools};
 use crate::ssd::job::{Cause, NEVER};
 
 impl Clean {
@@ -46,7 +46,7 @@ impl Ssd {
         cause: Cause,
         needed: bool,
         out: &mut Outbox,
-        mut find: impl FnMut(&mut Ftl, u64) -> Option<(u32, BlockId)>,
+        mut find: impl FnMut(&mut Pools, u64) -> Option<(u32, BlockId)>,
     ) -> bool {
         if !self.by_plane {
             let Some((pool, victim)) = find(&mut self.ftl, 0) else { return false };
@@ -92,9 +92,19 @@ impl Ssd {
         if state.slot.phase == SlotPhase::Resting {
             state.slot.phase = SlotPhase::Free;
             state.slot.work.stop();
+            // A clean that follows on work at once leaves a mechanism no rest to begin in.
+            if let Some(mechanisms) = state.mechanisms.as_mut().filter(|_| state.rests_since < at) {
+                mechanisms.pass(state.rests_since, at);
+            }
         }
         state.collecting.set(at, true);
-        state.works_since = at.min(state.works_since);
+        let is_first = !state.cleans_any();
+        if state.begins_to_work(at) {
+            self.worked.at_all.begins(at);
+        }
+        if is_first {
+            self.worked.for_collection.begins(at);
+        }
         if needed {
             self.note_needed_clean(at, out);
         }
@@ -291,6 +301,10 @@ impl Ssd {
         state.clean_ended[scope as usize] = at;
         if !state.cleans_any() {
             state.collecting.set(at, false);
+            self.worked.for_collection.stops(at);
+            if state.held.is_on() {
+                self.stop_working(at, die);
+            }
         }
         if preemptive {
             clean.free_blocks_min = self.ftl.free_blocks_of_pool(die, clean.pool);
@@ -314,7 +328,7 @@ impl Ssd {
             all_wait_from_ns: all_wait_from,
             forced: clean.cause == Cause::Forced,
         });
-        self.note_clean_over(at, die, scope, &clean, out);
+        self.note_clean_over(at, die, scope, clean.needed.then_some(clean.began), out);
         clean
     }
 
@@ -348,7 +362,8 @@ impl Ssd {
     /// After state 3: the first high-priority write comes before anything else (rule 33). Says whether it does.
     fn serve_high_priority(&mut self, at: TimeNs, die: DieId, out: &mut Outbox) -> bool {
         let Some(id) = self.dies[die.index()].queue.first_high_priority_write(&self.waiting) else { return false };
-        let Some(pool) = self.ftl.place(die, self.waiting[id].lpn, self.busy_pools(die)) else {
+        let busy_pools = self.busy_pools(die);
+        let Some(pool) = self.ftl.place(die, self.waiting[id].lpn, busy_pools) else {
             self.waiting[id].refuse(at);
             return false;
         };

@@ -16,10 +16,7 @@ impl Ssd {
         }
         state.slot.phase = SlotPhase::Resting;
         state.slot.work.stop();
-        let since = std::mem::replace(&mut state.works_since, NEVER);
-        if let Some(usage) = self.usage.as_mut().filter(|_| since != NEVER) {
-            usage.worked(since, at);
-        }
+        self.stop_working(at, die);
         if let Some(idle_ns) = idle_ns {
             self.begin_wait(at, die, Worker::SLOT, idle_ns, NEVER, out);
         }

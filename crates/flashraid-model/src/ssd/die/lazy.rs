@@ -8,8 +8,8 @@
 use super::super::{Outbox, Ssd, SsdWake};
 use super::{Clean, Die, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
-use crate::ftl::Procedure;
 use crate::ids::DieId;
+use crate::space::pools::Procedure;
 use crate::ssd::job::NEVER;
 
 impl Die {

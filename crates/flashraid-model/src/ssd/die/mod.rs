@@ -21,6 +21,7 @@
 mod clean;
 mod course;
 mod forced;
+mod held;
 mod idle;
 mod lazy;
 mod points;
@@ -31,13 +32,13 @@ mod tests;
 mod together;
 mod work;
 
-use super::job::{Cause, Forced, NEVER, Origin};
-use super::{Busy, FrontWake, NONE, Outbox, Ssd, Waiting};
+use super::job::{Before, Cause, Clock, Forced, NEVER, Origin};
+use super::mechanism::AtDie;
+use super::{FrontWake, NONE, Outbox, Ssd, Waiting};
 use crate::events::TimeNs;
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::request::OpKind;
 use course::Course;
-pub(super) use forced::Agent;
 use queue::{List, Queue};
 use suspend::Suspended;
 use together::Together;
@@ -193,9 +194,16 @@ pub(super) struct Die {
     together: Option<Together>,
     /// The same of a lazy die, where their ends are known.
     course: Option<Course>,
-    collecting: CollectionClock,
+    /// It collects rather than that it serves.
+    collecting: Clock,
+    /// State of the listed mechanisms at this die; `None` without any.
+    pub mechanisms: Option<Box<AtDie>>,
+    /// A mechanism holds it.
+    held: Clock,
     /// Since when it has worked without a break; `NEVER` while it rests.
     works_since: TimeNs,
+    /// While it rests: since when.
+    rests_since: TimeNs,
     /// Waits with an event that have begun so far.
     waits_begun: u32,
     /// The earliest wake-up on its way for what waits, and one for the end of the clean; see [`lazy`].
@@ -205,29 +213,6 @@ pub(super) struct Die {
     pub waiting_ns: u64,
     /// Writes that wait here; kept under dynamic allocation.
     pub waiting_writes: u32,
-}
-
-/// The time for which a die has collected rather than served.
-#[derive(Debug, Clone, Copy, Default)]
-struct CollectionClock {
-    total_ns: u64,
-    on: bool,
-    since: TimeNs,
-}
-
-impl CollectionClock {
-    #[inline]
-    fn set(&mut self, at: TimeNs, on: bool) {
-        if self.on {
-            self.total_ns += at - self.since;
-        }
-        (self.on, self.since) = (on, at);
-    }
-
-    #[inline]
-    fn at(&self, at: TimeNs) -> u64 {
-        self.total_ns + if self.on { at - self.since } else { 0 }
-    }
 }
 
 impl Die {
@@ -245,8 +230,11 @@ impl Die {
             forced: None,
             together: None,
             course: None,
-            collecting: CollectionClock::default(),
+            collecting: Clock::default(),
+            mechanisms: None,
+            held: Clock::default(),
             works_since: NEVER,
+            rests_since: 0,
             waits_begun: 0,
             near_wake: NEVER,
             far_wake: NEVER,
@@ -259,6 +247,14 @@ impl Die {
     pub fn cleans_known_until(&self) -> TimeNs {
         let open = self.cleans.iter().flatten().map(|clean| clean.began).min();
         open.unwrap_or(if self.slot.phase == SlotPhase::Resting { self.slot.work.ends } else { NEVER })
+    }
+
+    /// It has something to do from now on; returns true if it rested before.
+    #[inline]
+    fn begins_to_work(&mut self, at: TimeNs) -> bool {
+        let rested = self.works_since == NEVER;
+        self.works_since = at.min(self.works_since);
+        rested
     }
 
     /// For how long it has worked without a break if it does so at the end of a run. What a lazy die does ends without anybody's notice.
@@ -281,19 +277,6 @@ impl Die {
     #[inline]
     fn busy_scopes(&self) -> u64 {
         self.cleans.iter().enumerate().fold(0, |busy, (scope, clean)| busy | u64::from(clean.is_some()) << scope)
-    }
-
-    /// Whether the die, or a plane of it, collects, and until when as far as can be told now.
-    pub fn busy(&self, now: TimeNs, plane: Option<u32>) -> Busy {
-        let clean = if !self.by_plane { self.cleans[0].as_ref() } else { plane.and_then(|plane| self.cleans[plane as usize].as_ref()) };
-        clean.map_or(Busy { collecting: false, until: now }, |clean| {
-            let ends = match &self.together {
-                Some(together) => together.plain_end(&clean.work),
-                None if clean.work.ends == NEVER => self.slot.work.plain_end,
-                None => clean.work.plain_end,
-            };
-            Busy { collecting: true, until: ends.max(now) }
-        })
     }
 
     /// When what occupies the die now ends, as rule 101 estimates it.
@@ -342,7 +325,7 @@ impl Ssd {
         let Waiting { die, op, .. } = self.waiting[id];
         self.catch_up(now, scheduled, die, out);
         let state = &mut self.dies[die.index()];
-        self.waiting[id].collected_before_ns = state.collecting.at(now);
+        self.waiting[id].before = Before { collected_ns: state.collecting.at(now), held_ns: state.held.at(now) };
         state.queue.push(id, &mut self.waiting);
         if self.dynamic {
             state.waiting_ns += self.durations.plain_ns(op.kind);
@@ -404,6 +387,7 @@ impl Ssd {
         match self.dies[die.index()].slot.phase {
             SlotPhase::Resting => self.rest_over(at, die, out),
             SlotPhase::Command | SlotPhase::Merge => {
+                self.die(die).held.set(at, false);
                 self.leave(at, die, out);
                 self.slot_freed(at, die, out);
             }
@@ -482,6 +466,9 @@ impl Ssd {
         if !by_plane && state.cleans[0].is_some() {
             return;
         }
+        if self.is_held(at, die, out) {
+            return;
+        }
         let kind = self.waiting[head].op.kind;
         if self.checks_before(kind) {
             if self.params.gc.instantaneous {
@@ -516,9 +503,12 @@ impl Ssd {
                 None => return self.serve(at, head, None, 0, out),
             },
         };
+        let held_ns = state.held.at(at);
         self.die(die).awaits = Some(awaited);
         let head = &mut self.waiting[head];
-        head.awaits_scope_since = head.awaits_scope_since.min(at);
+        if head.awaits_scope_since == NEVER {
+            (head.awaits_scope_since, head.held_ns) = (at, held_ns - head.before.held_ns);
+        }
     }
 
     /// With plane blocking: the scope that must not be busy for an operation other than a write, if there is one (rule 92).
@@ -545,7 +535,10 @@ impl Ssd {
         let (lazy, suspends) = (self.lazy, self.suspension.is_some());
         let before_program_ns = self.durations.before_program_ns();
         let state = self.die(die);
-        state.works_since = at.min(state.works_since);
+        if state.begins_to_work(at) {
+            self.worked.at_all.begins(at);
+        }
+        let state = self.die(die);
         state.slot.phase = SlotPhase::Command;
         state.slot.let_in_by = let_in_by;
         state.collecting.set(at, false);
@@ -584,7 +577,10 @@ impl Ssd {
             // Instantaneous cleans keep nothing waiting.
             let takes_time = !self.params.gc.instantaneous;
             operation.met_gc = state.cleans[0].is_some() || (takes_time && ended != NEVER && ended > operation.reached_ns);
-            operation.time.collection_ns = state.collecting.at(at) - operation.collected_before_ns;
+            operation.time.collection_ns = state.collecting.at(at) - operation.before.collected_ns;
+        }
+        if operation.awaits_scope_since == NEVER {
+            operation.held_ns = state.held.at(at) - operation.before.held_ns;
         }
         if operation.refused_at != NEVER {
             self.counters.exhausted += 1;

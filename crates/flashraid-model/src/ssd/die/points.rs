@@ -4,9 +4,9 @@ use super::super::{Outbox, Pipeline, Preemption, Ssd, Waiting};
 use super::queue::Admitted;
 use super::{Clean, NO_PAGE, Phase, SlotPhase, State, Worker};
 use crate::events::TimeNs;
-use crate::ftl::Moved;
 use crate::ids::{DieId, Lpn};
 use crate::request::OpKind;
+use crate::space::pools::Moved;
 
 impl Ssd {
     pub(super) fn preemption(&self) -> &Preemption {

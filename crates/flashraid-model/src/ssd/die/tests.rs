@@ -10,7 +10,7 @@
 //! ```
 
 use crate::TimeNs;
-use crate::array::{Array, ArrayParams, Done, Event, Level, PageRequest, ReadPlan};
+use crate::array::{Array, ArrayParams, Done, Event, Level, Milestone, PageRequest, ReadPlan, Setup};
 use crate::events::GcInterval;
 use crate::request::OpKind;
 use crate::ssd::{MemberCounters, Pipeline, Preemption, Shortcuts, Suspension, tiny};
@@ -70,7 +70,7 @@ fn run(params: &ArrayParams, operations: &[(i64, Op)]) -> Outcome {
 /// The same after other writes, with times counted from another moment.
 fn run_after(params: &ArrayParams, shortcuts: Shortcuts, writes: &[u64], from: TimeNs, operations: &[(i64, Op)]) -> Outcome {
     let members = u64::from(params.members);
-    let mut array = Array::with_shortcuts(params, 1, shortcuts);
+    let mut array = Array::new(params, 1, Setup { shortcuts, ..Setup::default() });
     let mut arrivals: Vec<(TimeNs, Op)> = writes.iter().map(|&page| (0, Write(page))).collect();
     arrivals.extend(operations.iter().map(|&(at, op)| ((from as i64 + at) as TimeNs, op)));
     let mut events: Vec<Event> = Vec::new();
@@ -94,18 +94,18 @@ fn run_after(params: &ArrayParams, shortcuts: Shortcuts, writes: &[u64], from: T
         now = event;
         array.advance(event, &mut events);
         if events.iter().filter(|event| matches!(event, Event::Done(_))).count() == arrivals.len() {
-            array.end_idle_collection(now);
+            array.reach(now, Milestone::RequestsEnd, &mut events);
         }
     }
     assert!(now > 0);
     array.verify().expect("the state is consistent");
-    array.stop(&mut events);
+    array.reach(now, Milestone::RunEnds, &mut events);
     let (mut done, mut cleans): (Vec<Done>, Vec<GcInterval>) = Default::default();
     for event in events {
         match event {
             Event::Done(one) => done.push(one),
             Event::Collection(clean) => cleans.push(clean),
-            Event::Destage(_) => unreachable!("there is no cache"),
+            other => unreachable!("{other:?}: there is no cache, no drive with superblocks, and nothing fails"),
         }
     }
     done.sort_by_key(|done| done.tag);

@@ -65,7 +65,7 @@ impl Buffer {
     /// A unit takes room, if there is some.
     pub fn take_room(&mut self) -> bool {
         let units = self.params.map_or(0, |params| params.units);
-        debug_assert!(self.used <= units, "{} units are in a buffer of {units}", self.used);
+        assert!(self.used <= units, "{} units are in a buffer of {units}", self.used);
         let has_room = self.used < units;
         self.used += u32::from(has_room);
         has_room
@@ -73,7 +73,7 @@ impl Buffer {
 
     /// Units have left it.
     pub fn free_room(&mut self, units: u32) {
-        debug_assert!(units <= self.used, "{units} units leave a buffer with {}", self.used);
+        assert!(units <= self.used, "{units} units leave a buffer with {}", self.used);
         self.used -= units;
     }
 
@@ -89,7 +89,8 @@ impl Buffer {
 
     /// The first command that enters has brought all.
     pub fn all_entered(&mut self) {
-        self.entering.pop_front();
+        let entered = self.entering.pop_front();
+        assert!(entered.is_some(), "a command that has brought all was to enter");
     }
 
     /// The number of a batch that begins.
@@ -101,12 +102,12 @@ impl Buffer {
     /// A batch holds what the host has written.
     pub fn begin_batch(&mut self, number: u64) {
         let is_new = self.pending.insert(number);
-        debug_assert!(is_new && number < self.numbers, "batch {number} begins once");
+        assert!(is_new && number < self.numbers, "batch {number} begins once");
     }
 
     pub fn batch_ends(&mut self, number: u64) {
         let was_there = self.pending.remove(&number);
-        debug_assert!(was_there, "batch {number} has begun");
+        assert!(was_there, "batch {number} has begun");
         for forced in &mut self.forced {
             forced.batches.retain(|&batch| batch != number);
         }

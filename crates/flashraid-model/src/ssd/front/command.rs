@@ -3,6 +3,7 @@
 use crate::events::TimeNs;
 use crate::request::OpKind;
 use crate::ssd::PageOp;
+use crate::ssd::worked::WorkedBefore;
 
 /// What the operations of a moment for one completion come to.
 #[derive(Debug, Clone)]
@@ -20,6 +21,10 @@ pub(in crate::ssd) struct Command {
     pub begun: TimeNs,
     /// Its data have crossed.
     pub crossed: TimeNs,
+    /// Work of the dies until then.
+    pub worked_before: WorkedBefore,
+    /// The part of its wait for room that is collection's (rule 231).
+    pub room_collection_ns: u64,
     /// The first operation whose unit is not in the buffer, or with a die, yet.
     pub next: u32,
     /// It found no room, since then.
@@ -41,6 +46,8 @@ impl Default for Command {
             started: 0,
             begun: 0,
             crossed: 0,
+            worked_before: WorkedBefore::default(),
+            room_collection_ns: 0,
             next: 0,
             waits_since: None,
             flight: 0,

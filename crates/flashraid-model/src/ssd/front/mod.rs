@@ -18,6 +18,7 @@ mod params;
 mod queues;
 
 use super::job::Table;
+use super::worked::Worked;
 use super::{LinkParams, OpEnd, Outbox, PageOp, SsdWake};
 use crate::events::{TimeNs, TimeParts};
 use crate::ids::MemberId;
@@ -208,6 +209,13 @@ impl Front {
         }
     }
 
+    /// The data of a write command have crossed the link; they are for the buffer.
+    pub fn data_crossed(&mut self, now: TimeNs, id: u32, worked: &Worked) {
+        let command = &mut self.commands[id];
+        (command.crossed, command.worked_before) = (now, worked.until(now));
+        self.buffer.will_enter(id);
+    }
+
     /// The data of a write command set out over the link.
     pub fn sends_data(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let pages = self.commands[id].ops.len() as u64;
@@ -239,7 +247,8 @@ impl Front {
         let mut time = TimeParts { other_ns: command.begun - command.started, ..TimeParts::default() };
         if command.kind == OpKind::Write {
             time.transfer_ns = command.crossed - command.begun;
-            time.cache_ns = at - command.crossed;
+            time.collection_ns = command.room_collection_ns;
+            time.cache_ns = at - command.crossed - command.room_collection_ns;
         }
         time.queue_ns = at - command.arrived - time.total_ns();
         for op in &command.ops {
@@ -298,8 +307,10 @@ impl Front {
 
     /// All units of a write are in the buffer: it is done after `ack` or, if it is to survive a loss of power and the buffer does not, when
     /// the batches with these numbers have been programmed (rule 208). Returns whether it waits for them.
-    pub fn write_is_in(&mut self, now: TimeNs, id: u32, batches: impl FnOnce() -> Vec<u64>, out: &mut Outbox) -> bool {
+    pub fn write_is_in(&mut self, now: TimeNs, id: u32, worked: &Worked, batches: impl FnOnce() -> Vec<u64>, out: &mut Outbox) -> bool {
         let acknowledged = now + self.buffer.ack_ns();
+        let command = &mut self.commands[id];
+        command.room_collection_ns = worked.collection_of_wait(&command.worked_before, now);
         if self.commands[id].fua && !self.buffer.is_protected() {
             let batches = batches();
             if !batches.is_empty() {

@@ -4,7 +4,7 @@
 use super::{Entering, Front, FrontWake};
 use crate::events::{TimeNs, TimeParts};
 use crate::request::OpKind;
-use crate::ssd::job::{Origin, Table, Waiter};
+use crate::ssd::job::{Before, Origin, Table, Waiter};
 use crate::ssd::{OpEnd, Outbox, PageOp, Ssd, Waiting};
 use std::collections::{HashMap, VecDeque};
 
@@ -166,7 +166,7 @@ impl Ssd {
                     flight: command.flight,
                     arrived: command.arrived,
                     other_ns: command.begun - command.started,
-                    collected_before_ns: 0,
+                    before: Before::default(),
                 };
                 let at = front.cross(now, true, 1);
                 front.read_ends(at, &waiter, TimeParts { transfer_ns: at - now, ..TimeParts::default() }, out);
@@ -235,12 +235,13 @@ impl Ssd {
 
     /// The data of a write command have crossed the link.
     fn data_crossed(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
+        let worked = self.worked;
         let front = self.front();
-        front.commands[id].crossed = now;
         if front.buffer.is_there() {
-            front.buffer.will_enter(id);
+            front.data_crossed(now, id, &worked);
             self.bring_in(now, out);
         } else {
+            front.commands[id].crossed = now;
             let ops = std::mem::take(&mut front.commands[id].ops);
             self.go_to_dies(now, id, ops, out);
         }
@@ -253,13 +254,13 @@ impl Ssd {
                 return self.front().finds_no_room(now);
             }
             if let Some(id) = self.front().unit_is_in(now, entering.pages) {
-                let Self { front, buffered, .. } = self;
+                let Self { front, buffered, worked, .. } = self;
                 let front = front.as_mut().expect("there is a front");
                 let pages: Vec<u32> =
                     if front.commands[id].fua { front.commands[id].ops.iter().map(|op| op.page).collect() } else { Vec::new() };
                 // What is in the buffer no more has been programmed, or trimmed, in the meantime.
                 let batches = || pages.iter().filter_map(|page| buffered.held.get(page)).map(|&held| buffered.pages[held].number).collect();
-                front.write_is_in(now, id, batches, out);
+                front.write_is_in(now, id, worked, batches, out);
             }
         }
     }

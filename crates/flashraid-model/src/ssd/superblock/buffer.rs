@@ -1,11 +1,11 @@
 //! Superpages of the write buffer: units wait in them until they are full, and until they are programmed (rules 204 to 208).
 
-use super::media::{BUFFERED, NONE, Stream};
-use super::{Drive, DriveWake, PlacementHandles, SuperblockCollection, Table};
+use super::{Drive, DriveWake, Table};
 use crate::events::TimeNs;
-use crate::ssd::Outbox;
+use crate::space::superblocks::{BUFFERED, NONE, PlacementHandles, Stream};
 use crate::ssd::front::{Entering, units_of};
 use crate::ssd::job::{Reader, Stage};
+use crate::ssd::{Outbox, Programmed};
 use std::collections::VecDeque;
 
 /// A superpage in the buffer.
@@ -71,8 +71,7 @@ impl Buffer {
 impl Drive {
     /// The data of a write command have crossed the link.
     pub(super) fn data_crossed(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
-        self.front.commands[id].crossed = now;
-        self.front.buffer.will_enter(id);
+        self.front.data_crossed(now, id, &self.worked);
         self.bring_in(now, out);
     }
 
@@ -91,7 +90,7 @@ impl Drive {
     /// A write is in the buffer; one that is to survive a loss of power closes the superpages that hold its units (rule 208).
     fn write_is_in(&mut self, now: TimeNs, id: u32, out: &mut Outbox) {
         let mut closes: Vec<u8> = Vec::new();
-        let Self { front, buffer, media, shape, params, .. } = self;
+        let Self { front, buffer, media, shape, params, worked, .. } = self;
         let units: Vec<u32> = if front.commands[id].fua {
             units_of(&front.commands[id].ops, params.unit_pages).map(|(unit, _)| media.map[unit as usize]).collect()
         } else {
@@ -107,7 +106,7 @@ impl Drive {
             closes.extend(numbers.iter().filter_map(|&number| buffer.filled_by(number)));
             numbers
         };
-        if front.write_is_in(now, id, holding, out) {
+        if front.write_is_in(now, id, worked, holding, out) {
             closes.sort_unstable();
             closes.dedup();
             closes.into_iter().for_each(|handle| self.close_filling(now, handle, out));
@@ -138,14 +137,14 @@ impl Drive {
         self.media.map[unit as usize] = Buffer::slot(id, superpage.units.len(), per_superpage);
         superpage.units.push(unit);
         let is_full = superpage.units.len() == self.media.superpage_units(superpage.stream) as usize;
-        let reads = is_partial && on_flash;
+        let reads = is_partial && on_flash && !self.merging.holds(place);
         superpage.missing += u32::from(reads);
         if is_full {
             self.close_filling(now, handle, out);
         }
         if reads {
             self.drive_counters.rmw_reads += 1;
-            self.enqueue_read(now, place, Reader::Rest(id));
+            self.enqueue_read(now, place, Reader::Rest(id), out);
             self.look_at_touched(now, out);
         }
         true
@@ -162,7 +161,7 @@ impl Drive {
     }
 
     fn open_superpage(&mut self, now: TimeNs, handle: u8, out: &mut Outbox) -> u32 {
-        let stream = self.media.stream_of_host(handle, self.buffer.slc_promised, self.params.collection.target);
+        let stream = self.media.stream_of_host(handle, self.buffer.slc_promised);
         self.buffer.slc_promised += u32::from(stream == Stream::Slc);
         let id = self.begin_superpage(stream);
         let number = self.buffer.superpages[id].number;
@@ -205,9 +204,9 @@ impl Drive {
     pub(super) fn place_superpages(&mut self, now: TimeNs, out: &mut Outbox) {
         while let Some(&id) = self.buffer.to_place.front() {
             if self.instantaneous {
-                self.collect_at_once();
+                self.collect_at_once(now, out);
             }
-            if self.media.free() <= self.params.collection.floor {
+            if self.collection.paced.is_at_floor(self.media.free()) {
                 if self.buffer.foreground_since.is_none() {
                     self.buffer.foreground_since = Some(now);
                     self.drive_counters.foreground += 1;
@@ -240,8 +239,7 @@ impl Drive {
     }
 
     fn owes_too_much(&self) -> bool {
-        let SuperblockCollection { debt_units, .. } = self.params.collection;
-        self.collection.owed_units(&self.shape, &self.params.collection) > debt_units
+        self.collection.paced.is_too_much(self.collection.owed_units(&self.shape))
     }
 
     /// The superpage has its place.
@@ -294,6 +292,7 @@ impl Drive {
         let units = u64::from(self.media.superpage_units(stream));
         self.drive_counters.units_parity += units;
         self.drive_counters.by_handle.programmed(stream, units);
+        out.programmed.push(Programmed { at: now, member: self.member, units, pages_moved: 0 });
         let is_sealed = self.media.superpage_programmed(self.buffer.superpages[id].first);
         self.buffer.superpages.give_back(id);
         if is_sealed {
@@ -376,6 +375,8 @@ impl Drive {
         let all = self.media.superpage_units(stream);
         self.drive_counters.units_padded += u64::from(all - units.len() as u32);
         self.drive_counters.by_handle.programmed(stream, u64::from(all));
+        let pages_moved = if of_host { 0 } else { units.len() as u64 * u64::from(self.params.unit_pages) };
+        out.programmed.push(Programmed { at: now, member: self.member, units: u64::from(all), pages_moved });
         if of_host {
             self.drive_counters.units_programmed += units.len() as u64;
             self.drive_counters.units_slc += if stream == Stream::Slc { units.len() as u64 } else { 0 };
@@ -388,7 +389,7 @@ impl Drive {
         } else {
             self.drive_counters.units_moved += units.len() as u64;
             self.drive_counters.units_folded += sources.iter().filter(|&&source| self.media.is_slc(source)).count() as u64;
-            self.counters.gc_pages_moved += units.len() as u64 * u64::from(self.params.unit_pages);
+            self.counters.gc_pages_moved += pages_moved;
             for (at, (&unit, &source)) in units.iter().zip(&sources).enumerate() {
                 if self.media.map[unit as usize] == source {
                     self.media.invalidate(source);

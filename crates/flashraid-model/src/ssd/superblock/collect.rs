@@ -1,8 +1,12 @@
 //! Collection of superblocks, little by little, as the host writes (rules 209, 210 and 213).
 
-use super::{Drive, DriveWake, Shape, SuperblockCollection, Table, Upkeep};
+use super::{Agent, Drive, DriveWake, SuperblockParams, Table};
 use crate::events::{GcInterval, TimeNs};
-use crate::ssd::Outbox;
+use crate::space::superblocks::{Shape, Upkeep as Reason};
+use crate::ssd::collect::idle::Idle;
+use crate::ssd::collect::paced::Paced;
+use crate::ssd::collect::upkeep::Upkeep;
+use crate::ssd::{Outbox, Programmed};
 
 /// The valid units of a superpage of a victim, on their way.
 #[derive(Debug, Clone, Copy, Default)]
@@ -47,34 +51,28 @@ struct Moving {
 /// How far collection is.
 #[derive(Debug, Clone)]
 pub(super) struct Collection {
-    /// What host writes have earned and moves have not spent.
-    credits: i128,
+    pub paced: Paced,
+    pub idle: Idle,
+    pub upkeep: Upkeep,
     victim: Option<Victim>,
-    /// The last victim was moved since it had been erased seldom.
-    has_levelled: bool,
     moving: Vec<Moving>,
     pub parts: Table<Part>,
     /// Units for which there is room between read and program.
     room: u64,
-    /// Commands so far.
-    commands: u32,
-    /// Nothing has come for long enough.
-    is_idle: bool,
     /// Since when the drive counts as collecting.
     interval: Option<GcInterval>,
 }
 
 impl Collection {
-    pub fn new(shape: &Shape) -> Self {
+    pub fn new(shape: &Shape, params: &SuperblockParams, idle_ns: Option<u64>) -> Self {
         Self {
-            credits: 0,
+            paced: Paced::new(params.collection),
+            idle: Idle::new(idle_ns),
+            upkeep: Upkeep::new(params.upkeep),
             victim: None,
-            has_levelled: false,
             moving: Vec::new(),
             parts: Table::default(),
             room: Self::room(shape),
-            commands: 0,
-            is_idle: false,
             interval: None,
         }
     }
@@ -83,18 +81,15 @@ impl Collection {
         2 * u64::from(shape.dies) * u64::from(shape.superpage_units())
     }
 
-    /// What the move of a unit costs.
-    fn cost(&self, shape: &Shape, params: &SuperblockCollection) -> i128 {
-        let valid = self.victim.map_or(0, |victim| victim.valid);
-        i128::from(shape.data_units() - valid) * i128::from(params.span)
+    /// Returns the cost of moving a unit; nothing, if the victim is moved for its own sake.
+    fn cost(&self, shape: &Shape, victim: &Victim) -> i128 {
+        if victim.for_upkeep { 0 } else { self.paced.cost(shape.data_units() - victim.valid) }
     }
 
     /// Units that are to be moved for what the host has written.
-    pub fn owed_units(&self, shape: &Shape, params: &SuperblockCollection) -> u64 {
-        match self.victim {
-            Some(victim) if self.credits > 0 && !victim.for_upkeep => (self.credits / self.cost(shape, params)) as u64,
-            _ => 0,
-        }
+    pub fn owed_units(&self, shape: &Shape) -> u64 {
+        let victim = self.victim.filter(|victim| !victim.for_upkeep);
+        victim.map_or(0, |victim| self.paced.owed_units(self.cost(shape, &victim)))
     }
 
     /// Units that have been chosen to be moved, or read, and are not programmed.
@@ -111,24 +106,16 @@ impl Collection {
 impl Drive {
     /// The pace of collection × `span`: how far free superblocks are below target + span (rules 209 and 216).
     pub(super) fn pace(&self) -> u32 {
-        let SuperblockCollection { target, span, floor, .. } = self.params.collection;
         if self.instantaneous {
             return 0;
         }
-        let free = self.media.free();
-        // What is only to be erased is as good as free; else empty victims would be chosen one after the other until the first is erased.
         let erased_soon = || self.collection.moving.iter().filter(|moving| moving.erases > 0).count() as u32;
-        match &self.agent {
-            Some(agent) if agent.is_forced => 4 * span,
-            Some(_) if free > floor => 0,
-            _ => (target + span).saturating_sub(free + erased_soon()).min(4 * span),
-        }
+        self.collection.paced.pace(self.media.free(), self.is_forced(), self.agent.is_some(), erased_soon)
     }
 
     /// Moves need no credit.
     fn is_urgent(&self) -> bool {
-        let is_forced = self.agent.as_ref().is_some_and(|agent| agent.is_forced);
-        is_forced || self.collection.is_idle || self.media.free() <= self.params.collection.floor
+        self.is_forced() || self.collection.idle.is_used() || self.collection.paced.is_at_floor(self.media.free())
     }
 
     /// A superpage of the host has its die. What collection does by itself the host owes nothing for.
@@ -145,36 +132,36 @@ impl Drive {
             // What counts is the room that it takes, which with one bit per cell is that of so many more units.
             let times = self.shape.superpage_units() / self.media.superpage_units(superpage.stream);
             let units = superpage.units.len() as u32 * times;
-            self.collection.credits += i128::from(units) * i128::from(victim.valid) * i128::from(pace);
+            self.collection.paced.earn(units, victim.valid, pace);
         }
     }
 
     fn choose_victim(&mut self) -> bool {
-        let Some(block) = self.media.victim() else { return false };
+        let Some(block) = self.media.pick_victim() else { return false };
         self.begin_victim(block, None);
         true
     }
 
     /// Something is moved for its own sake, if that is due and there is room; after one for wear another victim has its turn (rule 223).
     fn choose_overdue(&mut self) -> bool {
-        if self.media.free() <= self.params.collection.floor {
+        if self.collection.paced.is_at_floor(self.media.free()) {
             return false;
         }
-        let Some((block, upkeep)) = self.media.overdue(&self.params.upkeep, !self.collection.has_levelled) else { return false };
-        self.begin_victim(block, Some(upkeep));
+        let Some((block, reason)) = self.collection.upkeep.overdue(&self.media) else { return false };
+        self.begin_victim(block, Some(reason));
         true
     }
 
-    fn count_victim(&mut self, upkeep: Option<Upkeep>) {
+    fn count_victim(&mut self, upkeep: Option<Reason>) {
         self.drive_counters.victims += 1;
         self.counters.collections += 1;
-        self.counters.forced_collections += u64::from(self.agent.as_ref().is_some_and(|agent| agent.is_forced));
-        self.drive_counters.refreshed += u64::from(upkeep == Some(Upkeep::Refresh));
-        self.drive_counters.levelled += u64::from(upkeep == Some(Upkeep::Wear));
-        self.collection.has_levelled = upkeep == Some(Upkeep::Wear);
+        self.counters.forced_collections += u64::from(self.is_forced());
+        self.drive_counters.refreshed += u64::from(upkeep == Some(Reason::Refresh));
+        self.drive_counters.levelled += u64::from(upkeep == Some(Reason::Wear));
+        self.collection.upkeep.victim_begins(upkeep);
     }
 
-    fn begin_victim(&mut self, block: u32, upkeep: Option<Upkeep>) {
+    fn begin_victim(&mut self, block: u32, upkeep: Option<Reason>) {
         let valid = self.media.superblocks[block as usize].valid;
         self.media.begin_victim(block);
         self.count_victim(upkeep);
@@ -210,7 +197,7 @@ impl Drive {
     }
 
     fn begin_allowed_parts(&mut self, now: TimeNs, out: &mut Outbox) {
-        let SuperblockCollection { target, span, .. } = self.params.collection;
+        let goal = self.collection.paced.goal();
         let (per_superpage, superpages) = (self.shape.superpage_units(), self.shape.superpages());
         loop {
             let is_urgent = self.is_urgent();
@@ -219,11 +206,11 @@ impl Drive {
                     continue;
                 }
                 let on_their_way = self.media.free() as usize + self.collection.moving.len();
-                let set_aside = if self.collection.is_idle { self.media.set_aside() } else { 0 };
-                if is_urgent && on_their_way < (target + span + set_aside) as usize && self.choose_victim() {
+                let set_aside = if self.collection.idle.is_used() { self.media.set_aside() } else { 0 };
+                if is_urgent && on_their_way < (goal + set_aside) as usize && self.choose_victim() {
                     continue;
                 }
-                if self.collection.is_idle
+                if self.collection.idle.is_used()
                     && let Some(block) = self.media.folding_victim()
                 {
                     self.begin_victim(block, None);
@@ -243,14 +230,12 @@ impl Drive {
             victim.next = superpage;
             self.collection.victim = Some(victim);
             let units = part.units();
-            let cost = if victim.for_upkeep { 0 } else { self.collection.cost(&self.shape, &self.params.collection) };
+            let cost = self.collection.cost(&self.shape, &victim);
             let needs_no_credit = is_urgent || victim.for_upkeep;
-            if (!needs_no_credit && self.collection.credits < cost) || u64::from(units) > self.collection.room {
+            if !(needs_no_credit || self.collection.paced.allows(cost)) || u64::from(units) > self.collection.room {
                 return;
             }
-            let after = self.collection.credits - i128::from(units) * cost;
-            // Moves that need no credit pay off what is owed, and no more: they bring the host nothing for later.
-            self.collection.credits = if needs_no_credit { after.max(self.collection.credits.min(0)) } else { after };
+            self.collection.paced.spend(units, cost, needs_no_credit);
             victim.next += 1;
             self.collection.victim = Some(victim);
             self.collection.room -= u64::from(units);
@@ -307,6 +292,13 @@ impl Drive {
         steps.filter(|&(_, units)| units > 0).map(|(ns, units)| ns + u64::from(units) * self.params.unit_transfer_ns).sum()
     }
 
+    /// The first place of a part's superpage, and the units of its present step as bits.
+    pub(super) fn part_step_units(&self, id: u32) -> (u32, u128) {
+        let Part { first, units, page_type } = self.collection.parts[id];
+        let of_type = self.shape.planes * self.shape.flash_page_units;
+        (first, units & (u128::MAX >> (128 - of_type)) << (page_type * of_type))
+    }
+
     /// A step of a part is over; says whether another follows.
     pub(super) fn part_step_over(&mut self, id: u32) -> bool {
         let next = self.next_type(id, self.collection.parts[id].page_type + 1);
@@ -329,6 +321,7 @@ impl Drive {
                 self.moving(block).units += 1;
                 self.put_moved(now, source, out);
             } else {
+                self.merging.leaves(source);
                 self.collection.room += 1;
                 self.drive_counters.units_dropped += 1;
                 self.counters.gc_pages_dropped += u64::from(self.params.unit_pages);
@@ -343,6 +336,7 @@ impl Drive {
     /// Units of collection have been programmed; `sources` is where they came from.
     pub(super) fn moves_programmed(&mut self, now: TimeNs, sources: &[u32], out: &mut Outbox) {
         self.collection.room += sources.len() as u64;
+        sources.iter().for_each(|&source| self.merging.leaves(source));
         let mut at = 0;
         while at < sources.len() {
             let block = self.media.superblock_of(sources[at]);
@@ -395,34 +389,39 @@ impl Drive {
     }
 
     /// Collection in no time, before a superpage of the host (rule 216).
-    pub(super) fn collect_at_once(&mut self) {
+    pub(super) fn collect_at_once(&mut self, now: TimeNs, out: &mut Outbox) {
         let planes = u64::from(self.shape.dies) * u64::from(self.shape.planes);
         let per_superpage = u64::from(self.shape.superpage_units());
         let target = self.params.collection.target;
         loop {
-            let overdue = self.media.overdue(&self.params.upkeep, !self.collection.has_levelled).filter(|_| self.media.free() > target);
-            let others = || self.media.folding_victim().or_else(|| self.media.victim().filter(|_| self.media.free() <= target));
-            let Some(victim) = overdue.map(|(block, _)| block).or_else(others) else { return };
+            let overdue = self.collection.upkeep.overdue(&self.media).filter(|_| self.media.free() > target);
+            let folded = || self.media.folding_victim();
+            let victim = match overdue.map(|(block, _)| block).or_else(folded) {
+                None if self.media.free() <= target => self.media.pick_victim(),
+                other => other,
+            };
+            let Some(victim) = victim else { return };
             self.count_victim(overdue.map(|(_, upkeep)| upkeep));
             let of_slc = self.media.superblocks[victim as usize].is_slc;
-            let stream = self.media.collection_of(victim);
-            let parity_before = self.untimed.parity_superpages_moved(stream);
-            let moved = self.untimed.collect_one(&mut self.media, victim);
-            let parity = (self.untimed.parity_superpages_moved(stream) - parity_before) * per_superpage;
+            let moved = self.media.collect_untimed(victim);
+            let parity = moved.parity_superpages * per_superpage;
+            let units = u64::from(moved.units);
             self.drive_counters.units_parity += parity;
-            self.drive_counters.by_handle.programmed(stream, u64::from(moved) + parity);
-            self.drive_counters.units_moved += u64::from(moved);
-            self.drive_counters.units_folded += u64::from(if of_slc { moved } else { 0 });
-            self.counters.gc_pages_moved += u64::from(moved) * u64::from(self.params.unit_pages);
+            self.drive_counters.by_handle.programmed(moved.stream, units + parity);
+            self.drive_counters.units_moved += units;
+            self.drive_counters.units_folded += if of_slc { units } else { 0 };
+            let pages_moved = units * u64::from(self.params.unit_pages);
+            self.counters.gc_pages_moved += pages_moved;
+            out.programmed.push(Programmed { at: now, member: self.member, units: units + parity, pages_moved });
             self.counters.erases += planes;
         }
     }
 
     /// Whether the drive counts as collecting may have changed: forced, idle, at its floor, or at twice its usual pace.
     pub(super) fn note_pace(&mut self, now: TimeNs, out: &mut Outbox) {
-        let collects = !self.instantaneous && (self.is_urgent() || self.pace() >= 2 * self.params.collection.span);
+        let collects = !self.instantaneous && (self.is_urgent() || self.collection.paced.counts_as_collecting(self.pace()));
         let free = self.media.free();
-        let is_at_floor = free <= self.params.collection.floor && !self.collection.is_idle;
+        let is_at_floor = self.collection.paced.is_at_floor(free) && !self.collection.idle.is_used();
         match &mut self.collection.interval {
             None if collects => {
                 self.collection.interval = Some(GcInterval {
@@ -436,10 +435,10 @@ impl Drive {
                     free_blocks_min: free,
                     writes_wait_from_ns: now,
                     all_wait_from_ns: now,
-                    forced: self.agent.as_ref().is_some_and(|agent| agent.is_forced),
+                    forced: self.is_forced(),
                 });
-                if is_at_floor {
-                    self.agent_sees_floor(now, out);
+                if is_at_floor && let Some(agent) = &mut self.agent {
+                    agent.collects_by_need(now, out);
                 }
             }
             Some(interval) if collects => interval.free_blocks_min = interval.free_blocks_min.min(free),
@@ -455,8 +454,7 @@ impl Drive {
 
     /// A command has come.
     pub(super) fn command_came(&mut self, now: TimeNs, out: &mut Outbox) {
-        self.collection.commands = self.collection.commands.wrapping_add(1);
-        if std::mem::take(&mut self.collection.is_idle) {
+        if self.collection.idle.command_comes() {
             self.note_pace(now, out);
         }
         self.await_idle(now, out);
@@ -464,15 +462,15 @@ impl Drive {
 
     /// From now on time without commands counts.
     pub fn await_idle(&mut self, now: TimeNs, out: &mut Outbox) {
-        if let Some(idle_ns) = self.idle_ns {
-            out.wake(now + idle_ns, DriveWake::Idle(self.collection.commands));
+        if let Some((idle_ns, commands)) = self.collection.idle.wait() {
+            out.wake(now + idle_ns, DriveWake::Idle(commands));
         }
     }
 
     pub(super) fn idle_since(&mut self, now: TimeNs, commands: u32, out: &mut Outbox) {
-        let denied = self.agent.as_ref().is_some_and(|agent| agent.is_denied);
-        if commands == self.collection.commands && self.idle_ns.is_some() && !denied && !self.is_idle_goal_reached() {
-            self.collection.is_idle = true;
+        let denied = self.agent.as_ref().is_some_and(Agent::is_denied);
+        if self.collection.idle.is_over(commands) && !denied && !self.is_idle_goal_reached() {
+            self.collection.idle.begin();
             self.note_pace(now, out);
             self.begin_parts(now, out);
             self.place_superpages(now, out);
@@ -481,33 +479,39 @@ impl Drive {
 
     /// The run is over: idle time is not used any more.
     pub fn end_idle(&mut self, now: TimeNs, out: &mut Outbox) {
-        self.idle_ns = None;
-        if std::mem::take(&mut self.collection.is_idle) {
+        if self.collection.idle.ends() {
             self.note_pace(now, out);
         }
-        self.agent_stops(now, true, out);
+        if let Some(agent) = &mut self.agent {
+            agent.run_ends();
+        }
+        self.agent_stops(now, out);
     }
 
     /// Idle collection has reached its goal.
     pub(super) fn idle_sees_free(&mut self, now: TimeNs, out: &mut Outbox) {
-        if self.collection.is_idle && self.is_idle_goal_reached() {
-            self.collection.is_idle = false;
+        if self.collection.idle.is_used() && self.is_idle_goal_reached() {
+            self.collection.idle.stop();
             self.note_pace(now, out);
         }
     }
 
     fn is_idle_goal_reached(&self) -> bool {
-        let SuperblockCollection { target, span, .. } = self.params.collection;
-        self.media.free() >= target + span + self.media.set_aside() && !self.media.holds_slc()
+        self.media.free() >= self.collection.paced.goal() + self.media.set_aside() && !self.media.holds_slc()
     }
 
     /// Nothing of collection is on its way, and nothing can begin.
     pub(super) fn has_nothing_to_collect(&self) -> bool {
-        self.collection.moving.is_empty() && self.media.victim().is_none()
+        self.collection.moving.is_empty() && !self.media.has_victim()
     }
 
     /// Since when the drive has counted as collecting.
     pub fn collects_since(&self) -> Option<TimeNs> {
         self.collection.since()
+    }
+
+    /// Returns true if the controller has forced the drive to collect, and it is not done.
+    pub(super) fn is_forced(&self) -> bool {
+        self.agent.as_ref().is_some_and(|agent| agent.forced().is_some())
     }
 }

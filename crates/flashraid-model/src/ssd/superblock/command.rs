@@ -1,12 +1,12 @@
 //! Commands of the host go to their work (rules 203 and 212).
 
 use super::Drive;
-use super::media::{BUFFERED, NONE};
 use crate::events::{TimeNs, TimeParts};
 use crate::request::OpKind;
+use crate::space::superblocks::{BUFFERED, NONE};
 use crate::ssd::Outbox;
 use crate::ssd::front::units_of;
-use crate::ssd::job::{Reader, Waiter};
+use crate::ssd::job::{Before, Reader, Waiter};
 
 impl Drive {
     /// A command goes to its work.
@@ -36,11 +36,11 @@ impl Drive {
                 flight: command.flight,
                 arrived: command.arrived,
                 other_ns: now - command.started,
-                collected_before_ns: 0,
+                before: Before::default(),
             };
             let place = self.media.map[(op.page / self.params.unit_pages) as usize];
             if place & BUFFERED == 0 {
-                self.enqueue_read(now, place, Reader::Host(waiter));
+                self.enqueue_read(now, place, Reader::Host(waiter), out);
             } else {
                 self.front.counters.buffer_hits += u64::from(place != NONE);
                 let at = self.front.cross(now, true, 1);

@@ -1,6 +1,6 @@
 //! What a drive counts beside what every member does.
 
-use super::media::Stream;
+use crate::space::superblocks::Stream;
 use crate::ssd::HANDLES_MAX;
 
 /// Counts of a drive by placement handle (rule 221).

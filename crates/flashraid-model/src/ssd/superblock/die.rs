@@ -3,23 +3,25 @@
 use super::{Drive, DriveCounters, DriveWake, PlaneReads};
 use crate::events::{TimeNs, TimeParts};
 use crate::ssd::Outbox;
-use crate::ssd::job::{Reader, Stage};
+use crate::ssd::collect::order::{self, Class};
+use crate::ssd::job::{Before, Clock, Reader, Stage};
+use crate::ssd::mechanism::AtDie;
 use std::collections::VecDeque;
 
 /// A flash page that is read for the host.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FlashRead {
-    flash_page: u32,
+    pub flash_page: u32,
     die: u32,
     plane: u32,
-    array_ns: u64,
+    pub array_ns: u64,
     /// The units asked for, as bits.
-    units: u64,
-    readers: Vec<Reader>,
+    pub units: u64,
+    pub readers: Vec<Reader>,
     /// The array read has ended.
     in_register: TimeNs,
-    /// What the die had worked for collection when it began.
-    collected_before_ns: u64,
+    /// Work of the die until it began.
+    before: Before,
 }
 
 /// What a die does with all its planes.
@@ -66,11 +68,11 @@ pub(super) struct Exclusive {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Plane {
+pub(super) struct Plane {
     /// The array reads.
-    reads: bool,
+    pub reads: bool,
     /// Pages that have been read and have not left.
-    holds: u8,
+    pub holds: u8,
 }
 
 /// A die of a drive.
@@ -84,9 +86,9 @@ pub(super) struct Die {
     pub moved_programs: VecDeque<u32>,
     /// Parts of victims.
     pub moves: VecDeque<u32>,
-    planes: Vec<Plane>,
+    pub planes: Vec<Plane>,
     /// Flash pages that planes read or hold.
-    reading: u32,
+    pub reading: u32,
     pub exclusive: Option<Exclusive>,
     /// Host reads that have begun while something else waited, since that had its turn.
     pub reads_in_a_row: u32,
@@ -101,6 +103,14 @@ pub(super) struct Die {
     collected_ns: u64,
     /// Since when it has worked without a break, if it does.
     pub works_since: Option<TimeNs>,
+    /// While it rests: since when.
+    pub rests_since: TimeNs,
+    /// State of the listed mechanisms at this die; `None` without any.
+    pub mechanisms: Option<Box<AtDie>>,
+    /// Until when a mechanism holds it.
+    pub held_until: Option<TimeNs>,
+    /// A mechanism holds it.
+    pub held: Clock,
 }
 
 /// The wires between dies and controller: one transfer at a time, in order of asking.
@@ -134,7 +144,21 @@ impl Die {
             waiting_ns: 0,
             collected_ns: 0,
             works_since: None,
+            rests_since: 0,
+            mechanisms: None,
+            held_until: None,
+            held: Clock::default(),
         }
+    }
+
+    /// Reads or jobs wait in its queues.
+    pub fn has_something_waiting(&self) -> bool {
+        let Self { reads, programs, erases, moved_programs, moves, .. } = self;
+        !(reads.is_empty() && programs.is_empty() && erases.is_empty() && moved_programs.is_empty() && moves.is_empty())
+    }
+
+    pub fn done_before(&self, now: TimeNs) -> Before {
+        Before { collected_ns: self.collected_ns(now), held_ns: self.held.at(now) }
     }
 
     fn works_for_collection(&self) -> bool {
@@ -146,13 +170,8 @@ impl Die {
         self.exclusive.filter(|exclusive| !exclusive.is_suspended()).map(|exclusive| (exclusive.job, now - exclusive.began))
     }
 
-    /// The end of what it does for collection, as far as it can be told.
-    pub fn collects_until(&self) -> Option<TimeNs> {
-        self.works_for_collection().then_some(self.current_work_ends)
-    }
-
     /// How long it has worked for collection.
-    fn collected_ns(&self, now: TimeNs) -> u64 {
+    pub fn collected_ns(&self, now: TimeNs) -> u64 {
         let current = self.exclusive.filter(|_| self.works_for_collection()).map_or(0, |exclusive| now - exclusive.began);
         self.collected_ns + current
     }
@@ -160,11 +179,14 @@ impl Die {
 
 impl Drive {
     /// A unit at a place is to be read; its die looks at it with [`Drive::look_at_touched`].
-    pub(super) fn enqueue_read(&mut self, now: TimeNs, ppn: u32, mut reader: Reader) {
+    pub(super) fn enqueue_read(&mut self, now: TimeNs, ppn: u32, mut reader: Reader, out: &mut Outbox) {
+        if self.merging.holds(ppn) {
+            return self.serve_merged(now, reader, Before::default(), out);
+        }
         let place = self.shape.place(ppn);
         let die = &mut self.dies[place.die as usize];
         if let Reader::Host(waiter) = &mut reader {
-            waiter.collected_before_ns = die.collected_ns(now);
+            waiter.before = die.done_before(now);
         }
         if let Some(exclusive) = &mut die.exclusive {
             exclusive.reads_came = true;
@@ -215,9 +237,13 @@ impl Drive {
         self.begin_what_may(now, die, out);
         let state = &mut self.dies[die as usize];
         match (state.works_since, state.exclusive.is_some() || state.reading > 0) {
-            (None, true) => state.works_since = Some(now),
+            (None, true) => {
+                state.works_since = Some(now);
+                self.worked.at_all.begins(now);
+            }
             (Some(since), false) => {
-                state.works_since = None;
+                (state.works_since, state.rests_since) = (None, now);
+                self.worked.at_all.stops(now);
                 out.worked.push((since, now));
             }
             _ => {}
@@ -225,10 +251,14 @@ impl Drive {
     }
 
     fn begin_what_may(&mut self, now: TimeNs, die: u32, out: &mut Outbox) {
+        if self.is_held(now, die, out) {
+            return;
+        }
         loop {
             let exclusive = &self.dies[die as usize].exclusive;
             let is_suspended = exclusive.as_ref().is_some_and(Exclusive::is_suspended);
             if exclusive.is_some() && !is_suspended {
+                self.read_beside_step(now, die, out);
                 return self.interrupt(now, die, out);
             }
             let next = if is_suspended { None } else { self.next_job(die) };
@@ -239,7 +269,7 @@ impl Drive {
                 if !self.begin_read(now, die, others_wait, out) {
                     return;
                 }
-            } else if state.reading > 0 {
+            } else if state.reading > 0 && !self.may_overlap(die, next) {
                 return;
             } else if is_suspended {
                 return self.resume(now, die, out);
@@ -252,7 +282,7 @@ impl Drive {
     }
 
     /// Begins the first waiting read whose plane is free, if there is one.
-    fn begin_read(&mut self, now: TimeNs, die: u32, others_wait: bool, out: &mut Outbox) -> bool {
+    pub(super) fn begin_read(&mut self, now: TimeNs, die: u32, others_wait: bool, out: &mut Outbox) -> bool {
         let state = &mut self.dies[die as usize];
         if self.params.plane_reads == PlaneReads::Die && state.reading > 0 {
             return false;
@@ -269,7 +299,7 @@ impl Drive {
         state.waiting_ns -= read.array_ns + self.params.unit_transfer_ns;
         let ends = now + read.array_ns + u64::from(read.units.count_ones()) * self.params.unit_transfer_ns;
         state.current_work_ends = state.current_work_ends.max(ends);
-        read.collected_before_ns = state.collected_ns(now);
+        read.before = state.done_before(now);
         let over = now + read.array_ns;
         let block = self.media.superblock_of(read.flash_page * self.shape.flash_page_units);
         self.media.superblocks[block as usize].reads += 1;
@@ -308,9 +338,9 @@ impl Drive {
             match reader {
                 Reader::Host(waiter) => {
                     let at = self.front.cross(now, true, 1);
-                    let collection_ns = read.collected_before_ns - waiter.collected_before_ns;
+                    let Before { collected_ns: collection_ns, held_ns: other_ns } = read.before.since(waiter.before);
                     let transfer_ns = at - read.in_register;
-                    let time = TimeParts { collection_ns, transfer_ns, flash_ns: read.array_ns, ..TimeParts::default() };
+                    let time = TimeParts { collection_ns, transfer_ns, flash_ns: read.array_ns, other_ns, ..TimeParts::default() };
                     self.read_ends(at, &waiter, time, out);
                 }
                 Reader::Rest(superpage) => self.rest_is_there(now, superpage, out),
@@ -320,17 +350,15 @@ impl Drive {
         self.reads[id] = read;
         self.reads.give_back(id);
         self.dispatch(now, die, out);
-        if let Some(reads) = self.params.upkeep.refresh_reads {
-            let block = self.media.superblock_of(flash_page * self.shape.flash_page_units);
-            if self.media.superblocks[block as usize].reads >= reads {
-                self.begin_parts(now, out);
-            }
+        let reads = || self.media.superblocks[self.media.superblock_of(flash_page * self.shape.flash_page_units) as usize].reads;
+        if self.collection.upkeep.is_read_too_often(reads) {
+            self.begin_parts(now, out);
         }
     }
 
     /// The first of what waits for all planes, in the order of its class (rule 211).
     fn next_job(&mut self, die: u32) -> Option<Job> {
-        let hurries = self.pace() > self.params.collection.span;
+        let hurries = self.collection.paced.hurries(self.pace());
         let may_program = self.programs_running < self.params.programs_at_once;
         let state = &mut self.dies[die as usize];
         let program = state.programs.front().map(|&id| Job::Program(id));
@@ -339,11 +367,12 @@ impl Drive {
             state.asks_for_power = true;
             self.waits_for_power.push_back(die);
         }
-        let (program, moved_program) = (program.filter(|_| may_program), moved_program.filter(|_| may_program));
-        let erase = state.erases.front().map(|&block| Job::Erase(block));
-        let moves = state.moves.front().map(|&part| Job::Move(part));
-        let first = program.filter(|_| !hurries);
-        first.or(erase).or(moved_program).or(moves).or(program)
+        order::of_classes(hurries).into_iter().find_map(|class| match class {
+            Class::HostProgram => program.filter(|_| may_program),
+            Class::Erase => state.erases.front().map(|&block| Job::Erase(block)),
+            Class::CollectionProgram => moved_program.filter(|_| may_program),
+            Class::CollectionRead => state.moves.front().map(|&part| Job::Move(part)),
+        })
     }
 
     fn begin_job(&mut self, now: TimeNs, die: u32, job: Job, out: &mut Outbox) {
@@ -369,7 +398,9 @@ impl Drive {
         };
         let state = &mut self.dies[die as usize];
         state.waiting_ns -= plain_ns;
-        state.current_work_ends = now + plain_ns;
+        let of_reads = if state.reading > 0 { state.current_work_ends } else { 0 };
+        state.current_work_ends = of_reads.max(now + plain_ns);
+        self.counters.pipelined += u64::from(state.reading > 0);
         let step = Step::Transfer;
         state.exclusive = Some(Exclusive { job, step, began: now, suspensions: 0, suspended_from: 0, reads_came: false });
         self.works_from(now, job);
@@ -406,12 +437,16 @@ impl Drive {
             Job::Move(part) if in_array => {
                 let ns = u64::from(self.part_step(part).1) * self.params.unit_transfer_ns;
                 let at = self.transfer(now, die, ns);
+                self.step_in_registers(die, part, true);
                 if let Some(exclusive) = &mut self.dies[die as usize].exclusive {
                     exclusive.step = Step::Transfer;
                 }
-                return out.wake(at, DriveWake::Exclusive(die));
+                out.wake(at, DriveWake::Exclusive(die));
+                return self.read_beside_step(now, die, out);
             }
             Job::Move(part) => {
+                self.step_in_registers(die, part, false);
+                let step = self.part_step_units(part);
                 let goes_on = self.part_step_over(part);
                 if goes_on && !self.semi {
                     return self.array_works(now, die, self.part_step(part).0, out);
@@ -422,7 +457,9 @@ impl Drive {
                     let state = &mut self.dies[die as usize];
                     state.moves.push_front(part);
                     state.waiting_ns += plain_ns;
-                } else {
+                }
+                self.merge_reads(now, die, step, out);
+                if !goes_on {
                     self.part_read(now, part, out);
                 }
             }
@@ -452,8 +489,8 @@ impl Drive {
         if job.is_of_collection() {
             self.counters.gc_time_ns += now - began;
             self.dies[die as usize].collected_ns += now - began;
-            self.dies_collecting -= 1;
-            if self.dies_collecting == 0 {
+            self.worked.for_collection.stops(now);
+            if self.worked.for_collection.dies() == 0 {
                 self.drive_counters.collecting_ns += now - self.collecting_since;
             }
         }
@@ -462,10 +499,10 @@ impl Drive {
     /// A die begins to work on something, or goes on with it.
     pub(super) fn works_from(&mut self, now: TimeNs, job: Job) {
         if job.is_of_collection() {
-            if self.dies_collecting == 0 {
+            if self.worked.for_collection.dies() == 0 {
                 self.collecting_since = now;
             }
-            self.dies_collecting += 1;
+            self.worked.for_collection.begins(now);
         }
     }
 

@@ -7,37 +7,36 @@
 //! ```
 //!
 //! [`front`](super::front) brings commands here, [`command`] serves them, [`buffer`] fills superpages, [`die`] says what a
-//! die does next, [`collect`] keeps superblocks free, [`agent`] speaks with the array's controller, [`media`] knows what lies where.
+//! die does next, [`collect`] keeps superblocks free and obeys the array's controller, [`crate::space`] knows what lies where.
 
-mod agent;
 mod buffer;
 mod collect;
 mod command;
 mod counters;
 mod die;
-mod media;
+mod held;
+mod obey;
 mod params;
-mod state;
+mod preempt;
 mod suspend;
 #[cfg(test)]
 mod tests;
 
+use super::agent::{Agent, Order};
 use super::front::{Front, FrontWake};
 use super::job::Table;
-use super::{Busy, MemberCounters, Outbox, Owed, PageOp, SsdParams};
+use super::mechanism::{AtDie, MechanismCounters, Mechanisms};
+use super::worked::Worked;
+use super::{MemberCounters, Outbox, Owed, PageOp, SsdParams};
 use crate::events::TimeNs;
-use crate::ftl::Wear;
-use crate::ids::MemberId;
-use crate::request::OpKind;
-use crate::rng;
-use agent::Agent;
+use crate::ids::{DieId, MemberId};
+use crate::space::superblocks::{Shape, Superblocks};
 use buffer::Buffer;
 use collect::Collection;
 pub use counters::{ByHandle, DriveCounters};
 use die::{Channel, Die, FlashRead};
-pub use media::Media;
-use media::Warming;
 pub use params::*;
+use preempt::{Merging, Overlap};
 
 /// A moment at which a drive goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +51,8 @@ pub enum DriveWake {
     Suspension(u32),
     /// What was suspended in a die has worked long enough to be suspended again.
     Progress(u32),
+    /// A mechanism does not hold a die any more, or another one does.
+    Held(u32),
     /// A superpage has been open for as long as it may; the last bits of its number.
     Linger(u32),
     /// Nothing has come for as long as idle collection waits; the commands so far.
@@ -68,10 +69,13 @@ pub(super) struct Drive {
     erase_ns: u64,
     /// Host operations may go in between the steps of a read of collection.
     semi: bool,
+    /// Which host reads and steps of collection overlap in a die.
+    overlap: Overlap,
+    /// The units that host reads find with collection.
+    merging: Merging,
     /// Collection takes no time.
     instantaneous: bool,
-    idle_ns: Option<u64>,
-    pub media: Media,
+    pub media: Superblocks,
     /// Commands on their way to the dies, and the room of the buffer.
     pub front: Front,
     /// Superpages in the buffer.
@@ -89,22 +93,20 @@ pub(super) struct Drive {
     /// Dies that would program if more might, in order of asking.
     waits_for_power: std::collections::VecDeque<u32>,
     collection: Collection,
-    /// Dies that work for collection, and since when at least one does.
-    dies_collecting: u32,
+    /// Work of the dies.
+    worked: Worked,
+    /// Moment from which on at least one die works for collection, if one does.
     collecting_since: TimeNs,
     agent: Option<Agent>,
-    untimed: Warming,
     pub counters: MemberCounters,
     pub drive_counters: DriveCounters,
 }
 
 impl Drive {
-    pub fn new(params: &SsdParams, superblock: &SuperblockParams, member: MemberId) -> Self {
-        let shape = Shape::new(&params.geometry, superblock);
+    pub fn new(params: &SsdParams, superblock: &SuperblockParams, media: Superblocks, member: MemberId) -> Self {
+        let shape = media.shape;
         let dies_per_channel = params.channel.map_or(1, |channel| channel.dies_per_channel);
         let channels = shape.dies.div_ceil(dies_per_channel);
-        let in_order = (0..dies_per_channel).flat_map(|of| (0..channels).map(move |channel| channel * dies_per_channel + of));
-        let die_order: Vec<u32> = in_order.filter(|&die| die < shape.dies).collect();
         let gc = &params.gc;
         let front = Front::new(&superblock.front(), params.link, member, superblock.unit_pages, superblock.placement.handles);
         Self {
@@ -114,24 +116,24 @@ impl Drive {
             program_ns: params.timing.page_program_ns,
             erase_ns: params.timing.block_erase_ns,
             semi: gc.preemption.is_some(),
+            overlap: Overlap::of(gc.preemption.as_ref(), superblock),
+            merging: Merging::new(gc.preemption.is_some_and(|preemption| preemption.merge)),
             instantaneous: gc.instantaneous,
-            idle_ns: gc.idle_ns.filter(|_| !gc.instantaneous),
-            media: Media::new(shape, &die_order, superblock.fresh),
             front,
             buffer: Buffer::new(shape.placement),
             reads: Table::default(),
             touched_dies: Vec::new(),
             dies: (0..shape.dies).map(|die| Die::new(shape.planes, die / dies_per_channel)).collect(),
             channels: vec![Channel::default(); channels as usize],
-            die_order,
+            die_order: media.die_order.clone(),
+            media,
             next_die: 0,
             programs_running: 0,
             waits_for_power: Default::default(),
-            collection: Collection::new(&shape),
-            dies_collecting: 0,
+            collection: Collection::new(&shape, superblock, gc.idle_ns.filter(|_| !gc.instantaneous)),
+            worked: Worked::default(),
             collecting_since: 0,
             agent: None,
-            untimed: Warming::new(shape.placement),
             counters: MemberCounters::default(),
             drive_counters: DriveCounters::default(),
         }
@@ -140,7 +142,7 @@ impl Drive {
     /// Takes a page operation; those of the same kind for the same completion at the same nanosecond are one command (rule 201).
     pub fn submit(&mut self, now: TimeNs, op: PageOp, out: &mut Outbox) {
         if let Some(agent) = &mut self.agent {
-            agent.pages_given += u64::from(op.kind == OpKind::Write);
+            agent.given(op.kind);
         }
         self.front.submit(now, op, out);
     }
@@ -173,6 +175,7 @@ impl Drive {
             DriveWake::Exclusive(die) => self.exclusive_over(now, die, out),
             DriveWake::Suspension(die) => self.suspension_goes_on(now, die, out),
             DriveWake::Progress(die) => self.interrupt(now, die, out),
+            DriveWake::Held(die) => self.dispatch(now, die, out),
             DriveWake::Linger(number) => self.lingered(now, number, out),
             DriveWake::Idle(commands) => self.idle_since(now, commands, out),
         }
@@ -187,16 +190,28 @@ impl Drive {
                 counters.gc_time_ns += if job.is_of_collection() { ns } else { 0 };
             }
         }
-        drive_counters.collecting_ns += if self.dies_collecting > 0 { now - self.collecting_since } else { 0 };
+        drive_counters.collecting_ns += if self.worked.for_collection.dies() > 0 { now - self.collecting_since } else { 0 };
         (counters, drive_counters)
     }
 
     /// What is still to be done for what the host has written.
     pub fn owed(&self, now: TimeNs) -> Owed {
         let unit_pages = u64::from(self.params.unit_pages);
-        let units = self.collection.owed_units(&self.shape, &self.params.collection) + self.collection.units_on_their_way(&self.shape);
+        let units = self.collection.owed_units(&self.shape) + self.collection.units_on_their_way(&self.shape);
         let collection_ns = self.dies.iter().map(|die| self.collection_left_ns(now, die)).sum();
         Owed { buffered_pages: u64::from(self.front.buffer.used()) * unit_pages, moves_pages: units * unit_pages, collection_ns }
+    }
+
+    /// Returns the counters of its dies' mechanisms.
+    pub fn mechanism_counters(&self) -> MechanismCounters {
+        self.dies.iter().filter_map(|die| die.mechanisms.as_ref()).map(|mechanisms| mechanisms.counters).sum()
+    }
+
+    /// Gives its dies their mechanisms.
+    pub fn set_mechanisms(&mut self, mechanisms: &Mechanisms, seed: u64) {
+        for (number, die) in self.dies.iter_mut().enumerate() {
+            die.mechanisms = AtDie::new(mechanisms, seed, self.member, DieId(number as u32));
+        }
     }
 
     /// Since when each die works that does, without a break.
@@ -204,42 +219,10 @@ impl Drive {
         self.dies.iter().filter_map(|die| die.works_since)
     }
 
-    /// Whether the die of `page` does something for collection, and until when.
-    pub fn busy(&self, now: TimeNs, page: u32) -> Busy {
-        let place = self.media.location(page / self.params.unit_pages);
-        let until = place.and_then(|place| self.dies[self.shape.place(place).die as usize].collects_until());
-        Busy { collecting: until.is_some(), until: until.unwrap_or(now).max(now) }
-    }
-
-    /// As [`super::Ssd::warm_up_while`].
-    pub fn warm_up(&mut self, overwrites: f64, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
-        let mut stream = rng::stream(seed, "warm-up", u64::from(self.member.0) << 32);
-        self.media.warm_up(overwrites, &mut stream, &self.params.collection, go_on)
-    }
-
-    /// As [`super::Ssd::settle_down_while`].
-    pub fn settle_down(&mut self, seed: u64, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
-        let mut stream = rng::stream(seed, "warm-up", u64::from(self.member.0) << 32);
-        self.media.settle_down(&mut stream, self.params.collection.target, go_on)
-    }
-
-    /// As [`super::Ssd::overwrite_untimed`], of one page.
-    pub fn overwrite_untimed(&mut self, page: u32, source: u8) {
-        let handle = self.front.handle_of(source);
-        self.untimed.write(&mut self.media, page / self.params.unit_pages, handle, &self.params.collection);
-    }
-
-    /// What a warm-up has left open is closed: it is over. What follows begins as after a state that was loaded.
-    pub fn warm_up_is_over(&mut self) {
-        self.untimed.close(&mut self.media);
-        self.untimed = Warming::new(self.shape.placement);
-    }
-
-    pub fn wear(&self) -> Wear {
-        Wear::of_counts(self.media.erase_counts())
-    }
-
-    pub fn verify(&self) -> Result<(), String> {
-        self.media.verify()
+    /// As [`super::Ssd::overwrite_untimed`].
+    pub fn overwrite_untimed(&mut self, pages: &[(u32, u8)]) {
+        let unit_pages = self.params.unit_pages;
+        let front = &self.front;
+        self.media.overwrite_untimed(pages.iter().map(|&(page, source)| (page / unit_pages, front.handle_of(source))));
     }
 }

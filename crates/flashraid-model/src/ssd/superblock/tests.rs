@@ -2,8 +2,12 @@
 
 use super::*;
 use crate::coordination::ToController;
+use crate::events::TimeParts;
 use crate::request::OpKind;
-use crate::ssd::{BufferParams, FirmwareParams, FrontCounters, QueueParams, SsdWake, tiny};
+use crate::rng;
+use crate::space::Space;
+use crate::space::superblocks::{PlacementHandles, SlcRoom, State, UpkeepParams};
+use crate::ssd::{BufferParams, FirmwareParams, FrontCounters, Pipeline, Preemption, QueueParams, SsdWake, tiny};
 use std::collections::BTreeMap;
 
 /// One die of one plane; superpages of two units on one flash page, four rows, twenty superblocks, eight of which are exported.
@@ -75,13 +79,16 @@ struct Bench {
     scheduled: u64,
     /// By completion: when the last page was done.
     done: BTreeMap<u32, TimeNs>,
+    /// By completion: where the time of the page that was told last has gone.
+    parts: BTreeMap<u32, TimeParts>,
 }
 
 impl Bench {
     fn new(params: &SsdParams) -> Self {
         let superblock = params.superblock.as_ref().expect("it has superblocks");
-        let drive = Drive::new(params, superblock, MemberId(0));
-        Self { drive, out: Outbox::default(), agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new() }
+        let space = Space::filled(&params.space(), 1, 0).superblocks().unwrap();
+        let drive = Drive::new(params, superblock, space, MemberId(0));
+        Self { drive, out: Outbox::default(), agenda: BTreeMap::new(), scheduled: 0, done: BTreeMap::new(), parts: BTreeMap::new() }
     }
 
     fn gather(&mut self) {
@@ -92,6 +99,7 @@ impl Bench {
         for end in std::mem::take(&mut self.out.ends) {
             let done = self.done.entry(end.completion).or_insert(0);
             *done = end.at.max(*done);
+            self.parts.insert(end.completion, end.time);
         }
     }
 
@@ -144,7 +152,7 @@ impl Bench {
 
     fn run(mut self) -> (BTreeMap<u32, TimeNs>, Drive) {
         self.run_before(TimeNs::MAX);
-        self.drive.verify().unwrap();
+        self.drive.media.verify().unwrap();
         (self.done, self.drive)
     }
 }
@@ -332,7 +340,7 @@ fn a_member_that_is_coordinated_collects_when_it_is_forced() {
     assert_eq!(bench.out.notices.last().map(|notice| notice.news), Some(News::Sends(ToController::GcDone)));
     assert!(bench.drive.media.free() >= 6, "until target and span are reached");
     assert_eq!(bench.out.collections.iter().filter(|interval| interval.forced).count(), 1);
-    bench.drive.verify().unwrap();
+    bench.drive.media.verify().unwrap();
 }
 
 /// What is collected at the controller's word is not owed for the writes that come meanwhile: with no debt allowed, none waits for a move.
@@ -630,7 +638,7 @@ fn what_is_moved_stays_apart_only_with_persistent_isolation() {
             // With parity half of each row of two takes units.
             params.geometry.blocks_per_plane = 60;
             params.geometry.reserved_blocks_per_plane = if rain { 44 } else { 25 };
-            assert!(Shape::new(&params.geometry, params.superblock.as_ref().unwrap()).never_stops(3));
+            assert!(params.superblock.as_ref().unwrap().shape(&params.geometry).never_stops(3));
             let mut bench = Bench::new(&params);
             let half = bench.drive.shape.exported_units / 2;
             let mut stream = rng::stream(7, "tenants", u64::from(dies));
@@ -698,8 +706,8 @@ fn one_bit_per_cell_holds_less_and_takes_its_own_times() {
     assert_eq!(done[&11], 70_000 + 25 + 100 + 10 + 4);
     let counters = &drive.drive_counters;
     assert_eq!((counters.units_programmed, counters.units_slc, counters.units_padded), (10, 8, 2));
-    assert_eq!((drive.media.slc_in_use, drive.media.superblocks[0].state), (1, media::State::Sealed));
-    drive.verify().unwrap();
+    assert_eq!((drive.media.slc_in_use, drive.media.superblocks[0].state), (1, State::Sealed));
+    drive.media.verify().unwrap();
 }
 
 #[test]
@@ -723,7 +731,7 @@ fn idle_time_folds_what_one_bit_per_cell_holds() {
     bench.forced_write(1_010_000, 6, 30..32);
     let (done, drive) = bench.run();
     assert_eq!((done[&5], done[&6]), (1_000_000 + 139, 1_010_000 + 35 + 320));
-    drive.verify().unwrap();
+    drive.media.verify().unwrap();
 }
 
 /// A share of what is free beyond the target: two bits per cell take over where that ends.
@@ -761,6 +769,79 @@ fn what_is_read_often_is_moved() {
     }
     let (_, drive) = bench.run();
     assert_eq!((drive.drive_counters.refreshed, drive.media.superblocks[1].reads), (1, 3));
+}
+
+#[test]
+fn a_wait_for_room_behind_a_program_of_collection_is_booked_as_collection() {
+    let mut bench = Bench::new(&changed(|superblock| superblock.upkeep.refresh_reads = Some(4)));
+    for (number, page) in [0, 2, 4, 4].into_iter().enumerate() {
+        bench.command(if number == 3 { 20_001 } else { 10_000 * number as u64 }, number as u32, OpKind::Read, page..page + 1);
+    }
+    // The fourth read leaves the die at 20,245; then a part is read until 20,365 and programmed until 21,385.
+    let crossed = 20_500;
+    bench.command(crossed - 24 - 20 - 7, 4, OpKind::Write, 50..56);
+    bench.run_before(100_000);
+    // Four of six units fit; the first two have been programmed at 22,405.
+    assert_eq!(bench.done[&4], 21_385 + 1020 + 3);
+    let parts = TimeParts { collection_ns: 21_385 - crossed, cache_ns: 1020 + 3, transfer_ns: 24, other_ns: 27, ..TimeParts::default() };
+    assert_eq!(bench.parts[&4], parts);
+}
+
+/// A drive that moves its first superblock after four reads of it.
+fn preempting(preemption: Preemption, cache_read: bool) -> Bench {
+    let mut params = changed(|superblock| (superblock.upkeep.refresh_reads, superblock.cache_read) = (Some(4), cache_read));
+    params.gc.preemption = Some(preemption);
+    let mut bench = Bench::new(&params);
+    for (number, page) in [0, 2, 4, 4].into_iter().enumerate() {
+        bench.command(if number == 3 { 20_001 } else { 10_000 * number as u64 }, number as u32, OpKind::Read, page..page + 1);
+    }
+    bench
+}
+
+const SEMI: Preemption = Preemption { poll_ns: 0, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None };
+
+#[test]
+fn reads_find_what_collection_has_just_read() {
+    let of = |merge| {
+        let mut bench = preempting(Preemption { merge, ..SEMI }, false);
+        // Units 0 and 1 are read from 20,245 on, and are with the controller at 20,365. This read is at the die at 20,300.
+        bench.command(20_275, 4, OpKind::Read, 1..2);
+        bench.run_before(100_000);
+        bench
+    };
+    assert_eq!(of(false).done[&4], 20_365 + 110 + 4);
+    let mut bench = of(true);
+    assert_eq!(bench.done[&4], 20_365 + 4);
+    let parts = TimeParts { collection_ns: 65, transfer_ns: 4, other_ns: 25, ..TimeParts::default() };
+    assert_eq!(bench.parts[&4], parts);
+    assert_eq!((bench.drive.counters.merges, bench.drive.drive_counters.array_reads), (1, 4));
+    // They have been programmed elsewhere by now: a read needs the flash again.
+    bench.command(200_000, 5, OpKind::Read, 1..2);
+    assert_eq!(bench.run().0[&5], 200_000 + 139);
+
+    // The program of units 0 and 1 ends at 21,385: until then the controller has them.
+    let mut bench = preempting(Preemption { merge: true, ..SEMI }, false);
+    bench.command(20_475, 4, OpKind::Read, 0..1);
+    let (done, drive) = bench.run();
+    assert_eq!((done[&4], drive.counters.merges), (20_504, 1));
+}
+
+#[test]
+fn array_reads_overlap_with_data_that_leave_the_die() {
+    let of = |pipeline| {
+        let mut bench = preempting(Preemption { pipeline, ..SEMI }, true);
+        // With a second register the array is done with the fourth read at 20,225, and its data leave until 20,235. The next one is at the die at
+        // 20,340.
+        bench.command(20_315, 4, OpKind::Read, 8..9);
+        let (done, drive) = bench.run();
+        (done[&4], drive.counters.pipelined)
+    };
+    // A step for collection takes the die from 20,235 on.
+    assert_eq!(of(Pipeline::Off), (20_235 + 120 + 110 + 4, 0));
+    // It begins while the data leave.
+    assert_eq!(of(Pipeline::AtPoints), (20_225 + 120 + 110 + 4, 1));
+    // Its own data leave from 20,325 on, and the next read need not wait for their end.
+    assert_eq!(of(Pipeline::InFlight), (20_340 + 110 + 4, 2));
 }
 
 #[test]

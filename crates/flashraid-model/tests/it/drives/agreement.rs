@@ -3,16 +3,17 @@
 //! A case is one drive by itself, some with a controller that forces it whenever it has asked. Not compared: arrays of such drives, with parity,
 //! caches, other schemes or a host port before them.
 
-use flashraid_model::array::{Array, ArrayParams, Event, Level, PageRequest, ReadPlan};
+use flashraid_model::array::{Array, ArrayParams, Event, Level, PageRequest, ReadPlan, Setup};
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, ReactiveInclusive, Work};
 use flashraid_model::events::TimeParts;
 use flashraid_model::flash::{Geometry, Timing};
+use flashraid_model::ids::MemberSet;
 use flashraid_model::request::OpKind;
 use flashraid_model::rng::{self, Stream};
 use flashraid_model::ssd::{
-    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, OperationSuspension, PlacementHandles,
-    PlaneChoice, PlaneReads, Pool, Preemption, Procedure, QueueParams, Shape, SlcParams, SlcRoom, SsdParams, SuperblockCollection,
-    SuperblockParams, SuperblockSuspension, Trigger, UpkeepParams, VictimPolicy,
+    Allocation, Blocking, BufferParams, ChannelParams, FirmwareParams, GcParams, LinkParams, Mechanisms, OperationSuspension, Pipeline,
+    PlacementHandles, PlaneChoice, PlaneReads, Pool, Preemption, Procedure, QueueParams, SlcParams, SlcRoom, SsdParams,
+    SuperblockCollection, SuperblockParams, SuperblockSuspension, Trigger, UpkeepParams, VictimPolicy,
 };
 
 use super::reference::{Asked, Drive, Outcome};
@@ -48,7 +49,7 @@ impl Draw {
         self.between(1, 100) <= percent
     }
 
-    /// Handles, one bit per cell and upkeep are drawn apart, so that a case without is what it was before there were any.
+    /// Handles, one bit per cell, upkeep, victim policies and mechanisms are drawn apart, so that a case without is what it was before there were any.
     fn case(seed: u64, extras: bool) -> Case {
         let mut draw = Self(rng::stream(seed, "drives", 0));
         let mut apart = Self(rng::stream(seed, "handles", 0));
@@ -56,6 +57,9 @@ impl Draw {
         let mut one_bit = Self(rng::stream(seed, "slc", 0));
         let slc = extras && one_bit.chance(60);
         let mut of_upkeep = Self(rng::stream(seed, "upkeep", 0));
+        let mut of_victims = Self(rng::stream(seed, "victims", 0));
+        let mut of_preemption = Self(rng::stream(seed, "preemption", 0));
+        let mut of_mechanisms = Self(rng::stream(seed, "mechanisms", 0));
         loop {
             let mut ssd = draw.ssd();
             if handles {
@@ -65,9 +69,14 @@ impl Draw {
             }
             if extras {
                 of_upkeep.upkeep(&mut ssd);
+                ssd.gc.victim = VictimPolicy::any(&mut of_victims.0);
+                of_preemption.preemption(&mut ssd);
+                if of_mechanisms.chance(40) {
+                    ssd.mechanisms = Mechanisms::any(&mut of_mechanisms.0, ssd.timing.page_program_ns);
+                }
             }
             let superblock = ssd.superblock.as_ref().unwrap();
-            let shape = Shape::new(&ssd.geometry, superblock);
+            let shape = superblock.shape(&ssd.geometry);
             if shape.exported_units >= 4 && shape.units() <= 3000 && shape.never_stops(superblock.collection.floor) {
                 let overwrites = if draw.chance(40) { 0.0 } else { draw.between(0, 1500) as f64 / 1000.0 };
                 let overwrites = (ssd.superblock.as_ref().is_some_and(|own| own.fresh) || draw.chance(80)).then_some(overwrites);
@@ -86,7 +95,7 @@ impl Draw {
     fn handles(&mut self, ssd: &mut SsdParams) {
         let own = ssd.superblock.as_mut().unwrap();
         own.placement = PlacementHandles { handles: self.small(2, 4), is_persistent: self.chance(60) };
-        let shape = Shape::new(&ssd.geometry, own);
+        let shape = own.shape(&ssd.geometry);
         let before = own.collection;
         own.collection.floor = before.floor.max(shape.floor_min());
         own.collection.target += own.collection.floor - before.floor;
@@ -104,6 +113,14 @@ impl Draw {
             refresh_reads: self.chance(40).then(|| self.between(1, 60)),
             wear_difference: self.chance(40).then(|| self.small(1, 6)),
         };
+    }
+
+    /// Some drives merge host reads with steps of collection, or overlap them.
+    fn preemption(&mut self, ssd: &mut SsdParams) {
+        if let Some(preemption) = &mut ssd.gc.preemption {
+            preemption.merge = self.chance(50);
+            preemption.pipeline = [Pipeline::Off, Pipeline::AtPoints, Pipeline::InFlight][self.between(0, 2) as usize];
+        }
     }
 
     /// Lets superblocks of the drive hold one bit per cell, and gives it as many more as these need.
@@ -191,14 +208,7 @@ impl Draw {
             suspension: self.chance(50).then(|| SuperblockSuspension { program: self.suspension(), erase: self.suspension() }),
             fresh: self.chance(20),
         };
-        let preemption = Preemption {
-            poll_ns: 0,
-            t_hard: 0.0,
-            pipeline: flashraid_model::ssd::Pipeline::Off,
-            merge: false,
-            reorder: false,
-            suspension: None,
-        };
+        let preemption = Preemption { poll_ns: 0, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None };
         let gc = GcParams {
             procedure: Procedure::AsSet,
             pool: Pool::Plane,
@@ -224,6 +234,7 @@ impl Draw {
             channel: self.chance(50).then(|| ChannelParams { dies_per_channel: self.small(1, u64::from(dies)) }),
             link: self.chance(60).then(|| LinkParams { page_ns: self.between(1, 300), full_duplex: self.chance(70) }),
             front: None,
+            mechanisms: Mechanisms::default(),
             superblock: Some(superblock),
         }
     }
@@ -241,7 +252,7 @@ impl Draw {
             at_idle: false,
             across_dies: true,
             answers: self.chance(85),
-            ggc_aware: 1,
+            ggc_aware: MemberSet::of(0),
             latency_ns,
         }
     }
@@ -313,10 +324,10 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         cache: None,
         host_port: None,
     };
-    let mut array = Array::new(&params, seed);
+    let mut array = Array::new(&params, seed, Setup::default());
     match case.overwrites {
-        Some(overwrites) => array.members_to_warm_up()[0].warm_up(overwrites, seed),
-        None => assert!(array.members_to_warm_up()[0].settle_down_while(seed, &mut |_| true)),
+        Some(overwrites) => array.untimed().members_to_warm_up()[0].warm_up(overwrites, seed),
+        None => assert!(array.untimed().members_to_warm_up()[0].settle_down_while(seed, &mut |_| true)),
     }
     array.verify().unwrap();
     let mut events = Vec::new();
@@ -350,7 +361,7 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         }
     }
     let ssd = &array.members()[0];
-    let (media, counters, front) = (ssd.media().unwrap(), ssd.drive_counters().unwrap(), ssd.front_counters().unwrap());
+    let (media, counters, front) = (ssd.space().superblocks().unwrap(), ssd.drive_counters().unwrap(), ssd.front_counters().unwrap());
     let units = case.ssd.exported_pages() / u64::from(case.ssd.superblock.as_ref().unwrap().unit_pages);
     let counts = [
         ("commands", front.commands),
@@ -376,7 +387,11 @@ fn by_model(case: &Case, seed: u64) -> Outcome {
         ("levelled", counters.levelled),
         ("trimmed_in_part", counters.trimmed_in_part),
         ("suspensions", ssd.counters().suspensions),
-        ("forced", array.messages().map_or(0, |sent| sent[Kind::ForceGc as usize])),
+        ("merges", ssd.counters().merges),
+        ("pipelined", ssd.counters().pipelined),
+        ("stalls", ssd.mechanism_counters().background.stalls),
+        ("stall_waits_ns", ssd.mechanism_counters().background.waited_ns),
+        ("forced", array.counters(u64::MAX).sent.map_or(0, |sent| sent[Kind::ForceGc as usize])),
     ];
     Outcome {
         done_ns,
@@ -419,12 +434,17 @@ fn the_model_does_what_the_rules_say() {
         let moves_of = outcome.handles.iter().filter(|[.., moved]| *moved > 0).count();
         let shared = placement.handles > 1 && !placement.is_persistent && moves_of > 0;
         let of_handles = [("moved together", u64::from(shared)), ("moved apart", u64::from(moves_of > 1))];
+        let victims = outcome.counts.get("victims").copied().unwrap_or(0);
+        *reached.entry(case.ssd.gc.victim.name()).or_insert(0) += u64::from(victims > 0);
         for (what, count) in outcome.counts.into_iter().chain(of_handles) {
             *reached.entry(what).or_insert(0) += u64::from(count > 0);
         }
     }
     if cases < CASES {
         return;
+    }
+    for policy in VictimPolicy::NAMES {
+        assert!(reached.get(policy).is_some_and(|&cases| cases >= 20), "{policy} picks a victim in {:?} cases", reached.get(policy));
     }
     for what in [
         "fetch_waits",
@@ -444,6 +464,9 @@ fn the_model_does_what_the_rules_say() {
         "refreshed",
         "levelled",
         "suspensions",
+        "merges",
+        "pipelined",
+        "stalls",
         "forced",
         "moved together",
         "moved apart",

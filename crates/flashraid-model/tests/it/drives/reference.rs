@@ -7,7 +7,8 @@ use flashraid_model::coordination::{CoordinationParams, Kind};
 use flashraid_model::events::TimeParts;
 use flashraid_model::request::OpKind;
 use flashraid_model::rng;
-use flashraid_model::ssd::{OperationSuspension, PlaneReads, SlcRoom, SsdParams, SuperblockParams};
+use flashraid_model::space::victim::{Blocks, Candidate, DChoices, Draws, GreedyWearAware};
+use flashraid_model::ssd::{OperationSuspension, Pipeline, PlaneReads, SlcRoom, SsdParams, SuperblockParams, VictimPolicy};
 
 /// What a host asks: when, what, first page, pages, whether a write is to survive a loss of power, and the source: its stream in a mix.
 pub type Asked = (u64, OpKind, u32, u32, bool, u8);
@@ -113,6 +114,37 @@ struct Die {
     read_came: bool,
     in_a_row: u32,
     ends: u64,
+    stalls: Option<Stalls>,
+}
+
+/// Rule 230.
+#[derive(Debug, Clone)]
+struct Stalls {
+    every_ns: u64,
+    lasts_ns: u64,
+    gaps: rng::Stream,
+    due: u64,
+    until: u64,
+    /// The end of the one that something was last told to wait for.
+    awaited: u64,
+}
+
+impl Stalls {
+    fn begins(&mut self, at: u64) {
+        self.until = at + self.lasts_ns;
+        self.is_drawn();
+    }
+
+    fn is_drawn(&mut self) {
+        self.due += (self.every_ns as f64 * rng::exponential(&mut self.gaps)) as u64;
+    }
+
+    /// A die rests until `at`.
+    fn rests_until(&mut self, now: u64, at: u64) {
+        while self.due.max(self.until).max(now) <= at {
+            self.begins(self.due.max(self.until).max(now));
+        }
+    }
 }
 
 /// Reads have the die; so much of the job is left.
@@ -138,6 +170,7 @@ enum Event {
     ArrayEnds(usize),
     Halt(usize),
     MayHalt(usize),
+    StallOver(usize),
     Linger(u64),
     Idle(usize),
 }
@@ -215,6 +248,11 @@ pub struct Drive {
     handle_of: Vec<usize>,
     /// By superblock: it holds one bit per cell.
     slc: Vec<bool>,
+    /// Superblocks that streams have taken so far, and by superblock: the number that it was.
+    openings: u32,
+    opened: Vec<u32>,
+    /// What victim policies draw from.
+    victims_drawn: rng::Stream,
     free: VecDeque<u32>,
     /// First places of superpages with data whose programs have begun since their superblock was free.
     begun: BTreeSet<u32>,
@@ -242,6 +280,8 @@ pub struct Drive {
     done: Vec<(u64, TimeParts)>,
     /// The time that its command has spent.
     spent: Vec<TimeParts>,
+    /// By request: how long it waits for room; what the dies work meanwhile, and what of that is for collection.
+    waits_for_room: Vec<[u64; 3]>,
     flushes: Vec<(usize, BTreeSet<u64>)>,
     /// Forced writes: superpages that hold their units, and when they would be done otherwise.
     forced: Vec<(usize, BTreeSet<u64>, u64)>,
@@ -267,6 +307,15 @@ impl Drive {
         let per_channel = ssd.channel.map_or(1, |channel| channel.dies_per_channel);
         let exported = (u64::from(g.exported_pages_per_die()) * u64::from(g.dies) / u64::from(own.unit_pages)) as usize;
         let die = Die { reading: vec![false; g.planes as usize], holding: vec![0; g.planes as usize], ..Die::default() };
+        let stalls = |number: u32| {
+            ssd.mechanisms.background.map(|background| {
+                let (every_ns, lasts_ns) = (background.every.ns, background.lasts.ns);
+                let gaps = rng::stream(seed, "background", u64::from(number));
+                let mut stalls = Stalls { every_ns, lasts_ns, gaps, due: 0, until: 0, awaited: 0 };
+                stalls.is_drawn();
+                stalls
+            })
+        };
         let mut drive = Self {
             asked: Vec::new(),
             now: 0,
@@ -288,12 +337,15 @@ impl Drive {
             reads: vec![0; g.blocks_per_plane as usize],
             programmed: vec![0; g.blocks_per_plane as usize],
             slc: vec![false; g.blocks_per_plane as usize],
+            openings: 0,
+            opened: vec![0; g.blocks_per_plane as usize],
+            victims_drawn: rng::stream(seed, "victim", 0),
             free: (0..g.blocks_per_plane).collect(),
             begun: BTreeSet::new(),
             parity_in_no_time: 0,
             handle_of: vec![0; g.blocks_per_plane as usize],
             open: vec![Vec::new(); 2 * own.placement.handles as usize + 1],
-            dies: vec![die; g.dies as usize],
+            dies: (0..g.dies).map(|number| Die { stalls: stalls(number), ..die.clone() }).collect(),
             turn: 0,
             turns_in_no_time: vec![0; 2 * own.placement.handles as usize],
             left_off: vec![None; 2 * own.placement.handles as usize],
@@ -306,6 +358,7 @@ impl Drive {
             entered: Vec::new(),
             done: Vec::new(),
             spent: Vec::new(),
+            waits_for_room: Vec::new(),
             flushes: Vec::new(),
             forced: Vec::new(),
             credits: 0,
@@ -382,7 +435,10 @@ impl Drive {
             }
             self.programmed[block as usize] = self.per_block() / self.per_superpage();
             self.blocks[block as usize] = Block::Sealed;
+            // The oldest one comes last.
+            self.opened[block as usize] = sealed - block;
         }
+        self.openings = sealed;
     }
 
     fn warm_up(&mut self, overwrites: f64, seed: u64) {
@@ -417,7 +473,7 @@ impl Drive {
     /// Before a superpage: whole superblocks while no more than the target are free.
     fn collect_whole(&mut self) {
         while self.free.len() as u32 <= self.own.collection.target
-            && let Some(block) = self.useful()
+            && let Some(block) = self.pick()
         {
             self.blocks[block as usize] = Block::Victim;
             let valid: Vec<u32> = self.valid_places(block).iter().map(|&place| self.written[place as usize].unwrap()).collect();
@@ -642,11 +698,74 @@ impl Drive {
         (block * self.per_block()..(block + 1) * self.per_block()).filter(|&place| self.is_valid(place)).collect()
     }
 
-    fn useful(&self) -> Option<u32> {
+    /// Sealed superblocks whose moves need fewer superpages than they give back.
+    fn useful(&self) -> Vec<u32> {
+        let superpages = |block: u32| self.valid(block).div_ceil(self.per_superpage());
         let sealed = (0..self.blocks.len() as u32).filter(|&block| self.blocks[block as usize] == Block::Sealed);
-        let valid = |block: u32| self.valid_places(block).len() as u32;
-        let best = sealed.min_by_key(|&block| (valid(block), u32::MAX - block))?;
-        (valid(best).div_ceil(self.per_superpage()) < self.data_per_block() / self.per_superpage()).then_some(best)
+        sealed.filter(|&block| superpages(block) < self.data_per_block() / self.per_superpage()).collect()
+    }
+
+    fn valid(&self, block: u32) -> u32 {
+        self.valid_places(block).len() as u32
+    }
+
+    /// The victim by rule 13, of all superblocks of the drive.
+    fn pick(&mut self) -> Option<u32> {
+        let useful = self.useful();
+        let emptiest = |blocks: &[u32]| blocks.iter().copied().min_by_key(|&block| (self.valid(block), u32::MAX - block));
+        let greedy = emptiest(&useful)?;
+        let all = self.blocks.len() as u64;
+        let stream = &mut self.victims_drawn.clone();
+        let draw = |stream: &mut rng::Stream| loop {
+            let block = rng::below(stream, all) as u32;
+            if useful.contains(&block) {
+                return block;
+            }
+        };
+        let victim = match self.ssd.gc.victim {
+            VictimPolicy::Greedy(_) => greedy,
+            VictimPolicy::Fifo(_) => useful.iter().copied().min_by_key(|&block| self.opened[block as usize])?,
+            VictimPolicy::Random(_) => draw(stream),
+            VictimPolicy::DChoices(DChoices { d }) => emptiest(&(0..d).map(|_| draw(stream)).collect::<Vec<_>>())?,
+            VictimPolicy::CostBenefit(_) => {
+                // Age and room that is gained against the moves; one without moves is better than any with some.
+                let gain = |block: u32| {
+                    let age = self.openings + 1 - self.opened[block as usize];
+                    u128::from(age) * u128::from(self.data_per_block() - self.valid(block))
+                };
+                let is_better = |block: u32, than: u32| match (self.valid(block), self.valid(than)) {
+                    (0, 0) => gain(block) >= gain(than),
+                    (moves, best) => gain(block) * u128::from(best) >= gain(than) * u128::from(moves),
+                };
+                useful.iter().copied().reduce(|best, block| if is_better(block, best) { block } else { best })?
+            }
+            VictimPolicy::GreedyWearAware(GreedyWearAware { threshold, endurance_erases }) => {
+                let life = |block: u32| u64::from(endurance_erases.saturating_sub(self.erases[block as usize]));
+                let limit = threshold.0 * (0..all as u32).map(life).sum::<u64>() as f64;
+                let mut in_order = useful.clone();
+                in_order.sort_by_key(|&block| (self.valid(block), u32::MAX - block));
+                let is_taken = |&block: &u32| {
+                    let scaled = (life(block) * all) as f64;
+                    scaled >= limit || rng::unit(stream) * limit < scaled
+                };
+                in_order.into_iter().find(is_taken).unwrap_or(greedy)
+            }
+            #[allow(unreachable_patterns, reason = "all that are listed may have rules")]
+            policy => {
+                // A policy without a rule has no second opinion, but everything around it has.
+                let candidate = |block: u32| Candidate {
+                    valid: if self.blocks[block as usize] == Block::Sealed { self.valid(block) } else { u32::MAX },
+                    sequence: self.opened[block as usize],
+                    erases: self.erases[block as usize],
+                };
+                let candidates: Vec<Candidate> = (0..all as u32).map(candidate).collect();
+                let below = self.data_per_block() - self.per_superpage() + 1;
+                let blocks = Blocks::of_superblocks(&candidates, self.data_per_block(), below, self.openings + 1);
+                policy.pick(&blocks, &mut Draws::new(Some(stream)))? as u32
+            }
+        };
+        self.victims_drawn = stream.clone();
+        Some(victim)
     }
 
     fn has_row(&self, stream: usize, die: usize) -> bool {
@@ -659,6 +778,8 @@ impl Drive {
         if !self.open[stream].iter().any(|(_, left)| !left[die].is_empty()) {
             let block = self.free.pop_front().expect("a free superblock");
             self.blocks[block as usize] = Block::Open;
+            self.openings += 1;
+            self.opened[block as usize] = self.openings;
             self.handle_of[block as usize] = stream % self.handle_count();
             self.slc[block as usize] = stream == self.slc_stream();
             let left = (0..self.dies.len()).map(|die| self.data_rows(block, die)).collect();
@@ -697,6 +818,7 @@ impl Drive {
         self.done = vec![(0, TimeParts::default()); asked.len()];
         self.spent = vec![TimeParts::default(); asked.len()];
         self.entered = vec![0; asked.len()];
+        self.waits_for_room = vec![[0; 3]; asked.len()];
         let pages = |&(_, kind, _, pages, ..): &Asked| if kind == OpKind::Read { pages } else { 1 };
         self.pages_left = asked.iter().map(pages).collect();
         if let Some(idle_ns) = self.idle_ns() {
@@ -741,10 +863,24 @@ impl Drive {
     /// Nothing happens until then; a read that waits for its die waits for collection or for something else (rule 214).
     fn passes_until(&mut self, at: u64) {
         let ns = at - self.now;
+        let dies = 0..self.dies.len();
+        let work = [1, dies.clone().filter(|&die| self.works(die)).count(), dies.filter(|&die| self.collects(die)).count()];
+        for &request in &self.entering {
+            self.waits_for_room[request].iter_mut().zip(work).for_each(|(sum, dies)| *sum += ns * dies as u64);
+        }
         for die in 0..self.dies.len() {
-            let collects = self.collects(die);
+            let (collects, works, now) = (self.collects(die), self.works(die), self.now);
+            let stalled = self.dies[die].stalls.as_ref().is_some_and(|stalls| !works && stalls.until > now);
             for (.., parts) in self.dies[die].reads.iter_mut().flat_map(|read| &mut read.readers) {
-                *(if collects { &mut parts.collection_ns } else { &mut parts.queue_ns }) += ns;
+                let part = match (collects, stalled) {
+                    (true, _) => &mut parts.collection_ns,
+                    (_, true) => &mut parts.other_ns,
+                    _ => &mut parts.queue_ns,
+                };
+                *part += ns;
+            }
+            if let Some(stalls) = self.dies[die].stalls.as_mut().filter(|_| !works) {
+                stalls.rests_until(now, at);
             }
         }
         self.now = at;
@@ -755,6 +891,12 @@ impl Drive {
         let Die { job, halt, .. } = &self.dies[die];
         let of_host = |job: Job| matches!(job, Job::Program(number) if self.superpages[&number].of_host);
         job.is_some_and(|(job, _)| !of_host(job)) && !matches!(halt, Some(Halt::There(_)))
+    }
+
+    /// A job has the die, or a plane reads or holds what it has read.
+    fn works(&self, die: usize) -> bool {
+        let Die { job, reading, holding, .. } = &self.dies[die];
+        job.is_some() || reading.contains(&true) || holding.iter().any(|&pages| pages > 0)
     }
 
     fn idle_ns(&self) -> Option<u64> {
@@ -821,18 +963,8 @@ impl Drive {
             }
             Event::ReadOut(read) => {
                 self.dies[read.die].holding[read.plane] -= 1;
-                for (_, reader, mut parts) in read.readers {
-                    match reader {
-                        Reader::Request(request) => {
-                            let at = self.over_link(true, 1);
-                            parts.transfer_ns += at - self.now;
-                            self.page_done(request, at, parts);
-                        }
-                        Reader::Rest(superpage) => {
-                            self.superpages.get_mut(&superpage).unwrap().missing -= 1;
-                            self.is_complete(superpage);
-                        }
-                    }
+                for (_, reader, parts) in read.readers {
+                    self.gets(reader, parts);
                 }
                 self.die_looks(read.die);
                 let block = read.flash_page * self.own.flash_page_units / self.per_block();
@@ -848,6 +980,7 @@ impl Drive {
             }
             Event::Halt(die) => self.halt_goes_on(die),
             Event::MayHalt(die) => self.halts(die),
+            Event::StallOver(die) => self.die_looks(die),
             Event::Linger(superpage) => {
                 if let Some(handle) = self.filling.iter().position(|&filling| filling == Some(superpage)) {
                     self.close(handle);
@@ -939,9 +1072,12 @@ impl Drive {
         }
     }
 
-    /// A write is done: what has passed since its data crossed is the buffer's.
+    /// A write is done: what has passed since its data crossed is the buffer's, but for the share of collection in its wait for room (rule
+    /// 231).
     fn write_done(&mut self, request: usize, at: u64) {
         let mut parts = self.spent[request];
+        let [wait_ns, work_ns, collection_ns] = self.waits_for_room[request].map(u128::from);
+        parts.collection_ns = (wait_ns * collection_ns).checked_div(work_ns).unwrap_or(0) as u64;
         parts.cache_ns = at - self.asked[request].0 - parts.total_ns();
         self.page_done(request, at, parts);
     }
@@ -967,9 +1103,11 @@ impl Drive {
                 for page in first..first + pages {
                     match self.units[(page / self.own.unit_pages) as usize] {
                         Where::Flash(place) => {
+                            let is_held = self.is_held(place);
                             self.wants(place, Reader::Request(request));
                             let die = self.die_of(place);
-                            if !touched.contains(&die) {
+                            // A die that has got nothing does not look.
+                            if !is_held && !touched.contains(&die) {
                                 touched.push(die);
                             }
                         }
@@ -1019,6 +1157,10 @@ impl Drive {
     }
 
     fn wants(&mut self, place: u32, reader: Reader) {
+        if self.is_held(place) {
+            let spent = if let Reader::Request(request) = reader { self.spent[request] } else { TimeParts::default() };
+            return self.serve_held(reader, spent);
+        }
         let (die, flash_page) = (self.die_of(place), place / self.own.flash_page_units);
         let unit = place % self.own.flash_page_units;
         self.dies[die].read_came = true;
@@ -1096,12 +1238,13 @@ impl Drive {
             self.schedule(self.now + linger_ns, Event::Linger(number));
         }
         let all = self.units_of_stream(self.superpages[&number].stream) as usize;
+        let is_held = matches!(before, Where::Flash(place) if self.is_held(place));
         let superpage = self.superpages.get_mut(&number).unwrap();
         self.units[unit as usize] = Where::Buffer(number, superpage.units.len());
         superpage.units.push(unit);
         let is_full = superpage.units.len() == all;
         let reads = match before {
-            Where::Flash(place) if is_partial => Some(place),
+            Where::Flash(place) if is_partial && !is_held => Some(place),
             _ => None,
         };
         superpage.missing += u32::from(reads.is_some());
@@ -1294,28 +1437,23 @@ impl Drive {
 
     fn die_looks(&mut self, die: usize) {
         self.halts(die);
+        if self.is_stalled(die) {
+            return;
+        }
         while self.dies[die].job.is_none() || matches!(self.dies[die].halt, Some(Halt::There(_))) {
             let is_halted = self.dies[die].halt.is_some();
             let next = if is_halted { None } else { self.next_job(die) };
             let something_waits = is_halted || next.is_some();
             let state = &mut self.dies[die];
             let busy = (0..state.reading.len()).any(|plane| state.reading[plane] || state.holding[plane] > 0);
+            // With pipelining a step needs no more than a host read does, in all planes.
+            let almost_free = (0..state.reading.len()).all(|plane| !state.reading[plane] && state.holding[plane] <= 1);
+            let may_overlap = almost_free && matches!(next, Some(Job::Part(_))) && self.pipeline() != Pipeline::Off;
+            let state = &mut self.dies[die];
             if !state.reads.is_empty() && (!something_waits || state.in_a_row < self.own.reads_ahead) {
-                if self.own.plane_reads == PlaneReads::Die && busy {
+                if !self.begins_a_read(die, something_waits) {
                     return;
                 }
-                let most = u32::from(self.own.cache_read);
-                let may = |read: &Read| !state.reading[read.plane] && state.holding[read.plane] <= most;
-                let Some(at) = state.reads.iter().position(may) else { return };
-                let read = state.reads.remove(at);
-                state.reading[read.plane] = true;
-                state.in_a_row += u32::from(something_waits);
-                let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, ..)| unit).collect();
-                state.ends = state.ends.max(self.now + read.ns + units.len() as u64 * self.own.unit_transfer_ns);
-                self.count("array_reads", 1);
-                let block = read.flash_page * self.own.flash_page_units / self.per_block();
-                self.reads[block as usize] += 1;
-                self.schedule(self.now + read.ns, Event::ArrayRead(read));
             } else if is_halted && !busy {
                 let Some(Halt::There(rest)) = state.halt else { unreachable!() };
                 state.halt = Some(Halt::Leaving(rest));
@@ -1323,12 +1461,143 @@ impl Drive {
                 let resume_ns = self.of_suspension(die).unwrap().resume_ns;
                 self.dies[die].ends = self.now + resume_ns + rest;
                 self.schedule(self.now + resume_ns, Event::Halt(die));
-            } else if let Some(job) = next.filter(|_| !busy) {
+            } else if let Some(job) = next.filter(|_| !busy || may_overlap) {
+                self.count("pipelined", u64::from(busy));
+                let ends = if busy { self.dies[die].ends } else { 0 };
                 self.begins(die, job);
+                self.dies[die].ends = self.dies[die].ends.max(ends);
             } else {
                 return;
             }
         }
+        // The data of a step leave: host reads go beside them (rule 229).
+        while self.pipeline() == Pipeline::InFlight
+            && matches!(self.dies[die].job, Some((Job::Part(_), false)))
+            && !self.dies[die].reads.is_empty()
+            && self.dies[die].in_a_row < self.own.reads_ahead
+            && self.begins_a_read(die, true)
+        {
+            self.count("pipelined", 1);
+        }
+    }
+
+    /// The first waiting read whose plane is free, if there is one.
+    fn begins_a_read(&mut self, die: usize, something_waits: bool) -> bool {
+        let of_step = self.planes_of_step(die);
+        let state = &mut self.dies[die];
+        let busy = (0..state.reading.len()).any(|plane| state.reading[plane] || state.holding[plane] > 0);
+        if self.own.plane_reads == PlaneReads::Die && busy {
+            return false;
+        }
+        let most = u32::from(self.own.cache_read);
+        let may = |read: &Read| !state.reading[read.plane] && state.holding[read.plane] + u32::from(of_step.contains(&read.plane)) <= most;
+        let Some(at) = state.reads.iter().position(may) else { return false };
+        let read = state.reads.remove(at);
+        state.reading[read.plane] = true;
+        state.in_a_row += u32::from(something_waits);
+        let units: BTreeSet<u32> = read.readers.iter().map(|&(unit, ..)| unit).collect();
+        state.ends = state.ends.max(self.now + read.ns + units.len() as u64 * self.own.unit_transfer_ns);
+        self.count("array_reads", 1);
+        let block = read.flash_page * self.own.flash_page_units / self.per_block();
+        self.reads[block as usize] += 1;
+        self.schedule(self.now + read.ns, Event::ArrayRead(read));
+        true
+    }
+
+    // Preemption (rule 229).
+
+    fn pipeline(&self) -> Pipeline {
+        let has_registers = self.own.cache_read && self.own.plane_reads == PlaneReads::Independent;
+        self.ssd.gc.preemption.filter(|_| has_registers).map_or(Pipeline::Off, |preemption| preemption.pipeline)
+    }
+
+    fn places_of_step(&self, part: usize) -> Vec<u32> {
+        let part = &self.parts[part];
+        part.units.iter().copied().filter(|&place| self.type_of(place) == part.types[0]).collect()
+    }
+
+    fn plane_of(&self, place: u32) -> usize {
+        (place % self.per_superpage() / self.own.flash_page_units % self.ssd.geometry.planes) as usize
+    }
+
+    /// Planes whose registers hold the data of a step.
+    fn planes_of_step(&self, die: usize) -> BTreeSet<usize> {
+        match self.dies[die].job {
+            Some((Job::Part(part), false)) => self.places_of_step(part).into_iter().map(|place| self.plane_of(place)).collect(),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    fn merges(&self) -> bool {
+        self.ssd.gc.preemption.is_some_and(|preemption| preemption.merge)
+    }
+
+    /// Collection has read it and not programmed it.
+    fn is_held(&self, place: u32) -> bool {
+        let has_read = |part: &Part| part.units.contains(&place) && !part.types.is_empty() && !part.types.contains(&self.type_of(place));
+        self.merges() && (self.parts.iter().any(has_read) || self.superpages.values().any(|superpage| superpage.sources.contains(&place)))
+    }
+
+    fn serve_held(&mut self, reader: Reader, parts: TimeParts) {
+        if matches!(reader, Reader::Request(_)) {
+            self.count("merges", 1);
+        }
+        self.gets(reader, parts);
+    }
+
+    /// The data of a read are in the controller.
+    fn gets(&mut self, reader: Reader, mut parts: TimeParts) {
+        match reader {
+            Reader::Request(request) => {
+                let at = self.over_link(true, 1);
+                parts.transfer_ns += at - self.now;
+                self.page_done(request, at, parts);
+            }
+            Reader::Rest(superpage) => {
+                self.superpages.get_mut(&superpage).unwrap().missing -= 1;
+                self.is_complete(superpage);
+            }
+        }
+    }
+
+    /// Waiting reads that want nothing but what a step has read are served.
+    fn serve_those_that_want(&mut self, die: usize, places: &[u32]) {
+        let units = self.own.flash_page_units;
+        let has_all = |read: &Read| read.readers.iter().all(|&(unit, ..)| places.contains(&(read.flash_page * units + unit)));
+        let (served, left): (Vec<Read>, Vec<Read>) = std::mem::take(&mut self.dies[die].reads).into_iter().partition(has_all);
+        self.dies[die].reads = left;
+        for read in served {
+            for (_, reader, parts) in read.readers {
+                self.serve_held(reader, parts);
+            }
+        }
+    }
+
+    /// Rule 230: a stall has the die, or waits for its reads.
+    fn is_stalled(&mut self, die: usize) -> bool {
+        let works = self.works(die);
+        let now = self.now;
+        let Die { job, stalls: Some(stalls), reads, programs, erases, moved, parts, .. } = &mut self.dies[die] else { return false };
+        if job.is_some() {
+            return false;
+        }
+        if works {
+            return stalls.due <= now;
+        }
+        if reads.is_empty() && programs.is_empty() && erases.is_empty() && moved.is_empty() && parts.is_empty() {
+            return false;
+        }
+        if stalls.until <= now && stalls.due <= now {
+            stalls.begins(now);
+        }
+        let until = stalls.until;
+        if until > now && until != stalls.awaited {
+            stalls.awaited = until;
+            self.count("stalls", 1);
+            self.count("stall_waits_ns", until - now);
+            self.schedule(until, Event::StallOver(die));
+        }
+        until > now
     }
 
     fn begins(&mut self, die: usize, job: Job) {
@@ -1437,9 +1706,11 @@ impl Drive {
                 let (_, units) = self.step(&self.parts[part], self.parts[part].types[0]);
                 let at = self.over_channel(die, units * self.own.unit_transfer_ns);
                 self.dies[die].job = Some((Job::Part(part), false));
-                return self.schedule(at, Event::JobStep(die));
+                self.schedule(at, Event::JobStep(die));
+                return self.die_looks(die);
             }
             (Job::Part(part), false) => {
+                let places = self.places_of_step(part);
                 self.parts[part].types.remove(0);
                 let is_over = self.parts[part].types.is_empty();
                 if !is_over && self.ssd.gc.preemption.is_none() {
@@ -1448,7 +1719,15 @@ impl Drive {
                     return self.schedule(at, Event::JobStep(die));
                 }
                 self.dies[die].job = None;
-                if is_over { self.part_is_read(part) } else { self.dies[die].parts.push_front(part) }
+                if !is_over {
+                    self.dies[die].parts.push_front(part);
+                }
+                if self.merges() {
+                    self.serve_those_that_want(die, &places);
+                }
+                if is_over {
+                    self.part_is_read(part);
+                }
             }
             (Job::Program(number), true) => {
                 self.dies[die].job = None;
@@ -1592,7 +1871,7 @@ impl Drive {
     }
 
     fn choose(&mut self) -> bool {
-        let Some(block) = self.useful() else { return false };
+        let Some(block) = self.pick() else { return false };
         self.begin_victim(block, None);
         true
     }
@@ -1747,7 +2026,7 @@ impl Drive {
 
     fn may_be_done(&mut self) {
         let goal = self.own.collection.target + self.own.collection.span;
-        let nothing_is_left = self.ways.is_empty() && self.useful().is_none();
+        let nothing_is_left = self.ways.is_empty() && self.useful().is_empty();
         if self.is_forced() && (self.free.len() as u32 >= goal || nothing_is_left) {
             self.protocol.as_mut().unwrap().is_forced = false;
             self.sends(Some(Kind::GcDone), Letter::Done);
@@ -1784,8 +2063,8 @@ impl Drive {
         let may_collect = |drive: &Self| drive.free.len() as u32 <= drive.own.collection.target;
         loop {
             let overdue = self.overdue().filter(|_| !may_collect(self));
-            let others = || self.to_fold().or_else(|| self.useful().filter(|_| may_collect(self)));
-            let Some(block) = overdue.map(|(block, _)| block).or_else(others) else { return };
+            let others = |drive: &mut Self| drive.to_fold().or_else(|| if may_collect(drive) { drive.pick() } else { None });
+            let Some(block) = overdue.map(|(block, _)| block).or_else(|| others(self)) else { return };
             self.is_chosen(overdue.map(|(_, upkeep)| upkeep));
             self.count("units_folded", if self.slc[block as usize] { self.valid_places(block).len() as u64 } else { 0 });
             let (moved, stream) = (self.valid_places(block).len() as u64, self.moves_to(block));

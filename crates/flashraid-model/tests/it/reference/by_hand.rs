@@ -1,8 +1,8 @@
 //! The reference itself, held against small examples worked out by hand.
 
 use flashraid_model::array::Level;
-use flashraid_model::ftl::victim::{CostBenefit, DChoices, Fifo, Greedy, GreedyWearAware, Random};
 use flashraid_model::request::{HostLoop, OpKind};
+use flashraid_model::space::victim::{CostBenefit, DChoices, Fifo, Greedy, GreedyWearAware, Random};
 use flashraid_model::ssd::*;
 use flashraid_model::units::Fraction;
 

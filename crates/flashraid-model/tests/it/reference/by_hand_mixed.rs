@@ -1,8 +1,9 @@
 //! Small examples of how mechanisms compose (rules 90 to 109), worked out by hand.
 
 use flashraid_model::coordination::{CoordinationParams, KINDS, Kind, Notify, ReactiveInclusive, Work};
-use flashraid_model::ftl::victim::Fifo;
+use flashraid_model::ids::MemberSet;
 use flashraid_model::request::OpKind;
+use flashraid_model::space::victim::Fifo;
 use flashraid_model::ssd::*;
 
 use super::by_hand::{at, two_dies, two_planes};
@@ -216,7 +217,7 @@ fn forced_collection_with_plane_blocking() {
         at_idle: false,
         across_dies: true,
         answers: true,
-        ggc_aware: 1,
+        ggc_aware: MemberSet::of(0),
         latency_ns: [0; KINDS],
     });
     let outcome = simulate(&case);

@@ -146,7 +146,7 @@ impl Controller {
     }
 
     fn is_capable(&self, member: usize) -> bool {
-        self.params.ggc_aware >> member & 1 == 1
+        self.params.ggc_aware.0 >> member & 1 == 1
     }
 
     fn capable(&self) -> BTreeSet<usize> {
@@ -377,7 +377,7 @@ impl Simulation<'_> {
     /// The spare takes part from now on.
     pub fn controller_gets_spare(&mut self, failed: usize, spare: usize) {
         if let Some(controller) = &mut self.controller {
-            controller.params.ggc_aware |= (controller.params.ggc_aware >> failed & 1) << spare;
+            controller.params.ggc_aware.0 |= (controller.params.ggc_aware.0 >> failed & 1) << spare;
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use flashraid_model::ssd::{Blocking, Trigger};
 
 use super::clean::{Cause, Clean};
+use super::stalls::Stalls;
 use super::suspend::Suspension;
 use super::together::Together;
 use super::work::{Step, Worker};
@@ -26,6 +27,7 @@ pub struct DieState {
     /// Rule 98.
     pub rests: bool,
     pub cleans_ended: Vec<u64>,
+    pub stalls: Option<Stalls>,
 }
 
 pub struct Slot {
@@ -42,6 +44,8 @@ pub enum Use {
     /// Operations together with a step of the clean that let them in.
     Together,
     Suspension(Box<Suspension>),
+    /// Work of the die's own.
+    Stall,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -144,6 +148,9 @@ impl Simulation<'_> {
         };
         // c.
         if self.is_blocked(member, die) {
+            return;
+        }
+        if self.stalls(member, die) {
             return;
         }
         if self.trigger_says_so(&head) {
@@ -296,6 +303,7 @@ impl Simulation<'_> {
                 }
                 self.slot_is_free(member, die, let_in_by);
             }
+            Use::Stall => self.slot_is_free(member, die, None),
             Use::Together => unreachable!("each of them works by itself"),
             Use::Suspension(suspension) => self.suspension_goes_on(member, die, *suspension),
         }

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use flashraid_model::ftl::victim::{Blocks, DChoices, Draws, GreedyWearAware};
 use flashraid_model::rng::{self, Stream};
+use flashraid_model::space::victim::{Blocks, DChoices, Draws, GreedyWearAware};
 use flashraid_model::ssd::{PlaneChoice, Pool, Procedure, SsdParams, VictimPolicy};
 
 use crate::outcome::PhysicalPage;

@@ -18,6 +18,8 @@ pub struct Front {
     cores: Vec<Option<usize>>,
     lanes_free_ns: [u64; 2],
     entering: Vec<usize>,
+    /// By command: how long it has waited for room; what the dies worked meanwhile, and with a clean in progress.
+    waits_for_room: std::collections::BTreeMap<usize, [u64; 3]>,
     /// All that have ever been in the buffer, in order of entry.
     pages: Vec<Page>,
     /// Flushes, and writes that are to survive a loss of power: what they wait for, and when they would be done otherwise.
@@ -95,6 +97,14 @@ impl Front {
 
     fn used(&self) -> usize {
         self.pages.iter().filter(|page| page.state != State::Gone).count()
+    }
+
+    /// Rule 231: so much time passes while so many dies work, and so many of them clean.
+    pub fn passes(&mut self, ns: u64, work: u64, clean: u64) {
+        for &number in &self.entering {
+            let sums = self.waits_for_room.entry(number).or_default();
+            sums.iter_mut().zip([1, work, clean]).for_each(|(sum, dies)| *sum += ns * dies);
+        }
     }
 
     pub fn rests(&self) -> bool {
@@ -369,7 +379,10 @@ impl Simulation<'_> {
             self.books_front(member, number, &mut operation);
             if operation.kind == OpKind::Write {
                 let crossed_ns = self.front(member).command(number).crossed_ns;
-                operation.parts.cache_ns += at - crossed_ns;
+                let waits = self.front(member).waits_for_room.get(&number).copied().unwrap_or_default();
+                let [wait_ns, work_ns, clean_ns] = waits.map(u128::from);
+                operation.parts.collection_ns = (wait_ns * clean_ns).checked_div(work_ns).unwrap_or(0) as u64;
+                operation.parts.cache_ns += at - crossed_ns - operation.parts.collection_ns;
             } else {
                 // What a flush waits for.
                 let begun_ns = self.front(member).command(number).begun_ns;

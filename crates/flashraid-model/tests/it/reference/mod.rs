@@ -18,6 +18,7 @@ mod parity;
 mod passes;
 mod placement;
 mod points;
+mod stalls;
 mod suspend;
 mod together;
 mod transfer;
@@ -28,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flashraid_model::array::{Spare, WarmUpPattern};
 use flashraid_model::events::TimeParts;
 use flashraid_model::request::{HostLoop, OpKind};
-use flashraid_model::ssd::{MemberCounters, SsdParams};
+use flashraid_model::ssd::{MechanismCounters, MemberCounters, SsdParams};
 
 use crate::outcome::{Case, Collection, MemberOutcome, Outcome, RequestOutcome};
 use cache::{Awaited, Caches};
@@ -39,6 +40,7 @@ use front::{Front, FrontEvent, Origin};
 use host_port::Port;
 pub use layout::{array_pages, fits_one_member, stripes};
 use parity::Stripes;
+use stalls::Stalls;
 use transfer::{Channel, Lane};
 use work::{Work, Worker};
 
@@ -226,6 +228,7 @@ struct Member {
     operations_joined: u64,
     protocol: Protocol,
     counters: MemberCounters,
+    mechanisms: MechanismCounters,
     /// By die, and with plane blocking by plane (rule 105).
     gc_runs: BTreeMap<(usize, Option<usize>), Vec<GcRun>>,
 }
@@ -273,7 +276,9 @@ impl Member {
         let lanes = ssd.link.map_or(0, |link| if link.full_duplex { 2 } else { 1 });
         Member {
             flash,
-            dies: (0..dies).map(|_| DieState::default()).collect(),
+            dies: (0..dies)
+                .map(|die| DieState { stalls: Stalls::of(&ssd.mechanisms, case.seed, member, die), ..DieState::default() })
+                .collect(),
             work: BTreeMap::new(),
             channels: (0..channels).map(|_| Channel::default()).collect(),
             lanes: (0..lanes).map(|_| Lane::default()).collect(),
@@ -283,6 +288,7 @@ impl Member {
             operations_joined: 0,
             protocol: Protocol::default(),
             counters: MemberCounters::default(),
+            mechanisms: MechanismCounters::default(),
             gc_runs: BTreeMap::new(),
         }
     }
@@ -553,6 +559,7 @@ impl Simulation<'_> {
             members.push(MemberOutcome {
                 counters: member.counters,
                 front: self.ssd.front.map(|_| member.front.counters),
+                mechanisms: member.mechanisms,
                 block_erases: member.flash.block_erases(),
                 pages: member.flash.physical_pages(),
             });

@@ -28,7 +28,7 @@ type Spent = [(Spends, u64)];
 impl Simulation<'_> {
     /// Nothing happens until `time`.
     pub fn passes_until(&mut self, time: u64) {
-        let ns = time - self.now;
+        let (began, ns) = (self.now, time - self.now);
         self.now = time;
         if ns == 0 {
             return;
@@ -41,8 +41,13 @@ impl Simulation<'_> {
                 lane.operations().for_each(|operation| operation.parts.transfer_ns += ns);
             }
             member.unplaced.iter_mut().for_each(|operation| operation.parts.queue_ns += ns);
+            let clean = member.dies.iter().filter(|state| !state.cleans.is_empty()).count();
+            let works = |state: &&DieState| (state.slot.is_some() && !state.is_stalled()) || !state.cleans.is_empty();
+            let work = member.dies.iter().filter(works).count();
+            member.front.passes(ns, work as u64, clean as u64);
             for (die, state) in member.dies.iter_mut().enumerate() {
                 state.passes(die, ns, blocks_die, &spent);
+                state.may_stall_at_rest(began, time);
             }
         }
     }
@@ -75,10 +80,15 @@ impl Work {
 
 impl DieState {
     fn passes(&mut self, die: usize, ns: u64, blocks_die: bool, spent: &BTreeMap<Worker, Vec<(Spends, u64)>>) {
-        let collects = self.collects();
+        let (collects, stalled) = (self.collects(), self.is_stalled());
         for operation in &mut self.queue {
             let waits_for_collection = if blocks_die { collects } else { operation.waited_for_scope };
-            *(if waits_for_collection { &mut operation.parts.collection_ns } else { &mut operation.parts.queue_ns }) += ns;
+            let part = match (waits_for_collection, stalled) {
+                (true, _) => &mut operation.parts.collection_ns,
+                (_, true) => &mut operation.parts.other_ns,
+                _ => &mut operation.parts.queue_ns,
+            };
+            *part += ns;
         }
         if let Some(together) = &mut self.together {
             for (worker, operation, joined) in together.operations() {
@@ -102,7 +112,7 @@ impl DieState {
                     book(&mut read.parts, of_slot.expect("the slot works"), false);
                 }
             }
-            Some(Slot { what: Use::Together, .. }) | None => {}
+            Some(Slot { what: Use::Together | Use::Stall, .. }) | None => {}
         }
         for (&pool, clean) in &mut self.cleans {
             let last = clean.merged.len().saturating_sub(1);
@@ -127,7 +137,7 @@ impl DieState {
         !self.cleans.is_empty()
             && match &self.slot {
                 None | Some(Slot { what: Use::Together, .. }) => true,
-                Some(Slot { what: Use::Command(_) | Use::Merge(_), .. }) => false,
+                Some(Slot { what: Use::Command(_) | Use::Merge(_) | Use::Stall, .. }) => false,
                 Some(Slot { what: Use::Suspension(suspension), .. }) => suspension.collects(),
             }
     }

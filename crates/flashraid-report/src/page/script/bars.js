@@ -1,8 +1,10 @@
 // Groups of values: bars from zero, or dots on a logarithmic axis, where the length of a bar would mean nothing.
 const DOT = 4.5;
+// Strength of the colour of a doubtful bar.
+const PALE = 0.45;
 
 function bars(chart) {
-  const parts = frame(chart), { colours } = chart.look, groups = chart.groups.length, isDots = chart.y.log;
+  const parts = frame(chart), { colours, hollow: hollows } = chart.look, groups = chart.groups.length, isDots = chart.y.log;
   let u;
   const shown = () => chart.series.map((_, index) => index).filter((index) => u.series[index + 1].show !== false);
   // Of a group: all in one place, one on the other, or side by side.
@@ -11,7 +13,7 @@ function bars(chart) {
     return { width, left: chart.stacked ? -0.3 : -0.4 + width * visible.indexOf(series) };
   };
   const placeOf = (series, group) => colours[chart.by_group ? group : series];
-  const isHollow = (series, group) => isYardstick(chart, chart.by_group ? chart.groups[group] : chart.series[series].name);
+  const isHollow = (series, group) => hollows[chart.by_group ? group : series];
   const marks = (u) => {
     const { ctx } = u, ratio = devicePixelRatio, visible = shown();
     ctx.save();
@@ -23,6 +25,7 @@ function bars(chart) {
         if (value == null) return;
         const at = (share) => u.valToPos(group + left + width * share, "x", true), y = (value) => u.valToPos(value, "y", true);
         const paint = colour(placeOf(series, group)), half = half_widths[group], hollow = isHollow(series, group);
+        const isDoubtful = doubtOf(chart.series[series], group) !== "";
         [ctx.fillStyle, ctx.strokeStyle, ctx.lineWidth] = [hollow ? theme().ground : paint, paint, 2 * ratio];
         const interval = (style) => {
           if (half == null) return;
@@ -35,6 +38,10 @@ function bars(chart) {
         ctx.beginPath();
         if (isDots) {
           interval(paint);
+          if (isDoubtful) {
+            diamond(ctx, at(0.5), y(value), paint, hollow);
+            return;
+          }
           ctx.beginPath();
           ctx.arc(at(0.5), y(value), DOT * ratio, 0, 2 * Math.PI);
           ctx.fill();
@@ -43,8 +50,15 @@ function bars(chart) {
         }
         const foot = y(chart.stacked ? sums[group] : 0), top = y((chart.stacked ? sums[group] : 0) + value);
         ctx.rect(at(0.04), top, at(0.96) - at(0.04), foot - top);
+        if (isDoubtful && !hollow) {
+          // Lines of the grid do not shine through.
+          ctx.fillStyle = theme().ground;
+          ctx.fill();
+          [ctx.fillStyle, ctx.globalAlpha] = [paint, PALE];
+        }
         ctx.fill();
-        if (hollow) ctx.stroke();
+        ctx.globalAlpha = 1;
+        if (hollow || isDoubtful) ctx.stroke();
         if (!chart.stacked) interval(theme().ink);
         sums[group] += value;
       });
@@ -66,7 +80,7 @@ function bars(chart) {
     }
     ctx.restore();
   };
-  const names = chart.groups.map((name) => (chart.by_group ? shownName(chart, name) : name));
+  const names = chart.by_group ? chart.look.names : chart.groups;
   // Names that would overlap are turned.
   const longest = Math.max(...names.map((name) => name.length));
   const turned = longest * 7 > (widthOf(parts.plot) - 80) / groups, foot = turned ? 24 + longest * 4.2 : 30;
@@ -79,11 +93,12 @@ function bars(chart) {
     cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
     hooks: { drawAxes: [separators], draw: [marks], setCursor: [(u) => {
       const group = u.cursor.idx;
-      const texts = chart.series.map(({ values, half_widths }) => (group == null ? "" : quantity(values[group], half_widths[group], unitOf(chart.y.label))));
+      const unit = unitOf(chart.y.label);
+      const texts = chart.series.map((series) => (group == null ? "" : quantity(series.values[group], series.half_widths[group], unit, doubtOf(series, group))));
       read(parts, u, group == null ? "" : names[group], texts);
     }] },
   }, [chart.groups.map((_, group) => group), ...chart.series.map((series) => series.values)], parts.plot);
-  chart.series.forEach((series, index) => entry(parts, shownName(chart, series.name), (style) => { style.background = colour(placeOf(index, 0)); },
+  chart.series.forEach((series, index) => entry(parts, chart.by_group ? series.name : chart.look.names[index], (style) => { style.background = colour(placeOf(index, 0)); },
     (show) => { u.setSeries(index + 1, { show }); u.redraw(true); }));
   parts.plot.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];

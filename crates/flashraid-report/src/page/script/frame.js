@@ -17,19 +17,21 @@ function frame(chart) {
     tools.append(exports);
   }
   home.append(make("section", { class: chart.kind === "timeline" ? "chart wide" : "chart", id: chart.id },
-    make("header", {}, make("h2", {}, chart.title), tools), plot, legend));
+    make("header", {}, make("h2", {}, chart.title), tools), plot, legend, ...(chart.look.explanations ?? []).map((text) => make("p", { class: "doubt" }, text))));
   plot.append(tip);
-  return { buttons: zoom, plot, legend, tip, entries: [] };
+  return { buttons: zoom, plot, legend, tip, entries: [], explanations: chart.look.explanations ?? [] };
 }
 
-// Says what the cursor reads: where it is, and a text for each entry, beside it. Nothing without a place.
-function read({ tip, plot, entries }, u, where, texts) {
+// Says what the cursor reads: where it is, a text for each entry, and what the symbols in these texts mean, beside it. Nothing without a place.
+function read({ tip, plot, entries, explanations }, u, where, texts) {
   const { left, top } = u.cursor;
   plot.reading = [where, ...texts];
   tip.hidden = !where || left == null || left < 0;
   if (tip.hidden) return;
   const shown = entries.map((entry, index) => [entry, texts[index]]).filter(([entry, text]) => entry.isShown() && text);
-  tip.replaceChildren(make("b", {}, where), ...shown.map(([{ name, swatch }, text]) => make("div", {}, swatch.cloneNode(), `${name} `, make("span", {}, text))));
+  const meanings = explanations.filter((meaning) => [where, ...texts].some((text) => text.includes(` ${meaning[0]}`)));
+  tip.replaceChildren(make("b", {}, where), ...shown.map(([{ name, swatch }, text]) => make("div", {}, swatch.cloneNode(), `${name} `, make("span", {}, text))),
+    ...meanings.map((meaning) => make("small", {}, meaning)));
   const box = u.over.getBoundingClientRect(), around = plot.getBoundingClientRect();
   const x = box.left - around.left + left, room = around.width - x - 16;
   tip.style.left = `${Math.max(0, tip.offsetWidth > room ? x - tip.offsetWidth - 12 : x + 12)}px`;
@@ -47,6 +49,8 @@ function button(parent, text, name, action) {
 function entry(parts, name, paint, action) {
   const swatch = make("span", { class: "swatch" });
   const element = make("button", { type: "button", "aria-pressed": "true" }, swatch, make("span", { class: "name" }, name));
+  const meanings = parts.explanations.filter((meaning) => name.includes(` ${meaning[0]}`));
+  if (meanings.length) element.title = meanings.join(" ");
   const isShown = () => element.getAttribute("aria-pressed") === "true";
   element.addEventListener("click", () => {
     element.setAttribute("aria-pressed", !isShown());

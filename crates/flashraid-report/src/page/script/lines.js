@@ -43,13 +43,12 @@ const valueAt = (xs, column, index) => {
 };
 
 function lines(chart) {
-  const parts = frame(chart), { colours, across: full, marked } = chart.look;
+  const parts = frame(chart), { colours, across: full, marked, hollow } = chart.look;
   const data = aligned(chart.series, chart.steps);
   const shownBands = chart.bands.map(() => true);
-  const halfAt = (series, x) => {
-    const { points, half_widths = [] } = chart.series[series];
-    return half_widths[points.findIndex((point) => point[0] === x)];
-  };
+  const placeAt = (series, x) => chart.series[series].points.findIndex((point) => point[0] === x);
+  // Of a line with marks the doubt about the point; of any other that about all of it.
+  const doubtAt = (series, x) => doubtOf(chart.series[series], marked ? placeAt(series, x) : 0);
   const background = (u) => {
     const { ctx, bbox } = u;
     ctx.save();
@@ -115,10 +114,13 @@ function lines(chart) {
       ctx.fillText(name, left + 4 * ratio, y);
     });
     ctx.setLineDash([]);
-    ctx.lineWidth = 1.5 * ratio;
-    chart.series.forEach(({ points, half_widths = [] }, index) => {
+    chart.series.forEach((line, index) => {
+      const { points, half_widths = [] } = line;
       if (u.series[index + 1].show === false) return;
-      ctx.strokeStyle = colour(colours[index]);
+      if (marked) points.forEach(([x, y], i) => {
+        if (doubtOf(line, i)) diamond(ctx, u.valToPos(x, "x", true), u.valToPos(y, "y", true), colour(colours[index]), hollow[index]);
+      });
+      [ctx.strokeStyle, ctx.lineWidth] = [colour(colours[index]), 1.5 * ratio];
       half_widths.forEach((half, i) => {
         const x = u.valToPos(points[i][0], "x", true), low = points[i][1] - half;
         ctx.beginPath();
@@ -149,16 +151,19 @@ function lines(chart) {
     axes: [{ ...across(chart.x), ...(chart.x.log || !data[0].every(Number.isInteger) ? {} : { incrs: WHOLE }) }, upwards(chart.y.label, chart.y.log)],
     series: [{}, ...chart.series.map((line, index) => ({
       label: line.name, stroke: () => colour(colours[index]), width: 2, dash: DASHES[colours[index] % DASHES.length], spanGaps: true,
-      points: { show: marked, size: 7, fill: () => (isYardstick(chart, line.name) ? theme().ground : colour(colours[index])) } }))],
+      // Doubtful points are drawn apart.
+      points: { show: marked, size: 7, fill: () => (hollow[index] ? theme().ground : colour(colours[index])),
+        filter: marked && line.doubts ? () => data[0].map((_, at) => at).filter((at) => data[index + 1][at] != null && !doubtAt(index, data[0][at])) : undefined } }))],
     cursor: { drag: { x: true, y: false }, points: { size: 7 } },
     hooks: { drawClear: [background], drawAxes: [thresholds], draw: [foreground], setCursor: [(u) => {
       const index = u.cursor.idx, x = data[0][index];
-      const texts = chart.series.map((_, series) => (index == null ? "" : quantity(valueAt(data[0], u.data[series + 1], index), halfAt(series, x), unitOf(chart.y.label))));
+      const text = (line, series) => quantity(valueAt(data[0], u.data[series + 1], index), line.half_widths?.[placeAt(series, x)], unitOf(chart.y.label), doubtAt(series, x));
+      const texts = chart.series.map((line, series) => (index == null ? "" : text(line, series)));
       read(parts, u, index == null ? "" : `${chart.x.label.replace(/, [^,]*$/, "")}: ${quantity(x, null, unitOf(chart.x.label))}`, texts);
     }], setScale: [(u, key) => { if (key === "x") follow(u); }] },
   }, data, parts.plot);
   parts.group.push(u);
-  chart.series.forEach((line, index) => entry(parts, shownName(chart, line.name), (style) => { style.background = colour(colours[index]); },
+  chart.series.forEach((_, index) => entry(parts, chart.look.names[index], (style) => { style.background = colour(colours[index]); },
     (show) => u.setSeries(index + 1, { show })));
   chart.bands.forEach((band, index) => entry(parts, band.name, (style) => { style.background = theme().bands[index % 3]; },
     (show) => { shownBands[index] = show; u.redraw(); }));

@@ -14,15 +14,25 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 let printing = false;
 const theme = () => (dark.matches && !printing ? DARK : LIGHT);
 const colour = (place) => theme().series[place % theme().series.length];
-const isYardstick = (chart, name) => (chart.yardsticks ?? []).includes(name);
-// A name as legends and axes show it.
-const shownName = (chart, name) => (isYardstick(chart, name) ? `${name} (yardstick)` : name);
+// Symbols of doubt about a value of a line or series: one text for each value, or one for all of them.
+const doubtOf = ({ doubts = [] }, index) => (doubts.length === 1 ? doubts[0] : doubts[index]) ?? "";
 
 const number = (value) => (value == null ? "–" : Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 }));
 // What stands after the last comma of an axis' name is its unit.
 const unitOf = (label) => (label.includes(", ") ? label.split(", ").pop() : "");
-// A value, half of its interval, and its unit.
-const quantity = (value, half, unit) => (value == null ? "–" : number(value) + (half == null ? "" : ` ±${number(half)}`) + (unit && ` ${unit}`));
+// A value, half of its interval, its unit, and symbols of doubt.
+const quantity = (value, half, unit, doubt = "") =>
+  (value == null ? "–" : number(value) + (half == null ? "" : ` ±${number(half)}`) + (unit && ` ${unit}`) + (doubt && ` ${doubt}`));
+// The diamond that stands for a doubtful value in place of a dot; of a yardstick its outline, as large as the whole of others.
+const diamond = (ctx, x, y, paint, isHollow) => {
+  const ratio = devicePixelRatio, half = (isHollow ? 4.2 : 5.5) * ratio;
+  ctx.beginPath();
+  [[0, -half], [half, 0], [0, half], [-half, 0]].forEach(([right, down], corner) => ctx[corner ? "lineTo" : "moveTo"](x + right, y + down));
+  ctx.closePath();
+  [ctx.fillStyle, ctx.strokeStyle, ctx.lineWidth] = [isHollow ? theme().ground : paint, paint, 1.5 * ratio];
+  ctx.fill();
+  if (isHollow) ctx.stroke();
+};
 const counted = (count, what) => `${number(count)} ${what}${count === 1 ? "" : "s"}`;
 
 const make = (tag, attributes = {}, ...children) => {

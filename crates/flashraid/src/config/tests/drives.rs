@@ -2,7 +2,7 @@
 
 use super::*;
 use flashraid_model::ssd::{
-    BufferParams, FirmwareParams, FrontParams, PlacementHandles, QueueParams, Shape, SlcParams, SlcRoom, SuperblockSuspension, UpkeepParams,
+    BufferParams, FirmwareParams, FrontParams, PlacementHandles, QueueParams, SlcParams, SlcRoom, SuperblockSuspension, UpkeepParams,
 };
 
 const GEN5: &str = "ssd.preset = \"nvme-gen5\"\narray.level = \"single\"\n";
@@ -13,7 +13,7 @@ fn a_drive_is_scaled_by_its_rows() {
         let scenario = good(&format!("{GEN5}ssd.scale = {scale}\n"));
         let ssd = &scenario.array.ssd;
         let superblock = ssd.superblock.as_ref().unwrap();
-        let shape = Shape::new(&ssd.geometry, superblock);
+        let shape = superblock.shape(&ssd.geometry);
         assert_eq!((shape.dies, shape.superblocks, shape.rows, shape.superpage_units()), (32, 910, rows, 72));
         // What does not grow with the superblocks stays; an erase takes its share of the time.
         assert_eq!((superblock.buffer.units, superblock.collection.debt_units), (2 * 32 * 72, 4 * 32 * 72));
@@ -231,7 +231,7 @@ fn parity_takes_its_share_of_the_spare_area() {
     let of = |text: &str| good(&format!("{GEN5}ssd.scale = 64\n{text}"));
     let (without, with) = (of(""), of("ssd.superblock.rain = true\n"));
     assert_eq!(without.array.ssd.exported_pages(), with.array.ssd.exported_pages(), "what is exported stays");
-    let shape = |scenario: &Scenario| Shape::new(&scenario.array.ssd.geometry, scenario.array.ssd.superblock.as_ref().unwrap());
+    let shape = |scenario: &Scenario| scenario.array.ssd.superblock.as_ref().unwrap().shape(&scenario.array.ssd.geometry);
     assert_eq!((shape(&without).spare_superblocks(), shape(&with).spare_superblocks()), (247, 225));
     let (without, with) = (crate::check::check(&without), crate::check::check(&with));
     let (a, b) = (without.drive.unwrap(), with.drive.unwrap());
@@ -249,7 +249,7 @@ fn parity_takes_its_share_of_the_spare_area() {
 fn what_cannot_be_is_refused_with_the_reason() {
     let bad = [
         ("[ssd.gc]\nstart = \"10%\"\n", "`ssd.gc.start` says how a device with pools of blocks works"),
-        ("[ssd.gc]\nvictim = \"fifo\"\n", "`ssd.gc.victim` says how a device with pools"),
+        ("[ssd.gc]\nvictim = { policy = \"greedy-wear-aware\", threshold = 1.0 }\n", "but must lie between 0 and 1"),
         ("[ssd.gc]\npreemption = \"suspend\"\nsuspend_ns = 7\n", "this one has [ssd.suspension.program]"),
         ("[ssd.gc]\npreemption = \"suspend\"\n[ssd.suspension.erase]\nprogress = \"2h\"\n", "`ssd.suspension.erase.progress` is 7200s"),
         ("[ssd.timing]\ncommand_overhead = \"1us\"\n", "is `ssd.firmware`"),

@@ -4,7 +4,7 @@ use flashraid_model::coordination::Notify;
 use proptest::prelude::*;
 
 use super::*;
-use flashraid_model::ftl::victim::CostBenefit;
+use flashraid_model::space::victim::CostBenefit;
 use flashraid_model::ssd;
 use flashraid_workload::{SourceSpec, catalogue};
 
@@ -194,7 +194,7 @@ fn summaries_can_be_spread_over_all_programs() {
 fn options_of_other_schemes_have_no_effect_and_are_named() {
     let scenario = good("[coordination]\nscheme = \"reactive-inclusive\"\nt_soft = \"start+4\"\nforce_until = \"watermark\"\n");
     let coordination = scenario.array.coordination.expect("there is a controller");
-    assert_eq!((coordination.ggc_aware, coordination.registration()), (0xff, None));
+    assert_eq!((coordination.ggc_aware.0, coordination.registration()), (0xff, None));
     assert_eq!(scenario.warnings, ["coordination.t_soft is set, but this scheme does not use it"]);
     assert!(good("[coordination]\nforce_until = \"watermark\"\n").array.coordination.is_none());
 }

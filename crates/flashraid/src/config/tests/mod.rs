@@ -3,6 +3,7 @@
 mod bad_inputs;
 mod drives;
 mod good_inputs;
+mod mechanisms;
 
 use super::*;
 

@@ -1,0 +1,112 @@
+//! What an array counts until a moment, and between two.
+
+use super::{Array, FailureProgress, HostCounters, HostPortCounters, StripeCounters};
+use crate::TimeNs;
+use crate::cache::CacheCounters;
+use crate::coordination::{self, UncoordinatedCleans};
+use crate::ssd::{DriveCounters, FrontCounters, MechanismCounters, MemberCounters, Ssd};
+use std::collections::BTreeMap;
+
+/// Counters of an array.
+#[derive(Debug, Clone)]
+pub struct Counts {
+    /// Members, in order.
+    pub members: Vec<MemberCounters>,
+    /// What only drives with superblocks count, in order; empty if the members are none.
+    pub drives: Vec<DriveCounters>,
+    /// What stands before the dies of members counts, in order; empty if nothing does.
+    pub fronts: Vec<FrontCounters>,
+    /// Counters of the members' mechanisms, in order.
+    pub mechanisms: Vec<MechanismCounters>,
+    /// Messages between members and controller, by kind; `None` without a controller.
+    pub sent: Option<[u64; coordination::KINDS]>,
+    /// Cleans of members that had asked for collection and were not answered, if members ask before they must.
+    pub uncoordinated_cleans: Option<UncoordinatedCleans>,
+    /// Trims and flushes.
+    pub host: HostCounters,
+    /// What the limits of the controller have cost, if it has any.
+    pub host_port: Option<HostPortCounters>,
+    /// Parity, locks and rebuilding, if the array has any of them.
+    pub stripes: Option<StripeCounters>,
+    /// Counters of the write cache, if there is one.
+    pub cache: Option<CacheCounters>,
+    /// Pages in the write cache; between two moments, those that have been added.
+    pub cached_pages: u64,
+    /// Progress of the members' failures and of their rebuilding, in order of time, those that are to come included; between two
+    /// moments, how far at the later one.
+    pub failures: Vec<FailureProgress>,
+}
+
+impl Counts {
+    /// Those of members alone, `drives` of which are drives with superblocks that have counted nothing else: for tests.
+    #[must_use]
+    pub fn of_members(members: impl IntoIterator<Item = MemberCounters>, drives: usize) -> Self {
+        Self {
+            members: members.into_iter().collect(),
+            drives: vec![DriveCounters::default(); drives],
+            fronts: vec![FrontCounters::default(); drives],
+            mechanisms: Vec::new(),
+            sent: None,
+            uncoordinated_cleans: None,
+            host: HostCounters::default(),
+            host_port: None,
+            stripes: None,
+            cache: None,
+            cached_pages: 0,
+            failures: Vec::new(),
+        }
+    }
+
+    /// The counts since `earlier` was taken of the same array.
+    #[must_use]
+    pub fn since(self, earlier: &Self) -> Self {
+        Self {
+            members: self.members.iter().zip(&earlier.members).map(|(now, then)| now.since(then)).collect(),
+            drives: self.drives.iter().zip(&earlier.drives).map(|(now, then)| now.since(then)).collect(),
+            fronts: self.fronts.iter().zip(&earlier.fronts).map(|(now, then)| now.since(then)).collect(),
+            mechanisms: self.mechanisms.iter().zip(&earlier.mechanisms).map(|(now, then)| now.since(then)).collect(),
+            sent: both(self.sent, earlier.sent, |now, then| std::array::from_fn(|kind| now[kind] - then[kind])),
+            uncoordinated_cleans: both(self.uncoordinated_cleans, earlier.uncoordinated_cleans, |now, then| now.since(&then)),
+            host: self.host.since(&earlier.host),
+            host_port: both(self.host_port, earlier.host_port, |now, then| now.since(&then)),
+            stripes: both(self.stripes, earlier.stripes, |now, then| now.since(&then)),
+            cache: both(self.cache, earlier.cache, |now, then| now.since(&then)),
+            cached_pages: self.cached_pages.saturating_sub(earlier.cached_pages),
+            failures: self.failures,
+        }
+    }
+
+    /// Messages between members and controller, by kind; empty without a controller.
+    #[must_use]
+    pub fn messages(&self) -> BTreeMap<String, u64> {
+        self.sent.map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, Default::default()))
+    }
+}
+
+impl Array {
+    /// Returns the counts until `now`. Work that nothing waits for is counted late, as [`Milestone::Count`](super::Milestone::Count) says.
+    pub fn counters(&self, now: TimeNs) -> Counts {
+        let Self { port, caching, volume, coordination, host, .. } = self;
+        let ssds = &volume.members.ssds;
+        let (members, drives): (Vec<_>, Vec<_>) = ssds.iter().map(|ssd| ssd.counters_at(now)).unzip();
+        let asks_softly = coordination.as_ref().filter(|coordination| coordination.members_ask_softly);
+        Counts {
+            members,
+            drives: drives.into_iter().flatten().collect(),
+            fronts: ssds.iter().filter_map(Ssd::front_counters).copied().collect(),
+            mechanisms: ssds.iter().map(Ssd::mechanism_counters).collect(),
+            sent: coordination.as_ref().map(|coordination| coordination.mailbox.sent()),
+            uncoordinated_cleans: asks_softly.map(|coordination| coordination.controller.uncoordinated_cleans()),
+            host: *host,
+            host_port: port.as_ref().map(|port| port.counters_at(now)),
+            stripes: volume.stripes.as_ref().map(|stripes| stripes.counters),
+            cache: caching.as_ref().map(|caching| caching.cache.counters(now)),
+            cached_pages: caching.as_ref().map_or(0, |caching| caching.cache.cached_pages()),
+            failures: volume.stripes.as_ref().map_or_else(Vec::new, |stripes| stripes.progress()),
+        }
+    }
+}
+
+fn both<T>(now: Option<T>, then: Option<T>, since: impl FnOnce(T, T) -> T) -> Option<T> {
+    Some(since(now?, then?))
+}

@@ -1,0 +1,43 @@
+//! Before the first request: the members are brought to a working state, without time.
+
+use super::volume::Volume;
+use super::{Array, PageRequest};
+use crate::ssd::Ssd;
+
+/// An array before its first request, whose members can be changed without time.
+#[derive(Debug)]
+pub struct Untimed<'a>(&'a mut Volume);
+
+impl Array {
+    /// Gives access to the members before the first request.
+    ///
+    /// # Panics
+    /// Something has been asked of the array.
+    pub fn untimed(&mut self) -> Untimed<'_> {
+        let Self { volume, advanced_before, last_arrival_ns, .. } = self;
+        assert!(
+            (*advanced_before, *last_arrival_ns) == (0, 0) && volume.members.completions.is_empty(),
+            "nothing has been asked of the array"
+        );
+        Untimed(volume)
+    }
+}
+
+impl<'a> Untimed<'a> {
+    /// The members, spares behind them.
+    pub fn members(self) -> &'a mut [Ssd] {
+        &mut self.0.members.ssds
+    }
+
+    /// The members that are to be warmed up: all but fresh spares.
+    pub fn members_to_warm_up(self) -> &'a mut [Ssd] {
+        let count = self.0.members.ssds.len() - self.0.fresh_spares as usize;
+        &mut self.0.members.ssds[..count]
+    }
+
+    /// Overwrites the pages of writes, for a warm-up by the workload's own addresses. Many at a time are faster: the members are written
+    /// one after the other, and die by die.
+    pub fn overwrite(self, requests: &[PageRequest]) {
+        self.0.overwrite_untimed(requests);
+    }
+}

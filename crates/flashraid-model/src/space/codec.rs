@@ -1,0 +1,190 @@
+//! States as bytes and back: the parts of which both mappings make theirs.
+//!
+//! ```text
+//!  the map, packed: as many bits an entry as a place needs │ words of 32 bits │ random streams, a line each
+//! ```
+//!
+//! Only what nothing else follows from is kept. Everything that is read is checked before it is used as an index, so that a forged state is
+//! refused or consistent. Little-endian; the caller adds what identifies the state, and a checksum.
+
+use crate::rng::{self, Stream};
+
+/// Counts of erases and opened blocks lie below it: no device reaches it, and it leaves room to count on.
+pub(super) const COUNT_MAX: u32 = 1 << 31;
+/// Bytes that a random stream takes at most.
+pub(super) const STREAM_BYTES_MAX: usize = 512;
+
+/// Bits of an entry that is a number up to `most`.
+pub(super) fn bits_for(most: u32) -> u32 {
+    (u32::BITS - most.leading_zeros()).max(1)
+}
+
+/// Bytes that `entries` entries of `bits` bits take.
+pub(super) fn packed_bytes(entries: usize, bits: u32) -> usize {
+    // Eight more, so that every entry can be read as part of a whole word.
+    (entries * bits as usize).div_ceil(64) * 8 + 8
+}
+
+/// Packs entries of equally many bits.
+pub(super) struct Packer<'a> {
+    out: &'a mut Vec<u8>,
+    bits: u32,
+    word: u64,
+    filled: u32,
+}
+
+impl<'a> Packer<'a> {
+    /// Begins to append entries of `bits` bits, at most 32, to `out`.
+    pub fn new(out: &'a mut Vec<u8>, bits: u32) -> Self {
+        Self { out, bits, word: 0, filled: 0 }
+    }
+
+    /// Appends an entry.
+    #[inline]
+    pub fn put(&mut self, entry: u32) {
+        debug_assert!(self.bits == 32 || entry >> self.bits == 0, "an entry fits its bits");
+        let entry = u64::from(entry);
+        self.word |= entry << self.filled;
+        self.filled += self.bits;
+        if self.filled >= 64 {
+            self.out.extend_from_slice(&self.word.to_le_bytes());
+            self.filled -= 64;
+            self.word = if self.filled == 0 { 0 } else { entry >> (self.bits - self.filled) };
+        }
+    }
+
+    /// Appends the last bits.
+    pub fn end(self) {
+        if self.filled > 0 {
+            self.out.extend_from_slice(&self.word.to_le_bytes());
+        }
+        self.out.extend_from_slice(&[0; 8]);
+    }
+}
+
+/// Reads what a [`Packer`] has written.
+pub(super) struct Unpacker<'a> {
+    packed: &'a [u8],
+    bits: usize,
+    at_bit: usize,
+}
+
+impl<'a> Unpacker<'a> {
+    /// Begins to read entries of `bits` bits; `packed` has as many bytes as [`packed_bytes`] says.
+    pub fn new(packed: &'a [u8], bits: u32) -> Self {
+        Self { packed, bits: bits as usize, at_bit: 0 }
+    }
+
+    /// Returns the next entry, of which there must be one.
+    #[inline]
+    pub fn entry(&mut self) -> u32 {
+        let at = self.at_bit / 8;
+        let word: [u8; 8] = self.packed[at..at + 8].try_into().expect("eight bytes");
+        let entry = u64::from_le_bytes(word) >> (self.at_bit % 8) & ((1 << self.bits) - 1);
+        self.at_bit += self.bits;
+        entry as u32
+    }
+}
+
+/// Appends words of 32 bits.
+pub(super) fn put_words(out: &mut Vec<u8>, words: impl IntoIterator<Item = u32>) {
+    words.into_iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+}
+
+/// Reads parts of a state from front to back.
+pub(super) struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// Returns the next `length` bytes.
+    pub fn bytes(&mut self, length: usize) -> Result<&'a [u8], String> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or("it is cut off")?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    /// Returns the next word.
+    pub fn word(&mut self) -> Result<u32, String> {
+        let (word, rest) = self.0.split_first_chunk().ok_or("it is cut off")?;
+        self.0 = rest;
+        Ok(u32::from_le_bytes(*word))
+    }
+
+    /// Returns the next word, which must lie below [`COUNT_MAX`].
+    pub fn count(&mut self) -> Result<u32, String> {
+        match self.word()? {
+            count if count > COUNT_MAX => Err(format!("it counts {count} erases or opened blocks")),
+            count => Ok(count),
+        }
+    }
+
+    /// Replaces random streams by what is left, which must be as many.
+    pub fn streams(self, streams: &mut [Stream]) -> Result<(), String> {
+        let mut lines = self.0.split_inclusive(|byte| *byte == b'\n');
+        for stream in streams {
+            *stream = serde_json::from_slice(lines.next().unwrap_or_default()).map_err(|error| format!("a random stream: {error}"))?;
+            // The one state of the generator that it never leaves.
+            let mut probe = stream.clone();
+            if (0..4).all(|_| rng::next_u64(&mut probe) == 0) {
+                return Err("a random stream gives zeros only".to_owned());
+            }
+        }
+        if lines.next().is_some() { Err("there is more than the state".to_owned()) } else { Ok(()) }
+    }
+}
+
+/// Appends random streams, a line each.
+pub(super) fn put_streams(out: &mut Vec<u8>, streams: &[Stream]) {
+    for stream in streams {
+        out.extend_from_slice(serde_json::to_string(stream).expect("numbers").as_bytes());
+        out.push(b'\n');
+    }
+}
+
+/// Computes a checksum of a state, which tells damaged bytes from whole ones.
+///
+/// It works at the speed of memory: four sums of products with different odd factors, mixed at the end.
+pub fn checksum(bytes: &[u8]) -> u64 {
+    const FACTORS: [u64; 4] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
+    let mut sums = FACTORS;
+    let mut add = |chunk: &[u8]| {
+        for ((sum, factor), word) in sums.iter_mut().zip(FACTORS).zip(chunk.chunks_exact(8)) {
+            let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+            *sum = (*sum ^ word).wrapping_mul(factor).rotate_left(29);
+        }
+    };
+    let mut chunks = bytes.chunks_exact(32);
+    chunks.by_ref().for_each(&mut add);
+    let mut rest = [0; 32];
+    rest[..chunks.remainder().len()].copy_from_slice(chunks.remainder());
+    add(&rest);
+    sums.iter().fold(bytes.len() as u64, |all, sum| rng::mix(all ^ sum))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        for bits in [1, 3, 13, 16, 31, 32] {
+            let mask = ((1_u64 << bits) - 1) as u32;
+            let entries: Vec<u32> = (0..200_u32).map(|at| at.wrapping_mul(0x9e37_79b9) & mask).collect();
+            let mut out = Vec::new();
+            let mut packer = Packer::new(&mut out, bits);
+            entries.iter().for_each(|&entry| packer.put(entry));
+            packer.end();
+            assert_eq!(out.len(), packed_bytes(entries.len(), bits));
+            let mut unpacker = Unpacker::new(&out, bits);
+            assert_eq!(entries, (0..200).map(|_| unpacker.entry()).collect::<Vec<_>>(), "{bits} bits");
+        }
+    }
+
+    #[test]
+    fn an_entry_has_the_bits_of_the_greatest_one() {
+        assert_eq!([0, 1, 2, 255, 256, u32::MAX].map(bits_for), [1, 1, 2, 8, 9, 32]);
+    }
+}

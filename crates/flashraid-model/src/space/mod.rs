@@ -1,0 +1,147 @@
+//! The mapping of one SSD: where every page lies, what each block holds, and which one is worth collecting. It knows no time and no requests.
+//!
+//! ```text
+//!  pools/        pages in blocks of dies; pools of free blocks        ┐  one question, one answer each:
+//!  superblocks/  units in superblocks that lie on all dies            ┘  Space
+//!  victim/       which block is collected, for both: one policy a file
+//! ```
+//!
+//! An SSD has one of the two. Both are flat tables of `u32`, both are saved and loaded by the parts of `codec`, and both can be verified as a whole.
+
+mod codec;
+pub mod pools;
+pub mod superblocks;
+mod tables;
+pub mod victim;
+mod wear;
+
+pub use codec::checksum;
+use pools::{Pools, PoolsParams};
+use std::borrow::{Borrow, BorrowMut};
+use superblocks::{Superblocks, SuperblocksParams};
+pub use wear::Wear;
+
+/// One of the two mappings: by value, or by reference where the part that works on it holds it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Space<P = Pools, S = Superblocks> {
+    /// Pages in pools of blocks, die by die.
+    Pools(P),
+    /// Units in superblocks that lie on all dies.
+    Superblocks(S),
+}
+
+/// The parameters of a mapping: everything that its state depends on beside what is written.
+pub type SpaceParams = Space<PoolsParams, SuperblocksParams>;
+
+/// Passes a call on to the mapping.
+macro_rules! either {
+    ($space:expr, $held:ident => $call:expr) => {
+        match $space {
+            Space::Pools($held) => $call,
+            Space::Superblocks($held) => $call,
+        }
+    };
+}
+
+impl Space {
+    /// Makes the mapping of `member` as it is after its fill; `seed` and `member` name the random streams of victim policies.
+    pub fn filled(params: &SpaceParams, seed: u64, member: u32) -> Self {
+        match params {
+            Space::Pools(params) => Self::Pools(Pools::filled(params, seed, member)),
+            Space::Superblocks(params) => Self::Superblocks(Superblocks::filled(params, seed, member)),
+        }
+    }
+}
+
+impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Space<P, S> {
+    /// Returns a copy of the mapping.
+    pub fn to_owned(&self) -> Space {
+        match self {
+            Self::Pools(pools) => Space::Pools(pools.borrow().clone()),
+            Self::Superblocks(superblocks) => Space::Superblocks(superblocks.borrow().clone()),
+        }
+    }
+
+    /// Returns the pools; `None` if the mapping has superblocks.
+    pub fn pools(self) -> Option<P> {
+        match self {
+            Self::Pools(pools) => Some(pools),
+            Self::Superblocks(_) => None,
+        }
+    }
+
+    /// Returns the superblocks; `None` if the mapping has pools.
+    pub fn superblocks(self) -> Option<S> {
+        match self {
+            Self::Pools(_) => None,
+            Self::Superblocks(superblocks) => Some(superblocks),
+        }
+    }
+
+    /// Returns the state as bytes for [`Space::load`]; nothing may be on its way.
+    pub fn save(&self) -> Vec<u8> {
+        either!(self, held => held.borrow().save())
+    }
+
+    /// Returns the most bytes that [`Space::save`] makes.
+    pub fn state_bytes_max(&self) -> u64 {
+        either!(self, held => held.borrow().state_bytes_max())
+    }
+
+    /// Returns the bytes that the tables keep resident.
+    pub fn resident_bytes(&self) -> u64 {
+        either!(self, held => held.borrow().resident_bytes())
+    }
+
+    /// Returns the erases of every block or superblock, warm-up included.
+    pub fn erase_counts(&self) -> Vec<u32> {
+        either!(self, held => held.borrow().erase_counts().collect())
+    }
+
+    /// Returns the wear over all blocks or superblocks, warm-up included.
+    pub fn wear(&self) -> Wear {
+        either!(self, held => Wear::of_counts(held.borrow().erase_counts()))
+    }
+
+    /// Verifies the whole state.
+    ///
+    /// # Errors
+    /// A sentence that names the first invariant that does not hold.
+    pub fn verify(&self) -> Result<(), String> {
+        either!(self, held => held.borrow().verify())
+    }
+}
+
+impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Space<P, S> {
+    /// Replaces the state by one that [`Space::save`] made for the same parameters.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes; the state is then not to be used.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
+        either!(self, held => held.borrow_mut().load(bytes))
+    }
+
+    /// Replaces the state by the one after the fill; the parameters, seed and member are those that it was made with.
+    ///
+    /// # Panics
+    /// The parameters are of another kind.
+    pub fn refill(&mut self, params: &SpaceParams, seed: u64, member: u32) {
+        match (self, Space::filled(params, seed, member)) {
+            (Self::Pools(pools), Space::Pools(filled)) => *pools.borrow_mut() = filled,
+            (Self::Superblocks(superblocks), Space::Superblocks(filled)) => *superblocks.borrow_mut() = filled,
+            _ => panic!("a mapping stays of its kind"),
+        }
+    }
+
+    /// Replaces the state by a copy of one with the same parameters.
+    ///
+    /// # Panics
+    /// The other one is of another kind.
+    pub fn copy_from<P2: Borrow<Pools>, S2: Borrow<Superblocks>>(&mut self, other: &Space<P2, S2>) {
+        match (self, other) {
+            (Self::Pools(pools), Space::Pools(other)) => pools.borrow_mut().clone_from(other.borrow()),
+            (Self::Superblocks(superblocks), Space::Superblocks(other)) => superblocks.borrow_mut().clone_from(other.borrow()),
+            _ => panic!("members that begin alike are alike"),
+        }
+    }
+}

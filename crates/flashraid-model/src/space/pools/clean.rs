@@ -1,0 +1,180 @@
+//! Cleaning: which pool needs it, and the moves and the erase of one victim (rules 12 to 14).
+
+use super::{DieState, FREE_SCORE, OPEN_SCORE, OpenBlock, PoolState, Pools};
+use crate::ids::{BlockId, DieId};
+use crate::space::tables::prefetch;
+
+/// Entries of `rmap` in 64 bytes.
+const PAGES_PER_CACHE_LINE: usize = 16;
+
+/// What the clean of one victim consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CleanWork {
+    /// Valid pages moved.
+    pub pages_moved: u32,
+    /// Blocks that the moves filled.
+    pub blocks_sealed: u32,
+    /// With [`super::Procedure::ReferenceNoCopyBack`], whether pages moved to the block that is open at the begin, and those moved to the next
+    /// one, cross planes.
+    pub crosses: [bool; 2],
+    /// Pages moved that do.
+    pub pages_crossing: u32,
+    /// Free blocks of the pool when it began.
+    pub free_blocks_before: u32,
+    /// Free blocks of the pool just before the erase.
+    pub free_blocks_min: u32,
+}
+
+impl Pools {
+    /// Whether a check of `die` finds a pool that needs a clean.
+    #[inline]
+    pub fn needs_clean(&self, die: DieId) -> bool {
+        self.dies[die.index()].need != 0
+    }
+
+    /// Brings near what the next clean of `die` will read first, if its victim can be foreseen; a hint.
+    pub fn prefetch_clean(&self, die: DieId) {
+        let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
+        let at_or_after = need & (u64::MAX << from);
+        let pool = if at_or_after != 0 { at_or_after } else { need }.trailing_zeros();
+        if let Some(BlockId(victim)) = self.foreseen_victim(die, pool) {
+            let victim = victim as usize;
+            prefetch(&self.meta, victim * (self.words + 1));
+            for page in (0..self.data_pages as usize).step_by(PAGES_PER_CACHE_LINE) {
+                prefetch(&self.rmap, (victim << self.page_shift) + page);
+            }
+        }
+    }
+
+    /// The next pool of `die` to clean and its victim: the first in rotation that needs a clean and has a useful victim.
+    /// Pools whose bit is set in `busy_planes` are left out.
+    pub fn next_clean(&mut self, die: DieId, busy_planes: u64) -> Option<(u32, BlockId)> {
+        let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
+        let mut candidates = need & !busy_planes;
+        while candidates != 0 {
+            let at_or_after = candidates & (u64::MAX << from);
+            let pool = if at_or_after != 0 { at_or_after } else { candidates }.trailing_zeros();
+            if let Some(victim) = self.pick_victim(die, pool) {
+                self.dies[die.index()].next_pool_to_clean = if pool + 1 == self.pools_per_die { 0 } else { pool + 1 };
+                return Some((pool, victim));
+            }
+            self.collected(die, pool);
+            candidates &= !(1 << pool);
+        }
+        None
+    }
+
+    /// The pools of `die` that have more free blocks than at the start threshold, as bits.
+    pub(crate) fn pools_above_start(&self, die: DieId) -> u64 {
+        let above = |pool: &u32| self.free_blocks_of_pool(die, *pool) > self.start_free_blocks;
+        (0..self.pools_per_die).filter(above).fold(0, |pools, pool| pools | 1 << pool)
+    }
+
+    /// The least, over the pools of `die`, of the pages that host writes can still program before the pool comes down to its start
+    /// threshold; below 0 if it is there.
+    pub(crate) fn pages_above_start(&self, die: DieId) -> i64 {
+        let first = die.0 * self.pools_per_die;
+        let pools = &self.pools[first as usize..(first + self.pools_per_die) as usize];
+        let pages = |pool: &PoolState| {
+            let blocks = i64::from(pool.free_blocks) - i64::from(self.start_free_blocks) - 1;
+            i64::from(self.data_pages - pool.open.next_page) + blocks * i64::from(self.data_pages)
+        };
+        pools.iter().map(pages).min().unwrap_or(0)
+    }
+
+    /// A collection that has found no useful victim ends unless the pool is at its start threshold.
+    fn collected(&mut self, die: DieId, pool: u32) {
+        if self.pools[(die.0 * self.pools_per_die + pool) as usize].free_blocks > self.start_free_blocks {
+            self.dies[die.index()].need &= !(1 << pool);
+        }
+    }
+
+    /// Pages that moves can still program before they seal a block; 0 if the next one opens a block first.
+    #[inline]
+    pub fn room_for_moves(&self, die: DieId, pool: u32) -> u32 {
+        let pool = &self.pools[(die.0 * self.pools_per_die + pool) as usize];
+        let open = if self.separate_open_block { pool.gc_open } else { Some(pool.open) };
+        open.map_or(0, |o| self.data_pages - o.next_page)
+    }
+
+    /// Moves the valid pages of `victim` and erases it.
+    pub fn clean(&mut self, die: DieId, pool: u32, victim: BlockId) -> CleanWork {
+        let stride = self.words + 1;
+        let base = victim.index() * stride;
+        let first_page = victim.0 << self.page_shift;
+        let mut moving = std::mem::take(&mut self.moving);
+        let mut count = 0;
+        for word in 0..self.words {
+            let mut bits = self.meta[base + word];
+            while bits != 0 {
+                let lpn = self.rmap[first_page as usize + word * 64 + bits.trailing_zeros() as usize];
+                bits &= bits - 1;
+                prefetch(&self.map, lpn as usize);
+                moving[count] = lpn;
+                count += 1;
+            }
+        }
+
+        let index = (die.0 * self.pools_per_die + pool) as usize;
+        let mut blocks_sealed = 0;
+        let (mut crosses, mut pages_crossing) = ([false; 2], 0);
+        let free_blocks_before = self.pools[index].free_blocks;
+        let closed = OpenBlock { block: 0, next_page: self.data_pages, sequence: 0 };
+        let pool_state = &self.pools[index];
+        let mut open = if self.separate_open_block { pool_state.gc_open.unwrap_or(closed) } else { pool_state.open };
+        let mut moved = 0;
+        while moved < count {
+            if open.next_page == self.data_pages {
+                open = self.open_block(die, index);
+            }
+            let chunk = (count - moved).min((self.data_pages - open.next_page) as usize);
+            if self.crosses_planes(victim.0, open.block) {
+                crosses[usize::from(blocks_sealed > 0)] = true;
+                pages_crossing += chunk as u32;
+            }
+            let first = (open.block << self.page_shift) | open.next_page;
+            let target = &mut self.rmap[first as usize..first as usize + chunk];
+            target.copy_from_slice(&moving[moved..moved + chunk]);
+            for (physical, &lpn) in (first..).zip(&moving[moved..moved + chunk]) {
+                self.map[lpn as usize] = physical;
+            }
+            moved += chunk;
+            open.next_page += chunk as u32;
+            if open.next_page == self.data_pages {
+                self.score[open.block as usize] -= OPEN_SCORE;
+                blocks_sealed += 1;
+            }
+        }
+        if !self.separate_open_block {
+            self.pools[index].open = open;
+        } else if moved > 0 {
+            self.pools[index].gc_open = Some(open);
+        }
+        self.moving = moving;
+
+        assert_eq!(self.score[victim.index()], count as i16, "a sealed block's score is its number of valid pages");
+        let free_blocks_min = self.pools[index].free_blocks;
+        self.erase(die, pool, victim);
+        CleanWork { pages_moved: count as u32, blocks_sealed, crosses, pages_crossing, free_blocks_before, free_blocks_min }
+    }
+
+    /// Erases a block without valid pages.
+    pub(crate) fn erase(&mut self, die: DieId, pool: u32, block: BlockId) {
+        assert!(self.score[block.index()] < OPEN_SCORE, "only a sealed block is erased");
+        let base = block.index() * (self.words + 1);
+        self.meta[base..base + self.words].fill(0);
+        self.meta[base + self.words] = ((self.meta[base + self.words] >> 32) + 1) << 32;
+        self.score[block.index()] = FREE_SCORE;
+        let pool_state = &mut self.pools[(die.0 * self.pools_per_die + pool) as usize];
+        pool_state.free_blocks += 1;
+        assert!(pool_state.free_blocks <= self.blocks_per_pool, "a block is free once");
+        if pool_state.free_blocks >= self.stop_free_blocks {
+            self.dies[die.index()].need &= !(1 << pool);
+            if let Some(go) = self.goes.get_mut((die.0 * self.pools_per_die + pool) as usize) {
+                go.clear();
+            }
+        }
+        let index = (die.0 * self.pools_per_die + pool) as usize;
+        self.rooms[index] = self.room_of(index);
+    }
+}

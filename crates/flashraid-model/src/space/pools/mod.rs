@@ -1,0 +1,365 @@
+//! The mapping of an SSD whose dies have pools of blocks: page-mapped, out of place, log-structured. It knows no time.
+//!
+//! ```text
+//!  lpn ──map──▶ physical page ──rmap──▶ lpn
+//!                          │
+//!        block = page >> page_shift          pool = plane, or all planes of a die
+//!          meta: bits of valid pages,        free blocks, one open block (two with a
+//!                sequence number, erases     separate one for collection), rotation
+//! ```
+//!
+//! An *lpn* is a logical page number that counts the exported pages die by die, so that work on one die stays in one stretch of memory.
+//! All ids are `u32`; tables are flat. A physical page costs 4 bytes in `rmap`, an exported one 4 in `map`, a block 18 to 26.
+
+mod allocate;
+mod clean;
+mod go;
+mod invariants;
+mod moves;
+mod params;
+mod state;
+mod victims;
+mod warm_up;
+
+use crate::flash::Geometry;
+use crate::ids::{DieId, Lpn};
+use crate::rng::Stream;
+use crate::space::tables::{prefetch, zeroed_table};
+use crate::space::victim::VictimPolicy;
+pub use clean::CleanWork;
+use go::Go;
+pub(crate) use moves::Moved;
+pub use params::{PlaneChoice, Pool, PoolsParams, Procedure};
+
+/// Score of a free block; sealed blocks score their valid pages, the rest lies above [`OPEN_SCORE`].
+const FREE_SCORE: i16 = i16::MAX;
+/// Added to the score of a block while it is open, so that no victim search finds it.
+const OPEN_SCORE: i16 = 0x4000;
+/// The map entry of a page that holds no data.
+const UNMAPPED: u32 = u32::MAX;
+/// Pages per block that the scores leave room for.
+pub const MAX_PAGES_PER_BLOCK: u32 = 0x2000;
+/// Pools per die that the need mask leaves room for.
+pub const MAX_POOLS_PER_DIE: u32 = 64;
+
+/// A block that takes programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OpenBlock {
+    /// Block number in the device.
+    pub block: u32,
+    /// Next page to program; equal to the data pages per block when the block is sealed and the next program opens another.
+    pub next_page: u32,
+    /// Sequence number, from the die's count.
+    pub sequence: u32,
+}
+
+/// What shares free blocks, open blocks and watermarks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PoolState {
+    /// Free blocks, the open ones not counted.
+    pub free_blocks: u32,
+    /// Where the search for the next free block begins, as a block of the pool or, where free blocks are searched plane by plane, as
+    /// a position of that rotation.
+    pub next_alloc: u32,
+    /// Takes host writes, and moved pages unless they have a block of their own.
+    pub open: OpenBlock,
+    /// Takes moved pages only; opened at the first move.
+    pub gc_open: Option<OpenBlock>,
+}
+
+/// What the choice of a pool for a host write looks at; kept beside [`PoolState`] so that the pools of a die share a cache line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PoolRoom {
+    /// Free blocks × pages per block + unprogrammed pages of the open block, summary pages counted.
+    pub free_pages: u32,
+    /// Sequence number of the open block.
+    pub sequence: u32,
+}
+
+/// What is kept once per die.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DieState {
+    /// Bit per pool: at or below `start` free blocks, or in collection and still below `stop`.
+    pub need: u64,
+    /// Valid pages; differs from the exported pages per die only under dynamic allocation.
+    pub valid_pages: u32,
+    /// Pool at which the next search for a victim begins.
+    pub next_pool_to_clean: u32,
+    /// Pool at which the next search for room begins.
+    pub next_pool_to_write: u32,
+    /// Sequence number of the block opened last.
+    pub sequence: u32,
+}
+
+const _: () = assert!(size_of::<PoolRoom>() == 8, "the rooms of a die share a cache line");
+const _: () = assert!(size_of::<PoolState>() <= 40 && size_of::<DieState>() <= 24, "every write looks at both");
+
+/// The mapping of one SSD with pools of blocks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pools {
+    pub(crate) geometry: Geometry,
+    pub(crate) pools_per_die: u32,
+    pub(crate) blocks_per_pool: u32,
+    /// Pages of a block that hold data.
+    pub(crate) data_pages: u32,
+    /// Physical page = block << page_shift | page; leaves gaps when the pages per block are no power of two.
+    pub(crate) page_shift: u32,
+    /// 64-bit words of valid bits per block.
+    pub(crate) words: usize,
+    pub(crate) plane_choice: PlaneChoice,
+    pub(crate) victim: VictimPolicy,
+    procedure: Procedure,
+    pub(crate) separate_open_block: bool,
+    pub(crate) start_free_blocks: u32,
+    pub(crate) stop_free_blocks: u32,
+    pub(crate) exported_per_die: u32,
+    /// Whether the fill seals the block it reaches last (rule 23).
+    pub(crate) fill_seals_last_block: bool,
+    /// Writes may move a page to another die.
+    pub(crate) dynamic: bool,
+
+    /// Lpn to physical page.
+    map: Vec<u32>,
+    /// Physical page to lpn; meaningful only where the valid bit is set.
+    rmap: Vec<u32>,
+    /// Per block `words` words of valid bits, then `sequence | erases << 32`. Pages of an open block that are not programmed yet
+    /// count as valid, which saves a write per program and is true again once it is sealed.
+    meta: Vec<u64>,
+    /// Per block: valid pages when sealed, [`OPEN_SCORE`] more while open, [`FREE_SCORE`] when free.
+    score: Vec<i16>,
+    pub(crate) pools: Vec<PoolState>,
+    pub(crate) rooms: Vec<PoolRoom>,
+    pub(crate) dies: Vec<DieState>,
+    /// Streams of the victim policies that draw; empty for the others.
+    streams: Vec<Stream>,
+    /// Lpns that a clean moves.
+    moving: Vec<u32>,
+    /// Of the reference's procedure, by pool; none is under way between two host operations of a device without preemption, and
+    /// none is kept with a state.
+    goes: Vec<Go>,
+}
+
+impl Pools {
+    /// An SSD in the state that follows filling (rules 23): every exported page valid, in order of address.
+    ///
+    /// `member` and `seed` name the random streams of the victim policies that draw.
+    pub fn filled(params: &PoolsParams, seed: u64, member: u32) -> Self {
+        let g = params.geometry;
+        let (pools_per_die, blocks_per_pool) = match params.pool {
+            Pool::Plane => (g.planes, g.blocks_per_plane),
+            Pool::Die => (1, g.blocks_per_die()),
+        };
+        let data_pages = g.data_pages_per_block();
+        let page_shift = g.pages_per_block.next_power_of_two().trailing_zeros();
+        let words = (g.pages_per_block as usize).div_ceil(64);
+        let blocks = (g.dies * g.blocks_per_die()) as usize;
+        let exported = g.exported_pages_per_die();
+        let mut ftl = Self {
+            geometry: g,
+            pools_per_die,
+            blocks_per_pool,
+            data_pages,
+            page_shift,
+            words,
+            plane_choice: params.plane_choice,
+            victim: params.victim,
+            procedure: params.procedure,
+            separate_open_block: params.separate_open_block,
+            start_free_blocks: params.start_free_blocks,
+            stop_free_blocks: params.stop_free_blocks,
+            exported_per_die: exported,
+            fill_seals_last_block: params.fill_seals_last_block,
+            dynamic: params.dynamic,
+            map: zeroed_table((g.dies * exported) as usize),
+            rmap: zeroed_table(blocks << page_shift),
+            meta: zeroed_table(blocks * (words + 1)),
+            score: vec![FREE_SCORE; blocks],
+            pools: Vec::with_capacity((g.dies * pools_per_die) as usize),
+            rooms: Vec::with_capacity((g.dies * pools_per_die) as usize),
+            dies: Vec::with_capacity(g.dies as usize),
+            streams: if params.victim.draws() {
+                (0..g.dies).map(|e| crate::rng::stream(seed, "victim", u64::from(member) << 32 | u64::from(e))).collect()
+            } else {
+                Vec::new()
+            },
+            moving: vec![0; data_pages as usize],
+            goes: match params.procedure {
+                Procedure::AsSet => Vec::new(),
+                Procedure::ReferenceNoCopyBack => vec![Go::new(); (g.dies * pools_per_die) as usize],
+            },
+        };
+        for die in (0..g.dies).map(DieId) {
+            ftl.fill_die(die);
+        }
+        ftl
+    }
+
+    fn fill_die(&mut self, die: DieId) {
+        let filled_blocks = self.exported_per_die / self.data_pages;
+        let first_lpn = die.0 * self.exported_per_die;
+        for k in 0..filled_blocks {
+            let block = self.block_id(die, k % self.pools_per_die, k / self.pools_per_die);
+            self.set_all_valid(block);
+            self.set_sequence(block, k + 1);
+            let sealed = k + 1 < filled_blocks || self.fill_seals_last_block;
+            self.score[block as usize] = self.data_pages as i16 + if sealed { 0 } else { OPEN_SCORE };
+            for page in 0..self.data_pages {
+                let lpn = first_lpn + k * self.data_pages + page;
+                let physical = (block << self.page_shift) | page;
+                self.map[lpn as usize] = physical;
+                self.rmap[physical as usize] = lpn;
+            }
+        }
+        self.dies.push(DieState {
+            need: 0,
+            valid_pages: self.exported_per_die,
+            next_pool_to_clean: 0,
+            next_pool_to_write: 0,
+            sequence: filled_blocks,
+        });
+        let filled_per_pool = filled_blocks / self.pools_per_die;
+        for pool in 0..self.pools_per_die {
+            let block = self.block_id(die, pool, filled_per_pool);
+            self.pools.push(PoolState {
+                free_blocks: self.blocks_per_pool - filled_per_pool,
+                next_alloc: if self.follows_reference() { 0 } else { filled_per_pool },
+                open: OpenBlock { block, next_page: self.data_pages, sequence: 0 },
+                gc_open: None,
+            });
+            let index = self.pools.len() - 1;
+            let open = self.open_block(die, index);
+            self.pools[index].open = open;
+            self.rooms.push(self.room_of(index));
+        }
+    }
+
+    /// What [`PoolRoom`] must hold for a pool.
+    fn room_of(&self, pool: usize) -> PoolRoom {
+        let PoolState { free_blocks, open, .. } = self.pools[pool];
+        let pages_per_block = self.geometry.pages_per_block;
+        PoolRoom { free_pages: (free_blocks + 1) * pages_per_block - open.next_page, sequence: open.sequence }
+    }
+
+    fn block_id(&self, die: DieId, pool: u32, block_of_pool: u32) -> u32 {
+        (die.0 * self.pools_per_die + pool) * self.blocks_per_pool + block_of_pool
+    }
+
+    /// The block that the fill left unsealed, if it does so.
+    fn unsealed_by_fill(&self, die: DieId) -> Option<u32> {
+        let last = self.exported_per_die / self.data_pages - 1;
+        (!self.fill_seals_last_block).then(|| self.block_id(die, last % self.pools_per_die, last / self.pools_per_die))
+    }
+
+    fn set_all_valid(&mut self, block: u32) {
+        let base = block as usize * (self.words + 1);
+        let mut left = self.data_pages;
+        for word in 0..self.words {
+            let bits = left.min(64);
+            self.meta[base + word] = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+            left -= bits;
+        }
+    }
+
+    fn sequence(&self, block: u32) -> u32 {
+        self.meta[block as usize * (self.words + 1) + self.words] as u32
+    }
+
+    fn set_sequence(&mut self, block: u32, sequence: u32) {
+        let word = &mut self.meta[block as usize * (self.words + 1) + self.words];
+        *word = (*word & !u64::from(u32::MAX)) | u64::from(sequence);
+    }
+
+    fn erases(&self, block: u32) -> u32 {
+        (self.meta[block as usize * (self.words + 1) + self.words] >> 32) as u32
+    }
+
+    /// The lpn of page `page` of die `die`.
+    #[inline]
+    pub fn lpn(&self, die: DieId, page: u32) -> Lpn {
+        Lpn(die.0 * self.exported_per_die + page)
+    }
+
+    /// Whether the page holds data: it does from the fill on, until it is trimmed.
+    #[inline]
+    pub fn is_mapped(&self, lpn: Lpn) -> bool {
+        self.map[lpn.index()] != UNMAPPED
+    }
+
+    /// The die that holds a mapped page now.
+    #[inline]
+    pub fn die_of(&self, lpn: Lpn) -> DieId {
+        DieId((self.map[lpn.index()] >> self.page_shift) / (self.blocks_per_pool * self.pools_per_die))
+    }
+
+    /// Whether a page is mapped and lies on `die`.
+    #[inline]
+    pub fn holds(&self, die: DieId, lpn: Lpn) -> bool {
+        self.is_mapped(lpn) && (!self.dynamic || self.die_of(lpn) == die)
+    }
+
+    /// The pool of its die that holds a mapped page now.
+    #[inline]
+    pub fn pool_of(&self, lpn: Lpn) -> u32 {
+        (self.map[lpn.index()] >> self.page_shift) / self.blocks_per_pool % self.pools_per_die
+    }
+
+    /// Brings the map entry of `lpn` near; a hint.
+    #[inline]
+    pub fn prefetch_map(&self, lpn: Lpn) {
+        prefetch(&self.map, lpn.index());
+    }
+
+    /// Brings what overwriting `lpn` touches near, given that its map entry is; a hint.
+    #[inline]
+    pub fn prefetch_block(&self, lpn: Lpn) {
+        let block = (self.map[lpn.index()] >> self.page_shift) as usize;
+        prefetch(&self.meta, block * (self.words + 1));
+        prefetch(&self.score, block);
+    }
+
+    /// Valid pages of the die.
+    pub fn valid_pages(&self, die: DieId) -> u32 {
+        self.dies[die.index()].valid_pages
+    }
+
+    /// Valid pages up to which a die accepts writes under dynamic allocation (rule 8).
+    pub fn valid_pages_max_per_die(&self) -> u32 {
+        self.pools_per_die * (self.blocks_per_pool - 2 - self.start_free_blocks) * self.data_pages
+    }
+
+    /// Free blocks of one pool of the die.
+    #[inline]
+    pub fn free_blocks_of_pool(&self, die: DieId, pool: u32) -> u32 {
+        self.pools[(die.0 * self.pools_per_die + pool) as usize].free_blocks
+    }
+
+    /// Free blocks of the die's fullest pool and of all its pools together.
+    pub fn free_blocks(&self, die: DieId) -> (u32, u32) {
+        let pools = &self.pools[(die.0 * self.pools_per_die) as usize..((die.0 + 1) * self.pools_per_die) as usize];
+        (pools.iter().map(|p| p.free_blocks).min().unwrap_or(0), pools.iter().map(|p| p.free_blocks).sum())
+    }
+
+    /// Returns the erases of every block: by die, pool, block of the pool.
+    pub fn erase_counts(&self) -> impl Iterator<Item = u32> + Clone {
+        (0..self.score.len() as u32).map(|b| self.erases(b))
+    }
+
+    /// Where `lpn` lies: die, pool of the die, block of the pool, page.
+    pub fn location(&self, lpn: Lpn) -> (u32, u32, u32, u32) {
+        let physical = self.map[lpn.index()];
+        let block = physical >> self.page_shift;
+        let pool = block / self.blocks_per_pool;
+        (pool / self.pools_per_die, pool % self.pools_per_die, block % self.blocks_per_pool, physical & ((1 << self.page_shift) - 1))
+    }
+
+    /// Dies of the device.
+    pub fn dies(&self) -> u32 {
+        self.geometry.dies
+    }
+
+    /// Bytes that the state keeps resident.
+    pub fn resident_bytes(&self) -> u64 {
+        let bytes = self.map.len() * 4 + self.rmap.len() * 4 + self.meta.len() * 8 + self.score.len() * 2;
+        (bytes + self.pools.len() * size_of::<PoolState>() + self.dies.len() * size_of::<DieState>()) as u64
+    }
+}

@@ -1,0 +1,59 @@
+//! The whole-state check: everything that must hold between two operations.
+
+use super::{BUFFERED, State, Stream, Superblocks};
+
+impl Superblocks {
+    /// Verifies the whole state; used by tests and `--check`.
+    ///
+    /// # Errors
+    /// A sentence that names the first invariant that does not hold.
+    pub fn verify(&self) -> Result<(), String> {
+        let per_block = self.shape.superblock_units();
+        let mut counted = vec![0; self.superblocks.len()];
+        for (unit, &place) in self.map.iter().enumerate() {
+            if place & BUFFERED != 0 {
+                continue;
+            }
+            if !self.is_valid(place) || self.unit_at(place) as usize != unit {
+                return Err(format!("unit {unit} is mapped to place {place}, which does not hold it"));
+            }
+            if self.shape.is_parity(place) {
+                return Err(format!("unit {unit} lies where parity is"));
+            }
+            if self.stays_empty(place) {
+                return Err(format!("unit {unit} lies beyond the first bit of a cell that holds one"));
+            }
+            counted[(place / per_block) as usize] += 1;
+        }
+        let valid: u32 = self.valid.iter().map(|word| word.count_ones()).sum();
+        if valid != counted.iter().sum::<u32>() {
+            return Err("a place is valid that nothing is mapped to".to_owned());
+        }
+        for (block, (superblock, counted)) in self.superblocks.iter().zip(counted).enumerate() {
+            if superblock.valid != counted {
+                return Err(format!("superblock {block} counts {} valid units, but holds {counted}", superblock.valid));
+            }
+            let is_open_for = |stream: Stream| self.open[self.number_of(stream)].iter().any(|open| open.block as usize == block);
+            let handles = 0..self.shape.placement.handles as u8;
+            let collections = 0..self.shape.placement.collections() as u8;
+            let slc = self.shape.slc.map(|_| Stream::Slc);
+            let of = handles.map(Stream::Host).chain(collections.map(Stream::Collection)).chain(slc).find(|&stream| is_open_for(stream));
+            if self.shape.placement.is_persistent && of.is_some_and(|stream| stream.handle() != superblock.handle) {
+                return Err(format!("superblock {block} is open for another placement handle than its own"));
+            }
+            if (superblock.state == State::Free) != (superblock.sequence == 0) || superblock.sequence > self.sequence {
+                return Err(format!("superblock {block} carries a number that was never given"));
+            }
+            if superblock.state == State::Free && (superblock.valid > 0 || superblock.is_slc) {
+                return Err(format!("superblock {block} is free and holds {} units", superblock.valid));
+            }
+            if superblock.state == State::Open && of.is_some_and(|stream| (stream == Stream::Slc) != superblock.is_slc) {
+                return Err(format!("superblock {block} is open for other bits per cell than its own"));
+            }
+        }
+        if self.slc_in_use != self.superblocks.iter().map(|superblock| u32::from(superblock.is_slc)).sum::<u32>() {
+            return Err("superblocks with one bit per cell are counted wrongly".to_owned());
+        }
+        Ok(())
+    }
+}

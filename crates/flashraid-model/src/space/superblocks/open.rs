@@ -1,0 +1,70 @@
+//! Where a write goes: streams, their open superblocks, and the next superpage of a die.
+
+use super::{Open, Shape, State, Stream, Superblocks};
+
+impl Superblocks {
+    /// The number of a stream in `open`.
+    pub(crate) fn number_of(&self, stream: Stream) -> usize {
+        match stream {
+            Stream::Host(handle) => usize::from(handle),
+            Stream::Collection(handle) => self.shape.placement.handles as usize + usize::from(handle),
+            Stream::Slc => self.shape.placement.streams() as usize,
+        }
+    }
+
+    /// Units that a superpage of the stream takes.
+    pub(crate) fn superpage_units(&self, stream: Stream) -> u32 {
+        if stream == Stream::Slc { self.shape.slc_superpage_units() } else { self.shape.superpage_units() }
+    }
+
+    /// The stream of the host's next superpage with that handle, `promised` superpages with one bit per cell having no place yet (rule 222).
+    pub(crate) fn stream_of_host(&self, handle: u8, promised: u32) -> Stream {
+        let Some(room) = self.shape.slc else { return Stream::Host(handle) };
+        let left: u32 = self.open[self.number_of(Stream::Slc)].iter().map(|open| open.superpages_left).sum();
+        let more = room.superblocks_max(self.free(), self.slc_in_use, self.target_free_superblocks).saturating_sub(self.slc_in_use);
+        let has_room = u64::from(promised) < u64::from(left) + u64::from(more) * u64::from(self.shape.data_superpages());
+        if has_room { Stream::Slc } else { Stream::Host(handle) }
+    }
+
+    /// Whether a superpage of the stream may go to that die.
+    pub(crate) fn has_room(&self, stream: Stream, die: u32) -> bool {
+        let open = &self.open[self.number_of(stream)];
+        let rows = self.shape.rows;
+        let has_row = |&block: &u32| self.shape.data_row(block, die, 0) < rows;
+        (open.len() < 2 && self.free.front().is_some_and(has_row)) || open.iter().any(|open| open.next_row[die as usize] < rows)
+    }
+
+    /// Rows that the die has left in the superblocks that are open for the stream.
+    pub(crate) fn rows_left(&self, stream: Stream, die: u32) -> u32 {
+        self.open[self.number_of(stream)].iter().map(|open| self.shape.data_rows(open.block, die, open.next_row[die as usize])).sum()
+    }
+
+    /// The place of a superpage of the stream on that die, which has room.
+    pub(crate) fn take_place(&mut self, stream: Stream, die: u32) -> u32 {
+        let Shape { dies, rows, .. } = self.shape;
+        let handle = if self.shape.placement.is_persistent { stream.handle() } else { 0 };
+        let number = self.number_of(stream);
+        let list = &mut self.open[number];
+        let at = list.iter().position(|open| open.next_row[die as usize] < rows).unwrap_or_else(|| {
+            let block = self.free.pop_front().expect("the die has room");
+            let superblock = &mut self.superblocks[block as usize];
+            assert!(superblock.state == State::Free && superblock.valid == 0, "what is opened was erased");
+            self.sequence += 1;
+            (superblock.state, superblock.handle, superblock.is_slc) = (State::Open, handle, stream == Stream::Slc);
+            superblock.sequence = self.sequence;
+            self.slc_in_use += u32::from(superblock.is_slc);
+            list.push(Open::new(&self.shape, block));
+            list.len() - 1
+        });
+        let open = &mut list[at];
+        let row = open.next_row[die as usize];
+        assert!(row < rows && open.superpages_left > 0, "the die has a row left");
+        open.next_row[die as usize] = self.shape.data_row(open.block, die, row + 1);
+        open.superpages_left -= 1;
+        let first = ((open.block * rows + row) * dies + die) * self.shape.superpage_units();
+        if open.superpages_left == 0 {
+            list.remove(at);
+        }
+        first
+    }
+}

@@ -1,0 +1,286 @@
+//! The state of superblocks as bytes and back, so that a warm-up is paid for once.
+//!
+//! The map is packed, beside a few numbers per superblock; reads are counted from the start of the run. [`Superblocks::load`] takes any bytes; what it
+//! accepts is consistent.
+//!
+//! ```text
+//!  map: a place per unit, packed │ superblocks opened │ erases and number per superblock │ free: how many, which │
+//!  by stream: how many open, then block and rows by die │ if what is moved stays with its placement handle: a handle per superblock │
+//!  with SLC: per superblock, whether it holds one bit per cell │ the random stream of the victim policy, if it draws
+//! ```
+
+use super::{NONE, Open, State, Stream, Superblock, Superblocks};
+use crate::space::codec::{Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
+
+impl Superblocks {
+    /// Returns the state between two operations, nothing being in the buffer or on its way.
+    pub fn save(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.state_bytes_max() as usize);
+        let unmapped = self.shape.units() as u32;
+        let mut packer = Packer::new(&mut out, self.bits_of_map());
+        self.map.iter().for_each(|&place| packer.put(if place == NONE { unmapped } else { place }));
+        packer.end();
+        put_words(&mut out, [self.sequence]);
+        put_words(&mut out, self.superblocks.iter().flat_map(|superblock| [superblock.erases, superblock.sequence]));
+        put_words(&mut out, [self.free()]);
+        put_words(&mut out, self.free.iter().copied());
+        for open in &self.open {
+            put_words(&mut out, [open.len() as u32]);
+            for open in open {
+                put_words(&mut out, [open.block]);
+                put_words(&mut out, open.next_row.iter().copied());
+            }
+        }
+        if self.shape.placement.is_persistent {
+            put_words(&mut out, self.superblocks.iter().map(|superblock| u32::from(superblock.handle)));
+        }
+        if self.shape.slc.is_some() {
+            put_words(&mut out, self.superblocks.iter().map(|superblock| u32::from(superblock.is_slc)));
+        }
+        put_streams(&mut out, &self.streams);
+        out
+    }
+
+    /// Bits of an entry of the packed map: a place, or one more for a unit that has none.
+    fn bits_of_map(&self) -> u32 {
+        bits_for(self.shape.units() as u32)
+    }
+
+    fn packed_map_bytes(&self) -> usize {
+        packed_bytes(self.map.len(), self.bits_of_map())
+    }
+
+    /// Returns the most bytes that [`Superblocks::save`] makes.
+    pub fn state_bytes_max(&self) -> u64 {
+        let placement = self.shape.placement;
+        let open = u64::from(self.shape.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
+        let by_superblock = 3 + u64::from(placement.is_persistent) + u64::from(self.shape.slc.is_some());
+        let words = by_superblock * u64::from(self.shape.superblocks) + 2 + open;
+        (self.packed_map_bytes() + self.streams.len() * STREAM_BYTES_MAX) as u64 + 4 * words
+    }
+
+    /// Replaces the state by one that [`Superblocks::save`] made for the same parameters.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes; the state is then not to be used.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let mut parts = Reader::new(bytes);
+        let map = parts.bytes(self.packed_map_bytes())?;
+        self.sequence = parts.count()?;
+        for superblock in &mut self.superblocks {
+            let (erases, sequence) = (parts.count()?, parts.count()?);
+            if sequence > self.sequence {
+                return Err("a superblock carries a number that was never given".to_owned());
+            }
+            *superblock = Superblock { state: State::Sealed, programmed: self.shape.superpages(), sequence, ..Superblock::free(erases) };
+        }
+        let blocks = self.shape.superblocks;
+        let claim = |superblocks: &mut [Superblock], block: u32, state: State, programmed: u32| match superblocks.get_mut(block as usize) {
+            Some(superblock) if superblock.state == State::Sealed => {
+                (superblock.state, superblock.programmed) = (state, programmed);
+                Ok(())
+            }
+            _ => Err(format!("superblock {block} is free or open twice, or there is none")),
+        };
+        self.free.clear();
+        self.rows_begun.clear();
+        for _ in 0..parts.word()?.min(blocks + 1) {
+            let block = parts.word()?;
+            claim(&mut self.superblocks, block, State::Free, 0)?;
+            self.free.push_back(block);
+        }
+        for open in &mut self.open {
+            open.clear();
+            for _ in 0..parts.word()?.min(3) {
+                let block = parts.word()?;
+                let next_row = (0..self.shape.dies).map(|_| parts.word()).collect::<Result<Vec<u32>, String>>()?;
+                let is_next = |(die, &row): (u32, &u32)| row <= self.shape.rows && row == self.shape.data_row(block, die, row);
+                if open.len() == 2 || block >= blocks || !(0..).zip(&next_row).all(is_next) {
+                    return Err(format!("superblock {block} is open and has a row too many"));
+                }
+                let left: u32 = (0..).zip(&next_row).map(|(die, &row)| self.shape.data_rows(block, die, row)).sum();
+                if left == 0 {
+                    return Err(format!("superblock {block} is open and has no row left"));
+                }
+                let mut programmed = self.shape.data_superpages() - left;
+                for row in block * self.shape.rows..(block + 1) * self.shape.rows {
+                    let Some(parity) = self.shape.parity_die(row) else { break };
+                    let has_begun = |(die, &next): (u32, &u32)| die != parity && next > row % self.shape.rows;
+                    match (0..).zip(&next_row).filter(|&(die, next)| has_begun((die, next))).count() as u32 {
+                        0 => {}
+                        all if all + 1 == self.shape.dies => programmed += 1,
+                        begun => drop(self.rows_begun.insert(row, begun)),
+                    }
+                }
+                claim(&mut self.superblocks, block, State::Open, programmed)?;
+                open.push(Open { block, next_row, superpages_left: left });
+            }
+        }
+        if self.shape.placement.is_persistent {
+            for superblock in &mut self.superblocks {
+                let handle = parts.word()?;
+                if handle >= self.shape.placement.handles || (superblock.state == State::Free && handle > 0) {
+                    return Err("a superblock belongs to a placement handle that it can't have".to_owned());
+                }
+                superblock.handle = handle as u8;
+            }
+            for (stream, open) in self.open.iter().enumerate() {
+                let handle = stream as u32 % self.shape.placement.handles;
+                if open.iter().any(|open| u32::from(self.superblocks[open.block as usize].handle) != handle) {
+                    return Err("a superblock is open for a placement handle that it does not belong to".to_owned());
+                }
+            }
+        }
+        self.slc_in_use = 0;
+        if self.shape.slc.is_some() {
+            let open = &self.open[self.number_of(Stream::Slc)];
+            for block in 0..blocks {
+                let is_open = open.iter().any(|open| open.block == block);
+                let superblock = &mut self.superblocks[block as usize];
+                superblock.is_slc = match (superblock.state, parts.word()?) {
+                    (_, 0) if !is_open => false,
+                    (State::Sealed, 1) => true,
+                    (State::Open, 1) if is_open => true,
+                    _ => return Err(format!("superblock {block} holds bits per cell that it can't")),
+                };
+                self.slc_in_use += u32::from(superblock.is_slc);
+            }
+        }
+        if self.superblocks.iter().any(|superblock| (superblock.state == State::Free) != (superblock.sequence == 0)) {
+            return Err("a superblock that is not free was never opened, or one that is was".to_owned());
+        }
+        parts.streams(&mut self.streams)?;
+        self.unpack_map(map)
+    }
+
+    /// Sets the map, and what follows from it: the units of places, valid bits and counts.
+    fn unpack_map(&mut self, packed: &[u8]) -> Result<(), String> {
+        self.map.fill(NONE);
+        self.units.fill(NONE);
+        self.valid.fill(0);
+        let unmapped = self.shape.units() as u32;
+        let mut entries = Unpacker::new(packed, self.bits_of_map());
+        for unit in 0..self.shape.exported_units {
+            let place = entries.entry();
+            if place == unmapped {
+                continue;
+            }
+            if place > unmapped || self.is_valid(place) || !self.is_programmed(place) {
+                return Err(format!("unit {unit} lies where no data are, or those of another one"));
+            }
+            self.put_at(unit, place);
+        }
+        Ok(())
+    }
+
+    /// Whether the superpage of a place has been programmed, nothing being on its way.
+    fn is_programmed(&self, place: u32) -> bool {
+        let block = self.superblock_of(place);
+        if self.shape.is_parity(place) || self.stays_empty(place) {
+            return false;
+        }
+        match self.superblocks[block as usize].state {
+            State::Sealed => true,
+            State::Free | State::Victim => false,
+            State::Open => {
+                let superpage = place % self.shape.superblock_units() / self.shape.superpage_units();
+                let (row, die) = (superpage / self.shape.dies, superpage % self.shape.dies);
+                self.open.iter().flatten().any(|open| open.block == block && row < open.next_row[die as usize])
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{PlacementHandles, Shape, SlcRoom, SuperblocksParams};
+    use super::*;
+    use crate::rng;
+    use crate::space::victim::{DChoices, Greedy};
+
+    /// What lies apart: by placement handle, by bits per cell.
+    type Apart = (PlacementHandles, Option<SlcRoom>);
+
+    const APART: [Apart; 4] = [
+        (PlacementHandles::ONE, None),
+        (PlacementHandles { handles: 3, is_persistent: false }, None),
+        (PlacementHandles { handles: 3, is_persistent: true }, None),
+        (PlacementHandles::ONE, Some(SlcRoom::Superblocks(4))),
+    ];
+
+    fn warm(overwrites: f64, fresh: bool, rain: bool, (placement, slc): Apart) -> Superblocks {
+        let shape = Shape {
+            dies: 3,
+            planes: 2,
+            flash_page_units: 2,
+            pages_per_cell: 2,
+            rows: 4,
+            superblocks: 30,
+            exported_units: 1500,
+            rain,
+            placement,
+            slc,
+        };
+        // One that draws, so that its stream is kept.
+        let victim = if rain { DChoices { d: 50 }.into() } else { Greedy {}.into() };
+        let mut space =
+            Superblocks::filled(&SuperblocksParams { shape, dies_per_channel: 1, target_free_superblocks: 5, victim, fresh }, 3, 0);
+        assert!(space.warm_up(overwrites, 3, 0, &mut |_| true));
+        // Writes of all handles, some of which leave superblocks open.
+        let units = 0..if overwrites > 0.0 { 150 } else { 0 };
+        space.overwrite_untimed(units.map(|unit| (unit, (unit / 5 % placement.handles) as u8)));
+        space.warm_up_is_over();
+        space
+    }
+
+    #[test]
+    fn what_is_saved_is_what_is_loaded() {
+        let states = [(0.0, true), (0.0, false), (0.3, true), (2.7, false)].into_iter().flat_map(|state| [(state, false), (state, true)]);
+        for (((overwrites, fresh), rain), apart) in states.flat_map(|state| APART.map(|apart| (state, apart))) {
+            let mut space = warm(overwrites, fresh, rain, apart);
+            assert_eq!(space.slc_in_use > 0, apart.1.is_some() && overwrites > 0.0);
+            let bytes = space.save();
+            assert!(bytes.len() as u64 <= space.state_bytes_max());
+            let mut loaded = warm(0.9, false, rain, apart);
+            loaded.load(&bytes).unwrap();
+            loaded.verify().unwrap();
+            assert_eq!(loaded.save(), bytes);
+            // What invalid places once held is not kept, and nobody asks.
+            loaded.units.clone_from(&space.units);
+            assert_eq!(loaded, space);
+            for space in [&mut loaded, &mut space] {
+                space.overwrite_untimed((0..300).map(|unit| (unit * 5 % 1500, 0)));
+            }
+            assert_eq!(loaded.save(), space.save(), "they go on alike");
+        }
+    }
+
+    /// Damaged where a checksum would not tell: refused or consistent, and never a panic.
+    #[test]
+    fn a_forged_state_is_refused_or_consistent() {
+        for rain in [false, true] {
+            APART.into_iter().for_each(|apart| forged_states(rain, apart));
+        }
+    }
+
+    fn forged_states(rain: bool, apart: Apart) {
+        let space = warm(1.3, false, rain, apart);
+        let whole = space.save();
+        let mut random = rng::stream(1, "forged", 0);
+        let mut refused = 0;
+        for _ in 0..2000 {
+            let mut bytes = whole.clone();
+            let at = rng::below(&mut random, bytes.len() as u64) as usize;
+            bytes[at] ^= 1 << rng::below(&mut random, 8);
+            if rng::below(&mut random, 20) == 0 {
+                bytes.truncate(at);
+            }
+            let mut loaded = warm(0.1, false, rain, apart);
+            match loaded.load(&bytes) {
+                Err(_) => refused += 1,
+                Ok(()) => loaded.verify().unwrap(),
+            }
+        }
+        assert!(refused > 500, "{refused}");
+    }
+}

@@ -1,0 +1,266 @@
+//! Writing without time: the fill, a warm-up, and collection that takes no time.
+
+use super::{NONE, PlacementHandles, Shape, State, Stream, Superblock, Superblocks};
+use crate::rng;
+use crate::space::tables::prefetch;
+
+/// Entries that are known before their turn.
+const AHEAD: usize = 16;
+
+impl Superblocks {
+    /// Maps all exported units in order.
+    pub(super) fn fill(&mut self) {
+        let mut writer = UntimedWriter::new(Stream::Host(0));
+        (0..self.shape.exported_units).for_each(|unit| writer.put(self, unit));
+        writer.close(self);
+    }
+
+    /// Moves the valid units of a victim and erases it, in no time. What is moved next follows in the superpage of its last units.
+    pub(crate) fn collect_untimed(&mut self, block: u32) -> MovedUntimed {
+        let mut writers = std::mem::take(&mut self.untimed);
+        let moved = writers.collect_one(self, block);
+        self.untimed = writers;
+        moved
+    }
+
+    /// Overwrites units, each with its placement handle, in their order and without time.
+    pub fn overwrite_untimed(&mut self, writes: impl Iterator<Item = (u32, u8)>) {
+        let mut writers = std::mem::take(&mut self.untimed);
+        writes.for_each(|(unit, handle)| writers.write(self, unit, handle));
+        self.untimed = writers;
+    }
+
+    /// Closes what a warm-up has left open. What follows begins as after a state that was loaded.
+    pub fn warm_up_is_over(&mut self) {
+        std::mem::take(&mut self.untimed).close(self);
+        self.untimed = Warming::new(self.shape.placement);
+    }
+
+    /// Overwrites at random, `overwrites` × the exported units; with no more free superblocks than the target it collects before the host
+    /// opens another superpage (rule 215). Returns false if `go_on`, which is told the share that is done, ends it.
+    pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        let mut stream = warm_up_stream(seed, member);
+        let exported = u64::from(self.shape.exported_units);
+        let writes = (overwrites * exported as f64) as u64;
+        let mut writers = Warming::new(self.shape.placement);
+        for done in 0..writes {
+            if done % (1 << 14) == 0 && !go_on(done as f64 / writes as f64) {
+                return false;
+            }
+            writers.write(self, rng::below(&mut stream, exported) as u32, 0);
+        }
+        writers.close(self);
+        go_on(1.0)
+    }
+
+    /// Empties the drive and forgets what has been opened and erased.
+    fn empty(&mut self) {
+        self.map.fill(NONE);
+        self.units.fill(NONE);
+        self.valid.fill(0);
+        self.superblocks.iter_mut().for_each(|superblock| *superblock = Superblock::free(0));
+        self.free = (0..self.shape.superblocks).collect();
+        self.open.iter_mut().for_each(Vec::clear);
+        (self.slc_in_use, self.sequence) = (0, 0);
+        self.rows_begun.clear();
+    }
+
+    /// The steady state of uniform random writes in one pass: superblocks of all ages, each with as many valid units as its age leaves of it
+    /// (rule 215). With `target` superblocks free, and one more for each stream; ended when `go_on` says no.
+    pub fn settle_down(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        let stream = &mut warm_up_stream(seed, member);
+        let Shape { superblocks, exported_units, .. } = self.shape;
+        let (sealed, per_block) = (superblocks - self.target_free_superblocks - self.shape.streams(), self.shape.superblock_units());
+        self.empty();
+        let mut order: Vec<u32> = (0..exported_units).collect();
+        let (mut drawn, mut taken) = (0, Vec::new());
+        for (block, valid) in valid_by_age(sealed, self.shape.data_units(), exported_units).into_iter().enumerate() {
+            if !go_on(block as f64 / f64::from(sealed)) {
+                return false;
+            }
+            let block = self.free.pop_front().expect("all are free");
+            let superblock = &mut self.superblocks[block as usize];
+            // The youngest one comes first.
+            (superblock.state, superblock.sequence) = (State::Open, sealed - block);
+            superblock.programmed = self.shape.superpages();
+            // The numbers are drawn first: then what they lead to can be brought near before it is used.
+            taken.clear();
+            let (mut left, mut places_left) = (valid, self.shape.data_units());
+            for place in block * per_block..(block + 1) * per_block {
+                if self.shape.is_parity(place) {
+                    continue;
+                }
+                places_left -= 1;
+                if rng::below(stream, u64::from(places_left + 1)) < u64::from(left) {
+                    let at = drawn + valid - left;
+                    taken.push((place, at + rng::below(stream, u64::from(exported_units - at)) as u32));
+                    left -= 1;
+                }
+            }
+            for (at, &(_, other)) in taken.iter().enumerate() {
+                if let Some(&(_, later)) = taken.get(at + AHEAD) {
+                    prefetch(&order, later as usize);
+                }
+                order.swap(drawn as usize + at, other as usize);
+            }
+            let units = &order[drawn as usize..][..taken.len()];
+            for (at, (&unit, &(place, _))) in units.iter().zip(&taken).enumerate() {
+                if let Some(&later) = units.get(at + AHEAD) {
+                    prefetch(&self.map, later as usize);
+                }
+                self.settle(unit, place);
+            }
+            drawn += taken.len() as u32;
+            self.superblocks[block as usize].state = State::Sealed;
+        }
+        self.sequence = sealed;
+        assert_eq!(drawn, exported_units, "every exported unit lies somewhere");
+        go_on(1.0)
+    }
+}
+
+/// Valid units of superblocks, the youngest first, together `exported`: with one written after the other and uniform overwriting, of one that is
+/// older by a share a of the oldest's age e^(−λa) are left.
+fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
+    let left = |lambda: f64, block: u32| f64::from(per_block) * libm::exp(-lambda * (f64::from(block) + 0.5) / f64::from(superblocks));
+    let all = |lambda: f64| (0..superblocks).map(|block| left(lambda, block)).sum::<f64>();
+    let (mut low, mut high) = (0.0, 1000.0);
+    for _ in 0..64 {
+        let middle = (low + high) / 2.0;
+        if all(middle) > f64::from(exported) { low = middle } else { high = middle }
+    }
+    let (mut sum, mut given) = (0.0, 0);
+    let share = |block| {
+        sum += left(high, block);
+        let until = if block + 1 == superblocks { exported } else { (sum + 0.5) as u32 };
+        until - std::mem::replace(&mut given, until)
+    };
+    (0..superblocks).map(share).collect()
+}
+
+/// Writes units of a stream without time: superpage by superpage, over the dies, channels first, as one that takes time would find idle dies.
+#[derive(Debug, Clone, PartialEq)]
+struct UntimedWriter {
+    stream: Stream,
+    first: u32,
+    filled: u32,
+    /// Position in the order of dies at which the next search begins.
+    next_die: usize,
+    /// Superpages of parity written.
+    parity_superpages: u64,
+}
+
+impl UntimedWriter {
+    fn new(stream: Stream) -> Self {
+        Self { stream, first: 0, filled: 0, next_die: 0, parity_superpages: 0 }
+    }
+
+    fn put(&mut self, space: &mut Superblocks, unit: u32) {
+        if self.filled == 0 {
+            self.begin(space);
+        }
+        space.settle(unit, self.first + self.filled);
+        self.filled += 1;
+        if self.filled == space.superpage_units(self.stream) {
+            self.close(space);
+        }
+    }
+
+    /// The first die in order that has room; there is one.
+    fn begin(&mut self, space: &mut Superblocks) {
+        let dies = space.die_order.len();
+        let mut positions = (self.next_die..dies).chain(0..self.next_die);
+        let at = positions.find(|&at| space.has_room(self.stream, space.die_order[at])).expect("a die has room");
+        // In turn over the dies, so that rows fill evenly.
+        self.next_die = (at + 1) % dies;
+        self.first = space.take_place(self.stream, space.die_order[at]);
+    }
+
+    /// What the open superpage has no units for stays empty.
+    fn close(&mut self, space: &mut Superblocks) {
+        if self.filled > 0 {
+            space.superpage_programmed(self.first);
+            if let Some(parity) = space.row_is_full(self.first) {
+                space.superpage_programmed(parity);
+                self.parity_superpages += 1;
+            }
+            self.filled = 0;
+        }
+    }
+}
+
+/// All streams without time.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Warming {
+    /// By handle.
+    host: Vec<UntimedWriter>,
+    /// By handle, or one of all.
+    collection: Vec<UntimedWriter>,
+}
+
+impl Warming {
+    pub fn new(placement: PlacementHandles) -> Self {
+        let writers = |count: u32, stream: fn(u8) -> Stream| (0..count).map(|of| UntimedWriter::new(stream(of as u8))).collect();
+        Self { host: writers(placement.handles, Stream::Host), collection: writers(placement.collections(), Stream::Collection) }
+    }
+
+    /// One write of the host.
+    fn write(&mut self, space: &mut Superblocks, unit: u32, handle: u8) {
+        if self.host[usize::from(handle)].filled == 0 {
+            self.collect(space);
+            self.host[usize::from(handle)].stream = space.stream_of_host(handle, 0);
+        }
+        if let Some(place) = space.location(unit) {
+            space.invalidate(place);
+        }
+        self.host[usize::from(handle)].put(space, unit);
+    }
+
+    /// Collects a victim as a whole.
+    fn collect_one(&mut self, space: &mut Superblocks, victim: u32) -> MovedUntimed {
+        let stream = space.collection_of(victim);
+        let writer = &mut self.collection[usize::from(stream.handle())];
+        let parity_before = writer.parity_superpages;
+        space.begin_victim(victim);
+        let places = space.shape.superblock_units();
+        let mut units = 0;
+        for place in victim * places..(victim + 1) * places {
+            if space.is_valid(place) {
+                let unit = space.unit_at(place);
+                space.invalidate(place);
+                writer.put(space, unit);
+                units += 1;
+            }
+        }
+        space.erased(victim);
+        MovedUntimed { stream, units, parity_superpages: writer.parity_superpages - parity_before }
+    }
+
+    /// Collects until more superblocks than the target are free, or none is worth it.
+    fn collect(&mut self, space: &mut Superblocks) {
+        while space.free() <= space.target_free_superblocks
+            && let Some(victim) = space.pick_victim()
+        {
+            self.collect_one(space, victim);
+        }
+    }
+
+    fn close(&mut self, space: &mut Superblocks) {
+        self.host.iter_mut().chain(&mut self.collection).for_each(|writer| writer.close(space));
+    }
+}
+
+/// What collection in no time has moved.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MovedUntimed {
+    /// Where the units have gone.
+    pub stream: Stream,
+    pub units: u32,
+    /// Superpages of parity written beside them.
+    pub parity_superpages: u64,
+}
+
+/// The stream of random numbers of a member's warm-up.
+fn warm_up_stream(seed: u64, member: u32) -> rng::Stream {
+    rng::stream(seed, "warm-up", u64::from(member) << 32)
+}

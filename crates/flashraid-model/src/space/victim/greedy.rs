@@ -1,0 +1,20 @@
+//! Greedy: the fewest valid pages, among equals the highest block number (the reference simulator's order).
+
+use super::{Blocks, Draws, Theory, Victim};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Fewest valid pages.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Greedy {}
+
+impl Victim for Greedy {
+    fn pick(&self, blocks: &Blocks<'_>, _: &mut Draws<'_>) -> Option<usize> {
+        blocks.emptiest()
+    }
+
+    fn theory(&self) -> Theory {
+        Theory::Greedy
+    }
+}

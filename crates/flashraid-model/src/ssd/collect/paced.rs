@@ -1,0 +1,121 @@
+//! Collection at the pace of host writes (rule 209): each superpage of the host earns credits, and moves spend them.
+
+use crate::ssd::SuperblockCollection;
+
+/// The balance between host writes and moves.
+#[derive(Debug, Clone)]
+pub struct Paced {
+    limits: SuperblockCollection,
+    /// Credits that host writes have earned and moves have not spent.
+    credits: i128,
+}
+
+impl Paced {
+    /// Starts without credits.
+    pub fn new(limits: SuperblockCollection) -> Self {
+        Self { limits, credits: 0 }
+    }
+
+    /// Returns the pace × `span`: how far the free superblocks are below the goal (rules 209 and 216). A `forced` drive has the greatest pace, a
+    /// `controlled` one rests above its floor. `erased_soon` superblocks only wait for erases, and count as free.
+    pub fn pace(&self, free: u32, forced: bool, controlled: bool, erased_soon: impl FnOnce() -> u32) -> u32 {
+        let greatest = 4 * self.limits.span;
+        if forced {
+            greatest
+        } else if controlled && !self.is_at_floor(free) {
+            0
+        } else {
+            // Otherwise empty victims would be chosen one after the other until the first is erased.
+            self.goal().saturating_sub(free + erased_soon()).min(greatest)
+        }
+    }
+
+    /// Returns true if a die takes collection before host programs at that pace.
+    pub fn hurries(&self, pace: u32) -> bool {
+        pace > self.limits.span
+    }
+
+    /// Returns true if the drive counts as collecting at that pace (rule 214).
+    pub fn counts_as_collecting(&self, pace: u32) -> bool {
+        pace >= 2 * self.limits.span
+    }
+
+    /// Returns true if so few superblocks are free that no superpage of the host may begin.
+    pub fn is_at_floor(&self, free: u32) -> bool {
+        free <= self.limits.floor
+    }
+
+    /// Returns the free superblocks above which nothing is collected.
+    pub fn goal(&self) -> u32 {
+        self.limits.target + self.limits.span
+    }
+
+    /// Adds the credits of so many units of the host, while the victim had so many valid ones.
+    pub fn earn(&mut self, units: u32, valid: u32, pace: u32) {
+        self.credits += i128::from(units) * i128::from(valid) * i128::from(pace);
+    }
+
+    /// Returns the cost of a move out of a victim that gives back so many units.
+    pub fn cost(&self, gained: u32) -> i128 {
+        i128::from(gained) * i128::from(self.limits.span)
+    }
+
+    /// Returns the units that have to be moved for what the host has written, at that cost of a move.
+    pub fn owed_units(&self, cost: i128) -> u64 {
+        if self.credits > 0 { (self.credits / cost) as u64 } else { 0 }
+    }
+
+    /// Returns true if so many owed units stop the host.
+    pub fn is_too_much(&self, owed_units: u64) -> bool {
+        owed_units > self.limits.debt_units
+    }
+
+    /// Returns true if there is credit for a move.
+    pub fn allows(&self, cost: i128) -> bool {
+        self.credits >= cost
+    }
+
+    /// Spends credits on moves. Moves that need no credit pay off what is owed, and bring the host nothing for later.
+    pub fn spend(&mut self, units: u32, cost: i128, needs_no_credit: bool) {
+        let after = self.credits - i128::from(units) * cost;
+        self.credits = if needs_no_credit { after.max(self.credits.min(0)) } else { after };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Paced, SuperblockCollection};
+
+    fn paced() -> Paced {
+        Paced::new(SuperblockCollection { target: 6, span: 3, floor: 2, debt_units: 10 })
+    }
+
+    #[test]
+    fn pace_grows_as_superblocks_are_used_up() {
+        let pace = |free, soon| paced().pace(free, false, false, || soon);
+        assert_eq!([pace(9, 0), pace(6, 0), pace(6, 2), pace(3, 0), pace(0, 0)], [0, 3, 1, 6, 9]);
+        assert!(!paced().hurries(pace(6, 0)) && paced().hurries(pace(5, 0)));
+        assert!(!paced().counts_as_collecting(pace(4, 0)) && paced().counts_as_collecting(pace(3, 0)));
+    }
+
+    #[test]
+    fn a_controller_decides_above_the_floor() {
+        let pace = |free, forced| paced().pace(free, forced, true, || 0);
+        assert_eq!([pace(3, false), pace(2, false), pace(8, true)], [0, 7, 12]);
+    }
+
+    #[test]
+    fn moves_without_need_of_credit_leave_none() {
+        let mut paced = paced();
+        let cost = paced.cost(10);
+        paced.earn(5, 20, 3);
+        assert_eq!((paced.owed_units(cost), paced.allows(cost)), (10, true));
+        assert!(!paced.is_too_much(10) && paced.is_too_much(11));
+        paced.spend(12, cost, true);
+        assert_eq!((paced.owed_units(cost), paced.credits), (0, 0));
+        paced.spend(2, cost, false);
+        assert_eq!(paced.credits, -60);
+        paced.spend(2, cost, true);
+        assert_eq!(paced.credits, -60, "what is owed to collection stays owed");
+    }
+}

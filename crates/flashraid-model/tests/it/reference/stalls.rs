@@ -1,0 +1,78 @@
+//! Rule 230: stalls of dies for work of their own.
+
+use flashraid_model::rng;
+use flashraid_model::ssd::{MechanismCounters, Mechanisms};
+
+use super::Simulation;
+use super::die::{DieState, Slot, Use};
+use super::work::{Step, Worker};
+
+/// The stalls of a die.
+pub struct Stalls {
+    every_ns: u64,
+    lasts_ns: u64,
+    gaps: rng::Stream,
+    due_ns: u64,
+    ends_ns: u64,
+}
+
+impl Stalls {
+    pub fn of(mechanisms: &Mechanisms, seed: u64, member: usize, die: usize) -> Option<Stalls> {
+        let background = mechanisms.background?;
+        let gaps = rng::stream(seed, "background", ((member as u64) << 32) + die as u64);
+        let mut stalls = Stalls { every_ns: background.every.ns, lasts_ns: background.lasts.ns, gaps, due_ns: 0, ends_ns: 0 };
+        stalls.draws();
+        Some(stalls)
+    }
+
+    fn draws(&mut self) {
+        self.due_ns += (self.every_ns as f64 * rng::exponential(&mut self.gaps)) as u64;
+    }
+
+    fn begins(&mut self, at: u64) {
+        self.ends_ns = at + self.lasts_ns;
+        self.draws();
+    }
+}
+
+impl DieState {
+    /// Until `time` nothing happens.
+    pub fn may_stall_at_rest(&mut self, now: u64, time: u64) {
+        if self.slot.is_some() || !self.cleans.is_empty() {
+            return;
+        }
+        let Some(stalls) = &mut self.stalls else { return };
+        loop {
+            let begin = stalls.due_ns.max(stalls.ends_ns).max(now);
+            if begin > time {
+                return;
+            }
+            stalls.begins(begin);
+        }
+    }
+
+    pub fn is_stalled(&self) -> bool {
+        matches!(&self.slot, Some(Slot { what: Use::Stall, .. }))
+    }
+}
+
+impl Simulation<'_> {
+    /// The head of the queue could be served. Says whether a stall has the slot instead.
+    pub fn stalls(&mut self, member: usize, die: usize) -> bool {
+        let now = self.now;
+        let Some(stalls) = &mut self.die(member, die).stalls else { return false };
+        if stalls.ends_ns <= now && stalls.due_ns <= now {
+            stalls.begins(now);
+        }
+        let ns = stalls.ends_ns.saturating_sub(now);
+        if ns == 0 {
+            return false;
+        }
+        let counters: &mut MechanismCounters = &mut self.members[member].mechanisms;
+        counters.background.stalls += 1;
+        counters.background.waited_ns += ns;
+        self.die(member, die).slot = Some(Slot { what: Use::Stall, let_in_by: None });
+        self.start_work(member, Worker::Slot { die }, vec![Step::Wait(ns)]);
+        true
+    }
+}
