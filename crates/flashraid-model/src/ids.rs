@@ -1,4 +1,4 @@
-//! Numbers that name things, one type for each kind of thing, so that none is taken for another.
+//! Numbers of members, dies, blocks and pages. Each kind has its own type, so that the compiler finds a mix-up.
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -8,7 +8,7 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// As an index of a table.
+            /// Returns the number as an index of a table.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -24,88 +24,88 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A member of the array, from 0; a spare comes behind all members.
+    /// Number of a member of the array, from 0. The numbers of spares follow those of all members.
     MemberId;
-    /// A die of a member, from 0.
+    /// Number of a die in its member, from 0.
     DieId;
-    /// A block of a member: die by die, in a die pool by pool.
+    /// Number of a block in its member. Blocks are numbered die by die, and pool by pool within a die.
     BlockId;
-    /// A logical page of a member as its translation layer numbers them: die by die (rule 7).
+    /// Number of a logical page in its member, as the translation layer numbers them: die by die (rule 7).
     Lpn;
-    /// A physical page of a member.
+    /// Number of a physical page in its member.
     Ppn;
 }
 
-/// A set of members, spares included.
+/// A set of members, which may include spares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
 pub struct MemberSet(pub u128);
 
 impl MemberSet {
-    /// No member.
+    /// The set without any member.
     pub const NONE: Self = Self(0);
 
-    /// One member.
+    /// Returns the set with one member.
     #[inline]
     #[must_use]
     pub const fn of(member: u32) -> Self {
         Self(1 << member)
     }
 
-    /// The first `count` members, 1 to 128.
+    /// Returns the set of the first `count` members, where `count` is 1 to 128.
     #[must_use]
     pub const fn first(count: u32) -> Self {
         Self(u128::MAX >> (u128::BITS - count))
     }
 
-    /// Adds a member.
+    /// Adds a member to the set.
     #[inline]
     pub const fn insert(&mut self, member: u32) {
         self.0 |= 1 << member;
     }
 
-    /// Takes a member out.
+    /// Removes a member from the set.
     #[inline]
     pub const fn remove(&mut self, member: u32) {
         self.0 &= !(1 << member);
     }
 
-    /// Returns true if a member is in it.
+    /// Returns true if the set contains the member.
     #[inline]
     #[must_use]
     pub const fn contains(self, member: u32) -> bool {
         self.0 >> member & 1 == 1
     }
 
-    /// Returns true if it has no members.
+    /// Returns true if the set has no members.
     #[inline]
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns the number of its members.
+    /// Returns the number of members in the set.
     #[inline]
     #[must_use]
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// The members of either set.
+    /// Returns the members that are in at least one of the two sets.
     #[inline]
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Its members but those of another set.
+    /// Returns the members of this set that are not in `other`.
     #[inline]
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Its members in order.
+    /// Returns an iterator over the members in ascending order.
     pub fn iter(self) -> impl Iterator<Item = u32> {
         (0..u128::BITS).filter(move |&member| self.contains(member))
     }

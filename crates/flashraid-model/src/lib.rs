@@ -7,8 +7,10 @@
 //!  metrics ◀─ events ◀──────────────────── ends ◀────────── die
 //! ```
 //!
-//! Calls go down, data comes up. Nothing here has a clock, I/O of its own or threads, and nothing can fail: the same parameters, seed and requests
-//! give the same results on every machine. Parameters are plain integers; whoever fills them in guarantees that they are consistent.
+//! Calls go down, data comes up. The model has no clock and does no input or output. The same parameters, seed and requests give the same
+//! results on every machine.
+//!
+//! The model cannot fail: parameters are plain integers, and the caller guarantees that they are consistent.
 
 pub mod array;
 pub mod cache;

@@ -1,4 +1,4 @@
-//! RAID arithmetic: where a page of the array lies, and what belongs together (rules 2 and 50). Pure.
+//! Arithmetic of RAID: the place of each page of the array, and the pages that form a stripe (rules 2 and 50). It has no state.
 
 mod lost;
 
@@ -6,27 +6,27 @@ use crate::request::OpKind;
 pub use lost::{LostRoles, LostStrips};
 use std::ops::Range;
 
-/// How addresses spread over the members.
+/// RAID level: the rule by which addresses spread over the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// One SSD.
+    /// One SSD without striping.
     Single,
-    /// Striping.
+    /// Stripes over all members, without redundancy.
     Raid0,
-    /// All members hold the same; reads take turns.
+    /// Full copies on all members; reads are spread over them.
     Raid1,
-    /// Stripes over mirrored pairs.
+    /// Stripes over pairs of mirrors.
     Raid10,
     /// Stripes with parity on the last member.
     Raid4,
-    /// Stripes with parity on each member in turn, left-symmetric.
+    /// Stripes with parity on each member in turn (left-symmetric).
     Raid5,
-    /// Stripes with two parities on each pair of neighbours in turn.
+    /// Stripes with two parities, on each pair of neighbouring members in turn.
     Raid6,
 }
 
 impl Level {
-    /// Parity strips of a stripe.
+    /// Returns the number of parity strips in a stripe.
     pub const fn parity_strips(self) -> u32 {
         match self {
             Self::Single | Self::Raid0 | Self::Raid1 | Self::Raid10 => 0,
@@ -35,56 +35,57 @@ impl Level {
         }
     }
 
-    /// Whether the array goes on without one of its members.
+    /// Returns true if the array keeps its data when one of its members fails.
     pub const fn survives_a_failure(self) -> bool {
         !matches!(self, Self::Single | Self::Raid0)
     }
 }
 
-/// The strips of a stripe and the members (or groups of mirrors) that they lie on.
+/// Number of strips in a stripe, and the members (or groups of mirrors) that hold them.
 ///
-/// A strip is known by its *role*: the data columns 0, 1, … in order of address, then P, then Q.
+/// A strip is known by its *role*. The roles 0, 1, … are the data columns in order of address. The roles of the first parity P and the
+/// second parity Q follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StripeShape {
-    /// Strips that hold data.
+    /// Number of strips that hold data.
     pub columns: u32,
-    /// Strips that hold parity.
+    /// Number of strips that hold parity.
     pub parity: u32,
-    /// The strips move on by a member from stripe to stripe.
+    /// True if strips move on by one member from each stripe to the next.
     pub rotates: bool,
 }
 
 impl StripeShape {
-    /// Stripes without parity.
+    /// Returns the shape of stripes without parity.
     pub const fn data(columns: u32) -> Self {
         Self { columns, parity: 0, rotates: false }
     }
 
-    /// Strips of a stripe.
+    /// Returns the number of strips in a stripe.
     #[inline]
     pub const fn width(self) -> u32 {
         self.columns + self.parity
     }
 
-    /// Members that hold data in some stripe: the first ones.
+    /// Returns the number of members that hold data in some stripe. These are the first ones.
     #[inline]
     pub const fn members_with_data(self) -> u32 {
         if self.rotates { self.width() } else { self.columns }
     }
 
-    /// The member that holds the strip at `role` of `stripe`.
+    /// Returns the member that holds the strip of `stripe` with this role.
     #[inline]
     pub const fn member(self, stripe: u64, role: u32) -> u32 {
         if !self.rotates {
             return role;
         }
         let width = self.width();
-        // P of stripe 0 lies on the last member, Q on the one after it.
+        // P of stripe 0 lies on the last member, and Q on the member after it, which is the first.
         let turned = width - (stripe % width as u64) as u32;
         (role + turned + self.parity - 1) % width
     }
 
-    /// The role of the strip of `stripe` that `member` holds.
+    /// Returns the role of the strip of `stripe` that `member` holds.
     #[inline]
     pub const fn role(self, stripe: u64, member: u32) -> u32 {
         if !self.rotates {
@@ -94,7 +95,7 @@ impl StripeShape {
         (member + (stripe % width as u64) as u32 + width + 1 - self.parity) % width
     }
 
-    /// Data strips that `member` holds in stripes `0..stripes`.
+    /// Returns the number of data strips that `member` holds in the stripes `0..stripes`.
     pub fn data_strips(self, member: u32, stripes: u64) -> u64 {
         let width = u64::from(self.width());
         if !self.rotates {
@@ -104,13 +105,14 @@ impl StripeShape {
         stripes / width * u64::from(self.columns) + in_part as u64
     }
 
-    /// Stripe and column of the `index`-th data strip that `member` holds; the member must hold data.
+    /// Returns stripe and column of the data strip with number `index` on `member`, which must hold data.
     pub fn data_strip(self, member: u32, index: u64) -> (u64, u32) {
         if !self.rotates {
             return (index, member);
         }
         let (turns, rest) = (index / u64::from(self.columns), index % u64::from(self.columns));
-        // Over `width` stripes the role rises by one from stripe to stripe; those of parity are passed over together.
+        // Over `width` stripes, the role of a member rises by one from stripe to stripe. The roles of parity follow each other, so they are
+        // skipped together.
         let first = u64::from(self.role(0, member));
         let before = u64::from(self.columns).saturating_sub(first);
         let passed_over = if rest < before { 0 } else { u64::from(self.width()) - first.max(u64::from(self.columns)) };
@@ -119,29 +121,29 @@ impl StripeShape {
     }
 }
 
-/// A request in pages: what the array is asked to do.
+/// A request to the array, in pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
-    /// Comes back with the completion.
+    /// Number that the completion of the request carries, chosen by the caller.
     pub tag: u64,
-    /// First page of the array.
+    /// Number of the first page in the array.
     pub first_page: u64,
-    /// Pages; at least 1, but for a flush.
+    /// Number of pages, at least 1 except for a flush.
     pub pages: u32,
-    /// What is done with them; a flush concerns no page.
+    /// Kind of operation. A flush has no use for the range of pages.
     pub kind: OpKind,
-    /// A write that is done only when its data survive a loss of power.
+    /// True for a write that must survive a loss of power before it is done.
     pub fua: bool,
-    /// A write that must not wait for garbage collection.
+    /// True for a write that must not wait for garbage collection.
     pub high_priority: bool,
-    /// The stream of a mix that it belongs to; 0 without a mix.
+    /// Number of the stream in a mix of workloads, or 0 without a mix.
     pub stream: u8,
-    /// All pages lie one behind the other among the data of the member of the first.
+    /// True if all pages lie on the member of the first page, one after the other among the data of that member.
     pub one_member: bool,
 }
 
 impl PageRequest {
-    /// Whether it writes.
+    /// Returns true if the request is a write.
     #[inline]
     pub const fn is_write(&self) -> bool {
         matches!(self.kind, OpKind::Write)
@@ -155,38 +157,38 @@ pub struct Layout {
     members: u32,
     strip_pages: u32,
     shape: StripeShape,
-    /// Stripe units that a member exports.
+    /// Number of stripes, which is also the number of stripe units that a member exports.
     stripes: u64,
 }
 
-/// Where a page of the array lies.
+/// Place of a page of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
-    /// The stripe.
+    /// Number of the stripe.
     pub stripe: u64,
-    /// The data strip of the stripe.
+    /// Number of the data strip in the stripe.
     pub column: u32,
-    /// The member; the first one, if several hold the same.
+    /// Member that holds the page. If several members hold it, the first of them.
     pub member: u32,
-    /// Logical page of the member.
+    /// Number of the logical page in the member.
     pub member_page: u32,
 }
 
-/// Consecutive pages of a request that lie on one member (and its mirrors) one behind the other, all in one stripe.
+/// Consecutive pages of a request that lie one after the other on one member (and on its mirrors), all in one stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// The first member that holds them.
+    /// The first member that holds the pages.
     pub first_member: u32,
-    /// Members from `first_member` on that hold the same.
+    /// Number of members, from `first_member` on, that hold the same pages.
     pub copies: u32,
-    /// First logical page on the member.
+    /// Number of the first logical page in the member.
     pub first_page: u32,
-    /// Pages.
+    /// Number of pages in the extent.
     pub pages: u32,
 }
 
 impl Extent {
-    /// Members that hold them.
+    /// Returns the members that hold the pages.
     #[inline]
     pub fn members(&self) -> Range<u32> {
         self.first_member..self.first_member + self.copies
@@ -194,7 +196,8 @@ impl Extent {
 }
 
 impl Layout {
-    /// The layout of `members` members that export `member_pages` pages each, with `strip_pages` consecutive pages of the array on one.
+    /// Returns the layout of `members` members that export `member_pages` pages each. A strip is `strip_pages` consecutive pages of the
+    /// array on one member.
     pub fn new(level: Level, members: u32, strip_pages: u32, member_pages: u64) -> Self {
         let columns = match level {
             Level::Single | Level::Raid1 => 1,
@@ -206,41 +209,41 @@ impl Layout {
         Self { level, members, strip_pages, shape, stripes: member_pages / u64::from(strip_pages) }
     }
 
-    /// How addresses spread.
+    /// Returns the RAID level.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// The strips of a stripe.
+    /// Returns the number of data and parity strips in a stripe, and how they rotate.
     #[inline]
     pub fn shape(&self) -> StripeShape {
         self.shape
     }
 
-    /// Data strips of a stripe.
+    /// Returns the number of data strips in a stripe.
     #[inline]
     pub fn columns(&self) -> u32 {
         self.shape.columns
     }
 
-    /// Pages of a strip.
+    /// Returns the number of pages in a strip.
     #[inline]
     pub fn strip_pages(&self) -> u32 {
         self.strip_pages
     }
 
-    /// Stripes of the array.
+    /// Returns the number of stripes in the array.
     #[inline]
     pub fn stripes(&self) -> u64 {
         self.stripes
     }
 
-    /// Pages that the array exports.
+    /// Returns the number of pages that the array exports.
     pub fn exported_pages(&self) -> u64 {
         self.stripes * u64::from(self.shape.columns) * u64::from(self.strip_pages)
     }
 
-    /// Where a page of the array lies.
+    /// Returns the place of a page of the array.
     #[inline]
     pub fn locate(&self, array_page: u64) -> Location {
         let strip_pages = u64::from(self.strip_pages);
@@ -250,19 +253,19 @@ impl Layout {
         Location { stripe, column, member: self.strip_member(stripe, column), member_page: (stripe * strip_pages + within) as u32 }
     }
 
-    /// The page of the array at `offset` pages in data strip `column` of `stripe`.
+    /// Returns the page of the array that lies `offset` pages after the start of data strip `column` of `stripe`.
     #[inline]
     pub fn array_page(&self, stripe: u64, column: u32, offset: u32) -> u64 {
         (stripe * u64::from(self.shape.columns) + u64::from(column)) * u64::from(self.strip_pages) + u64::from(offset)
     }
 
-    /// The member that holds the strip at `role` of `stripe`, data columns before P and Q; the first one of mirrors.
+    /// Returns the member that holds the strip of `stripe` with this role. If several members hold it, the first of them.
     #[inline]
     pub fn strip_member(&self, stripe: u64, role: u32) -> u32 {
         self.shape.member(stripe, role) * if self.level == Level::Raid10 { 2 } else { 1 }
     }
 
-    /// The role of the strip of `stripe` that `member` holds.
+    /// Returns the role of the strip of `stripe` that `member` holds.
     #[inline]
     pub fn role(&self, stripe: u64, member: u32) -> u32 {
         match self.level {
@@ -272,29 +275,29 @@ impl Layout {
         }
     }
 
-    /// The members that hold P and Q of `stripe`, as far as there are such.
+    /// Returns the members that hold the parity strips P and Q of `stripe`. Levels without parity have no such members.
     pub fn parity_members(&self, stripe: u64) -> impl Iterator<Item = u32> + use<> {
         let shape = self.shape;
         (shape.columns..shape.width()).map(move |role| shape.member(stripe, role))
     }
 
-    /// The logical page of every member at which its strip of `stripe` begins.
+    /// Returns the first logical page of the strip that each member holds of `stripe`.
     #[inline]
     pub fn first_page(&self, stripe: u64) -> u32 {
         (stripe * u64::from(self.strip_pages)) as u32
     }
 
-    /// Whether all data are still there when these members have failed, each named once, and none has been rebuilt.
+    /// Returns true if no data are lost when these members fail and none of them has been rebuilt. Each member is named once.
     pub fn survives(&self, failed: &[u32]) -> bool {
         let copies = self.copies();
         if copies == 1 {
             return failed.len() <= self.level.parity_strips() as usize;
         }
-        // The members of a group of mirrors follow one another.
+        // Members that mirror each other have consecutive numbers.
         failed.iter().all(|member| failed.iter().filter(|other| *other / copies == member / copies).count() < copies as usize)
     }
 
-    /// Members that hold the same.
+    /// Returns the number of members that hold the same data.
     #[inline]
     pub fn copies(&self) -> u32 {
         match self.level {
@@ -304,7 +307,7 @@ impl Layout {
         }
     }
 
-    /// The extents of the pages of `request`, in order of address.
+    /// Returns the extents of the pages of `request`, in order of address.
     #[inline]
     pub fn extents(&self, request: &PageRequest) -> impl Iterator<Item = Extent> + use<> {
         let layout = *self;
@@ -348,7 +351,7 @@ impl Layout {
         if stripe + 1 == self.stripes { 0 } else { stripe + 1 }
     }
 
-    /// The next data strip on the same member.
+    /// Returns stripe and column of the next data strip on the same member.
     #[inline]
     fn next_data_strip(&self, mut stripe: u64, column: u32) -> (u64, u32) {
         if !self.shape.rotates {
@@ -371,7 +374,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// The strips of the first stripes, one line each: data columns by number, parities by letter.
+    /// Draws the strips of the first stripes, one line each: numbers for data columns, letters for parities.
     fn picture(level: Level, members: u32, stripes: u64) -> String {
         let layout = Layout::new(level, members, 1, 100);
         let line = |stripe| -> String {
@@ -424,7 +427,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every page of the array has a location of its own, the way back leads to it, and parity takes what is left.
+        /// Every page of the array has its own place, and the place leads back to the page. Parity fills the other places.
         #[test]
         fn pages_and_locations_are_one_to_one(layout in any_layout()) {
             let mut taken = BTreeSet::new();
@@ -448,7 +451,7 @@ mod tests {
             prop_assert_eq!(taken.len() as u64, layout.stripes() * u64::from(layout.strip_pages()) * u64::from(layout.members));
         }
 
-        /// Extents are the locations of the pages, one after another.
+        /// Extents are the places of the pages, one after another.
         #[test]
         fn extents_agree_with_locations(layout in any_layout(), at in any::<u64>(), length in 1_u32..200) {
             let first_page = at % layout.exported_pages();

@@ -1,7 +1,8 @@
-//! Lists of policies: one file holds a policy whole, one line of a list registers it, and everything else follows from the list.
+//! Lists of policies. One file holds a complete policy, one line in a list registers it, and everything else is made from the list.
 //!
-//! `policies!` makes an enumeration of a list. Users write a policy by its name or, with parameters, as a table; the schema, the
-//! reference of keys and the random cases of the tests are made of the same list. Calls are dispatched by one `match`.
+//! The macro `policies!` turns a list into an enumeration. Users write a policy as its name or, with parameters, as a table. The JSON
+//! Schema, the reference of configuration keys and the random cases of tests come from the same list. One `match` passes a call on to the
+//! chosen policy.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::{DeserializeOwned, Error as _};
@@ -9,12 +10,12 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-/// A parameter that does not fit, beyond what its type says.
+/// Error for a parameter that has the right type but a value that is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyProblem {
-    /// The parameter.
+    /// Name of the parameter in the configuration.
     pub key: &'static str,
-    /// What is wrong, as the end of a sentence that begins with the key and its value, such as "but must be at least 1".
+    /// Explanation, as the end of a sentence that begins with the key and its value, such as "but must be at least 1".
     pub message: String,
 }
 
@@ -72,17 +73,17 @@ macro_rules! policies {
         }
 
         impl $Kind {
-            /// The names of all, in the order of the list.
+            /// Names of all policies, in the order of the list.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
 
-            /// Its name.
+            /// Returns the name that users write.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$Type(_) => $name,)+
                 }
             }
 
-            /// Any of the list, each equally likely, with random parameters; for the random cases of tests.
+            /// Returns a random policy with random parameters, each policy equally likely, for random cases in tests.
             pub fn any(stream: &mut $crate::rng::Stream) -> Self {
                 let any_of: [fn(&mut $crate::rng::Stream) -> Self; Self::NAMES.len()] =
                     [$(|stream| Self::$Type(<$Type as $Trait>::any(stream))),+];
@@ -190,7 +191,7 @@ macro_rules! policies {
 }
 pub use policies;
 
-/// Writes a policy as its name if all its parameters have their defaults, otherwise as a table.
+/// Writes a policy as its name if all its parameters have default values, otherwise as a table.
 pub fn serialize<P: Serialize + Default, S: Serializer>(
     serializer: S,
     tag: &'static str,
@@ -206,15 +207,16 @@ pub fn serialize<P: Serialize + Default, S: Serializer>(
     table.serialize(serializer)
 }
 
-/// What a policy writes of itself.
+/// Returns the parameters of a policy as a table.
 ///
 /// # Errors
-/// It can't be written, or is no table.
+/// Returns an error if the policy cannot be written as JSON, or not as a table.
 pub fn parameters_of<P: Serialize>(policy: &P) -> Result<Map<String, Value>, serde_json::Error> {
     serde_json::to_value(policy).and_then(serde_json::from_value)
 }
 
-/// Takes what a user wrote apart: a name alone, or a table with the name under `tag`.
+/// Splits the text of a user into the name of the policy and its parameters. The text is a name alone, or a table with the name under
+/// `tag`.
 pub fn name_and_parameters<'de, D: Deserializer<'de>>(
     deserializer: D,
     tag: &'static str,
@@ -235,26 +237,26 @@ pub fn name_and_parameters<'de, D: Deserializer<'de>>(
     }
 }
 
-/// The policy with these parameters.
+/// Returns the policy that has these parameters.
 pub fn read<P: DeserializeOwned, E: serde::de::Error>(parameters: Map<String, Value>) -> Result<P, E> {
     serde_json::from_value(Value::Object(parameters)).map_err(E::custom)
 }
 
-/// What `policies!` makes of a list, for what is the same with all kinds.
+/// Enumeration made by `policies!`, for code that works with every list of policies.
 pub trait Listed: Sized + DeserializeOwned {
-    /// The name of the policy.
+    /// Returns the name that users write.
     fn name(&self) -> &'static str;
-    /// Its parameters.
+    /// Returns the parameters of the policy as a table.
     fn parameters(&self) -> Map<String, Value>;
-    /// All policies with their defaults, in the order of the list.
+    /// Returns all policies with their default parameters, in the order of the list.
     fn defaults() -> Vec<Self>;
-    /// The schemas of all, in the same order.
+    /// Returns the JSON Schemas of all policies, in the order of the list.
     fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema>;
 }
 
-/// The schema of a kind: any of the names, or a table with the name under `tag` and the policy's parameters.
+/// Returns the JSON Schema of a list of policies. It allows a name, or a table with the name under `tag` and the parameters of that policy.
 ///
-/// What a policy's type says about itself describes both.
+/// The documentation of a policy's type describes both forms.
 pub fn schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
     let schemas = K::schemas(generator);
     let mut tables = Vec::new();
@@ -272,7 +274,7 @@ pub fn schema<K: Listed>(tag: &str, generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "anyOf": [names::<K>(meanings), { "description": "With its parameters.", "oneOf": tables }] })
 }
 
-/// The schema of the names alone.
+/// Returns the JSON Schema that allows only the names.
 fn names<K: Listed>(meanings: impl Iterator<Item = String>) -> Value {
     let names = K::defaults().into_iter().zip(meanings);
     let names: Vec<Value> =
@@ -280,18 +282,19 @@ fn names<K: Listed>(meanings: impl Iterator<Item = String>) -> Value {
     json!({ "oneOf": names })
 }
 
-/// Policies whose parameters stand side by side in one table, so that a comparison can set them for all.
+/// Policies whose parameters stand side by side in one table, so that a comparison can set the parameters of all of them.
 pub mod flat {
     use super::{Listed, Map, Schema, SchemaGenerator, Value, json, names};
     use schemars::JsonSchema;
     use serde::ser::Error as _;
     use serde::{Serialize, Serializer};
 
-    /// Takes the policy named by `tag`, or the first of the list, with its parameters from `table`; and those of the others that `table` has
-    /// parameters for which are not the defaults.
+    /// Removes a policy and its parameters from `table`, and returns the policy that is named under `tag`, or the first of the list.
+    ///
+    /// The second part of the result are the other policies for which the table has parameters that differ from the defaults.
     ///
     /// # Errors
-    /// There is no such policy, or a parameter does not fit.
+    /// Returns an error if there is no policy of that name, or if a parameter is not allowed.
     pub fn take<K: Listed>(tag: &str, table: &mut Map<String, Value>) -> Result<(K, Vec<K>), serde_json::Error> {
         let policies = K::defaults();
         let name = table.remove(tag).unwrap_or_else(|| policies[0].name().into());
@@ -314,17 +317,17 @@ pub mod flat {
         Ok((chosen, others))
     }
 
-    /// The policy as a table: its name under `tag`, and its parameters.
+    /// Returns the policy as a table: its name under `tag`, and its parameters.
     pub fn own<K: Listed>(tag: &str, policy: &K) -> Map<String, Value> {
         let mut table = policy.parameters();
         table.insert(tag.to_owned(), policy.name().into());
         table
     }
 
-    /// Writes `table` with what stands beside the policies in it.
+    /// Writes `table` together with the keys of `beside`.
     ///
     /// # Errors
-    /// `beside` can't be written, or is no table.
+    /// Returns an error if `beside` cannot be written as JSON, or not as a table.
     pub fn write<R: Serialize, S: Serializer>(mut table: Map<String, Value>, beside: &R, serializer: S) -> Result<S::Ok, S::Error> {
         match serde_json::to_value(beside).map_err(S::Error::custom)? {
             Value::Object(beside) => table.extend(beside),
@@ -333,12 +336,12 @@ pub mod flat {
         table.serialize(serializer)
     }
 
-    /// The names of the policies that have this parameter.
+    /// Returns the names of the policies that have the parameter `key`.
     pub fn users<K: Listed>(key: &str) -> Vec<&'static str> {
         K::defaults().iter().filter(|policy| policy.parameters().contains_key(key)).map(Listed::name).collect()
     }
 
-    /// The parameters of `others` that are set and are none of `chosen`.
+    /// Returns the parameters that `others` set and that `chosen` does not have.
     pub fn unused<K: Listed>(chosen: &K, others: &[K]) -> Vec<String> {
         let (own, defaults) = (chosen.parameters(), K::defaults());
         let mut unused = Vec::new();
@@ -353,7 +356,7 @@ pub mod flat {
         unused
     }
 
-    /// Puts the policy into `table`: its name under `tag`, its parameters, and the defaults of the others'.
+    /// Adds a policy to `table`: its name under `tag`, its parameters, and the default parameters of the other policies.
     pub fn put<K: Listed>(tag: &str, policy: &K, table: &mut Map<String, Value>) {
         table.insert(tag.to_owned(), policy.name().into());
         table.extend(policy.parameters());
@@ -362,7 +365,9 @@ pub mod flat {
         }
     }
 
-    /// The schema of such a table: the properties of policies, of which that of the name is described by `of_name`, and what `R` says of the rest.
+    /// Returns the JSON Schema of a table that holds the name of a policy, the parameters of all policies, and the keys of `R`.
+    ///
+    /// `of_name` describes the name, and `description` the table.
     pub fn table_schema<K: Listed, R: JsonSchema>(tag: &str, of_name: &str, description: &str, generator: &mut SchemaGenerator) -> Schema {
         let mut properties = properties::<K>(tag, of_name, generator);
         let mut schema = R::json_schema(generator);
@@ -374,8 +379,8 @@ pub mod flat {
         schema
     }
 
-    /// The properties of such a table: the name, described by `description`, and the parameters of all policies, each with the names of
-    /// those that it belongs to.
+    /// Returns the JSON Schemas of the name, described by `description`, and of the parameters of all policies. The description of a
+    /// parameter names the policies that have it.
     fn properties<K: Listed>(tag: &str, description: &str, generator: &mut SchemaGenerator) -> Map<String, Value> {
         let (policies, schemas) = (K::defaults(), K::schemas(generator));
         let meanings = schemas.iter().map(|schema| schema.as_value()["description"].as_str().unwrap_or_default().to_owned());
@@ -394,7 +399,7 @@ pub mod flat {
     }
 }
 
-/// What a policy is, and the parameters that its name stands for.
+/// Returns the description of a policy, with the default parameters that its name alone stands for.
 fn meaning_of_name(schema: &Value) -> String {
     let own_words = schema["description"].as_str().unwrap_or_default();
     let defaults: Vec<String> = schema["properties"]

@@ -1,25 +1,25 @@
-//! What a host asks of the array, and when.
+//! Requests: the operations that a host asks of the array, with their times.
 
-/// What an operation does.
+/// Kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OpKind {
-    /// Data goes to the host.
+    /// Transfers data from the array to the host.
     Read,
-    /// Data comes from the host.
+    /// Transfers data from the host to the array.
     Write,
-    /// The data are not needed any more (TRIM, deallocate, discard).
+    /// Tells the array that data are no longer needed (TRIM, deallocate, discard).
     Trim,
-    /// What has been written before is to be durable.
+    /// Asks that all earlier writes become durable.
     Flush,
 }
 
 impl OpKind {
-    /// A write, or else a read.
+    /// Returns `Write` if `write` is true, otherwise `Read`.
     pub const fn of(write: bool) -> Self {
         if write { Self::Write } else { Self::Read }
     }
 
-    /// As files and tables name it.
+    /// Returns the name used in files and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -30,48 +30,49 @@ impl OpKind {
     }
 }
 
-/// One request of a host, before it is split into strips and pages.
+/// A request of a host, before it is split into strips and pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Arrival since the start of the workload, in nanoseconds; ignored by closed-loop hosts.
+    /// Time of arrival since the start of the workload, in nanoseconds. Closed-loop hosts ignore it.
     pub arrival_ns: u64,
-    /// First byte, from the start of the array.
+    /// Number of the first byte, counted from the start of the array.
     pub offset_bytes: u64,
-    /// Bytes; never 0.
+    /// Number of bytes, at least 1.
     pub length_bytes: u64,
-    /// What it does; a flush concerns no bytes.
+    /// Kind of operation. A flush has no use for the range of bytes.
     pub kind: OpKind,
-    /// A write that is done only when its data survive a loss of power ("force unit access").
+    /// True for a write that must survive a loss of power before it is done ("force unit access").
     pub fua: bool,
-    /// A write of zeroes that the host asks for and does not send: what deallocates it comes before the array (rule 220), for which it is
-    /// a write like any other.
+    /// True for a write of zeroes that the host asks for without sending data. The host may have trimmed the range before (rule 220); the
+    /// array treats the request as any other write.
     pub zeroes: bool,
-    /// A write that must not wait for garbage collection (PGC III.D, state 3).
+    /// True for a write that must not wait for garbage collection (state 3 of PGC III.D).
     pub high_priority: bool,
-    /// Which stream of a mix it belongs to; 0 without a mix.
+    /// Number of the stream in a mix of workloads, or 0 without a mix.
     pub stream: u8,
-    /// All of it lies on the member of its first byte, at consecutive addresses of that member (GGC Table 9, "skewed": a request larger
-    /// than a stripe unit that still goes to one SSD); otherwise it spreads over the members like any range of the array.
+    /// True if all bytes lie on the member of the first byte, at consecutive addresses of that member. This is the "skewed" load of GGC
+    /// Table 9, where a request larger than a stripe unit still goes to one SSD. Otherwise the request spreads over the members like any
+    /// range of the array.
     pub one_member: bool,
 }
 
 impl Request {
-    /// A request of normal priority that spreads over the members like any range of the array.
+    /// Returns a request of normal priority that spreads over the members like any range of the array.
     pub const fn new(kind: OpKind, arrival_ns: u64, offset_bytes: u64, length_bytes: u64) -> Self {
         Self { arrival_ns, offset_bytes, length_bytes, kind, fua: false, zeroes: false, high_priority: false, stream: 0, one_member: false }
     }
 }
 
-/// When requests arrive.
+/// Rule that decides when the host sends its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostLoop {
-    /// At the times that the requests carry.
+    /// Sends each request at the arrival time that it carries.
     Open,
-    /// A new one as soon as one of `depth` outstanding requests is done.
+    /// Keeps `depth` requests outstanding, and sends a new one whenever one is done.
     Closed {
-        /// Outstanding requests, at least 1.
+        /// Number of outstanding requests, at least 1.
         depth: u32,
-        /// Pause between the end of a request and the issue of the one that takes its place, in nanoseconds.
+        /// Pause between the end of a request and the next one that takes its place, in nanoseconds.
         think_ns: u64,
     },
 }

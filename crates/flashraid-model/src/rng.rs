@@ -1,6 +1,6 @@
-//! Seeded streams of random numbers.
+//! Streams of random numbers that follow from a seed.
 //!
-//! Every use has a stream of its own, named by a label and an index, so that changing one use leaves the others as they were.
+//! Each use has its own stream, named by a label and an index. A change of one use therefore leaves the numbers of all others as they were.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -8,12 +8,12 @@ use rand_xoshiro::rand_core::SeedableRng;
 /// The generator behind every stream.
 pub type Stream = Xoshiro256PlusPlus;
 
-/// The stream of `seed` for the use `label`, number `index`.
+/// Returns the stream of `seed` for the use `label` with the number `index`.
 pub fn stream(seed: u64, label: &str, index: u64) -> Stream {
     Stream::seed_from_u64(seed_of(seed, label, index))
 }
 
-/// A seed of its own for the use `label`, number `index`, for a part that has several streams itself.
+/// Returns a seed for the use `label` with the number `index`, for a part that needs several streams of its own.
 pub fn seed_of(seed: u64, label: &str, index: u64) -> u64 {
     // FNV-1a over the label, mixed with seed and index by SplitMix64 steps (`seed_from_u64` is one more).
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -23,7 +23,7 @@ pub fn seed_of(seed: u64, label: &str, index: u64) -> u64 {
     mix(mix(seed ^ hash).wrapping_add(index))
 }
 
-/// A bijection of 64-bit numbers that looks random (the finaliser of SplitMix64).
+/// Maps each 64-bit number to another that looks random, one to one (the finaliser of SplitMix64).
 #[inline]
 pub fn mix(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -32,39 +32,39 @@ pub fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// A number in `0..bound`, unbiased enough for simulation (multiply-shift; the bias is below `bound / 2^64`).
+/// Draws a number from `0..bound`. The method is multiply and shift, whose bias is below `bound / 2^64`.
 #[inline]
 pub fn below(stream: &mut Stream, bound: u64) -> u64 {
     ((u128::from(next_u64(stream)) * u128::from(bound)) >> 64) as u64
 }
 
-/// A number in `[0, 1)` with 53 random bits.
+/// Draws a number from `[0, 1)` with 53 random bits.
 #[inline]
 pub fn unit(stream: &mut Stream) -> f64 {
     (next_u64(stream) >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// A number from the exponential distribution with mean 1.
+/// Draws a number from the exponential distribution with mean 1.
 #[inline]
 pub fn exponential(stream: &mut Stream) -> f64 {
     // 1 − unit lies in (0, 1], so that the logarithm is finite.
     -libm::log(1.0 - unit(stream))
 }
 
-/// A number from the normal distribution with mean 0 and variance 1 (Box and Muller 1958, one of the pair).
+/// Draws a number from the normal distribution with mean 0 and variance 1 (Box and Muller 1958, one of the pair).
 #[inline]
 pub fn normal(stream: &mut Stream) -> f64 {
     let radius = libm::sqrt(2.0 * exponential(stream));
     radius * libm::cos(2.0 * std::f64::consts::PI * unit(stream))
 }
 
-/// Whether an event of this probability happens.
+/// Returns true with the given probability, which lies between 0 and 1.
 #[inline]
 pub fn happens(stream: &mut Stream, probability: f64) -> bool {
     unit(stream) < probability
 }
 
-/// The next 64 random bits.
+/// Draws the next 64 random bits.
 #[inline]
 pub fn next_u64(stream: &mut Stream) -> u64 {
     use rand_xoshiro::rand_core::Rng;

@@ -1,7 +1,4 @@
-//! What users type for durations, sizes, rates and fractions: parsing, printing, and their part of the JSON Schema.
-//!
-//! Every type here is a number with a unit. Arithmetic is exact decimal, so `"1.5ms"` is 1 500 000 ns on every machine.
-//! Decimal prefixes are decimal (`KB` = 1000 bytes) and binary ones binary (`KiB` = 1024 bytes), as in IEC 80000-13.
+//! Durations, sizes, rates and fractions as users write them: reading, printing, and their part of the JSON Schema.
 
 mod thresholds;
 
@@ -32,13 +29,13 @@ pub fn with_commas(number: &str) -> String {
     text + fraction
 }
 
-/// A text that is not the quantity it should be; `Display` says what is wrong with it.
+/// Error for a text that is not the quantity it should be. Its `Display` text says why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnitError(String);
 
 impl UnitError {
-    /// An error with this explanation.
+    /// Returns an error with this explanation.
     pub fn new(explanation: impl Into<String>) -> Self {
         Self(explanation.into())
     }
@@ -48,43 +45,43 @@ impl UnitError {
 pub trait Quantity: Sized + Clone {
     /// Name of the type in the JSON Schema, also its `format`.
     const NAME: &'static str;
-    /// What is allowed, as the end of the sentence "this must be …".
+    /// Description of the allowed texts, as the end of the sentence "this must be …".
     const ALLOWED: &'static str;
-    /// A regular expression for editors; [`Quantity::parse`] decides.
+    /// Regular expression for editors, which checks the form. [`Quantity::parse`] makes the final decision.
     const PATTERN: &'static str;
-    /// Least and greatest plain number, if plain numbers are allowed, and whether they must be whole.
+    /// Range of plain numbers, without a unit, that are allowed. `None` if a unit is required.
     const NUMBERS: Option<Numbers>;
 
-    /// Reads what a user typed.
+    /// Reads a text that a user wrote.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// Returns an error that explains why the text is not such a quantity.
     fn parse(text: &str) -> Result<Self, UnitError>;
 
-    /// From a plain number, which lies in [`Quantity::NUMBERS`].
+    /// Converts a plain number, which the caller has checked against [`Quantity::NUMBERS`].
     ///
     /// # Errors
-    /// What is wrong with the number.
+    /// Returns an error that explains why the number is not allowed.
     fn from_number(number: f64) -> Result<Self, UnitError> {
         Err(UnitError::new(format!("{number} has no unit")))
     }
 
-    /// How a file says it in its shortest exact form.
+    /// Returns the JSON value that a file has for this quantity, in its shortest exact form.
     fn to_json(&self) -> serde_json::Value;
 }
 
-/// The plain numbers that a quantity may be written as.
+/// Range of plain numbers that a quantity may be written as.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Numbers {
-    /// Least.
+    /// The least number that is allowed.
     pub min: f64,
-    /// Greatest.
+    /// The greatest number that is allowed.
     pub max: f64,
-    /// Only whole numbers.
+    /// True if only whole numbers are allowed.
     pub whole: bool,
 }
 
-/// Makes the serde and schemars implementations of a [`Quantity`](crate::units::Quantity), and its `FromStr`.
+/// Implements serde, schemars and `FromStr` for types that implement [`Quantity`](crate::units::Quantity).
 #[macro_export]
 macro_rules! quantity_impls {
     ($($name:ident),+ $(,)?) => {$(
@@ -124,7 +121,7 @@ macro_rules! quantity_impls {
     )+};
 }
 
-/// The schema of a [`Quantity`].
+/// Returns the JSON Schema of a [`Quantity`].
 pub fn quantity_schema<Q: Quantity>() -> Schema {
     let mut schema = json_schema!({
         "type": "string",
@@ -141,11 +138,11 @@ pub fn quantity_schema<Q: Quantity>() -> Schema {
     schema
 }
 
-/// Reads a [`Quantity`] from a text or, where it allows them, a number.
+/// Serde visitor that reads a [`Quantity`] from a text or, if the quantity allows it, from a number.
 pub struct QuantityVisitor<Q>(std::marker::PhantomData<Q>);
 
 impl<Q> QuantityVisitor<Q> {
-    /// A visitor.
+    /// Returns a new visitor for the quantity.
     pub fn new() -> Self {
         Self(std::marker::PhantomData)
     }
@@ -186,31 +183,31 @@ impl<Q: Quantity> de::Visitor<'_> for QuantityVisitor<Q> {
     }
 }
 
-/// A duration of simulated time.
+/// A duration of simulated time, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Duration {
-    /// Nanoseconds.
+    /// Number of nanoseconds in it.
     pub ns: u64,
 }
 
-/// A number of bytes.
+/// A size in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Size {
-    /// Bytes.
+    /// Number of bytes in it.
     pub bytes: u64,
 }
 
-/// Bytes per second.
+/// A rate in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rate {
     /// Bytes per second, at least 1.
     pub bytes_per_s: u64,
 }
 
-/// The time of one byte on a wire, in picoseconds, because fast channels need less than a nanosecond.
+/// Time of one byte on a wire, in picoseconds, because a byte on a fast channel takes less than a nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct TimePerByte {
-    /// Picoseconds.
+    /// Number of picoseconds per byte.
     pub ps: u64,
 }
 
@@ -220,7 +217,7 @@ pub struct Fraction(pub f64);
 
 quantity_impls!(Duration, Size, Rate, TimePerByte, Fraction);
 
-/// Units of time in picoseconds, the preferred ones for printing marked by their order: the last that divides exactly is used.
+/// Units of time in picoseconds, from short to long. Printing uses the longest one of a prefix of this list that divides exactly.
 const TIME_UNITS: &[(&str, u128)] = &[
     ("ps", 1),
     ("ns", 1_000),
@@ -230,7 +227,7 @@ const TIME_UNITS: &[(&str, u128)] = &[
     ("min", 60_000_000_000_000),
     ("h", 3_600_000_000_000_000),
     ("d", 86_400_000_000_000_000),
-    // Other spellings, read but never written.
+    // Other spellings, which are read but never written.
     ("µs", 1_000_000),
     ("μs", 1_000_000),
 ];
@@ -373,7 +370,8 @@ impl Quantity for Fraction {
             Some(number) => (number.trim_end(), true),
             None => (trimmed, false),
         };
-        // The grammar is ours; the conversion is exact to the last bit, so "5%" and 0.05 are the same share.
+        // The syntax is checked here. The standard library then converts "5e-2" correctly rounded, so that "5%" and 0.05 are the same
+        // number.
         split_decimal(number)?;
         let shifted = if percent { format!("{number}e-2") } else { number.to_string() };
         let share: f64 = shifted.replace('_', "").parse().map_err(|_| UnitError::new("it does not begin with a number"))?;
@@ -398,14 +396,14 @@ impl fmt::Display for Fraction {
 }
 
 impl Fraction {
-    /// `⌊self × count⌋`, with the rounding of decimal fractions to binary ones taken back (0.29 × 100 is 29).
+    /// Returns `⌊self × count⌋`, corrected for the rounding of decimal fractions to binary ones (0.29 × 100 is 29).
     pub fn of(self, count: u32) -> u32 {
         let product = self.0 * f64::from(count);
         libm::floor(product + 1e-9 * libm::fmax(1.0, product)) as u32
     }
 }
 
-/// Reads `number unit` as a whole multiple of the smallest unit.
+/// Reads `number unit` and returns it as a whole multiple of the smallest unit.
 fn parse_with_units(text: &str, units: &[(&str, u128)], example: &str) -> Result<u128, UnitError> {
     let text = text.trim();
     let unit_at = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
@@ -451,7 +449,7 @@ fn unknown_unit(number: &str, unit: &str, units: &[(&str, u128)], example: &str)
     }
 }
 
-/// Digits without the point, and how many of them come after it.
+/// Returns the digits of a decimal number without its point, and the number of digits after the point.
 fn split_decimal(number: &str) -> Result<(u128, u32), UnitError> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let well_formed = whole.starts_with(|c: char| c.is_ascii_digit())
@@ -476,7 +474,7 @@ fn too_large() -> UnitError {
     UnitError::new("it is too large")
 }
 
-/// Writes `value` in the largest of `units` that needs no decimals; `zero_unit` for 0.
+/// Writes `value` in the largest of `units` that needs no decimals. A value of 0 is written in `zero_unit`.
 fn write_shortest(f: &mut fmt::Formatter<'_>, value: u128, units: &[(&str, u128)], zero_unit: &str) -> fmt::Result {
     if value == 0 {
         return write!(f, "0{zero_unit}");

@@ -1,18 +1,18 @@
-//! What happens next: a queue of wake-ups ordered by time, first scheduled first served among equals.
+//! The agenda: a queue of wake-ups ordered by time. Wake-ups of the same time leave it in the order in which they were scheduled.
 //!
-//! Only what can be influenced in between gets a wake-up: an idle die starts a command at once and its end is known, so that
-//! a request costs one wake-up for its completion and not one per page.
+//! An event that nothing can influence gets no wake-up. An idle die starts a command at once, for example, so its end is known from the
+//! start. A request therefore costs one wake-up for its completion instead of one for each page.
 
 use crate::TimeNs;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Wake-ups carrying a `W`.
+/// Queue of wake-ups that each carry a `W`.
 #[derive(Debug, Clone)]
 pub struct Agenda<W> {
     heap: BinaryHeap<Reverse<Entry<W>>>,
     scheduled: u64,
-    /// When the last one was taken: none is scheduled before.
+    /// Time of the last wake-up that was taken; none may be scheduled before it.
     now: TimeNs,
 }
 
@@ -47,10 +47,10 @@ impl<W> Default for Agenda<W> {
 }
 
 impl<W> Agenda<W> {
-    /// Adds a wake-up.
+    /// Adds a wake-up at the time `at`, in nanoseconds.
     ///
     /// # Panics
-    /// It lies before one that has been taken.
+    /// Panics if `at` lies before the time of the last wake-up that was taken.
     #[inline]
     pub fn schedule(&mut self, at: TimeNs, wake: W) {
         assert!(at >= self.now, "nothing is scheduled for a time that is over");
@@ -58,18 +58,18 @@ impl<W> Agenda<W> {
         self.scheduled += 1;
     }
 
-    /// The time of the next wake-up.
+    /// Returns the time of the next wake-up, or `None` if the agenda is empty.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
         self.heap.peek().map(|Reverse(e)| e.at)
     }
 
-    /// Forgets the wake-ups that `keep` does not want.
+    /// Removes every wake-up for which `keep` returns false.
     pub fn retain(&mut self, mut keep: impl FnMut(&W) -> bool) {
         self.heap.retain(|Reverse(entry)| keep(&entry.wake));
     }
 
-    /// Takes the next wake-up if it is due by `until`.
+    /// Removes and returns the next wake-up if its time is at most `until`.
     #[inline]
     pub fn pop_due(&mut self, until: TimeNs) -> Option<(TimeNs, W)> {
         if self.next_time()? > until {

@@ -1,4 +1,4 @@
-//! Time, what happens next, and the records of what has happened that pass between layers.
+//! Simulated time, the agenda of coming events, and the records of past events that pass between layers.
 
 mod agenda;
 mod slab;
@@ -9,83 +9,90 @@ pub use slab::Slab;
 /// Simulated time in nanoseconds since the start of the run.
 pub type TimeNs = u64;
 
-/// The last moment of simulated time, about 146 years. Whoever drives the model hands in no later moment and no longer duration, so that
-/// no sum of the two overflows; a run that would go on after it ends.
+/// The last moment of simulated time, about 146 years.
+///
+/// The caller of the model passes no later time and no longer duration, so that the sum of two never overflows. A run that would last
+/// longer ends here.
 pub const TIME_MAX_NS: TimeNs = 1 << 62;
 
-/// Where the time of an operation went, along the path that decided its end; the parts add up to the time from its issue to its end.
+/// Parts of the time of an operation, along the path that decided its end. They add up to the time from its issue to its end.
 ///
-/// The order of the fields is that in which two equal times are compared: the greater collection is the one that is told.
+/// If two paths end at the same time, their parts are compared in the order of these fields. The path with more collection is the one
+/// reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct TimeParts {
-    /// Behind collection of a die or plane; with parity also while reads ahead of a write, or the holders of the stripe's lock, wait for it.
-    /// Of a wait for room in a drive's write buffer the share that collection has in the work of its dies.
+    /// Time behind garbage collection of a die or plane.
+    ///
+    /// With parity, this includes collection that delays the reads before a write, or the operations that hold the lock of the stripe. A
+    /// wait for room in a drive's write buffer adds the share of collection in the work of its dies.
     pub collection_ns: u64,
-    /// Behind other operations, and behind reads that interrupted it.
+    /// Time behind other operations, and behind reads that interrupted this one.
     pub queue_ns: u64,
-    /// Reads ahead of writes, and waiting for locks, without what of both is collection.
+    /// Time for the reads before a parity write and for locks of stripes, without the collection in it.
     pub parity_ns: u64,
-    /// Waiting for room in the write cache, and the cache's own time; the same in a drive's write buffer, without what is collection.
+    /// Time waiting for room in the write cache or in a drive's write buffer, and the cache's own time, without the collection in it.
     pub cache_ns: u64,
-    /// Transfers over channel and link, waiting for them included.
+    /// Time of transfers over channels and links, with the wait for them.
     pub transfer_ns: u64,
-    /// Array times of its own reads and programs.
+    /// Time that the flash array takes for this operation's own reads and programs.
     pub flash_ns: u64,
-    /// Command overhead and what the other parts leave.
+    /// Command overhead, and all time that belongs to no other part.
     pub other_ns: u64,
 }
 
 impl TimeParts {
-    /// The sum of the parts.
+    /// Returns the sum of the parts, in nanoseconds.
     pub fn total_ns(&self) -> u64 {
         let Self { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = *self;
         collection_ns + queue_ns + parity_ns + cache_ns + transfer_ns + flash_ns + other_ns
     }
 }
 
-/// A clean of one pool, from its first read to the end of its erase. Cleans of a die that follow each other back to back are one
-/// *collection*.
+/// A *clean* of one pool: from the first read of the victim to the end of its erase.
+///
+/// Cleans of a die that follow each other without a gap form one *collection* (rule 27).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GcInterval {
-    /// Member SSD.
+    /// Number of the member SSD.
     pub member: u32,
-    /// Die of the member.
+    /// Number of the die in the member.
     pub die: u32,
-    /// Pool of the die.
+    /// Number of the pool in the die.
     pub pool: u32,
-    /// First read of the first victim, in nanoseconds.
+    /// Time at which the first read of the victim begins, in nanoseconds.
     pub start_ns: TimeNs,
-    /// End of the last erase, in nanoseconds.
+    /// Time at which the erase ends, in nanoseconds.
     pub end_ns: TimeNs,
-    /// Valid pages moved.
+    /// Number of valid pages that were moved.
     pub pages_moved: u32,
-    /// Free blocks of the pool when it began.
+    /// Free blocks of the pool when the clean began.
     pub free_blocks_before: u32,
-    /// Free blocks of the pool just before the erase, the fewest while it lasted.
+    /// Free blocks of the pool just before the erase, the fewest during the clean.
     pub free_blocks_min: u32,
-    /// From then on writes had to wait (state 2 of PGC III.D); `end_ns` if never. Before, requests went in between the steps (state 1).
+    /// Time from which writes had to wait (state 2 of PGC III.D), or `end_ns` if they never had to. Until then, any request could be served
+    /// between two steps (state 1).
     pub writes_wait_from_ns: TimeNs,
-    /// From then on all requests had to wait (state 3); `end_ns` if never, `start_ns` without preemption.
+    /// Time from which all requests had to wait (state 3), or `end_ns` if they never had to. Without preemption this is `start_ns`.
     pub all_wait_from_ns: TimeNs,
-    /// Started by the array's controller rather than by the member itself.
+    /// True if the array's controller started the clean, false if the member did.
     pub forced: bool,
 }
 
-/// What one member got of a destage of the write cache.
+/// The share of one member in a destage of the write cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DestageInterval {
-    /// The member.
+    /// Number of the member SSD.
     pub member: u32,
-    /// It came from the member's own cache rather than from one of write groups.
+    /// True if the pages come from the member's own cache, false if they come from the array's write groups.
     pub own_cache: bool,
-    /// The stripe.
+    /// Number of the stripe.
     pub stripe: u64,
-    /// Data and parity pages written to the member; of a write group with parity, its data pages.
+    /// Data and parity pages written to the member. A write group with parity counts only data pages here.
     pub pages: u32,
-    /// When the pages went to the members.
+    /// Time at which the pages were sent to the members, in nanoseconds.
     pub begun_ns: TimeNs,
-    /// When the member was done with its own pages; of a write group with parity, when all members were.
+    /// Time at which this member had written its pages. A write group with parity is reported when all members have.
     pub ended_ns: TimeNs,
-    /// When all members were: then the next destage may begin.
+    /// Time at which all members had written their pages, so that the next destage may begin.
     pub done_ns: TimeNs,
 }

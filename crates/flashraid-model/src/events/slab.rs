@@ -1,6 +1,6 @@
-//! A table whose entries keep their number while they live and whose numbers are used again.
+//! A table whose entries keep their number as long as they exist. Numbers of removed entries are used again.
 
-/// Entries by number.
+/// Table of entries, indexed by their numbers.
 #[derive(Debug, Clone)]
 pub struct Slab<T> {
     entries: Vec<T>,
@@ -29,25 +29,25 @@ impl<T: Copy> Slab<T> {
         }
     }
 
-    /// Takes the entry out; its number may be given again.
+    /// Removes an entry and returns it. Its number may be given to a later entry.
     #[inline]
     pub fn remove(&mut self, number: u32) -> T {
         self.release(number);
         self.entries[number as usize]
     }
 
-    /// Its number may be given again: as [`Slab::remove`] for who has read the entry in place, which spares a copy of a large one.
+    /// Removes an entry without returning it, which saves the copy of a large one that the caller has read in place.
     #[inline]
     pub fn release(&mut self, number: u32) {
         self.free.push(number);
     }
 
-    /// Entries that live.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
-    /// Whether none lives.
+    /// Returns true if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! The flash medium: its shape and how long its operations take.
+//! The flash medium: its shape, and the durations of its operations.
 
 mod geometry;
 mod timing;

@@ -1,29 +1,30 @@
-//! Bandwidth: bytes done per interval of time, in MB/s (10^6).
+//! Bandwidth: bytes done per interval of time, in MB/s (10^6 bytes per second).
 //!
-//! The bytes of a request belong to the interval in which its last byte was done. Intervals without a completion count with 0.
-//! The last interval is cut off by the end of the run; mean, deviation and density leave it out, unless it is the only one:
-//! then the mean is its bytes over its own length, with a deviation of 0.
+//! The bytes of a request belong to the interval in which its last byte was done. An interval without a completion counts as 0.
+//!
+//! The end of the run cuts off the last interval, so mean, deviation and density leave it out. If it is the only one, the mean is its bytes
+//! over its own length, with a deviation of 0.
 
 use super::Moments;
 use crate::TimeNs;
 
-/// Most intervals that are kept; a longer run merges them by twos, as often as needed, so that memory stays bounded (8 MiB).
+/// Most intervals that are kept. A longer run merges pairs of intervals as often as needed, so that memory stays bounded (8 MiB).
 const INTERVALS_MAX: usize = 1 << 20;
-/// Most points of the series in a report; a longer series is averaged over whole groups of intervals.
+/// Most points of the series in a report. A longer series is averaged over whole groups of intervals.
 const SERIES_MAX: usize = 2_000;
 /// Width of a bin of the density, in standard deviations.
 const DENSITY_BIN: f64 = 0.25;
-/// The density covers −5 to 5 standard deviations; what lies beyond is counted in the outermost bins.
+/// The density covers −5 to 5 standard deviations. Values beyond are counted in the outermost bins.
 const DENSITY_BINS: usize = 40;
 
-/// Bytes per interval while they are recorded.
+/// Records the bytes done in each interval.
 #[derive(Debug, Clone)]
 pub(super) struct BandwidthRecorder {
     from_ns: TimeNs,
     initial_interval_ns: u64,
     interval_ns: u64,
     bytes: Vec<u64>,
-    /// Interval of the last completion and its limits: most completions are in it again, and need no division.
+    /// Number and limits of the interval of the last completion. Most completions fall into the same one and need no division.
     current: usize,
     current_start_ns: TimeNs,
     current_end_ns: TimeNs,
@@ -75,10 +76,10 @@ impl BandwidthRecorder {
         }
     }
 
-    /// The summary up to `end_ns`, with all bytes over `load_ns`.
+    /// Returns the summary up to `end_ns`. The overall bandwidth divides all bytes by `load_ns`.
     pub(super) fn finish(mut self, end_ns: TimeNs, load_ns: u64) -> BandwidthSummary {
         let end_ns = end_ns.max(self.from_ns);
-        self.enter(end_ns); // idle intervals up to the end, and merging if it is far away
+        self.enter(end_ns); // Adds the idle intervals up to the end, and merges intervals if the end is far away.
         let total_bytes = self.bytes.iter().map(|&bytes| u128::from(bytes)).sum();
         let length_ns = end_ns - self.from_ns;
         let whole = (length_ns / self.interval_ns) as usize;
@@ -134,34 +135,35 @@ fn z_density(bytes: &[u64], moments: &Moments) -> Vec<DensityPoint> {
 /// Bandwidth of a run. All figures in MB/s (10^6 bytes per second).
 #[derive(Debug, Clone, PartialEq)]
 pub struct BandwidthSummary {
-    /// Length of an interval, in nanoseconds: as configured, or twice, four times … that if the run has more than 2^20 intervals.
+    /// Length of an interval, in nanoseconds. A run of more than 2^20 intervals has twice the configured length, or four times, and so on.
     pub interval_ns: u64,
-    /// Intervals that lie wholly within the run; mean, deviation and density are over these.
+    /// Number of intervals that lie wholly within the run. Mean, deviation and density are taken over these.
     pub whole_intervals: u64,
-    /// All bytes done, the last interval included.
+    /// Number of all bytes done, with those of the last interval.
     pub total_bytes: u128,
-    /// All bytes over the whole time; `None` for a run of no length, like the mean and the deviation.
+    /// All bytes over the whole time. It is `None` for a run of no length, and so are the mean and the deviation.
     pub overall: Option<f64>,
-    /// Mean over the intervals.
+    /// Mean over the whole intervals.
     pub mean: Option<f64>,
-    /// Standard deviation over the intervals (divided by n).
+    /// Standard deviation over the whole intervals (divided by n).
     pub stddev: Option<f64>,
-    /// The intervals in order, or means over groups of them so that there are no more than 2000; an incomplete last group is left out.
+    /// Bandwidth of the intervals in order. Beyond 2000 intervals, each point is the mean of a group, and an incomplete last group is left
+    /// out.
     pub series: Series,
-    /// Density of (x − mean)/stddev: a histogram of 40 bins of 0.25 from −5 to 5, values beyond in the outermost bins, whose area is 1
-    /// (GGC Fig. 3 fits a curve to it). Empty if the deviation is 0.
+    /// Density of (x − mean)/stddev: a histogram of 40 bins of width 0.25 from −5 to 5, whose area is 1. Values beyond fall into the
+    /// outermost bins (GGC Fig. 3 fits a curve to it). It is empty if the deviation is 0.
     pub z_density: Vec<DensityPoint>,
 }
 
 impl BandwidthSummary {
-    /// Coefficient of variation: deviation over mean; `None` if nothing was done.
+    /// Returns the coefficient of variation: deviation over mean. It is `None` if nothing was done.
     #[must_use]
     pub fn cv(&self) -> Option<f64> {
         Some(self.stddev? / self.mean.filter(|&mean| mean > 0.0)?)
     }
 }
 
-/// Bandwidth over time.
+/// Bandwidth as a series over time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Time per point, in nanoseconds.
@@ -170,7 +172,7 @@ pub struct Series {
     pub mb_s: Vec<f64>,
 }
 
-/// A bin of a density.
+/// One bin of a density.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DensityPoint {
     /// Centre of the bin, in standard deviations from the mean.

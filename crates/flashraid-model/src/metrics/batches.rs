@@ -1,18 +1,18 @@
-//! Batch means: the measured requests in ten batches, cut by their position in the order of arrival.
+//! Batch means: the measured requests, split into ten batches by their position in the order of arrival.
 //!
-//! Two runs of the same workload have the same requests in the same batches, so that batches can be compared in pairs. The spread of the ten
-//! differences says how far chance moves the difference of two runs with a single seed.
+//! Two runs of the same workload have the same requests in the same batches, so that batches can be compared in pairs. The spread of the
+//! ten differences tells how much of the difference between two runs is chance.
 
 use super::counts::Counts;
 
-/// Batches of a run.
+/// Number of batches in a run.
 pub const BATCHES: usize = 10;
-/// Most slots that are kept; beyond them two and two become one.
+/// Most slots that are kept. A longer run merges pairs of slots.
 const SLOTS_MAX: usize = 20 * BATCHES;
-/// Fewest slots that are cut into batches: batches of fewer than ten requests say nothing.
+/// Fewest slots that are split into batches, because batches of fewer than ten requests are too uncertain.
 const SLOTS_MIN: usize = 10 * BATCHES;
 
-/// Reads and writes that arrived one after the other.
+/// Sums over reads and writes that arrived one after the other.
 #[derive(Debug, Clone, Default)]
 struct Slot {
     requests: u64,
@@ -28,29 +28,29 @@ impl Slot {
     }
 }
 
-/// A tenth of the measured requests.
+/// Figures of one batch: a tenth of the measured requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Batch {
-    /// Reads and writes that are done.
+    /// Number of reads and writes that are done.
     pub requests: u64,
-    /// Their mean response time, in nanoseconds; `None` without requests.
+    /// Mean response time, in nanoseconds; `None` without requests.
     pub mean_ns: Option<f64>,
-    /// Their 99th percentile, in nanoseconds; `None` with fewer than ten requests beyond it.
+    /// The 99th percentile of response times, in nanoseconds; `None` with fewer than ten requests beyond it.
     pub p99_ns: Option<u64>,
-    /// Their 99.9th percentile, in nanoseconds; `None` with fewer than ten requests beyond it.
+    /// The 99.9th percentile of response times, in nanoseconds; `None` with fewer than ten requests beyond it.
     pub p99_9_ns: Option<u64>,
 }
 
-/// Records batches in bounded memory, whatever the length of the run.
+/// Records batches in bounded memory, however long the run is.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Recorder {
-    /// Positions of a slot, as a power of two.
+    /// Binary logarithm of the number of requests in a slot.
     shift: u32,
     slots: Vec<Slot>,
 }
 
 impl Recorder {
-    /// Counts a request by its position among the measured ones.
+    /// Counts a request, given its position among the measured ones.
     #[inline]
     pub(super) fn request(&mut self, position: u64, response_ns: u64) {
         while position >> self.shift >= SLOTS_MAX as u64 {
@@ -77,7 +77,7 @@ impl Recorder {
         self.shift += 1;
     }
 
-    /// The ten batches; none of a run that is too short for them.
+    /// Returns the ten batches, or none if the run is too short for them.
     pub(super) fn finish(&self) -> Vec<Batch> {
         let used = self.slots.len();
         if used < SLOTS_MIN {
@@ -87,7 +87,7 @@ impl Recorder {
             let mut whole = Slot::default();
             self.slots[index * used / BATCHES..(index + 1) * used / BATCHES].iter().for_each(|slot| whole.add(slot));
             let requests = whole.requests;
-            // Of n requests those of higher rank lie beyond the percentile.
+            // Of n requests, those of higher rank lie beyond the percentile.
             let supported = |rank: u64| (requests - rank >= super::course::SAMPLES_BEYOND).then(|| whole.counts.of_rank_ns(rank)).flatten();
             Batch {
                 requests,
@@ -104,7 +104,7 @@ impl Recorder {
 mod tests {
     use super::*;
 
-    /// Batches of response times in the order of arrival; told from the last to the first, since requests end in any order.
+    /// Makes batches of response times in the order of arrival. They are recorded from last to first, because requests end in any order.
     fn of(times: &[u64]) -> Vec<Batch> {
         let mut recorder = Recorder::default();
         times.iter().enumerate().rev().for_each(|(position, ns)| recorder.request(position as u64, *ns));

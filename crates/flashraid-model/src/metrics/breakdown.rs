@@ -1,34 +1,36 @@
-//! Where the time of requests went: sums of their parts, for all and for the slowest.
+//! Parts of the time of requests, summed over all requests and over the slowest ones.
 //!
-//! Sums are kept by response time, in buckets no wider than a 64th of their least value, so that the slowest share of any size is told in
-//! bounded memory and in any order of recording. All buckets that lie wholly in the slowest share are exact; of the one at its edge so
-//! many requests as belong to the share count with the mean of the bucket.
+//! Sums are kept by response time, in buckets no wider than a 64th of their least value. The slowest share of any size therefore follows
+//! from bounded memory, whatever the order of recording.
+//!
+//! Buckets that lie wholly in the slowest share are exact. From the bucket at its edge, the missing requests count with the mean of that
+//! bucket.
 
 use crate::events::TimeParts;
 
-/// Buckets of each doubling of response times, as a power of two.
+/// Binary logarithm of the number of buckets for each doubling of the response time.
 const SUB_BITS: u32 = 6;
 const SUBS: u64 = 1 << SUB_BITS;
-/// Buckets for all of `u64`.
+/// Number of buckets that cover all of `u64`.
 const BUCKETS: usize = ((64 - SUB_BITS as usize) + 1) << SUB_BITS;
-/// Names of the parts, in the order in which documents have them.
+/// Names of the parts, in the order in which reports have them.
 pub const PARTS: [&str; 7] = ["queue", "collection", "parity", "cache", "transfer", "flash", "other"];
 
-/// The parts in the order of [`PARTS`].
+/// Returns the parts in the order of [`PARTS`].
 #[must_use]
 pub fn in_order(time: &TimeParts) -> [u64; 7] {
     let TimeParts { collection_ns, queue_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns } = *time;
     [queue_ns, collection_ns, parity_ns, cache_ns, transfer_ns, flash_ns, other_ns]
 }
 
-/// The bucket of a response time: exact below [`SUBS`], then [`SUBS`] for each doubling.
+/// Returns the bucket of a response time. It is exact below [`SUBS`]; then [`SUBS`] buckets cover each doubling.
 #[inline]
 pub(super) fn bucket_of(response_ns: u64) -> usize {
     let shift = (63 - (response_ns | SUBS).leading_zeros()) - SUB_BITS;
     ((u64::from(shift) << SUB_BITS) + (response_ns >> shift)) as usize
 }
 
-/// The longest response time of a bucket.
+/// Returns the longest response time that falls into a bucket.
 pub(super) fn highest_of(bucket: usize) -> u64 {
     let (row, sub) = (bucket as u64 >> SUB_BITS, bucket as u64 & (SUBS - 1));
     match row {
@@ -37,7 +39,7 @@ pub(super) fn highest_of(bucket: usize) -> u64 {
     }
 }
 
-/// Requests of about the same response time; 64 bytes, a line of a cache.
+/// Sums over requests of about the same response time. It has 64 bytes, one line of the processor's cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(align(64))]
 struct Bucket {
@@ -45,12 +47,12 @@ struct Bucket {
     parts_ns: [u64; 7],
 }
 
-/// Records the parts of requests.
+/// Records the parts of the time of requests.
 #[derive(Debug, Clone)]
 pub(super) struct Breakdown {
-    /// Memory of buckets that are never touched is never resident.
+    /// The buckets by response time. Pages of memory with untouched buckets are never resident.
     buckets: Vec<Bucket>,
-    /// What buckets could not hold any longer, by bucket; empty unless sums pass 2^63.
+    /// Sums that no longer fitted their bucket, with the number of that bucket. It is empty unless sums pass 2^63.
     carried: Vec<(usize, [u128; 7])>,
 }
 
@@ -68,7 +70,7 @@ impl Breakdown {
         bucket.count += 1;
         let mut all_bits = 0;
         for (sum, part) in bucket.parts_ns.iter_mut().zip(in_order(time)) {
-            // A part is at most 2^62 (the last moment of simulated time), and a sum that passes 2^63 is carried off at once.
+            // A part is at most 2^62 (the last moment of simulated time), and a sum that passes 2^63 is moved to `carried` at once.
             *sum += part;
             all_bits |= *sum;
         }
@@ -99,21 +101,21 @@ impl Breakdown {
     }
 }
 
-/// Sums of the parts of requests, from the fastest to the slowest.
+/// Sums of the parts of requests, by response time from short to long.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TimeSums {
-    /// Requests and sums of their parts in nanoseconds, in order of [`PARTS`].
+    /// Number of requests and sums of their parts in nanoseconds, in the order of [`PARTS`].
     buckets: Vec<(u64, [u128; 7])>,
 }
 
 impl TimeSums {
-    /// Means of the parts of all requests, in nanoseconds and in the order of [`PARTS`]; `None` without requests.
+    /// Returns the mean of each part over all requests, in nanoseconds and in the order of [`PARTS`]; `None` without requests.
     #[must_use]
     pub fn mean_ns(&self) -> Option<[f64; 7]> {
         self.slowest_mean_ns(1, 1)
     }
 
-    /// The same of the slowest `⌈n · share / of⌉` of n requests.
+    /// Returns the mean of each part over the slowest `⌈n · share / of⌉` of n requests, in nanoseconds and in the order of [`PARTS`].
     #[must_use]
     pub fn slowest_mean_ns(&self, share: u64, of: u64) -> Option<[f64; 7]> {
         let all: u64 = self.buckets.iter().map(|(count, _)| count).sum();
@@ -161,7 +163,7 @@ mod tests {
             before = bucket;
         }
         for ns in (14..63).map(|shift| (1u64 << shift) + (1 << (shift - 3)) + 1) {
-            // The longest of a bucket is in it, the next one is not.
+            // The longest response time of a bucket falls into it, and one nanosecond more does not.
             let (bucket, highest) = (bucket_of(ns), highest_of(bucket_of(ns)));
             assert!(highest >= ns && bucket_of(highest) == bucket && bucket_of(highest + 1) == bucket + 1, "{ns}");
         }
@@ -192,7 +194,7 @@ mod tests {
             requests in prop::collection::vec((0u32..40, prop::array::uniform7(0u64..1_000_000)), 1..300),
             (share, of_) in (1u64..5, 5u64..1001),
         ) {
-            // Response times from nanoseconds to hours.
+            // The shifts draw response times from nanoseconds to hours.
             let requests: Vec<[u64; 7]> = requests.into_iter().map(|(shift, parts)| parts.map(|part| (part << shift) >> 20)).collect();
             let sums = of(&requests);
             let mean = |requests: &[[u64; 7]], part: usize| requests.iter().map(|parts| parts[part] as f64).sum::<f64>() / requests.len() as f64;
@@ -204,7 +206,7 @@ mod tests {
             let count = (requests.len() as u64 * share).div_ceil(of_) as usize;
             let slowest: f64 = sums.slowest_mean_ns(share, of_).unwrap().iter().sum();
             let exact: f64 = (0..7).map(|part| mean(&sorted[..count], part)).sum();
-            // Only the bucket at the edge is not exact, and it is no wider than a 64th.
+            // Only the bucket at the edge is inexact, and it is no wider than a 64th.
             prop_assert!((slowest - exact).abs() <= exact / 64.0 + 1e-6, "{} {}", slowest, exact);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::breakdown::{bucket_of, highest_of};
 
-/// Counts of response times by [`bucket_of`], up to the longest. A percentile is at most a 64th too long.
+/// Counts of response times by [`bucket_of`], up to the longest one. A percentile is at most a 64th too long.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts(Vec<u32>);
 
@@ -17,7 +17,7 @@ impl Counts {
         self.0[bucket] += 1;
     }
 
-    /// Counts all that `other` has.
+    /// Adds all counts of `other`.
     pub(super) fn add(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
@@ -25,7 +25,7 @@ impl Counts {
         self.0.iter_mut().zip(&other.0).for_each(|(sum, count)| *sum += count);
     }
 
-    /// The response time of a rank from 1 on, in nanoseconds; `None` if fewer were counted.
+    /// Returns the response time with this rank, counted from 1, in nanoseconds. It is `None` if fewer were counted.
     pub(super) fn of_rank_ns(&self, rank: u64) -> Option<u64> {
         let mut counted = 0;
         let bucket = self.0.iter().position(|count| {

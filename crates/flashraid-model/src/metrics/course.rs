@@ -1,18 +1,18 @@
-//! How a run goes on: response times and pages moved over the measured time, and what is left to do when the last request arrives.
+//! Trends of a run: response times and pages moved over the measured time, and the requests still outstanding when the last one arrives.
 
 use super::Moments;
 use crate::TimeNs;
 
-/// Most stretches that are kept; beyond them two and two become one.
+/// Most stretches of time that are kept. A longer run merges pairs of them.
 const STRETCHES_MAX: usize = 2048;
-/// Length of a stretch at first, as a power of two of nanoseconds.
+/// Binary logarithm of the first length of a stretch, in nanoseconds.
 const FIRST_SHIFT: u32 = 10;
-/// Parts that a run is judged by.
+/// Number of equal parts by which a run is judged.
 pub const TENTHS: usize = 10;
-/// Parts of a tenth, whose spread tells how far chance moves its mean.
+/// Number of parts of a tenth. Their spread tells how much of the tenth's mean is chance.
 const PARTS: usize = 10;
 
-/// What happened in a stretch of time; requests count where they arrived.
+/// Sums over a stretch of time. A request belongs to the stretch in which it arrived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Stretch {
     requests: u64,
@@ -30,42 +30,43 @@ impl Stretch {
     }
 }
 
-/// A mean over a tenth of the measured time.
+/// A mean over a tenth of the measured time, with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TenthMean {
-    /// The mean.
+    /// Mean over the tenth.
     pub mean: f64,
-    /// Its standard error, from the spread of the tenth's own parts.
+    /// Standard error of the mean, from the spread of the tenth's own parts.
     pub error: f64,
 }
 
 /// A tenth of the time in which requests arrived.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tenth {
-    /// Its beginning, in nanoseconds.
+    /// Time at which the tenth begins, in nanoseconds.
     pub from_ns: TimeNs,
-    /// Requests that arrived in it.
+    /// Number of requests that arrived in the tenth.
     pub requests: u64,
-    /// Their response times, in nanoseconds.
+    /// Response times of these requests, in nanoseconds.
     pub response_ns: TenthMean,
-    /// Pages that collections moved for each byte that they write.
+    /// Pages that collections moved for each byte that these requests write.
     pub pages_moved_per_byte: TenthMean,
-    /// Bytes that they write.
+    /// Number of bytes that these requests write.
     pub written_bytes: u64,
 }
 
-/// The course of a run.
+/// Trends of a whole run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CourseSummary {
     /// The tenths in order; none without requests.
     pub tenths: Vec<Tenth>,
     /// Mean response times of the first and of the second half of the requests, in nanoseconds.
     pub halves_ns: Option<(f64, f64)>,
-    /// Requests that had come before the last one and were not done when it came; `None` for a closed loop and for a run that was stopped.
+    /// Number of requests that had arrived before the last one and were not done when it arrived. It is `None` for a closed loop and for a
+    /// run that was stopped.
     pub outstanding: Option<u64>,
 }
 
-/// Records the course of a run in bounded memory.
+/// Records the trends of a run in bounded memory.
 #[derive(Debug, Clone)]
 pub(super) struct Course {
     from_ns: TimeNs,
@@ -118,7 +119,7 @@ impl Course {
         }
     }
 
-    /// No request comes after this moment; what is done later is told later.
+    /// Tells that no request arrives after `last_ns`. Requests that are done later are recorded later.
     pub(super) fn arrivals_end(&mut self, last_ns: TimeNs) {
         self.last_arrival_ns = Some(last_ns);
     }
@@ -152,7 +153,8 @@ impl Course {
     }
 }
 
-/// The ratio of two sums over parts of a tenth, and its standard error (of a ratio estimator; n − 1 for the parts).
+/// Returns the ratio of two sums over the parts of a tenth, with its standard error. The error is that of a ratio estimator, with n − 1 for
+/// the parts.
 fn mean(parts: &[Stretch], of: impl Fn(&Stretch) -> (f64, f64)) -> TenthMean {
     let pairs: Vec<(f64, f64)> = parts.iter().map(of).filter(|pair| pair.1 > 0.0).collect();
     let (sum, count) = pairs.iter().fold((0.0, 0.0), |(sum, count), pair| (sum + pair.0, count + pair.1));
@@ -165,7 +167,7 @@ fn mean(parts: &[Stretch], of: impl Fn(&Stretch) -> (f64, f64)) -> TenthMean {
     TenthMean { mean, error: if n > 1.0 { (squares * n / (n - 1.0)).sqrt() / count } else { mean } }
 }
 
-/// Mean response times of the first and the second half of the requests, as near as stretches allow.
+/// Returns the mean response times of the first and the second half of the requests, as near as the stretches allow.
 fn halves(stretches: &[Stretch]) -> Option<(f64, f64)> {
     let all: u64 = stretches.iter().map(|stretch| stretch.requests).sum();
     let (mut first, mut second) = (Stretch::default(), Stretch::default());
@@ -177,20 +179,20 @@ fn halves(stretches: &[Stretch]) -> Option<(f64, f64)> {
 }
 
 impl CourseSummary {
-    /// Requests of all tenths.
+    /// Returns the number of requests in all tenths.
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.tenths.iter().map(|tenth| tenth.requests).sum()
     }
 }
 
-/// Samples beyond a percentile that make it more than a guess.
+/// Number of samples beyond a percentile that make it more than a guess.
 pub const SAMPLES_BEYOND: u64 = 10;
 
-/// Whether enough samples lie beyond the quantile.
+/// Returns true if enough samples lie beyond the quantile.
 #[must_use]
 pub fn is_supported(moments: &Moments, quantile: f64) -> bool {
-    // Half a sample of tolerance for 1 − 0.9999, which is no number of base two.
+    // The tolerance of a millionth is for 1 − 0.9999, which has no exact binary form.
     moments.count() as f64 * (1.0 - quantile) >= SAMPLES_BEYOND as f64 - 1e-6
 }
 
@@ -201,7 +203,7 @@ mod tests {
     #[test]
     fn tenths_halves_and_what_is_left() {
         let mut course = Course::new(1_000);
-        // One request each microsecond; the second half takes twice as long.
+        // A request arrives each microsecond, and the second half takes twice as long.
         for index in 0..100_000_u64 {
             let arrival = 1_000 + index * 1_000;
             let response = if index < 50_000 { 500_000 } else { 1_000_000 };
@@ -219,7 +221,7 @@ mod tests {
         assert!(summary.tenths.iter().all(|tenth| (9_000..11_000).contains(&tenth.requests)));
         let (first, second) = summary.halves_ns.unwrap();
         assert!((first - 500_000.0).abs() < 5_000.0 && (second - 1_000_000.0).abs() < 5_000.0);
-        // A millisecond's worth of requests is on its way when the last one comes, which does not count itself.
+        // The requests of one millisecond are outstanding when the last one arrives, which does not count itself.
         assert_eq!(summary.outstanding, Some(999));
     }
 

@@ -2,9 +2,9 @@
 
 use crate::TimeNs;
 
-/// Most points of a series; when a run needs more, neighbours are merged and the points get twice as wide.
+/// Most points of a series. A longer run merges pairs of points, so that each covers twice the time.
 const POINTS_MAX: usize = 256;
-/// Width of a point at the beginning, in nanoseconds.
+/// First width of a point, in nanoseconds.
 const WIDTH_MIN_NS: u64 = 1_000_000;
 
 /// Samples that fall into one point of the series.
@@ -29,7 +29,7 @@ impl Bucket {
     }
 }
 
-/// Free blocks of one member while they are sampled: memory is constant, the least value of every stretch of time is kept exactly.
+/// Records the free blocks of one member. Memory is constant, and the least value of each stretch of time is exact.
 #[derive(Debug, Clone)]
 pub(super) struct FreeBlocksRecorder {
     width_ns: u64,
@@ -70,19 +70,19 @@ impl FreeBlocksRecorder {
     }
 }
 
-/// Free blocks of a member in a stretch of time that has samples, in multiples of the threshold at which collection starts
-/// (in blocks, if the threshold is 0).
+/// Free blocks of a member in a stretch of time that has samples. They are given in multiples of the threshold at which collection starts,
+/// or in blocks if the threshold is 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FreeBlocksPoint {
-    /// Begin of the stretch, in nanoseconds.
+    /// Time at which the stretch begins, in nanoseconds.
     pub from_ns: TimeNs,
-    /// Its length, in nanoseconds: 1 ms or twice, four times … that, so that a member has no more than 256 points.
+    /// Length of the stretch, in nanoseconds: 1 ms, or twice, four times … that, so that a member has at most 256 points.
     pub width_ns: u64,
-    /// Least sample.
+    /// Least of the samples.
     pub min: f64,
     /// Mean of the samples.
     pub mean: f64,
-    /// Greatest sample.
+    /// Greatest of the samples.
     pub max: f64,
 }
 

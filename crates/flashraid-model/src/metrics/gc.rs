@@ -2,20 +2,24 @@
 //!
 //! A collection occupies its die over `[start, end)`. A member collects while at least one of its dies does.
 //!
-//! **Synchronised GC** (LAWC 4.2, Fig. 8) is "the number of SSDs that run GCs during a fixed time slice" of 0.1 ms. Slices begin at multiples of their length;
-//! a member counts in every slice that one of its collections overlaps, however shortly, because "during" asks for no more. (A collection takes some
-//! milliseconds, so counting at the start of the slice instead would change the mean by about a hundredth.) The mean is over the slices in which at least one
-//! member counts. The slices at the beginning and the end of the measured time are cut off by it and count as whole ones.
+//! **Synchronised GC** (LAWC 4.2, Fig. 8) is "the number of SSDs that run GCs during a fixed time slice" of 0.1 ms. Slices begin at
+//! multiples of their length. A member counts in every slice that one of its collections overlaps, however briefly, because "during" asks
+//! for no more. Counting at the start of each slice instead would change the mean by about a hundredth, because a collection takes some
+//! milliseconds.
 //!
-//! Collections are reported in any order, members and starts mixed. Their starts and ends wait as events in one unsorted list; when the list has grown enough,
-//! the events whose time has come are sorted and swept over. That is exact, needs memory only for what is still open, and is cheaper than a queue.
+//! The mean is taken over the slices in which at least one member counts. The measured time cuts off its first and its last slice; both
+//! count as whole ones.
+//!
+//! Collections are reported in any order. Their starts and ends wait as events in one unsorted list. When the list has grown enough, the
+//! events whose time has come are sorted and processed. This is exact, needs memory only for open collections, and is cheaper than a queue.
 
 use crate::TimeNs;
 
-/// Events that wait before a sweep is worth its cost.
+/// Number of waiting events from which a sweep is worth its cost.
 const SWEEP_EVENTS_MIN: usize = 4096;
 
-/// A start or an end, packed so that integers sort by time, starts before ends: time, one bit for an end, index of the die (31 bits).
+/// Start or end of a collection, packed so that integers sort by time, and starts before ends. From high to low, it has the time, one bit
+/// for an end, and the index of the die (31 bits).
 type Event = u128;
 
 const END_BIT: u128 = 1 << 31;
@@ -23,15 +27,15 @@ const END_BIT: u128 = 1 << 31;
 #[derive(Debug, Clone, Default)]
 struct Member {
     collecting_dies: u32,
-    /// End of the slice in which the member last stopped collecting; 0 for none.
+    /// End of the slice in which the member last stopped collecting, or 0 if it never has.
     last_slice_end_ns: TimeNs,
-    /// Sum of ends minus sum of starts of the times in which a die collects: right whenever none does.
+    /// Sum of the ends minus sum of the starts of the collections of all dies. It is correct whenever no die collects.
     die_time_ns: i128,
-    /// The same for the member as a whole.
+    /// Sum of the ends minus sum of the starts of the times in which at least one die collects.
     member_time_ns: i128,
 }
 
-/// Follows who collects when.
+/// Follows which dies collect at which times.
 #[derive(Debug, Clone)]
 pub(super) struct GcTracker {
     slice_ns: u64,
@@ -41,16 +45,16 @@ pub(super) struct GcTracker {
     events: Vec<Event>,
     sweep_at: usize,
 
-    // State of the sweep at `now_ns`.
+    // The fields below are the state of the sweep at `now_ns`.
     from_ns: TimeNs,
     now_ns: TimeNs,
-    /// Collections per die: more than one only where planes of a die collect independently.
+    /// Number of collections in each die. It exceeds 1 only if the planes of a die collect independently.
     collections: Vec<u16>,
     members: Vec<Member>,
     members_collecting: u32,
     /// End of the slice that holds the last moment before `now_ns`.
     slice_end_ns: TimeNs,
-    /// Members that collected at any moment of that slice.
+    /// Number of members that collected at any moment of that slice.
     members_in_slice: u32,
     slices_by_members: Vec<u64>,
 }
@@ -78,7 +82,7 @@ impl GcTracker {
 
     #[inline]
     pub(super) fn interval(&mut self, member: u32, die: u32, start_ns: TimeNs, end_ns: TimeNs) {
-        // A collection that takes no time (the ideal scheme) occupies nothing.
+        // A collection that takes no time (the ideal scheme) occupies no die.
         if start_ns < end_ns {
             self.events.push(self.event(member, die, start_ns));
             self.events.push(self.event(member, die, end_ns) | END_BIT);
@@ -91,7 +95,7 @@ impl GcTracker {
         u128::from(time_ns) << 32 | u128::from(member << self.die_bits | die)
     }
 
-    /// Every event before `now` has been reported.
+    /// Tells that every event before `now` has been reported.
     #[inline]
     pub(super) fn advance(&mut self, now: TimeNs) {
         if self.events.len() >= self.sweep_at {
@@ -109,7 +113,7 @@ impl GcTracker {
         }
         events.drain(..open);
         self.events = events;
-        // Twice what stays open, so that partitioning costs a constant per event.
+        // The limit is twice the number of events that stay, so that partitioning costs a constant per event.
         self.sweep_at = SWEEP_EVENTS_MIN.max(2 * self.events.len());
     }
 
@@ -130,7 +134,8 @@ impl GcTracker {
             }
             member.member_time_ns -= i128::from(time_ns);
             self.members_collecting += 1;
-            // Within a slice that has begun it is counted, unless it was there before; the next slice counts it when it is entered.
+            // A slice that has begun counts the member now, unless it counted it before. The next slice counts it when the sweep enters
+            // that slice.
             if time_ns < self.slice_end_ns && member.last_slice_end_ns != self.slice_end_ns {
                 self.members_in_slice += 1;
             }
@@ -151,7 +156,7 @@ impl GcTracker {
         }
     }
 
-    /// Nothing changes between `now_ns` and `time_ns`: counts the slices that end on the way.
+    /// Moves the sweep to `time_ns`, with no event in between, and counts the slices that end on the way.
     fn pass(&mut self, time_ns: TimeNs) {
         if time_ns > self.slice_end_ns {
             self.slices_by_members[self.members_in_slice as usize] += 1;
@@ -164,7 +169,7 @@ impl GcTracker {
     }
 
     pub(super) fn restart(&mut self, now: TimeNs) {
-        // What ends at this very moment is no longer in progress.
+        // A collection that ends at this very moment is no longer in progress.
         self.sweep(now.saturating_add(1));
         self.from_ns = now;
         self.now_ns = now;
@@ -199,7 +204,7 @@ impl GcTracker {
     }
 }
 
-/// Moves the items for which `first` holds to the front and returns how many they are.
+/// Moves the items for which `first` returns true to the front, and returns their number.
 fn partition<T>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
     let mut end = 0;
     for index in 0..items.len() {
@@ -211,7 +216,7 @@ fn partition<T>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
     end
 }
 
-/// How long one member collected.
+/// Time that one member spent collecting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberActivity {
     /// Time in which a die collected, summed over the dies, in nanoseconds.
@@ -223,20 +228,20 @@ pub struct MemberActivity {
 /// Collections of a run over its measured time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GcActivity {
-    /// The measured time, in nanoseconds.
+    /// Length of the measured time, in nanoseconds.
     pub length_ns: u64,
-    /// Dies of a member.
+    /// Number of dies in a member.
     pub dies_per_member: u32,
     /// Length of a slice, in nanoseconds.
     pub slice_ns: u64,
-    /// Per member.
+    /// Collecting time of each member, in order.
     pub members: Vec<MemberActivity>,
-    /// Number of slices in which none, one, two … members collected at some moment.
+    /// Number of slices in which no member, one, two … members collected at some moment.
     pub slices_by_members: Vec<u64>,
 }
 
 impl GcActivity {
-    /// Share of the time of all dies that they spent collecting, 0 to 1; `None` for a run of no length.
+    /// Returns the share of their time that all dies spent collecting, 0 to 1; `None` for a run of no length.
     #[must_use]
     pub fn busy_fraction(&self) -> Option<f64> {
         let die_time_ns: u128 = self.members.iter().map(|member| member.die_time_ns).sum();
@@ -244,20 +249,20 @@ impl GcActivity {
         (whole > 0.0).then(|| die_time_ns as f64 / whole)
     }
 
-    /// Share of the time of one member's dies that they spent collecting, 0 to 1.
+    /// Returns the share of their time that the dies of one member spent collecting, 0 to 1; `None` for a run of no length.
     #[must_use]
     pub fn member_busy_fraction(&self, member: usize) -> Option<f64> {
         let whole = self.length_ns as f64 * f64::from(self.dies_per_member);
         (whole > 0.0).then(|| self.members[member].die_time_ns as f64 / whole)
     }
 
-    /// Share of the time in which at least one die of the member collected, 0 to 1.
+    /// Returns the share of the time in which at least one die of the member collected. It is 0 to 1, or `None` for a run of no length.
     #[must_use]
     pub fn member_any_fraction(&self, member: usize) -> Option<f64> {
         (self.length_ns > 0).then(|| self.members[member].member_time_ns as f64 / self.length_ns as f64)
     }
 
-    /// Mean number of members that collect in a slice in which at least one does; `None` if there is no such slice.
+    /// Returns the mean number of members that collect in a slice in which at least one does; `None` if there is no such slice.
     #[must_use]
     pub fn synchronised_mean(&self) -> Option<f64> {
         let slices: u64 = self.slices_by_members[1..].iter().sum();
@@ -276,7 +281,7 @@ mod tests {
     const MEMBERS: u32 = 3;
     const DIES: u32 = 3;
 
-    /// Looks at every nanosecond of `[from, end)`.
+    /// Computes the same by looking at every nanosecond of `[from, end)`.
     fn naive(intervals: &[Interval], slice_ns: u64, from_ns: u64, end_ns: u64) -> GcActivity {
         let collects = |member: u32, die: u32, now: u64| {
             intervals.iter().any(|&(m, e, start, end)| (m, e) == (member, die) && start <= now && now < end)
@@ -310,9 +315,9 @@ mod tests {
     #[test]
     fn a_boundary_belongs_to_the_slice_that_it_begins() {
         let mut tracker = GcTracker::new(2, 1, 10);
-        tracker.interval(0, 0, 0, 10); // slice 0 only
-        tracker.interval(1, 0, 19, 21); // slices 1 and 2
-        tracker.interval(0, 0, 20, 30); // slice 2
+        tracker.interval(0, 0, 0, 10); // It lies in slice 0 only.
+        tracker.interval(1, 0, 19, 21); // It lies in slices 1 and 2.
+        tracker.interval(0, 0, 20, 30); // It lies in slice 2 only.
         let activity = tracker.finish(40);
         assert_eq!(activity.slices_by_members, [1, 2, 1]);
         assert_eq!(activity.synchronised_mean(), Some(4.0 / 3.0));
@@ -343,7 +348,7 @@ mod tests {
             tracker.interval((step % 128) as u32, (step / 128 % 1024) as u32, step * 10, step * 10 + 50_000);
             tracker.advance(step * 10);
         }
-        // 50 000 ns of collections begun every 10 ns: 5 000 ends are open at any time.
+        // Collections of 50 000 ns begin every 10 ns, so that 5 000 ends are open at any time.
         assert!(tracker.events.capacity() <= 32 * 1024, "{}", tracker.events.capacity());
         let activity = tracker.finish(10_000_000);
         assert_eq!(

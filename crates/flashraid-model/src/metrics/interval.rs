@@ -1,17 +1,19 @@
 //! Means over seeds with their 95 % confidence intervals, for comparisons.
 
-/// 97.5 % quantile of Student's t for 1 to 30 degrees of freedom.
+/// The 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom.
 const T_975: [f64; 30] = [
     12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004, 2.262_157, 2.228_139, 2.200_985, 2.178_813,
     2.160_369, 2.144_787, 2.131_450, 2.119_905, 2.109_816, 2.100_922, 2.093_024, 2.085_963, 2.079_614, 2.073_873, 2.068_658, 2.063_899,
     2.059_539, 2.055_529, 2.051_831, 2.048_407, 2.045_230, 2.042_272,
 ];
 
-/// 97.5 % quantile of the normal distribution.
+/// The 97.5 % quantile of the normal distribution.
 const Z_975: f64 = 1.959_963_985;
 
-/// 97.5 % quantile of Student's t, at least 1 degree of freedom: from the table up to 30, beyond it by the first terms of the Cornish-Fisher expansion in
-/// 1/degrees (Abramowitz and Stegun 26.7.5), right to six digits.
+/// Returns the 97.5 % quantile of Student's t for at least 1 degree of freedom.
+///
+/// Up to 30 degrees it comes from a table. Beyond, it is the beginning of the Cornish-Fisher expansion in 1/degrees (Abramowitz and Stegun
+/// 26.7.5), right to six digits.
 pub fn t_975(degrees: usize) -> f64 {
     debug_assert!(degrees > 0);
     if let Some(&quantile) = T_975.get(degrees - 1) {
@@ -30,19 +32,19 @@ pub fn t_975(degrees: usize) -> f64 {
     terms.iter().rev().fold(0.0, |sum, term| sum / n + term)
 }
 
-/// A mean over independent repetitions.
+/// A mean over independent repetitions, with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// Mean of the repetitions.
     pub mean: f64,
     /// Half the width of the 95 % confidence interval (Student's t); `None` for a single repetition.
     pub half_width: Option<f64>,
-    /// Repetitions.
+    /// Number of the repetitions.
     pub count: usize,
 }
 
 impl Estimate {
-    /// Mean and interval of `values`, one per seed; `None` without values or if one isn't finite.
+    /// Returns mean and interval of `values`, one for each seed. It is `None` without values, or if one is not finite.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
@@ -57,10 +59,10 @@ impl Estimate {
         Some(Self { mean, half_width, count })
     }
 
-    /// Mean and interval of the ratios `values[i] / baselines[i]`.
+    /// Returns mean and interval of the ratios `values[i] / baselines[i]`.
     ///
-    /// The points of a comparison share workload and seeds, so the ratios of pairs vary less than the ratio of two means.
-    /// `None` if there are not equally many, or if a baseline is 0.
+    /// The points of a comparison share workload and seeds, so the ratios of pairs vary less than the ratio of two means. It is `None` if
+    /// the two lists differ in length, or if a baseline is 0.
     #[must_use]
     pub fn of_ratios(values: &[f64], baselines: &[f64]) -> Option<Self> {
         if values.len() != baselines.len() {
@@ -75,7 +77,7 @@ impl Estimate {
 mod tests {
     use super::*;
 
-    /// Probability that Student's t lies below `t`: its density, integrated by Simpson's rule.
+    /// Returns the probability that Student's t lies below `t`: its density, integrated by Simpson's rule.
     fn t_probability(t: f64, degrees: usize) -> f64 {
         let n = degrees as f64;
         let log_scale = libm::lgamma((n + 1.0) / 2.0) - libm::lgamma(n / 2.0) - 0.5 * libm::log(n * std::f64::consts::PI);
@@ -89,7 +91,7 @@ mod tests {
     #[test]
     fn quantiles_leave_a_fortieth_above_them() {
         for degrees in (1..=60).chain([100, 1000]) {
-            // Half a unit of the sixth digit times the density there, which is below 0.06.
+            // The tolerance is half a unit of the sixth digit times the density there, which is below 0.06.
             let probability = t_probability(t_975(degrees), degrees);
             assert!((probability - 0.975).abs() < 3e-8, "{degrees} degrees: {probability}");
         }
@@ -97,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_textbook_interval() {
-        // Mean 10, deviation of the sample √10, n = 5: half width 2.776 · √10 / √5.
+        // Mean 10, deviation of the sample √10, n = 5: the half width is 2.776 · √10 / √5.
         let estimate = Estimate::of(&[6.0, 8.0, 10.0, 12.0, 14.0]).unwrap();
         assert_eq!((estimate.mean, estimate.count), (10.0, 5));
         assert!((estimate.half_width.unwrap() - 2.776_445 * f64::sqrt(2.0)).abs() < 1e-9);

@@ -5,10 +5,10 @@ use hdrhistogram::Histogram;
 use super::Moments;
 use crate::request::OpKind;
 
-/// Significant decimal digits of the histogram: a percentile is at most 0.1 % above the exact one, never below.
+/// Significant decimal digits of the histogram. A percentile is at most 0.1 % above the exact one, and never below it.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// Quantiles at which the distribution has a point: every hundredth, then every tenth of what is left, four times over.
+/// Returns the quantiles at which the distribution has a point: every hundredth, then every tenth of the rest, four times over.
 fn cdf_quantiles() -> impl Iterator<Item = f64> {
     let hundredths = (0..99).map(|i| f64::from(i) / 100.0);
     let tail = [1e2, 1e3, 1e4, 1e5].into_iter().flat_map(|scale| (0..9).map(move |i| 1.0 - f64::from(10 - i) / (scale * 10.0)));
@@ -20,7 +20,7 @@ fn cdf_quantiles() -> impl Iterator<Item = f64> {
 pub struct CdfPoint {
     /// Response time, in nanoseconds.
     pub response_ns: u64,
-    /// Share of the requests that took no longer, 0 to 1.
+    /// Share of the requests that took at most this time, 0 to 1.
     pub fraction: f64,
 }
 
@@ -33,7 +33,8 @@ pub struct Latency {
 
 impl Default for Latency {
     fn default() -> Self {
-        // All buckets at once (half a megabyte, of which only touched pages are resident), so that recording never allocates.
+        // All buckets are allocated at once, so that recording never allocates. Of the half megabyte, only pages that are touched become
+        // resident.
         let histogram = Histogram::new_with_bounds(1, u64::MAX / 2, SIGNIFICANT_DIGITS).expect("constant bounds that the crate allows");
         Self { moments: Moments::default(), histogram }
     }
@@ -47,31 +48,31 @@ impl Latency {
         self.histogram.saturating_record(response_ns);
     }
 
-    /// Counts all that another one has.
+    /// Adds all response times of `other`.
     pub fn add(&mut self, other: &Self) {
         self.moments.add(&other.moments);
         self.histogram.add(&other.histogram).expect("histograms of equal bounds");
     }
 
-    /// Exact moments, in nanoseconds.
+    /// Returns the exact moments, in nanoseconds.
     #[must_use]
     pub fn moments(&self) -> &Moments {
         &self.moments
     }
 
-    /// Response time, in nanoseconds, that the given share (0 to 1) of the requests did not exceed; `None` without requests.
+    /// Returns the response time that the given share (0 to 1) of the requests did not exceed, in nanoseconds; `None` without requests.
     ///
-    /// At most 0.1 % too long; the least and the greatest are exact.
+    /// It is at most 0.1 % too long. The least and the greatest response time are exact.
     #[must_use]
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
         let (min, max) = (self.moments.min()?, self.moments.max()?);
         Some(self.histogram.value_at_quantile(quantile).clamp(min, max))
     }
 
-    /// The cumulative distribution at no more than 205 points: dense where percentiles are asked for, with both ends of a jump over several
-    /// of these, closed by the greatest value.
+    /// Returns the cumulative distribution at no more than 205 points, dense where percentiles are asked for.
     ///
-    /// Values are at most 0.1 % too long, fractions exact for them.
+    /// A jump over several of these points has both its ends, and the greatest value comes last. Response times are at most 0.1 % too long,
+    /// and their fractions are exact.
     #[must_use]
     pub fn cdf(&self) -> Vec<CdfPoint> {
         let (Some(min), Some(max)) = (self.moments.min(), self.moments.max()) else { return Vec::new() };
@@ -89,7 +90,7 @@ impl Latency {
             }
             let point = CdfPoint { response_ns: self.histogram.highest_equivalent(bucket.value_iterated_to()).min(max), fraction };
             if reached > 1 {
-                // A jump over several quantiles has its lower end, too.
+                // A jump over several quantiles needs a point at its lower end, too.
                 points.extend(before.filter(|before| points.last().is_some_and(|last| last.fraction < before.fraction)));
             }
             if reached > 0 {
@@ -101,7 +102,7 @@ impl Latency {
     }
 }
 
-/// Response times while they are recorded.
+/// Records response times of reads and of writes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LatencyRecorder {
     read: Latency,
@@ -114,7 +115,7 @@ impl LatencyRecorder {
         match kind {
             OpKind::Read => self.read.record(response_ns),
             OpKind::Write => self.write.record(response_ns),
-            // Response times are those of data.
+            // Trims and flushes move no data and have no response times here.
             OpKind::Trim | OpKind::Flush => {}
         }
     }
@@ -129,11 +130,11 @@ impl LatencyRecorder {
 /// Response times of a run.
 #[derive(Debug, Clone)]
 pub struct ResponseTimes {
-    /// Reads and writes.
+    /// Response times of reads and writes together.
     pub all: Latency,
-    /// Reads.
+    /// Response times of reads.
     pub read: Latency,
-    /// Writes.
+    /// Response times of writes.
     pub write: Latency,
 }
 
@@ -148,7 +149,7 @@ mod tests {
         latency
     }
 
-    /// The value of rank ⌈q·n⌉, by sorting.
+    /// Finds the value of rank ⌈q·n⌉ by sorting.
     fn exact_quantile(values: &[u64], quantile: f64) -> u64 {
         let mut sorted = values.to_vec();
         sorted.sort_unstable();

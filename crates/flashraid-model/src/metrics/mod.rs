@@ -1,5 +1,4 @@
-//! What a run measures: response times, bandwidth, garbage collection over time.
-//!
+//! Measurements of a run: response times, bandwidth, garbage collection over time.
 //! ```text
 //!  CompletedRequest ─▶ latency · bandwidth ─┐
 //!  GcInterval ───────▶ gc ──────────────────┼─ finish ─▶ Measured ─▶ report
@@ -7,7 +6,7 @@
 //!  both, in a window ▶ timeline ────────────┘
 //! ```
 //!
-//! [`Metrics`] records while the simulation runs: nothing here allocates per call, and memory is bounded whatever the length of the run.
+//! [`Metrics`] records while the simulation runs. It allocates nothing per call, and its memory is bounded however long the run is.
 //! [`Measured`] holds the results.
 
 pub mod bandwidth;
@@ -44,19 +43,19 @@ pub use timeline::Timeline;
 pub struct CompletedRequest {
     /// Position in the order of arrival, from 0.
     pub index: u64,
-    /// The request.
+    /// The request as the host sent it.
     pub request: Request,
-    /// When it reached the array (for closed loops the moment of issue), in nanoseconds.
+    /// Time at which it reached the array, in nanoseconds. In a closed loop, this is the time at which it was sent.
     pub arrival_ns: TimeNs,
-    /// When its last byte was done, in nanoseconds.
+    /// Time at which its last byte was done, in nanoseconds.
     pub done_ns: TimeNs,
-    /// Members on which at least one of its pages waited for garbage collection.
+    /// Number of members on which at least one of its pages waited for garbage collection.
     pub gc_members_met: u32,
-    /// Where the time from its arrival to its end went.
+    /// Parts of the time from its arrival to its end.
     pub time: TimeParts,
 }
 
-/// What is measured, and how finely.
+/// Settings of what is measured, and at which resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetricsParams {
     /// Length of an interval of the bandwidth series, in nanoseconds; at least 1.
@@ -67,7 +66,7 @@ pub struct MetricsParams {
     pub timeline: Option<(TimeNs, TimeNs)>,
     /// The beginning of the run that the statistics leave out.
     pub skip: Skip,
-    /// Streams of a mix, whose response times are kept apart, too; 0 if there is none.
+    /// Number of streams in a mix, whose response times are also recorded separately; 0 without a mix.
     pub streams: u32,
 }
 
@@ -80,18 +79,20 @@ impl Default for MetricsParams {
 /// The beginning of a run that its statistics leave out, so that they show the steady state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Skip {
-    /// Everything counts.
+    /// The whole run counts.
     #[default]
     Nothing,
-    /// The first requests in order of arrival.
+    /// The first requests in order of arrival are left out.
     Requests(u64),
-    /// Everything before this time, in nanoseconds.
+    /// Everything before this time is left out, in nanoseconds.
     Time(TimeNs),
 }
 
 impl Skip {
-    /// Whether measuring has begun when request `index` arrives at `now`: the loop calls [`Metrics::restart`] at the first request for which this holds
-    /// (and remembers the members' counters of that moment), unless nothing is skipped.
+    /// Returns true if measuring has begun when request `index` arrives at `now`.
+    ///
+    /// The driver calls [`Metrics::restart`] at the first request for which this is true, unless nothing is skipped. It also keeps the
+    /// members' counters of that moment.
     #[inline]
     #[must_use]
     pub fn is_over(self, index: u64, now: TimeNs) -> bool {
@@ -103,12 +104,12 @@ impl Skip {
     }
 }
 
-/// Reads and writes that were done in a time.
+/// Number of reads and writes that were done in a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DoneCounts {
-    /// Reads.
+    /// Number of reads done.
     pub reads: u64,
-    /// Writes.
+    /// Number of writes done.
     pub writes: u64,
 }
 
@@ -122,14 +123,14 @@ impl DoneCounts {
     }
 }
 
-/// Time that the cleaning of victims took, from its begin to its end, in nanoseconds.
+/// Time that cleans took from start to end, in nanoseconds, split by the requests that could be served meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CleanTimes {
-    /// All of it.
+    /// Total time of the cleans.
     pub whole_ns: u64,
-    /// Part in which any request might go in (state 1 of PGC III.D).
+    /// Time in which any request could be served between two steps (state 1 of PGC III.D).
     pub free_for_all_ns: u64,
-    /// Part in which writes had to wait (state 2); the rest is state 3.
+    /// Time in which writes had to wait (state 2). The rest is state 3.
     pub writes_wait_ns: u64,
 }
 
@@ -151,7 +152,7 @@ impl std::iter::Sum for CleanTimes {
     }
 }
 
-/// Records what happens in a run.
+/// Records the events of a run.
 ///
 /// Times may come in any order, with one exception: see [`Metrics::advance`].
 #[derive(Debug, Clone)]
@@ -203,14 +204,14 @@ impl Metrics {
         }
     }
 
-    /// Keeps response times of so many phases of the run apart, too; see [`Metrics::request_of_phase`].
+    /// Keeps the response times of each of `phases` phases of the run, besides those of the whole run; see [`Metrics::request_of_phase`].
     #[must_use]
     pub fn with_phases(mut self, phases: usize) -> Self {
         self.response_by_phase = vec![latency::LatencyRecorder::default(); phases];
         self
     }
 
-    /// A request of a phase is done; [`Metrics::request`] counts it besides.
+    /// Records a request of a phase. The caller also passes it to [`Metrics::request`].
     #[inline]
     pub fn request_of_phase(&mut self, phase: usize, done: &CompletedRequest) {
         if done.index >= self.first_index {
@@ -218,10 +219,10 @@ impl Metrics {
         }
     }
 
-    /// A request is done; trims and flushes move no data and count nowhere here.
+    /// Records a request that is done. Trims and flushes move no data and are not counted.
     ///
-    /// Bandwidth and requests per second count all that is done in the measured time; response times and what comes of them leave out
-    /// requests that arrived before it began.
+    /// Bandwidth and requests per second count everything that is done in the measured time. Response times, and figures made of them,
+    /// leave out requests that arrived before it began.
     #[inline]
     pub fn request(&mut self, done: &CompletedRequest) {
         if matches!(done.request.kind, OpKind::Trim | OpKind::Flush) {
@@ -256,29 +257,29 @@ impl Metrics {
         self.requests_by_members_met[met] += 1;
     }
 
-    /// Whether a request is done in the measured time: what came before it must end after its begin.
+    /// Returns true if a request is done in the measured time. One that arrived before the measured time must end after its beginning.
     #[inline]
     fn has(&self, done: &CompletedRequest) -> bool {
         (done.done_ns > self.from_ns || done.index >= self.first_index) && done.done_ns <= self.until_ns
     }
 
-    /// When measuring began, in nanoseconds.
+    /// Returns the time at which measuring began, in nanoseconds.
     #[must_use]
     pub fn from_ns(&self) -> TimeNs {
         self.from_ns
     }
 
-    /// The measured time ends now: what happens later counts nowhere but in the timeline.
+    /// Ends the measured time. Later events count only in the timeline.
     pub fn end(&mut self, now: TimeNs) {
         self.until_ns = now;
     }
 
-    /// The last request of an open loop has arrived, and everything that was done by then has been told.
+    /// Tells that the last request of an open loop arrived at `last_ns`. Everything done by then has been recorded.
     pub fn arrivals_end(&mut self, last_ns: TimeNs) {
         self.course.arrivals_end(last_ns);
     }
 
-    /// Pages that collection has moved; those of a collection are told with it ([`Metrics::gc`]).
+    /// Records pages that collection has moved. [`Metrics::gc`] records those of a whole clean.
     #[inline]
     pub fn moved(&mut self, at: TimeNs, pages: u64) {
         if at <= self.until_ns {
@@ -287,11 +288,11 @@ impl Metrics {
         }
     }
 
-    /// A collection whose start and end are both known, reported when it is decided on or at any time before [`Metrics::advance`] passes its start.
+    /// Records a clean whose start and end are both known. It may be reported at any time before [`Metrics::advance`] passes its start.
     #[inline]
     pub fn gc(&mut self, interval: &GcInterval) {
         self.moved(interval.start_ns, u64::from(interval.pages_moved));
-        // Of what began before the measured time or ends after it, the part in it counts.
+        // A clean that began before the measured time, or ends after it, counts with the part inside.
         let (start_ns, end_ns) = (interval.start_ns.max(self.from_ns), interval.end_ns.min(self.until_ns));
         self.gc.interval(interval.member, interval.die, start_ns, end_ns);
         if interval.start_ns >= self.from_ns && interval.start_ns <= self.until_ns {
@@ -302,27 +303,29 @@ impl Metrics {
         }
     }
 
-    /// Whether [`Metrics::sample`] would add something at this moment.
+    /// Returns true if [`Metrics::sample`] would add something at this moment.
     #[inline]
     #[must_use]
     pub fn wants_sample(&self, now: TimeNs) -> bool {
         now <= self.until_ns && self.over_time.wants_sample(now)
     }
 
-    /// What the array is like at this moment, once for each interval of the figures over time.
+    /// Records the state of the array at this moment, once for each interval of the figures over time.
     pub fn sample(&mut self, now: TimeNs, sample: Sample) {
         self.over_time.sample(now, sample);
     }
 
     /// Promises that every collection that starts before `now` has been reported.
     ///
-    /// The more often it is called, the less has to be kept; a call that finds little to do costs a comparison.
+    /// More frequent calls keep less in memory. A call that finds little to do costs one comparison.
     #[inline]
     pub fn advance(&mut self, now: TimeNs) {
         self.gc.advance(now);
     }
 
-    /// Free blocks of a member (or of its poorest pool, as the caller likes, always the same), and how many there are when collection starts (PGC's T_soft).
+    /// Records the free blocks of a member, and their number at which collection starts (PGC's T_soft).
+    ///
+    /// The caller may pass the free blocks of the member or of its poorest pool, but always the same.
     #[inline]
     pub fn free_blocks(&mut self, member: u32, now: TimeNs, free: u32, start_threshold: u32) {
         if now <= self.until_ns {
@@ -330,16 +333,17 @@ impl Metrics {
         }
     }
 
-    /// A destage of the write cache is done.
+    /// Records a destage of the write cache that is done.
     pub fn destage(&mut self, destage: &DestageInterval) {
         if let Some(timeline) = &mut self.timeline {
             timeline.destage(destage);
         }
     }
 
-    /// Forgets the statistics so far and measures from `now` on, counting the requests from `first_index` on; collections in progress go on.
+    /// Forgets the statistics so far and measures from `now` on, from the request `first_index` on. Collections in progress continue.
     ///
-    /// Every start before `now` must have been reported, as for [`Metrics::advance`]. The timeline and the free blocks are kept: they have absolute times.
+    /// Every start before `now` must have been reported, as for [`Metrics::advance`]. The timeline and the free blocks are kept, because
+    /// they have absolute times.
     pub fn restart(&mut self, now: TimeNs, first_index: u64) {
         self.from_ns = now;
         self.first_index = first_index;
@@ -358,14 +362,15 @@ impl Metrics {
         self.gc.restart(now);
     }
 
-    /// Makes the intervals of the figures over time at least so long, in nanoseconds, where something else that has the same intervals has
-    /// come to longer ones.
+    /// Makes the intervals of the figures over time at least `interval_ns` long. The caller needs this if another series with the same
+    /// intervals has become coarser.
     pub fn lengthen_intervals(&mut self, interval_ns: u64) {
         self.over_time.lengthen(interval_ns);
     }
 
-    /// The results, for a measured time that ended at `end_ns`: what happens later is left out of the figures over time. What is done per second
-    /// is taken over `load_ns`.
+    /// Returns the results of a measured time that ended at `end_ns`. Figures over time leave out later events.
+    ///
+    /// Rates per second divide by `load_ns`.
     #[must_use]
     pub fn finish(mut self, end_ns: TimeNs, load_ns: u64) -> Measured {
         let end_ns = end_ns.max(self.from_ns);
@@ -392,45 +397,45 @@ impl Metrics {
     }
 }
 
-/// What a run measured.
+/// Results of the measurement of a run.
 #[derive(Debug, Clone)]
 pub struct Measured {
-    /// When measuring began, in nanoseconds.
+    /// Time at which measuring began, in nanoseconds.
     pub from_ns: TimeNs,
-    /// When measuring ended, in nanoseconds.
+    /// Time at which measuring ended, in nanoseconds.
     pub end_ns: TimeNs,
-    /// The time over which requests per second and bandwidth are taken: from begin to end or, in a closed loop, as long as places of its depth
-    /// were in use on average, in nanoseconds.
+    /// Time by which requests per second and bandwidth are divided, in nanoseconds. It goes from begin to end; in a closed loop, it is the
+    /// mean time for which the places of its depth were in use.
     pub load_ns: u64,
-    /// Reads and writes that were done in between.
+    /// Number of reads and writes that were done in the measured time.
     pub done: DoneCounts,
-    /// The same of each stream of a mix, in order.
+    /// Number of reads and writes done by each stream of a mix, in order.
     pub done_by_stream: Vec<DoneCounts>,
-    /// Response times.
+    /// Response times of the whole run.
     pub response: ResponseTimes,
-    /// Response times of the requests of each phase, if phases are kept apart.
+    /// Response times of the requests of each phase, if phases are recorded separately.
     pub response_by_phase: Vec<ResponseTimes>,
     /// Response times of the requests of each stream of a mix, in order.
     pub response_by_stream: Vec<ResponseTimes>,
     /// The measured requests in ten batches by their position in the order of arrival; none if there are too few.
     pub batches: Vec<Batch>,
-    /// Where the time of the requests went.
+    /// Sums of the parts of the requests' times.
     pub time: TimeSums,
-    /// Requests by the number of members on which they met a collection, from 0 to the number of members.
+    /// Number of requests by the number of members on which they met a collection, from 0 to the number of members.
     pub requests_by_members_met: Vec<u64>,
-    /// Bandwidth.
+    /// Bandwidth over the measured time.
     pub bandwidth: BandwidthSummary,
-    /// Collections over time.
+    /// Collections over the measured time.
     pub gc: GcActivity,
-    /// Time of the victims whose cleaning began in the measured time, by member.
+    /// Time of the cleans that began in the measured time, by member.
     pub cleans: Vec<CleanTimes>,
-    /// Response times and pages moved over the measured time.
+    /// Trends of response times and pages moved over the measured time.
     pub course: CourseSummary,
-    /// The run interval by interval.
+    /// Figures of the run, interval by interval.
     pub over_time: OverTime,
     /// Single requests and collections, if a window was asked for.
     pub timeline: Option<Timeline>,
-    /// Free blocks over time, per member.
+    /// Free blocks over time, by member.
     pub free_blocks: Vec<Vec<FreeBlocksPoint>>,
 }
 
@@ -501,7 +506,7 @@ mod tests {
     fn nothing_counts_that_happens_after_the_end() {
         let mut metrics = Metrics::new(&MetricsParams::default(), 1, 1);
         metrics.request(&completed(0, 0, 100, 0));
-        // Of a clean that is under way the part in the measured time counts, but its whole length.
+        // A clean in progress counts with its part in the measured time, but its length counts as a whole.
         metrics.gc(&clean(60, 160));
         metrics.end(100);
         metrics.gc(&clean(200, 300));
@@ -522,7 +527,7 @@ mod tests {
         metrics.restart(100, 3);
         metrics.request(&completed(0, 0, 100, 0));
         metrics.request(&completed(1, 0, 101, 0));
-        // What arrives at the beginning, and takes no time.
+        // This request arrives at the beginning and takes no time.
         metrics.request(&completed(3, 100, 100, 0));
         metrics.end(200);
         metrics.request(&completed(2, 0, 201, 0));

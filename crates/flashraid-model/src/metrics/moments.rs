@@ -1,6 +1,6 @@
-//! Exact count, sum, mean, variance, least and most of a stream of integers.
+//! Exact count, sum, mean, variance, least and greatest value of a stream of integers.
 
-/// Moments of a stream of `u64`, by integer sums: independent of order and free of rounding until the last division.
+/// Moments of a stream of `u64`, kept as integer sums. They do not depend on the order, and nothing is rounded until the last division.
 ///
 /// The sum of squares saturates beyond 2^128, which 10^9 values of 5 × 10^14 (six days in nanoseconds) do not reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl Default for Moments {
 }
 
 impl Moments {
-    /// One more value.
+    /// Adds one value to the moments.
     #[inline]
     pub fn record(&mut self, value: u64) {
         self.count += 1;
@@ -29,7 +29,7 @@ impl Moments {
         self.max = self.max.max(value);
     }
 
-    /// All values of `other` as well.
+    /// Adds all values of `other`.
     pub fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
@@ -38,44 +38,45 @@ impl Moments {
         self.max = self.max.max(other.max);
     }
 
-    /// Number of values.
+    /// Returns the number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Sum of the values.
+    /// Returns the sum of the values.
     #[must_use]
     pub fn sum(&self) -> u128 {
         self.sum
     }
 
-    /// Least value; `None` without values, like all that follow.
+    /// Returns the least value; `None` without values.
     #[must_use]
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// Greatest value.
+    /// Returns the greatest value; `None` without values.
     #[must_use]
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
-    /// Arithmetic mean.
+    /// Returns the arithmetic mean; `None` without values.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let count = u128::from(self.count);
         (count > 0).then(|| (self.sum / count) as f64 + (self.sum % count) as f64 / count as f64)
     }
 
-    /// Variance of the values themselves (divided by n, not by n − 1: they are all there are, not a sample).
+    /// Returns the variance of the values; `None` without values. It divides by n, not by n − 1, because they are all values and not a
+    /// sample.
     #[must_use]
     pub fn variance(&self) -> Option<f64> {
         if self.count == 0 {
             return None;
         }
-        // With S = q·n + r: Σ(x − q)² = Σx² − q·(S + r), all of it exact; then the shift from q to the mean q + r/n is taken off.
+        // With S = q·n + r, Σ(x − q)² = Σx² − q·(S + r) is exact. The shift from q to the mean q + r/n is then subtracted.
         let count = u128::from(self.count);
         let (quotient, rest) = (self.sum / count, self.sum % count);
         let about_quotient = self.sum_of_squares.saturating_sub(quotient * (self.sum + rest));
@@ -83,7 +84,7 @@ impl Moments {
         Some((about_quotient as f64 / self.count as f64 - shift * shift).max(0.0))
     }
 
-    /// Square root of the variance.
+    /// Returns the square root of the variance; `None` without values.
     #[must_use]
     pub fn stddev(&self) -> Option<f64> {
         self.variance().map(f64::sqrt)

@@ -1,24 +1,24 @@
-//! How a run went on, interval by interval: requests, response times and their percentiles, requests outstanding, write amplification, and
-//! what is sampled of the write cache and of rebuilding.
+//! Figures of a run, interval by interval: requests, response times and their percentiles, requests outstanding, and write amplification.
+//! Samples of the write cache and of rebuilding are added.
 //!
-//! Intervals begin short and become twice as long whenever there are too many, so that memory is bounded whatever the length of the run; and
-//! in the end until they have requests enough.
+//! Intervals begin short and become twice as long whenever there are too many, so that memory is bounded however long the run is. At the
+//! end they become longer until each has enough requests.
 
 use super::counts::Counts;
 use crate::TimeNs;
 use crate::request::OpKind;
 
-/// Most intervals; beyond them two and two become one, so that a long run has half as many at least.
+/// Most intervals that are kept. A longer run merges pairs of them, so that it has at least half as many.
 const INTERVALS_MAX: usize = 400;
-/// Length of an interval at first, in nanoseconds.
+/// First length of an interval, in nanoseconds.
 const FIRST_NS: u64 = 1000;
 
-/// Fewest intervals that a run is cut to for the sake of [`REQUESTS_MIN`].
+/// Fewest intervals of a run. Intervals are not merged below this number to reach [`REQUESTS_MIN`].
 const INTERVALS_MIN: u64 = 20;
-/// Requests that an interval has in the mean: fewer would not have a 99th percentile.
+/// Mean number of requests that an interval should have. With fewer it would have no 99th percentile.
 const REQUESTS_MIN: u64 = 100;
 
-/// What happened in an interval. Requests and bytes count where they are done.
+/// Sums over an interval. Requests and bytes belong to the interval in which they are done.
 #[derive(Debug, Clone, Default)]
 struct Interval {
     reads: u64,
@@ -27,36 +27,36 @@ struct Interval {
     max_ns: u64,
     written_bytes: u64,
     pages_moved: u64,
-    /// Requests that came and that were done: whole intervals later they count fully.
+    /// Number of requests that arrived, and that were done. In later intervals they count for the whole length.
     arrived: u64,
     ended: u64,
-    /// Time of requests within this interval that came in it, less that after their ends of those that were done in it.
+    /// Time that requests spent here since they arrived in this interval, minus the rest of the interval after each end.
     outstanding_ns: i128,
     counts: Counts,
     sample: Option<Sample>,
 }
 
-/// What is asked of the array now and then.
+/// State of the array, sampled once in each interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sample {
-    /// Pages in the write cache.
+    /// Number of pages in the write cache.
     pub cached_pages: u64,
-    /// Strips of failed members that have been rebuilt.
+    /// Number of strips of failed members that have been rebuilt.
     pub strips_rebuilt: u64,
 }
 
-/// Records intervals.
+/// Records the figures of the intervals.
 #[derive(Debug, Clone)]
 pub(super) struct Recorder {
     from_ns: TimeNs,
     interval_ns: u64,
     intervals: Vec<Interval>,
-    /// Where the last arrival and the last end were: the next ones are mostly there, too, and need no division.
+    /// Intervals of the last arrival and of the last end. The next ones are mostly in the same interval and need no division.
     arrivals: Place,
     ends: Place,
 }
 
-/// An interval and where it lies.
+/// An interval with its limits.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     index: usize,
@@ -82,7 +82,7 @@ impl Recorder {
         }
     }
 
-    /// The interval of a moment, which counts as the first if it is earlier.
+    /// Returns the interval of a moment. Moments before the beginning belong to the first interval.
     #[inline]
     fn at(&mut self, at: TimeNs) -> usize {
         let since = at.saturating_sub(self.from_ns);
@@ -96,7 +96,7 @@ impl Recorder {
         index
     }
 
-    /// The same with the place of the interval.
+    /// Returns the interval of a moment with its limits.
     fn place(&mut self, at: TimeNs) -> Place {
         let index = self.at(at);
         let start_ns = self.from_ns + index as u64 * self.interval_ns;
@@ -116,7 +116,7 @@ impl Recorder {
             first.max_ns = first.max_ns.max(second.max_ns);
             first.written_bytes += second.written_bytes;
             first.pages_moved += second.pages_moved;
-            // What came in the first half was there for the whole second one.
+            // Requests that arrived in the first half were outstanding during the whole second half.
             let there = i128::from(first.arrived) - i128::from(first.ended);
             first.outstanding_ns += second.outstanding_ns + there * i128::from(self.interval_ns);
             first.arrived += second.arrived;
@@ -128,11 +128,11 @@ impl Recorder {
         self.interval_ns *= 2;
     }
 
-    /// A read or write is done.
+    /// Records a read or write that is done.
     #[inline]
     pub(super) fn request(&mut self, kind: OpKind, arrival_ns: TimeNs, done_ns: TimeNs, bytes: u64) {
         let (from_ns, to_ns) = (arrival_ns.max(self.from_ns), done_ns.max(self.from_ns));
-        // The later one first: it may double the intervals.
+        // The later time comes first, because it may double the intervals.
         if !self.ends.holds(to_ns) {
             self.ends = self.place(to_ns);
         }
@@ -159,7 +159,7 @@ impl Recorder {
         interval.counts.record(response_ns);
     }
 
-    /// Collection has moved pages.
+    /// Records pages that collection has moved.
     #[inline]
     pub(super) fn moved(&mut self, at: TimeNs, pages: u64) {
         if at >= self.from_ns {
@@ -168,7 +168,7 @@ impl Recorder {
         }
     }
 
-    /// Whether nothing has been sampled in the interval of this moment.
+    /// Returns true if the interval of this moment has no sample yet.
     #[inline]
     pub(super) fn wants_sample(&self, now: TimeNs) -> bool {
         let index = now.saturating_sub(self.from_ns) / self.interval_ns;
@@ -180,14 +180,14 @@ impl Recorder {
         self.intervals[index].sample = Some(sample);
     }
 
-    /// Makes intervals at least so long.
+    /// Makes intervals at least `interval_ns` long.
     pub(super) fn lengthen(&mut self, interval_ns: u64) {
         while self.interval_ns < interval_ns {
             self.double();
         }
     }
 
-    /// The intervals up to the end; what is done later is left out.
+    /// Returns the intervals up to the end. Requests done later are left out.
     pub(super) fn finish(&mut self, end_ns: TimeNs) -> Course {
         let requests: u64 = self.intervals.iter().map(|interval| interval.reads + interval.writes).sum();
         let intervals_max = (requests / REQUESTS_MIN).max(INTERVALS_MIN);
@@ -197,11 +197,11 @@ impl Recorder {
         let mut outstanding = 0i128;
         let point = |(index, interval): (usize, &Interval)| {
             let from_ns = self.from_ns + index as u64 * self.interval_ns;
-            // The last one is cut off.
+            // The end of the run cuts off the last interval.
             let length_ns = self.interval_ns.min(end_ns.saturating_sub(from_ns));
             let before = outstanding;
             outstanding += i128::from(interval.arrived) - i128::from(interval.ended);
-            // Beyond the end nothing is outstanding, so that cutting the length takes no time away.
+            // No request is outstanding beyond the end, so the shorter length takes no time away.
             let there_ns = before * i128::from(self.interval_ns) + interval.outstanding_ns;
             let requests = interval.reads + interval.writes;
             IntervalPoint {
@@ -225,13 +225,13 @@ impl Recorder {
 }
 
 impl Interval {
-    /// The response time of rank ⌈n · share / of⌉, at most a 64th too long.
+    /// Returns the response time of rank ⌈n · share / of⌉, at most a 64th too long.
     fn quantile_ns(&self, requests: u64, share: u64, of: u64) -> Option<u64> {
         Some(self.counts.of_rank_ns((requests * share).div_ceil(of))?.min(self.max_ns))
     }
 }
 
-/// A run interval by interval.
+/// Figures of a run, interval by interval.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Course {
     /// Length of an interval, in nanoseconds.
@@ -240,32 +240,32 @@ pub struct Course {
     pub points: Vec<IntervalPoint>,
 }
 
-/// An interval of a run.
+/// Figures of one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalPoint {
-    /// Its beginning, in nanoseconds.
+    /// Time at which the interval begins, in nanoseconds.
     pub from_ns: TimeNs,
-    /// Its length: the last one is cut off by the end of the run.
+    /// Length of the interval, in nanoseconds. The end of the run cuts off the last one.
     pub length_ns: u64,
-    /// Reads done in it.
+    /// Number of reads done in the interval.
     pub reads: u64,
-    /// Writes done in it.
+    /// Number of writes done in the interval.
     pub writes: u64,
-    /// Mean response time of what is done in it; `None` without requests, like those that follow.
+    /// Mean response time of these requests, in nanoseconds. This and the percentiles are `None` without requests.
     pub mean_ns: Option<f64>,
-    /// Median, at most a 64th too long.
+    /// Median of the response times, in nanoseconds, at most a 64th too long.
     pub p50_ns: Option<u64>,
-    /// 99th percentile, at most a 64th too long.
+    /// The 99th percentile of the response times, in nanoseconds, at most a 64th too long.
     pub p99_ns: Option<u64>,
-    /// The longest.
+    /// The longest response time, in nanoseconds.
     pub max_ns: Option<u64>,
-    /// Mean number of reads and writes between arrival and end.
+    /// Mean number of reads and writes between their arrival and their end.
     pub outstanding: f64,
-    /// Bytes of the writes done in it.
+    /// Number of bytes of the writes done in the interval.
     pub written_bytes: u64,
-    /// Pages moved by collections that began in it.
+    /// Number of pages moved by collections that began in the interval.
     pub pages_moved: u64,
-    /// What was sampled last in it.
+    /// The last sample taken in the interval.
     pub sample: Option<Sample>,
 }
 
@@ -330,7 +330,7 @@ mod tests {
         over_time.sample(0, sample(1));
         assert!(!over_time.wants_sample(999) && over_time.wants_sample(1000));
         over_time.sample(1000, sample(2));
-        // So late that intervals are joined, and in the end more of them.
+        // This moment is so late that intervals are merged.
         over_time.sample(INTERVALS_MAX as u64 * FIRST_NS, sample(3));
         let course = over_time.finish(u64::MAX);
         assert_eq!((course.points.len(), course.points[0].sample), (13, Some(sample(2))));

@@ -1,4 +1,4 @@
-//! Single requests and collections of a window of time, as GGC Figs. 10 and 13 show them.
+//! Single requests and collections of a window of time, as in GGC Figs. 10 and 13.
 
 use super::CompletedRequest;
 use crate::TimeNs;
@@ -7,22 +7,22 @@ use crate::events::{DestageInterval, GcInterval};
 /// Most requests, and most collections, that a timeline keeps.
 pub const TIMELINE_ENTRIES_MAX: usize = 200_000;
 
-/// What overlaps a window of simulated time, in order of report.
+/// Requests, collections and destages that overlap a window of simulated time, in the order in which they are reported.
 ///
 /// A request overlaps from its arrival until it is done, a collection from its start to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timeline {
-    /// Begin of the window, in nanoseconds.
+    /// Time at which the window begins, in nanoseconds.
     pub from_ns: TimeNs,
-    /// End of the window (exclusive), in nanoseconds.
+    /// Time at which the window ends (exclusive), in nanoseconds.
     pub to_ns: TimeNs,
-    /// Requests.
+    /// Requests that overlap the window.
     pub requests: Vec<CompletedRequest>,
-    /// Collections of all members.
+    /// Collections of all members that overlap the window.
     pub gc: Vec<GcInterval>,
-    /// Destages of the write cache, by member.
+    /// Destages of the write cache that overlap the window, by member.
     pub destages: Vec<DestageInterval>,
-    /// Requests, collections and destages left out because [`TIMELINE_ENTRIES_MAX`] of their kind were there already.
+    /// Number of requests, collections and destages left out because [`TIMELINE_ENTRIES_MAX`] of their kind were there already.
     pub omitted: u64,
 }
 
@@ -52,7 +52,7 @@ impl Timeline {
     }
 }
 
-/// Returns how many entries had to be left out: 0 or 1.
+/// Adds an entry if there is room, and returns the number of entries left out: 0 or 1.
 fn push_bounded<T>(entries: &mut Vec<T>, entry: T) -> u64 {
     if entries.len() >= TIMELINE_ENTRIES_MAX {
         return 1;

@@ -1,36 +1,36 @@
-//! Which strips of failed members have not been rebuilt, and what that leaves of a stripe (rules 58 and 155).
+//! Strips of failed members that have not been rebuilt, and the loss that this means for a stripe (rules 58 and 155).
 
 use super::{Layout, StripeShape};
 
-/// Strips that are lost, by member and stripe.
+/// The set of lost strips, by member and stripe.
 #[derive(Debug, Clone)]
 pub struct LostStrips {
     stripes: u64,
     members: Vec<Lost>,
 }
 
-/// What is lost of one member.
+/// The lost strips of one member.
 #[derive(Debug, Clone)]
 struct Lost {
     member: u32,
-    /// A bit for every stripe.
+    /// One bit for each stripe, which is set if the strip is lost.
     strips: Vec<u64>,
     left: u64,
 }
 
 impl LostStrips {
-    /// Nothing of an array of so many stripes.
+    /// Returns the set without any lost strip, for an array of `stripes` stripes.
     pub fn none(stripes: u64) -> Self {
         Self { stripes, members: Vec::new() }
     }
 
-    /// A member fails; it has not failed before.
+    /// Adds all strips of a member that fails. It must not have failed before.
     pub fn fail(&mut self, member: u32) {
         let words = usize::try_from(self.stripes.div_ceil(64)).expect("the pages of a member fit the memory");
         self.members.push(Lost { member, strips: vec![u64::MAX; words], left: self.stripes });
     }
 
-    /// A strip has been rebuilt.
+    /// Removes a strip that has been rebuilt.
     pub fn rebuilt(&mut self, member: u32, stripe: u64) {
         if let Some(at) = self.members.iter().position(|lost| lost.member == member) {
             let lost = &mut self.members[at];
@@ -43,31 +43,31 @@ impl LostStrips {
         }
     }
 
-    /// Whether nothing is lost.
+    /// Returns true if no strip is lost.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// The members that have lost strips, as bits.
+    /// Returns the members that have lost strips, as bits.
     pub fn members(&self) -> u128 {
         self.members.iter().fold(0, |members, lost| members | 1 << lost.member)
     }
 
-    /// Whether the strip of `member` in `stripe` is lost.
+    /// Returns true if the strip of `member` in `stripe` is lost.
     #[inline]
     pub fn has(&self, member: u32, stripe: u64) -> bool {
         self.members.iter().any(|lost| lost.member == member && lost.strips[(stripe / 64) as usize] >> (stripe % 64) & 1 == 1)
     }
 
-    /// What is lost of `stripe`: a strip with several copies, if a copy is.
+    /// Returns the roles of `stripe` of which at least one copy is lost.
     #[inline]
     pub fn touched(&self, layout: &Layout, stripe: u64) -> LostRoles {
         let lost = self.members.iter().filter(|lost| self.has(lost.member, stripe));
         LostRoles(lost.fold(0, |roles, lost| roles | 1 << layout.role(stripe, lost.member)))
     }
 
-    /// What is lost of `stripe`: a strip with several copies, if all copies are.
+    /// Returns the roles of `stripe` of which all copies are lost.
     pub fn wholly(&self, layout: &Layout, stripe: u64) -> LostRoles {
         let copies = layout.copies();
         let touched = self.touched(layout, stripe);
@@ -82,24 +82,24 @@ impl LostStrips {
     }
 }
 
-/// The roles of lost strips of one stripe, as bits.
+/// The roles of lost strips in one stripe, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LostRoles(pub u128);
 
 impl LostRoles {
-    /// Whether the strip of that role is lost.
+    /// Returns true if the strip with this role is lost.
     #[inline]
     pub fn has(self, role: u32) -> bool {
         self.0 >> role & 1 == 1
     }
 
-    /// Whether none is lost.
+    /// Returns true if no strip is lost.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The roles, in order.
+    /// Returns the roles in ascending order.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = u32> {
         let mut left = self.0;
@@ -110,18 +110,19 @@ impl LostRoles {
         })
     }
 
-    /// Data columns that are lost.
+    /// Returns the number of data columns that are lost.
     pub fn columns(self, shape: StripeShape) -> u32 {
         (self.0 & (u128::MAX >> (u128::BITS - shape.columns))).count_ones()
     }
 
-    /// Parity strips that are not lost, in order.
+    /// Returns the roles of the parity strips that are not lost, in ascending order.
     pub fn parity_left(self, shape: StripeShape) -> impl Iterator<Item = u32> {
         (shape.columns..shape.width()).filter(move |&parity| !self.has(parity))
     }
 
-    /// Whether data are lost that can't be reconstructed: more columns than there is parity left. With mirrors: whether all copies of
-    /// some strip are, if these are what is lost wholly.
+    /// Returns true if data cannot be reconstructed, because more columns are lost than parity strips are left.
+    ///
+    /// With mirrors, call it on the roles whose copies are all lost ([`LostStrips::wholly`]). It then returns true if there are any.
     #[inline]
     pub fn is_dead(self, shape: StripeShape) -> bool {
         self.0 != 0 && self.columns(shape) as usize > self.parity_left(shape).count()

@@ -1,27 +1,27 @@
-//! Free blocks at which collection starts and stops: a share of the blocks, a number of blocks, or so many above the start.
+//! Thresholds of free blocks at which collection starts and stops: a share of the blocks, a number of blocks, or a number above the start.
 
 use super::{Fraction, Numbers, Quantity, UnitError};
 use crate::quantity_impls;
 
 quantity_impls!(StartThreshold, StopThreshold);
 
-/// Free blocks at which a collection starts.
+/// Number of free blocks in a pool at which a collection starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StartThreshold {
-    /// Share of the blocks of the pool, rounded down.
+    /// Share of all blocks in the pool, rounded down.
     Share(Fraction),
-    /// Blocks of the pool.
+    /// Number of blocks in the pool.
     Blocks(u32),
 }
 
-/// Free blocks at which a collection stops.
+/// Number of free blocks in a pool at which a collection stops.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StopThreshold {
-    /// This many more than the start threshold.
+    /// Number of blocks above the start threshold.
     AboveStart(u32),
-    /// Share of the blocks of the pool, rounded down.
+    /// Share of all blocks in the pool, rounded down.
     Share(Fraction),
-    /// Blocks of the pool.
+    /// Number of blocks in the pool.
     Blocks(u32),
 }
 
@@ -31,7 +31,7 @@ fn parse_blocks(text: &str) -> Option<Result<u32, UnitError>> {
 }
 
 fn write_blocks(blocks: u32) -> serde_json::Value {
-    // A configuration has no commas in its numbers.
+    // Configurations write numbers without commas between groups of digits.
     format!("{blocks} block{}", if blocks == 1 { "" } else { "s" }).into()
 }
 
@@ -61,7 +61,7 @@ impl Quantity for StartThreshold {
 }
 
 impl StartThreshold {
-    /// Free blocks of a pool of `pool_blocks`.
+    /// Returns the threshold for a pool of `pool_blocks` blocks.
     pub fn blocks_of(self, pool_blocks: u32) -> u32 {
         match self {
             Self::Share(share) => share.of(pool_blocks),
@@ -104,7 +104,7 @@ impl Quantity for StopThreshold {
 }
 
 impl StopThreshold {
-    /// Free blocks of a pool of `pool_blocks` that starts at `start`.
+    /// Returns the threshold for a pool of `pool_blocks` blocks that starts collecting at `start` free blocks.
     pub fn blocks_of(self, pool_blocks: u32, start: u32) -> u32 {
         match self {
             Self::AboveStart(above) => start.saturating_add(above),

@@ -10,6 +10,7 @@ mod ideal;
 mod layers;
 mod outcome;
 mod permutation;
+mod prose;
 mod reference;
 mod shrink;
 mod theory;
