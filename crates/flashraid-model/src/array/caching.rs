@@ -64,7 +64,7 @@ impl Caching {
     /// The cache does what is due now.
     pub fn step(&mut self, now: TimeNs, moment_is_over: bool, volume: &mut Volume, controller: Option<&mut Coordination>) -> Issued {
         self.cache.step(now);
-        self.carry_out(now, moment_is_over, volume, controller)
+        self.perform_commands(now, moment_is_over, volume, controller)
     }
 
     /// Lets the cache know of something. When the last of what it held at a failure has been destaged, rebuilding may begin (rule 86).
@@ -82,7 +82,7 @@ impl Caching {
     }
 
     /// Begins what the cache has asked for. The controller counts its operations (rule 88).
-    pub fn carry_out(
+    pub fn perform_commands(
         &mut self,
         now: TimeNs,
         moment_is_over: bool,

@@ -1,7 +1,7 @@
 //! The controller and its mail, as the array drives them.
 
 use crate::TimeNs;
-use crate::coordination::{Controller, CoordinationParams, Mail, Mailbox, News, Notice, Notify, Outgoing, Pools, ToMember};
+use crate::coordination::{Controller, ControllerAction, CoordinationParams, Mail, Mailbox, News, Notice, Notify, Pools, ToMember};
 
 /// What a member is to do.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub(super) enum Order {
 pub(super) struct Coordination {
     pub controller: Controller,
     pub mailbox: Mailbox,
-    outgoing: Vec<Outgoing>,
+    actions: Vec<ControllerAction>,
     /// Members, and how many page writes they may be given before the controller wants to know.
     pub to_count: Vec<(u32, u64)>,
     pub members_ask_softly: bool,
@@ -28,7 +28,7 @@ impl Coordination {
         Self {
             controller: Controller::new(params, pools),
             mailbox: Mailbox::new(params),
-            outgoing: Vec::new(),
+            actions: Vec::new(),
             to_count: Vec::new(),
             members_ask_softly: params.notify == Notify::Soft,
         }
@@ -43,18 +43,18 @@ impl Coordination {
 
     pub fn request_arrives(&mut self, now: TimeNs) {
         self.controller.request_arrives(now);
-        self.carry_out(now);
+        self.perform_actions(now);
     }
 
     pub fn request_done(&mut self, now: TimeNs) {
         self.controller.request_done(now);
-        self.carry_out(now);
+        self.perform_actions(now);
     }
 
     /// A member has been given more page writes than it could take.
     pub fn pages_are_used_up(&mut self, now: TimeNs, member: u32) {
         self.controller.pages_are_used_up(now, member);
-        self.carry_out(now);
+        self.perform_actions(now);
     }
 
     /// Takes what members report.
@@ -76,16 +76,16 @@ impl Coordination {
             Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(now),
             None => self.controller.tick(now),
         }
-        self.carry_out(now);
+        self.perform_actions(now);
         None
     }
 
-    fn carry_out(&mut self, now: TimeNs) {
-        self.controller.take_outgoing(&mut self.outgoing);
-        for outgoing in self.outgoing.drain(..) {
-            match outgoing {
-                Outgoing::CountPages(member, pages) => self.to_count.push((member, pages)),
-                _ => self.mailbox.carry_out(now, outgoing),
+    fn perform_actions(&mut self, now: TimeNs) {
+        self.controller.take_actions(&mut self.actions);
+        for action in self.actions.drain(..) {
+            match action {
+                ControllerAction::CountPages(member, pages) => self.to_count.push((member, pages)),
+                _ => self.mailbox.schedule_action(now, action),
             }
         }
     }

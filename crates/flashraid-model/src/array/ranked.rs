@@ -162,7 +162,7 @@ impl Array {
         }
         if let Some(coordination) = &mut self.coordination {
             match step {
-                Some(Step::Fails(member)) => coordination.controller.lose(member),
+                Some(Step::Fails(member)) => coordination.controller.member_failed(member),
                 Some(Step::Replaced { failed, spare }) => {
                     if let Some(role) = coordination.controller.replace(failed, spare) {
                         let _taken_below = self.volume.members.with(spare, |ssd, out| ssd.become_ggc_aware(now, role, out));
@@ -201,7 +201,7 @@ impl Array {
     #[inline]
     pub(super) fn cache_begins_operations(&mut self, now: TimeNs, moment_is_over: bool) -> Issued {
         match &mut self.caching {
-            Some(caching) => caching.carry_out(now, moment_is_over, &mut self.volume, self.coordination.as_mut()),
+            Some(caching) => caching.perform_commands(now, moment_is_over, &mut self.volume, self.coordination.as_mut()),
             None => self.volume.members.issued(),
         }
     }

@@ -1,99 +1,99 @@
-//! What a cache asks of the array that drives it.
+//! Commands that a cache gives to the array that drives it.
 
 use crate::TimeNs;
 use crate::request::OpKind;
 
-/// A destage: one of the slots of one of the caches.
+/// A destage, named by the cache and the slot that it uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Destage {
-    /// 0 is the cache of the array or the first level, `m + 1` the cache of member m.
+    /// Number of the cache: 0 for the cache of the array or the first level, `m + 1` for the cache of member m.
     pub cache: u16,
-    /// The slot of that cache.
+    /// Number of the slot in that cache.
     pub slot: u16,
 }
 
-/// What an operation is for; it comes back when it is done.
+/// Purpose of an operation. The array passes it back when the operation is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token {
-    /// The pages of a host read that are in no cache.
+    /// Reads the pages of a host read that are in no cache.
     Read(u32),
-    /// The pages of a host trim.
+    /// Trims the pages of a host trim.
     Trim(u32),
-    /// What is missing for the parity of a sub-request.
+    /// Reads pages that are missing for the parity of a sub-request.
     Missing(u32),
-    /// A destage.
+    /// Writes the pages of a destage.
     Destage(Destage),
 }
 
-/// What a wake-up is for.
+/// Purpose of a wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CacheWake {
-    /// The memory is done with a host request.
+    /// The memory has finished a host request.
     Host(u32),
     /// The memory has read the pages of a destage.
-    Taken(Destage),
-    /// The memory has written what the first level has destaged into the member caches.
-    Down(Destage),
+    PagesRead(Destage),
+    /// The memory has written the pages that the first level destaged into the member caches.
+    FirstLevelWritten(Destage),
 }
 
 /// Consecutive pages of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrayExtent {
-    /// First page of the array.
+    /// Number of the first page in the array.
     pub first_page: u64,
-    /// Pages, at least 1.
+    /// Number of pages, at least 1.
     pub pages: u32,
 }
 
 /// Consecutive pages of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberExtent {
-    /// The member.
+    /// Number of the member.
     pub member: u32,
-    /// First logical page of the member.
+    /// Number of the first logical page in the member.
     pub first_page: u32,
-    /// Pages, at least 1.
+    /// Number of pages, at least 1.
     pub pages: u32,
 }
 
-/// Something the array has to do, at once and in order.
+/// An action for the array, which performs commands at once and in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// Reads, writes or trims pages of the array; those of a write lie in one stripe, whose parity is made once for all of them.
+    /// Reads, writes or trims pages of the array. The pages of a write lie in one stripe, whose parity is computed once for all of them.
     Array {
-        /// Which of [`Commands::array_extents`], in order of address.
+        /// Range in [`Commands::array_extents`], in order of address.
         extents: (u32, u32),
-        /// What is done with them.
+        /// Kind of operation on these pages.
         kind: OpKind,
-        /// Comes back with [`done`](super::Cache::done).
+        /// Purpose, which the array passes back to [`done`](super::Cache::done).
         token: Token,
     },
     /// Reads or writes pages of members, without parity.
     Members {
-        /// Which of [`Commands::member_extents`].
+        /// Range of pages in [`Commands::member_extents`].
         extents: (u32, u32),
-        /// Write rather than read.
+        /// True to write the pages, false to read them.
         write: bool,
-        /// Comes back with [`done`](super::Cache::done).
+        /// Purpose, which the array passes back to [`done`](super::Cache::done).
         token: Token,
     },
-    /// Calls [`wake`](super::Cache::wake) at a later time or at the end of this moment.
+    /// Calls [`wake`](super::Cache::wake) at a later time, or at the end of this nanosecond.
     Wake {
-        /// When.
+        /// Time of the call, in nanoseconds.
         at: TimeNs,
-        /// What for.
+        /// Purpose of the wake-up.
         wake: CacheWake,
     },
 }
 
-/// Commands that have not been carried out yet.
+/// Commands that the array has not performed yet, with their pages.
 #[derive(Debug, Clone, Default)]
 pub struct Commands {
-    /// The commands.
+    /// The commands in order.
     pub list: Vec<Command>,
-    /// Pages of their array operations.
+    /// Pages of the array that the commands refer to.
     pub array_extents: Vec<ArrayExtent>,
-    /// Pages of their member operations.
+    /// Pages of members that the commands refer to.
     pub member_extents: Vec<MemberExtent>,
 }
 
@@ -108,17 +108,17 @@ impl Commands {
         self.list.push(Command::Wake { at, wake });
     }
 
-    /// An operation on the array extents from `from` on.
+    /// Adds an operation on the array extents from index `from` on.
     pub(super) fn array(&mut self, from: usize, kind: OpKind, token: Token) {
         self.list.push(Command::Array { extents: (from as u32, self.array_extents.len() as u32), kind, token });
     }
 
-    /// An operation on the member extents from `from` on.
+    /// Adds an operation on the member extents from index `from` on.
     pub(super) fn members(&mut self, from: usize, write: bool, token: Token) {
         self.list.push(Command::Members { extents: (from as u32, self.member_extents.len() as u32), write, token });
     }
 
-    /// Adds a page to the array extents that begin at `from`.
+    /// Adds a page to the array extents that begin at index `from`.
     pub(super) fn add_array_page(&mut self, from: usize, page: u64) {
         match self.array_extents[from..].last_mut() {
             Some(extent) if extent.first_page + u64::from(extent.pages) == page => extent.pages += 1,
@@ -126,7 +126,7 @@ impl Commands {
         }
     }
 
-    /// Adds a page to the member extents that begin at `from`.
+    /// Adds a page to the member extents that begin at index `from`.
     pub(super) fn add_member_page(&mut self, from: usize, member: u32, page: u32) {
         match self.member_extents[from..].last_mut() {
             Some(extent) if extent.member == member && extent.first_page + extent.pages == page => extent.pages += 1,

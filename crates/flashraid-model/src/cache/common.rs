@@ -1,4 +1,4 @@
-//! What the caches of an array share: the memory, host requests under way, commands, counters.
+//! State that all caches of an array share: the memory, outstanding host requests, commands and counters.
 
 use super::commands::{CacheWake, Commands};
 use super::nvm::Nvm;
@@ -10,43 +10,43 @@ use crate::events::TimeParts;
 use crate::ids::MemberSet;
 use crate::placement::{Layout, PageRequest};
 
-/// Who brings a page (rule 72).
+/// Source of a page that enters a cache (rule 72).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Writer {
-    /// Different for each.
+    /// Number that differs for each source.
     pub id: u64,
-    /// Continues an earlier write.
+    /// True if it continues an earlier write.
     pub sequential: bool,
-    /// What it enters has to leave before a rebuild may begin.
+    /// True if entries that it makes must leave before a rebuild may begin.
     pub marked: bool,
-    /// The host rather than the first level.
+    /// True for a host write, false for a destage of the first level.
     pub is_host: bool,
 }
 
-/// A host request under way.
+/// A host request that is not done.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Host {
     pub tag: u64,
-    /// The part of a mix that it belongs to.
+    /// Number of the stream in a mix of workloads.
     pub source: u8,
-    /// When the memory is done with it, as far as known.
+    /// Time at which the memory has finished the request, as far as it is known.
     pub end: TimeNs,
     /// Members on which a read that it waited for met collection.
     pub gc_members: MemberSet,
-    /// Pages of it that too many failures have taken.
+    /// Number of its pages that were lost because too many members failed.
     pub pages_lost: u32,
-    /// When it arrived.
+    /// Time at which the request arrived.
     pub arrival_ns: TimeNs,
-    /// Where the time of the read of the array went that it waited for.
+    /// Parts of the time of the array read that it waited for.
     pub read_time: TimeParts,
-    /// Sub-requests that are not done.
+    /// Number of its sub-requests that are not done.
     pub sub_requests: u32,
-    /// When its first page had to wait for room; `TimeNs::MAX` if none had.
+    /// Time at which its first page had to wait for room, or `TimeNs::MAX` if none had to.
     pub waits_since: TimeNs,
 }
 
 impl Host {
-    /// A request that arrives now and with which the memory is done at `end`.
+    /// Returns a request that arrives now and that the memory finishes at `end`.
     pub fn new(now: TimeNs, request: &PageRequest, end: TimeNs) -> Self {
         let (tag, source, read_time) = (request.tag, request.stream, TimeParts::default());
         Self {
@@ -68,12 +68,12 @@ impl Host {
 pub(super) struct Strip {
     pub stripe: u64,
     pub column: u32,
-    /// First page within the strip.
+    /// Number of the first page within the strip.
     pub row: u32,
     pub pages: u32,
 }
 
-/// What the caches of an array share.
+/// State that all caches of an array share.
 #[derive(Debug, Clone)]
 pub(super) struct Common {
     pub layout: Layout,
@@ -103,7 +103,7 @@ impl Common {
         Writer { id: self.writers, sequential, marked, is_host }
     }
 
-    /// The strips of a request, in order of address.
+    /// Returns the strips of a request, in order of address.
     #[inline]
     pub fn strips(layout: Layout, request: &PageRequest) -> impl Iterator<Item = Strip> + use<> {
         layout.extents(request).map(move |extent| {
@@ -113,7 +113,7 @@ impl Common {
         })
     }
 
-    /// Admits a page if it needs no room or there is some; returns when the memory has written it.
+    /// Admits a page if it replaces one or if there is room. Returns the time at which the memory has written it.
     #[inline]
     pub fn admit(
         &mut self,
@@ -132,20 +132,20 @@ impl Common {
         Some(self.nvm.write_page(now))
     }
 
-    /// A trim has dropped pages from a cache.
+    /// Counts pages that a trim has dropped from a cache.
     pub fn drop_trimmed(&mut self, now: TimeNs, pages: u32) {
         self.counters.pages_trimmed += u64::from(pages);
         self.occupancy.remove(now, pages, &mut self.counters);
     }
 
-    /// A page of a host write has to wait for room.
+    /// Notes that a page of a host write has to wait for room.
     #[inline]
     pub fn waits(&mut self, now: TimeNs, host: u32) {
         let host = &mut self.hosts[host];
         host.waits_since = host.waits_since.min(now);
     }
 
-    /// All pages of a host write are admitted.
+    /// Ends the wait of a host write, because all its pages are admitted.
     #[inline]
     pub fn host_is_in(&mut self, now: TimeNs, host: u32) {
         let Host { waits_since, end, .. } = self.hosts[host];

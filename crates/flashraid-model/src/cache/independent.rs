@@ -1,4 +1,5 @@
-//! A cache for each member, its entries the dirty pages of a strip: `iwc`, `iwc-sync`, and the lower level of `lawc` (rules 77 and 82 to 84).
+//! A cache for each member, whose entries are the dirty pages of a strip. It serves `iwc`, `iwc-sync`, and the lower level of
+//! `lawc` (rules 77 and 82 to 84).
 
 use super::commands::Destage;
 use super::common::{Common, Writer};
@@ -11,7 +12,7 @@ use crate::ids::MemberSet;
 use crate::placement::{LostRoles, LostStrips, PageRequest};
 use std::collections::VecDeque;
 
-/// Consecutive pages of a sub-request that wait for a member cache.
+/// Consecutive pages of a sub-request that wait for room in a member cache.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     sub_request: u32,
@@ -20,20 +21,20 @@ struct Piece {
     pages: u32,
 }
 
-/// The caches of the members.
+/// The caches of the members, and the writes on their way into them.
 #[derive(Debug, Clone)]
 pub(super) struct MemberCaches {
     pub stores: Vec<Store>,
     queues: Vec<VecDeque<Piece>>,
     pub sub_requests: SubRequests,
-    /// Pages of members that wait in a queue.
+    /// Pages of members that wait in one of the queues.
     waiting: PageBag,
-    /// Pages of the array in host writes that wait for their turn at a stripe, or for what they have to read.
+    /// Pages of host writes that wait for their turn at a stripe, or for reads that their parity needs.
     pub announced: PageBag,
-    /// Present if destages are synchronised.
+    /// Synchronisation of the destages, if the policy has it.
     pub sync: Option<Sync>,
     pub lost: LostStrips,
-    /// Caches to scan, as bits.
+    /// Caches to scan for destages, as bits.
     touched: u128,
     rows: Vec<u32>,
 }
@@ -53,7 +54,7 @@ impl MemberCaches {
         }
     }
 
-    /// The roles of the strips of `stripe` of which nothing is left.
+    /// Returns the roles of the strips of `stripe` of which no copy is left.
     #[inline]
     pub fn lost_of(&self, common: &Common, stripe: u64) -> LostRoles {
         if self.lost.is_empty() { LostRoles::default() } else { self.lost.wholly(&common.layout, stripe) }
@@ -64,14 +65,14 @@ impl MemberCaches {
         u64::from(member) << 32 | u64::from(common.layout.first_page(stripe) + row)
     }
 
-    /// Whether a member cache holds the page or it waits for it.
+    /// Returns true if a member cache holds the page, or if the page waits to enter it.
     #[inline]
     pub fn knows(&self, common: &Common, member: u32, stripe: u64, row: u32) -> bool {
         self.stores[member as usize].holds(stripe, row)
             || (!self.waiting.is_empty() && self.waiting.contains(Self::key(common, member, stripe, row)))
     }
 
-    /// Whether a data page of the array is here, or on its way here.
+    /// Returns true if a member cache holds a data page of the array, or if the page is on its way there.
     #[inline]
     pub fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
         let first = common.layout.strip_member(stripe, column);
@@ -80,10 +81,10 @@ impl MemberCaches {
             || (!self.announced.is_empty() && self.announced.contains(common.layout.array_page(stripe, column, row)))
     }
 
-    /// Takes a host write.
+    /// Splits a host write into sub-requests and starts them.
     pub fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
         let strip_pages = common.layout.strip_pages();
-        // One too many until all have started, so that the write does not end before.
+        // The count starts at one more until all have started, so that the write does not end before.
         common.hosts[host].sub_requests = 1;
         let mut current: Option<u32> = None;
         for strip in Common::strips(common.layout, request) {
@@ -107,7 +108,7 @@ impl MemberCaches {
         self.host_sub_request_done(now, common, host);
     }
 
-    /// Takes what the first level destages.
+    /// Starts a sub-request for pages that the first level destages.
     pub fn write_from_first_level(&mut self, now: TimeNs, common: &mut Common, slot: u16, stripe: u64, offsets: &[u32], marked: bool) {
         let writer = common.writer(false, marked, false);
         let sub_request = self.sub_requests.insert(Owner::FirstLevel(slot), writer, stripe);
@@ -125,7 +126,7 @@ impl MemberCaches {
         }
     }
 
-    /// The turn of a sub-request begins, and those behind it as long as nothing has to be read.
+    /// Begins the turn of a sub-request at its stripe. The turns of later ones follow until one of them has to read.
     fn take_turns(&mut self, now: TimeNs, common: &mut Common, sub_request: u32) {
         let mut next = Some(sub_request);
         while let Some(sub_request) = next {
@@ -140,7 +141,7 @@ impl MemberCaches {
         }
     }
 
-    /// What a sub-request had to read has been read.
+    /// Continues a sub-request whose reads are done.
     pub fn has_read(&mut self, now: TimeNs, common: &mut Common, sub_request: u32, gc_members: MemberSet) {
         if let Owner::Host(host) = self.sub_requests[sub_request].owner {
             common.hosts[host].gc_members |= gc_members;
@@ -151,13 +152,13 @@ impl MemberCaches {
     }
 
     fn enter_and_end_turn(&mut self, now: TimeNs, common: &mut Common, sub_request: u32) -> Option<u32> {
-        // The sub-request may be gone when it has entered, so its turn ends first; nothing can come in between.
+        // The sub-request may be removed when it has entered, so its turn ends first. Nothing can happen in between.
         let next = self.sub_requests.end_turn(sub_request);
         self.enter(now, common, sub_request);
         next
     }
 
-    /// Makes the pages of a host write known to reads until they enter.
+    /// Makes the pages of a host write known to reads until they enter a cache.
     fn announce(&mut self, common: &Common, sub_request: u32) {
         let sub_request = &mut self.sub_requests[sub_request];
         if matches!(sub_request.owner, Owner::Host(_)) && !std::mem::replace(&mut sub_request.announced, true) {
@@ -168,7 +169,7 @@ impl MemberCaches {
         }
     }
 
-    /// The pages of a sub-request enter the member caches, data before parity.
+    /// Brings the pages of a sub-request into the member caches, data before parity.
     fn enter(&mut self, now: TimeNs, common: &mut Common, number: u32) {
         let strip_pages = common.layout.strip_pages();
         let sub_request = &mut self.sub_requests[number];
@@ -237,7 +238,7 @@ impl MemberCaches {
         self.waiting.add(Self::key(common, member, stripe, row));
     }
 
-    /// Admits what waits for a member cache, as far as there is room.
+    /// Admits pages that wait for a member cache, as far as there is room.
     fn admit_waiting(&mut self, now: TimeNs, common: &mut Common, member: u32) {
         while let Some(&Piece { sub_request: number, stripe, row, .. }) = self.queues[member as usize].front() {
             let sub_request = &self.sub_requests[number];
@@ -250,7 +251,7 @@ impl MemberCaches {
         }
     }
 
-    /// The first page that waits for a member cache is in.
+    /// Removes the first page of the queue of a member cache, because it has been admitted.
     fn page_is_in(&mut self, now: TimeNs, common: &mut Common, member: u32, end: TimeNs) {
         let queue = &mut self.queues[member as usize];
         let Some(piece) = queue.front_mut() else { return };
@@ -269,7 +270,7 @@ impl MemberCaches {
         }
     }
 
-    /// All pages of a sub-request are admitted.
+    /// Ends a sub-request, because all its pages are admitted.
     fn sub_request_done(&mut self, now: TimeNs, common: &mut Common, number: u32) {
         let sub_request = &self.sub_requests[number];
         let end = sub_request.end.max(now);
@@ -279,7 +280,7 @@ impl MemberCaches {
                 common.hosts[host].end = end;
                 self.host_sub_request_done(now, common, host);
             }
-            Owner::FirstLevel(slot) => common.commands.wake(end, super::CacheWake::Down(Destage { cache: 0, slot })),
+            Owner::FirstLevel(slot) => common.commands.wake(end, super::CacheWake::FirstLevelWritten(Destage { cache: 0, slot })),
         }
         self.sub_requests.remove(number);
     }
@@ -291,7 +292,8 @@ impl MemberCaches {
         }
     }
 
-    /// Drops the pages of a trim, with parity those of whole stripes only and their parity with them, and admits what waits for their room.
+    /// Drops the pages of a trim and admits pages that wait for their room. With parity, only whole stripes are dropped, together with
+    /// their parity.
     pub fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
         let layout = common.layout;
         let (strip_pages, shape) = (layout.strip_pages(), layout.shape());
@@ -320,20 +322,20 @@ impl MemberCaches {
         }
     }
 
-    /// Drops pages of a member cache; returns how many there were.
+    /// Drops pages of a member cache and returns their number.
     fn forget(&mut self, member: u32, stripe: u64, rows: std::ops::Range<u32>) -> u32 {
         let mut dropped = 0;
         for row in rows {
             let (was_there, gone) = self.stores[member as usize].forget(stripe, row);
             dropped += u32::from(was_there);
             if let (Some(entry), Some(sync)) = (gone, &mut self.sync) {
-                sync.entry_is_gone(member, entry);
+                sync.entry_removed(member, entry);
             }
         }
         dropped
     }
 
-    /// A destage of a member cache is done.
+    /// Ends a destage of a member cache.
     pub fn finish(&mut self, now: TimeNs, common: &mut Common, member: u32, slot: u16) {
         let pages = self.stores[member as usize].finish(now, slot);
         common.occupancy.remove(now, pages, &mut common.counters);
@@ -341,19 +343,19 @@ impl MemberCaches {
         self.touched |= 1 << member;
     }
 
-    /// Whether nothing has changed since the last scan.
+    /// Returns true if no cache has changed since the last scan.
     #[inline]
     pub fn is_untouched(&self) -> bool {
         self.touched == 0
     }
 
-    /// Has all caches scanned at the next opportunity.
+    /// Marks all caches for the next scan.
     pub fn touch_all(&mut self) {
         self.touched = u128::MAX >> (128 - self.stores.len());
     }
 
-    /// Scans the caches that have changed; `begin` is called for the destages that begin, with the moment at which the memory has read
-    /// their pages.
+    /// Scans the caches that have changed. It calls `begin` for each destage that begins, with the time at which the memory has read its
+    /// pages.
     pub fn scan(&mut self, now: TimeNs, common: &mut Common, flushing: bool, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
         while self.touched != 0 {
             let mut touched = std::mem::take(&mut self.touched);
@@ -402,35 +404,35 @@ impl MemberCaches {
         }
     }
 
-    /// All caches that are ready destage.
+    /// Begins the destages of all caches that are ready.
     fn destage_together(&mut self, now: TimeNs, common: &mut Common, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
         let Some(sync) = &mut self.sync else { return };
         sync.take_ready(|member, slot, entry| {
             common.counters.common_caches += 1;
-            // It may have more; what is to be said of the others has not changed.
+            // The cache may have more to destage. The state of the other caches has not changed.
             self.touched |= 1 << member;
             begin_destage(now, common, &mut self.stores[member as usize], member, slot, entry, begin);
         });
     }
 
-    /// The timer has ended.
+    /// Destages the caches that are ready, because the timer has ended.
     pub fn time_out(&mut self, now: TimeNs, common: &mut Common, begin: &mut impl FnMut(&mut Common, &Store, Destage, TimeNs)) {
         common.counters.common_timeouts += 1;
         self.destage_together(now, common, begin);
     }
 
-    /// When a slot will be rested.
-    pub fn next_rested(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
+    /// Returns the time at which a slot will have paused long enough for the rate of destaging.
+    pub fn next_slot_ready(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
         let of = |(member, store): (usize, &Store)| {
             if !flushing && self.sync.as_ref().is_some_and(|sync| sync.is_ready(member as u32)) {
                 return None;
             }
-            store.next_rested(now, flushing || !self.queues[member].is_empty())
+            store.next_slot_ready(now, flushing || !self.queues[member].is_empty())
         };
         self.stores.iter().enumerate().filter_map(of).min()
     }
 
-    /// A member has failed: what its cache holds is of no use any more, and what waits for it waits no longer.
+    /// Drops the contents of a failed member's cache, and ends the wait of pages that would enter it.
     pub fn member_failed(&mut self, now: TimeNs, common: &mut Common, member: u32) {
         self.lost.fail(member);
         let dropped = self.stores[member as usize].drop_all();
@@ -439,7 +441,7 @@ impl MemberCaches {
             self.page_is_in(now, common, member, now);
         }
         self.stores.iter_mut().for_each(Store::mark_all);
-        self.sub_requests.mark_those_of_first_level();
+        self.sub_requests.mark_first_level();
         if let Some(sync) = &mut self.sync {
             sync.clear();
         }
@@ -461,7 +463,7 @@ fn begin_destage(
     common.counters.destages.count(pages);
     let layout = &common.layout;
     if layout.shape().parity > 0
-        && let Some((stripe, ..)) = store.taken(slot)
+        && let Some((stripe, ..)) = store.entry_in_slot(slot)
         && layout.role(stripe, member) >= layout.columns()
     {
         common.counters.parity_pages_destaged += u64::from(pages);
@@ -470,7 +472,7 @@ fn begin_destage(
     begin(common, store, Destage { cache: member as u16 + 1, slot }, read_at);
 }
 
-/// The rows that the pages of a sub-request lie in, in order.
+/// Fills `rows` with the rows of the pages of a sub-request, in ascending order.
 pub(super) fn rows_of(offsets: &[u32], strip_pages: u32, rows: &mut Vec<u32>) {
     rows.clear();
     rows.extend(offsets.iter().map(|offset| offset % strip_pages));

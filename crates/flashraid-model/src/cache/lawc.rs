@@ -1,17 +1,17 @@
-//! The way of a host write under `lawc`: into the first level, into its queue, or past it (rule 79).
+//! Path of a host write under `lawc`: into the first level, into its queue, or past it (rule 79).
 
 use super::common::Common;
 use super::wow::GroupCache;
 use crate::placement::PageRequest;
 
-/// Where a host write goes.
+/// Path of a host write under `lawc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
-    /// The first level takes all of it.
+    /// The first level takes the whole write.
     FirstLevel,
-    /// It has to wait for the first level, which holds a page of it.
+    /// The write waits for the first level, which holds one of its pages.
     Dependent,
-    /// To the member caches.
+    /// The write goes directly to the member caches.
     Bypass,
 }
 
@@ -22,11 +22,11 @@ impl Route {
             Common::strips(common.layout, request)
                 .flat_map(|strip| (strip.row..strip.row + strip.pages).map(move |row| (strip.stripe, strip.column, row)))
         };
-        if !first_level.is_crowded() {
+        if !first_level.has_waiting_writes() {
             let free = first_level.store.free_pages();
             let needs_room =
                 |&(stripe, column, row): &(u64, u32, u32)| !first_level.store.would_replace(stripe, column * strip_pages + row);
-            // A write that would fit even if nothing of it were there needs no closer inspection.
+            // A write that fits even if none of its pages were in the cache needs no closer look.
             if request.pages <= free || pages().filter(needs_room).take(free as usize + 1).count() <= free as usize {
                 return Self::FirstLevel;
             }

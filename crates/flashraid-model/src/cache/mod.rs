@@ -8,8 +8,8 @@
 //!             the array            the members             [ ][ ][ ][ ] strips ─▶ the members
 //! ```
 //!
-//! A cache has no clock, no members and no agenda: it is told what happens ([`Cache::submit`], [`Cache::done`], [`Cache::wake`],
-//! [`Cache::step`]) and leaves [`Commands`], which the array carries out at once and in order.
+//! A cache has no clock, no members and no agenda. The array reports events to it ([`Cache::submit`], [`Cache::done`], [`Cache::wake`],
+//! [`Cache::step`]). The cache answers with [`Commands`], which the array performs at once and in order.
 
 mod commands;
 mod common;
@@ -49,31 +49,31 @@ use store::Store;
 use sync::Sync;
 use wow::GroupCache;
 
-/// A write cache, as plain integers; `config` guarantees that every cache has room for a page.
+/// Settings of a write cache, as plain integers. The caller guarantees that every cache has room for a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheParams {
-    /// The caches that there are.
+    /// The kinds of caches that it consists of.
     pub parts: Parts,
-    /// Pages of the cache of write groups, or 0.
+    /// Number of pages in the cache of write groups, or 0.
     pub group_pages: u32,
-    /// Pages of the cache of each member, or 0.
+    /// Number of pages in the cache of each member, or 0.
     pub member_pages: u32,
-    /// Occupancy, as a fraction, above which destaging begins.
+    /// Share of the cache, 0 to 1, above which destaging begins.
     pub low: f64,
-    /// Occupancy from which on it runs at the full rate.
+    /// Share of the cache, 0 to 1, from which destaging runs at the full rate.
     pub high: f64,
-    /// Destages that each cache may have under way, 1 to 1024.
+    /// Number of destages that each cache may have in progress, 1 to 1024.
     pub in_flight: u32,
-    /// How long a cache that is ready waits for the others.
+    /// Time that a cache with something to destage waits for the others, in nanoseconds.
     pub sync_timeout_ns: u64,
-    /// Time in which the memory reads a page.
+    /// Time in which the memory reads a page, in nanoseconds.
     pub nvm_read_ns: u64,
-    /// Time in which the memory writes a page.
+    /// Time in which the memory writes a page, in nanoseconds.
     pub nvm_write_ns: u64,
 }
 
 impl CacheParams {
-    /// Pages of all caches of an array of so many members.
+    /// Returns the number of pages in all caches of an array with `members` members.
     pub fn pages(&self, members: u32) -> u64 {
         u64::from(self.group_pages) + u64::from(self.member_pages) * u64::from(members)
     }
@@ -82,15 +82,15 @@ impl CacheParams {
 /// A host request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostDone {
-    /// Its tag.
+    /// Tag of the page request.
     pub tag: u64,
-    /// Members, as bits, on which a read that it waited for met collection.
+    /// Members on which a read that it waited for met collection.
     pub gc_members: MemberSet,
-    /// Pages of it that too many failures have taken.
+    /// Number of its pages that were lost because too many members failed.
     pub pages_lost: u32,
-    /// When it arrived.
+    /// Time at which the request arrived, in nanoseconds.
     pub arrival_ns: TimeNs,
-    /// Where the time of the read of the array went that it waited for.
+    /// Parts of the time of the array read that it waited for.
     pub read_time: TimeParts,
 }
 
@@ -99,22 +99,22 @@ pub struct HostDone {
 pub struct Cache {
     common: Common,
     streams: Streams,
-    /// The cache of write groups: all there is, or the first level.
+    /// The cache of write groups, which is the whole cache or the first level of `lawc`.
     group: Option<GroupCache>,
     members: Option<MemberCaches>,
     room_pages: u64,
-    /// A member has failed, and what was cached then is not all destaged yet.
+    /// True after a failure, until everything that was cached then has been destaged.
     flushing: bool,
-    /// Room or a slot of the cache of write groups has become free since the last scan.
+    /// True if room or a slot of the cache of write groups has become free since the last scan.
     group_changed: bool,
-    /// Slots may have to rest.
+    /// True if slots may have to pause between two destages.
     paced: bool,
-    /// When [`Cache::step`] is due, or `TimeNs::MAX`.
+    /// Time at which [`Cache::step`] is due, or `TimeNs::MAX`.
     next_step: TimeNs,
 }
 
 impl Cache {
-    /// An empty cache before an array of `members` members.
+    /// Returns an empty cache in front of an array of `members` members.
     pub fn new(params: &CacheParams, layout: Layout, members: u32) -> Self {
         let stripe_pages = layout.columns() * layout.strip_pages();
         let group = params.parts.groups.map(|part| {
@@ -138,7 +138,7 @@ impl Cache {
         }
     }
 
-    /// Takes a host request, whose end is reported by [`Cache::done`] or [`Cache::wake`].
+    /// Starts a host request. [`Cache::done`] or [`Cache::wake`] reports its end.
     #[inline]
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) {
         match request.kind {
@@ -200,7 +200,7 @@ impl Cache {
         self.scan(now);
     }
 
-    /// Drops the dirty pages that a trim covers and trims the array (rule 112).
+    /// Drops the dirty pages that a trim covers, and trims the array (rule 112).
     fn trim(&mut self, now: TimeNs, request: &PageRequest) {
         let Self { common, group, members, .. } = self;
         let from = common.commands.array_extents.len();
@@ -220,8 +220,10 @@ impl Cache {
         self.scan(now);
     }
 
-    /// An operation of its commands is done; reads of it met collection on `gc_members`, and failures have taken `pages_lost` of its
-    /// pages. Returns a host request that is done with it.
+    /// Notes that an operation of a command is done. Its reads met collection on `gc_members`, and failures have taken `pages_lost` of its
+    /// pages.
+    ///
+    /// Returns a host request that is done with this operation.
     #[inline]
     pub fn done(&mut self, now: TimeNs, token: Token, gc_members: MemberSet, pages_lost: u32) -> Option<HostDone> {
         let mut host_done = None;
@@ -242,13 +244,13 @@ impl Cache {
                     members.has_read(now, &mut self.common, sub_request, gc_members);
                 }
             }
-            Token::Destage(destage) => self.destaged(now, destage),
+            Token::Destage(destage) => self.destage_done(now, destage),
         }
         self.scan_if_changed(now);
         host_done
     }
 
-    /// The source of the request for which it has that done; what it does by itself has source 0.
+    /// Returns the stream of the request that an operation serves. Operations that the cache starts by itself have stream 0.
     #[inline]
     pub fn source(&self, token: Token) -> u8 {
         match token {
@@ -257,7 +259,7 @@ impl Cache {
         }
     }
 
-    /// Where the time of what it waits for went; told before [`Cache::done`].
+    /// Notes the parts of the time of an operation that a host request waits for. The array calls this before [`Cache::done`].
     #[inline]
     pub fn took(&mut self, token: Token, time: TimeParts) {
         if let Token::Read(host) | Token::Trim(host) = token {
@@ -265,20 +267,20 @@ impl Cache {
         }
     }
 
-    /// A moment that it asked for has come. Returns a host request that is done.
+    /// Acts at a moment that a command asked for. Returns a host request that is done.
     #[inline]
     pub fn wake(&mut self, now: TimeNs, wake: CacheWake) -> Option<HostDone> {
         let mut host_done = None;
         match wake {
             CacheWake::Host(host) => host_done = Some(self.host_done(host)),
-            CacheWake::Taken(destage) => self.taken(now, destage),
-            CacheWake::Down(destage) => self.destaged(now, destage),
+            CacheWake::PagesRead(destage) => self.pages_read(now, destage),
+            CacheWake::FirstLevelWritten(destage) => self.destage_done(now, destage),
         }
         self.scan_if_changed(now);
         host_done
     }
 
-    /// Scans, unless all would be found as at the last scan.
+    /// Scans for destages if anything changed since the last scan.
     #[inline]
     fn scan_if_changed(&mut self, now: TimeNs) {
         let group_changed = std::mem::take(&mut self.group_changed);
@@ -292,12 +294,12 @@ impl Cache {
         HostDone { tag, gc_members, pages_lost, arrival_ns, read_time }
     }
 
-    /// The memory has read the pages of a destage.
-    fn taken(&mut self, now: TimeNs, destage: Destage) {
+    /// Writes the pages of a destage, because the memory has read them.
+    fn pages_read(&mut self, now: TimeNs, destage: Destage) {
         let Self { common, group, members, .. } = self;
         match (destage.cache, group, members) {
             (0, Some(first_level), Some(members)) => {
-                if let Some((stripe, offsets, marked)) = first_level.store.taken(destage.slot) {
+                if let Some((stripe, offsets, marked)) = first_level.store.entry_in_slot(destage.slot) {
                     members.write_from_first_level(now, common, destage.slot, stripe, offsets, marked);
                 }
             }
@@ -305,7 +307,7 @@ impl Cache {
             (_, _, Some(members)) => {
                 let member = u32::from(destage.cache) - 1;
                 let store = &members.stores[member as usize];
-                if store.taken(destage.slot).is_some() {
+                if store.entry_in_slot(destage.slot).is_some() {
                     write_member_destage(common, store, destage);
                 } else {
                     members.finish(now, common, member, destage.slot);
@@ -315,8 +317,8 @@ impl Cache {
         }
     }
 
-    /// A destage is done.
-    fn destaged(&mut self, now: TimeNs, destage: Destage) {
+    /// Ends a destage, because its pages are written.
+    fn destage_done(&mut self, now: TimeNs, destage: Destage) {
         if destage.cache > 0 {
             if let Some(members) = &mut self.members {
                 members.finish(now, &mut self.common, u32::from(destage.cache) - 1, destage.slot);
@@ -327,13 +329,13 @@ impl Cache {
         }
     }
 
-    /// Whether a slot may have become rested at this very moment.
+    /// Returns true if a slot may have paused long enough at this very moment.
     #[inline]
     fn a_slot_may_be_rested(&self, now: TimeNs) -> bool {
         self.paced && self.next_step <= now
     }
 
-    /// Lets every cache that has changed scan for something to destage (rules 83 to 85).
+    /// Scans every cache that has changed for something to destage (rules 83 to 85).
     #[inline]
     fn scan(&mut self, now: TimeNs) {
         if self.flushing && self.is_flushed() {
@@ -353,9 +355,9 @@ impl Cache {
             let counters = &mut self.common.counters;
             if self.members.is_some() { &mut counters.first_level_destages } else { &mut counters.destages }.count(pages);
             if read_at > now {
-                self.common.commands.wake(read_at, CacheWake::Taken(destage));
+                self.common.commands.wake(read_at, CacheWake::PagesRead(destage));
             } else {
-                self.taken(now, destage);
+                self.pages_read(now, destage);
             }
         }
         if let Some(members) = &mut self.members {
@@ -363,19 +365,19 @@ impl Cache {
         }
         self.next_step = self.members.as_ref().and_then(|members| members.sync.as_ref()?.timer_ends()).unwrap_or(TimeNs::MAX);
         if self.paced {
-            let group = self.group.as_ref().and_then(|group| group.next_rested(now, self.flushing));
-            let members = self.members.as_ref().and_then(|members| members.next_rested(now, self.flushing));
+            let group = self.group.as_ref().and_then(|group| group.next_slot_ready(now, self.flushing));
+            let members = self.members.as_ref().and_then(|members| members.next_slot_ready(now, self.flushing));
             self.next_step = [group, members].into_iter().flatten().fold(self.next_step, TimeNs::min);
         }
     }
 
-    /// When [`Cache::step`] has to be called, after everything else that happens at that nanosecond.
+    /// Returns the time at which [`Cache::step`] must be called, after all other events of that nanosecond.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
         (self.next_step < TimeNs::MAX).then_some(self.next_step)
     }
 
-    /// Slots are rested, or caches have waited long enough for the others.
+    /// Begins destages of slots that have paused long enough, and of caches that have waited long enough for the others.
     pub fn step(&mut self, now: TimeNs) {
         if self.paced {
             self.scan(now);
@@ -388,7 +390,7 @@ impl Cache {
         }
     }
 
-    /// A member has failed: the caches are flushed, see [`Cache::is_flushed`].
+    /// Begins to flush the caches after the failure of a member; see [`Cache::is_flushed`].
     pub fn member_failed(&mut self, now: TimeNs, member: u32) {
         if let Some(group) = &mut self.group {
             group.store.mark_all();
@@ -400,69 +402,69 @@ impl Cache {
         self.scan(now);
     }
 
-    /// Whether a member has failed and the caches are being flushed.
+    /// Returns true if a member has failed and the caches are being flushed.
     #[inline]
     pub fn is_flushing(&self) -> bool {
         self.flushing
     }
 
-    /// Whether everything that was cached when a member failed has been destaged.
+    /// Returns true if everything that was cached when a member failed has been destaged.
     pub fn is_flushed(&self) -> bool {
         self.group.as_ref().is_none_or(|group| group.store.is_flushed())
             && self.members.as_ref().is_none_or(|members| members.stores.iter().all(Store::is_flushed))
     }
 
-    /// The strip of `stripe` on this failed member has been rebuilt.
+    /// Notes that the strip of `stripe` on this failed member has been rebuilt.
     pub fn strip_rebuilt(&mut self, member: u32, stripe: u64) {
         if let Some(members) = &mut self.members {
             members.lost.rebuilt(member, stripe);
         }
     }
 
-    /// Takes the commands, which are to be carried out at once and in turn, in place of what `into` held.
+    /// Moves the commands into `into` and drops its old contents. The caller performs them at once and in order.
     #[inline]
     pub fn take_commands(&mut self, into: &mut Commands) {
         into.clear();
         std::mem::swap(&mut self.common.commands, into);
     }
 
-    /// Returns true if there are commands to be taken.
+    /// Returns true if there are commands to take.
     #[cfg(test)]
     pub fn has_commands(&self) -> bool {
         !self.common.commands.list.is_empty()
     }
 
-    /// What has been counted until `now`.
+    /// Returns the counters at the time `now`.
     pub fn counters(&self, now: TimeNs) -> CacheCounters {
         let (mut counters, mut occupancy) = (self.common.counters, self.common.occupancy);
         occupancy.catch_up(now, &mut counters);
         counters
     }
 
-    /// Counts the greatest fill from here on.
+    /// Starts the greatest occupancy anew, because the measured time begins.
     pub fn restart_maximum(&mut self) {
         self.common.counters.occupancy_max_pages = self.common.occupancy.pages();
     }
 
-    /// Pages in all caches now.
+    /// Returns the number of pages in all caches now.
     pub fn cached_pages(&self) -> u64 {
         self.common.occupancy.pages()
     }
 
-    /// Pages that fit into all caches together.
+    /// Returns the number of pages that fit into all caches together.
     pub fn room_pages(&self) -> u64 {
         self.room_pages
     }
 
-    /// Host requests that it has not reported as done.
+    /// Returns the number of host requests that are not reported as done.
     pub fn requests_under_way(&self) -> usize {
         self.common.hosts.len()
     }
 
-    /// Verifies what must always hold.
+    /// Verifies the invariants of all caches.
     ///
     /// # Errors
-    /// The first thing that does not.
+    /// Returns a description of the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
         let mut used = 0;
         let members = self.members.iter().flat_map(|members| &members.stores);
@@ -478,7 +480,7 @@ impl Cache {
     }
 }
 
-/// The page of the array behind the last one of a request.
+/// Returns the page of the array behind the last page of a request.
 fn end_page(layout: &Layout, request: &PageRequest) -> u64 {
     if !request.one_member {
         return request.first_page + u64::from(request.pages);
@@ -487,11 +489,11 @@ fn end_page(layout: &Layout, request: &PageRequest) -> u64 {
     last.map_or(request.first_page, |strip| layout.array_page(strip.stripe, strip.column, strip.row + strip.pages - 1) + 1)
 }
 
-/// What to do with a destage of a member cache that begins.
+/// Returns the function that a scan calls when a destage of a member cache begins.
 fn write_when_read(now: TimeNs) -> impl FnMut(&mut Common, &Store, Destage, TimeNs) {
     move |common, store, destage, read_at| {
         if read_at > now {
-            common.commands.wake(read_at, CacheWake::Taken(destage));
+            common.commands.wake(read_at, CacheWake::PagesRead(destage));
         } else {
             write_member_destage(common, store, destage);
         }
@@ -499,7 +501,7 @@ fn write_when_read(now: TimeNs) -> impl FnMut(&mut Common, &Store, Destage, Time
 }
 
 fn write_group_destage(common: &mut Common, store: &Store, destage: Destage) {
-    let Some((stripe, offsets, _)) = store.taken(destage.slot) else { return };
+    let Some((stripe, offsets, _)) = store.entry_in_slot(destage.slot) else { return };
     let strip_pages = common.layout.strip_pages();
     let from = common.commands.array_extents.len();
     for &offset in offsets {
@@ -509,7 +511,7 @@ fn write_group_destage(common: &mut Common, store: &Store, destage: Destage) {
 }
 
 fn write_member_destage(common: &mut Common, store: &Store, destage: Destage) {
-    let Some((stripe, offsets, _)) = store.taken(destage.slot) else { return };
+    let Some((stripe, offsets, _)) = store.entry_in_slot(destage.slot) else { return };
     let first_page = common.layout.first_page(stripe);
     let from = common.commands.member_extents.len();
     for &offset in offsets {

@@ -1,8 +1,8 @@
-//! The memory that all caches share: one page at a time, in order of asking (rule 74).
+//! The memory that all caches share. It serves one page at a time, in the order of requests (rule 74).
 
 use crate::TimeNs;
 
-/// When the memory is done with what it was asked for.
+/// State of the memory: the durations of its operations, and the time until which it is busy.
 #[derive(Debug, Clone)]
 pub(super) struct Nvm {
     read_ns: u64,
@@ -15,13 +15,13 @@ impl Nvm {
         Self { read_ns, write_ns, busy_until: 0 }
     }
 
-    /// When `pages` pages that are asked for now have been read.
+    /// Returns the time at which `pages` pages have been read, if they are asked for now.
     #[inline]
     pub fn read(&mut self, now: TimeNs, pages: u32) -> TimeNs {
         self.use_for(now, u64::from(pages) * self.read_ns)
     }
 
-    /// When a page that is handed over now has been written.
+    /// Returns the time at which a page has been written, if it is handed over now.
     #[inline]
     pub fn write_page(&mut self, now: TimeNs) -> TimeNs {
         self.use_for(now, self.write_ns)

@@ -1,8 +1,8 @@
-//! Pages that wait, with how many writes bring them.
+//! Pages that wait, each with the number of writes that bring it.
 
 use std::collections::BTreeMap;
 
-/// A bag of page numbers.
+/// A bag of page numbers, in which a number may occur several times.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PageBag {
     counts: BTreeMap<u64, u32>,
@@ -13,7 +13,7 @@ impl PageBag {
         *self.counts.entry(page).or_default() += 1;
     }
 
-    /// Takes one out; it must be in.
+    /// Removes a page once. The page must be in the bag.
     pub fn remove(&mut self, page: u64) {
         if let Some(count) = self.counts.get_mut(&page) {
             *count -= 1;

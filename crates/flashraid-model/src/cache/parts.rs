@@ -1,9 +1,9 @@
-//! What a write cache is made of.
+//! Parts that a write cache is made of.
 
-/// The caches that there are, and how they work together.
+/// Kinds of caches in an array, and their cooperation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
-    /// A cache of write groups: before the caches of the members, if there are any, otherwise before the array.
+    /// A cache of write groups. It stands before the caches of the members if there are any, otherwise before the array.
     pub groups: Option<GroupPart>,
     /// A cache for each member.
     pub members: Option<MemberPart>,
@@ -12,35 +12,36 @@ pub struct Parts {
 /// A cache of write groups (Gill and Modha, FAST 2005).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupPart {
-    /// Groups of sequential writes have a ring of their own (after Gill et al., USENIX ATC 2009).
+    /// True if groups of sequential writes have a separate ring (after Gill et al., USENIX ATC 2009).
     pub sequential_ring: bool,
 }
 
-/// Caches of the members.
+/// Settings of the caches of the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberPart {
-    /// They destage together.
+    /// True if all of them destage at the same time.
     pub together: bool,
 }
 
 impl Parts {
-    /// Whether there is none at all.
+    /// Returns true if there is no cache at all.
     pub fn is_empty(&self) -> bool {
         self.groups.is_none() && self.members.is_none()
     }
 
-    /// Whether a cache of write groups stands before caches of the members.
+    /// Returns true if a cache of write groups stands before caches of the members.
     pub fn has_first_level(&self) -> bool {
         self.groups.is_some() && self.members.is_some()
     }
 
-    /// Whether caches wait for one another.
+    /// Returns true if caches wait for one another to destage.
     pub fn destage_together(&self) -> bool {
         self.members.is_some_and(|members| members.together)
     }
 
-    /// Of the pages of all caches: those of the cache of write groups, given what is its share where members have caches, too, and those
-    /// of each of so many members.
+    /// Splits `pages` over the caches. Returns the pages of the cache of write groups, and those of the cache of each member.
+    ///
+    /// If both kinds exist, the cache of write groups gets the share `first_level_fraction`.
     pub fn share_out(&self, pages: u64, first_level_fraction: f64, members: u32) -> (u64, u64) {
         let groups = match (self.groups, self.members) {
             (Some(_), None) => pages,

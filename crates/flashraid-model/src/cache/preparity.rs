@@ -1,11 +1,11 @@
-//! What has to be read before the parity of a sub-request can be computed (rules 78, 86 and 159).
+//! Reads that must come before the parity of a sub-request can be computed (rules 78, 86 and 159).
 
 use super::commands::Token;
 use super::common::Common;
 use super::independent::{MemberCaches, rows_of};
 
 impl MemberCaches {
-    /// Asks for the reads of what is missing for the parity of a sub-request; says whether there are any.
+    /// Asks for the reads that the parity of a sub-request needs. Returns true if there are any.
     pub(super) fn read_missing(&self, common: &mut Common, number: u32, rows: &mut Vec<u32>) -> bool {
         let layout = common.layout;
         let strip_pages = layout.strip_pages();
@@ -20,8 +20,8 @@ impl MemberCaches {
         let first_page = layout.first_page(stripe);
         let is_own = |role: u32, row: u32| role < columns && sub_request.offsets.binary_search(&(role * strip_pages + row)).is_ok();
         let is_known = |common: &Common, role: u32, row: u32| self.knows(common, layout.strip_member(stripe, role), stripe, row);
-        // What is missing and can't be read leaves the old parity, from which the sub-request's own old pages are taken out; of these,
-        // too, some may be lost, and then all others are needed.
+        // If a missing page cannot be read, the old parity is updated instead, which needs the old pages of the sub-request. Some of these
+        // may be lost, too; then all other pages are needed.
         let lost_columns = || lost.iter().filter(|&role| role < columns);
         let needs_old = |row: u32| lost_columns().any(|column| !is_own(column, row));
         let needs_all = |row: u32| needs_old(row) && lost_columns().any(|column| is_own(column, row));

@@ -1,12 +1,12 @@
-//! Which writes continue an earlier one (rule 73).
+//! Detection of writes that continue an earlier one (rule 73).
 
-/// Streams whose ends are remembered.
+/// Number of streams whose ends are remembered.
 const STREAMS: usize = 16;
 
 /// The ends of the last streams of writes.
 #[derive(Debug, Clone)]
 pub(super) struct Streams {
-    /// The page behind the last one of each stream, the one set last first; `u64::MAX` where there is none yet.
+    /// The page behind the last one of each stream, the most recent stream first. It is `u64::MAX` where there is no stream yet.
     ends: [u64; STREAMS],
 }
 
@@ -15,7 +15,8 @@ impl Streams {
         Self { ends: [u64::MAX; STREAMS] }
     }
 
-    /// Whether a write from `first_page` to before `end_page` continues one of the streams, which then ends there.
+    /// Returns true if a write of the pages `first_page..end_page` continues one of the streams. The write becomes the end of a stream in
+    /// any case.
     #[inline]
     pub fn continues(&mut self, first_page: u64, end_page: u64) -> bool {
         let known = self.ends.iter().position(|&end| end == first_page);

@@ -1,16 +1,16 @@
-//! What the caches count (rule 88).
+//! Counters of the caches (rule 88).
 
 use super::store::Admission;
 use crate::TimeNs;
 
-/// Pages admitted, by what they found.
+/// Number of pages admitted, by the state of the cache that they found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Admissions {
     /// Pages that replaced an earlier version.
     pub page_hits: u64,
     /// New pages of an entry that another writer had made.
     pub group_hits: u64,
-    /// All others.
+    /// Pages of all other kinds.
     pub misses: u64,
 }
 
@@ -33,12 +33,12 @@ impl Admissions {
     }
 }
 
-/// Destages and what they carried.
+/// Number of destages, and of the pages they carried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Destages {
-    /// Entries destaged.
+    /// Number of entries destaged.
     pub count: u64,
-    /// Their pages.
+    /// Number of pages in these entries.
     pub pages: u64,
 }
 
@@ -54,7 +54,7 @@ impl Destages {
     }
 }
 
-/// Counters of the caches since their beginning.
+/// Counters of the caches since the start of the simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheCounters {
     /// Host reads of which all pages hit.
@@ -65,44 +65,44 @@ pub struct CacheCounters {
     pub reads_missed: u64,
     /// Pages of host reads that hit.
     pub read_pages_hit: u64,
-    /// Pages that host writes brought, at the caches they entered first.
+    /// Pages that host writes brought, at the first cache that they entered.
     pub host: Admissions,
-    /// Pages that the first level sent down, and parity.
+    /// Pages that the first level sent to the member caches, and pages of parity.
     pub inner: Admissions,
     /// Host writes of which a page waited for room.
     pub waits: u64,
-    /// Time from the first page that waited until the last page was admitted, in nanoseconds, over all waits.
+    /// Time from the first page that waited until the last page was admitted, in nanoseconds, summed over all waits.
     pub waited_ns: u64,
-    /// Host writes that went past the first level.
+    /// Host writes that bypassed the first level.
     pub bypasses: u64,
-    /// Host writes that waited for the first level because it held a page of theirs.
+    /// Host writes that waited for the first level because it held one of their pages.
     pub dependent: u64,
     /// Dirty pages that trims have dropped.
     pub pages_trimmed: u64,
-    /// Pages that host writes brought and that too many failures have taken before they entered.
+    /// Pages of host writes that were lost before they entered, because too many members failed.
     pub pages_lost: u64,
     /// Pages read because parity needed them.
     pub parity_reads: u64,
-    /// Pages of parity among those that member caches have destaged; what `wow` makes at a destage counts as the array's.
+    /// Pages of parity among those that member caches have destaged. Parity that `wow` computes at a destage counts as the array's.
     pub parity_pages_destaged: u64,
     /// Destages of the first level into the member caches.
     pub first_level_destages: Destages,
-    /// Destages to members.
+    /// Destages from caches to the members.
     pub destages: Destages,
-    /// Times that member caches destaged together because all were ready.
+    /// Number of common destages that began because all member caches were ready.
     pub common_all_ready: u64,
-    /// Times that those that were ready did because the timer had ended.
+    /// Number of common destages that began because the timer had ended.
     pub common_timeouts: u64,
-    /// Caches that took part in them.
+    /// Number of caches that took part in common destages.
     pub common_caches: u64,
-    /// Pages in all caches at most, since the measured time began.
+    /// Greatest number of pages in all caches since the measured time began.
     pub occupancy_max_pages: u64,
-    /// Pages in all caches times nanoseconds.
+    /// Number of pages in all caches, integrated over time in nanoseconds.
     pub occupancy_page_ns: u128,
 }
 
 impl CacheCounters {
-    /// The counts since the moment at which `earlier` was copied; a maximum has no difference, and stays as it is.
+    /// Returns the counts since the moment at which `earlier` was copied. The greatest occupancy has no difference and stays as it is.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -131,7 +131,7 @@ impl CacheCounters {
     }
 }
 
-/// The pages in all caches over time.
+/// Number of pages in all caches, integrated over time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Occupancy {
     pages: u64,
@@ -139,7 +139,7 @@ pub(super) struct Occupancy {
 }
 
 impl Occupancy {
-    /// Books the time until `now`.
+    /// Adds the time until `now` to the integral.
     #[inline]
     pub fn catch_up(&mut self, now: TimeNs, counters: &mut CacheCounters) {
         counters.occupancy_page_ns += u128::from(self.pages) * u128::from(now - self.since);

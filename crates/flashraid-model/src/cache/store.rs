@@ -1,4 +1,4 @@
-//! One cache: its room, its entries in a ring with a destage pointer, and what is in flight (rules 71, 72, 80 and 81).
+//! One cache: its room, its entries in a ring with a destage pointer, and its destages in progress (rules 71, 72, 80 and 81).
 
 use super::CacheParams;
 use super::common::Writer;
@@ -7,17 +7,17 @@ use crate::TimeNs;
 use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;
-/// In place of an entry: the destage goes on, but its entry has been dropped.
+/// Replaces the number of an entry that has been dropped while its destage is still in progress.
 const DROPPED: u32 = u32::MAX - 1;
 
-/// What the admission of a page found.
+/// State of the cache that an admitted page found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
     /// The page was there and has been replaced.
     PageHit,
     /// The entry was there, made by another writer.
     GroupHit,
-    /// The entry was made, now or before by the same writer.
+    /// The entry was made now, or earlier by the same writer.
     Miss,
 }
 
@@ -25,17 +25,17 @@ pub(super) enum Admission {
 #[derive(Debug, Clone, Default)]
 struct Entry {
     number: u64,
-    /// Offsets, in order.
+    /// Offsets of the pages in ascending order.
     pages: Vec<u32>,
-    /// Who made it.
+    /// Number of the writer that made the entry.
     writer: u64,
     recent: bool,
-    /// Has to leave before the rebuild may begin.
+    /// True if the entry must leave before the rebuild may begin.
     marked: bool,
     ring: u8,
 }
 
-/// Entries in order of number, and where destaging has come to.
+/// Entries in order of their numbers, and the position that destaging has reached.
 #[derive(Debug, Clone, Default)]
 struct Ring {
     entries: BTreeMap<u64, u32>,
@@ -43,32 +43,32 @@ struct Ring {
     pointer: u64,
 }
 
-/// What may be in flight at a time.
+/// Place for one destage in progress.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
-    /// The entry in flight, [`NONE`] or [`DROPPED`].
+    /// The entry that is being destaged, [`NONE`] or [`DROPPED`].
     entry: u32,
     used: bool,
     begun_at: TimeNs,
     ended_at: TimeNs,
 }
 
-/// One cache.
+/// One cache with its entries and slots.
 #[derive(Debug, Clone)]
 pub(super) struct Store {
     room_pages: u32,
     low_pages: u32,
     high_pages: u32,
     used_pages: u32,
-    /// Pages of an entry at most.
+    /// Most pages that an entry can have.
     entry_pages: u32,
-    /// The second one is for sequential writers under `stow`.
+    /// Rings of entries. Under `stow`, the second one is for sequential writers.
     rings: [Ring; 2],
     share: Option<SequentialShare>,
     entries: Vec<Entry>,
     unused: Vec<u32>,
     slots: Vec<Slot>,
-    /// Marked entries, in ring and flight.
+    /// Number of marked entries, in rings and in progress.
     marked: u32,
 }
 
@@ -90,7 +90,7 @@ impl Store {
         }
     }
 
-    /// Keeps sequential writes in a ring of their own.
+    /// Gives sequential writes a separate ring.
     pub fn with_sequential_ring(mut self) -> Self {
         self.share = Some(SequentialShare::new(self.room_pages));
         self
@@ -108,7 +108,7 @@ impl Store {
         self.marked == 0
     }
 
-    /// The entry of that number in a ring.
+    /// Returns the entry with that number if it is in a ring.
     #[inline]
     fn find(&self, number: u64) -> Option<u32> {
         let random = &self.rings[0].entries;
@@ -125,13 +125,13 @@ impl Store {
         self.slots.iter().map(|slot| slot.entry).filter(|&entry| entry < DROPPED)
     }
 
-    /// Whether the page can be admitted without room.
+    /// Returns true if the page is in a ring, so that it can be replaced without room.
     #[inline]
     pub fn would_replace(&self, number: u64, offset: u32) -> bool {
         self.find(number).is_some_and(|entry| self.has_page(entry, offset))
     }
 
-    /// Whether the page is in ring or flight.
+    /// Returns true if the page is in a ring or in a destage in progress.
     #[inline]
     pub fn holds(&self, number: u64, offset: u32) -> bool {
         self.used_pages > 0
@@ -139,7 +139,7 @@ impl Store {
                 || self.in_flight().any(|entry| self.entries[entry as usize].number == number && self.has_page(entry, offset)))
     }
 
-    /// Admits a page, or returns `None` for want of room.
+    /// Admits a page, or returns `None` if there is no room.
     #[inline]
     pub fn admit(&mut self, number: u64, offset: u32, writer: &Writer) -> Option<Admission> {
         let Some(found) = self.find(number) else {
@@ -191,7 +191,7 @@ impl Store {
         self.marked += u32::from(writer.marked);
     }
 
-    /// The pages above the low threshold and up to the high one, whose ratio is the rate; equal at the full rate.
+    /// Numerator and denominator of the destage rate; equal at full speed.
     fn rate(&self, full: bool) -> (u32, u32) {
         let above = self.used_pages.saturating_sub(self.low_pages);
         if full || (above > 0 && self.used_pages >= self.high_pages) {
@@ -203,8 +203,8 @@ impl Store {
         }
     }
 
-    /// The moment from which a slot is rested at the present rate; `None` if it is never.
-    fn rested_from(slot: &Slot, (above, whole): (u32, u32)) -> Option<TimeNs> {
+    /// Returns the time from which a slot has paused long enough at the present rate. It is `None` if that never happens.
+    fn ready_from(slot: &Slot, (above, whole): (u32, u32)) -> Option<TimeNs> {
         if above == 0 {
             return None;
         }
@@ -216,22 +216,22 @@ impl Store {
         Some(u64::try_from(u128::from(slot.ended_at) + rest).unwrap_or(TimeNs::MAX))
     }
 
-    /// The lowest free slot that is rested; `full` asks for the full rate whatever the store holds.
+    /// Returns the lowest free slot that has paused long enough. With `full`, destaging runs at full rate whatever the store holds.
     #[inline]
     pub fn free_slot(&self, now: TimeNs, full: bool) -> Option<u16> {
         if self.rings.iter().all(|ring| ring.entries.is_empty()) {
             return None;
         }
         let rate = self.rate(full);
-        let is_free = |slot: &Slot| slot.entry == NONE && Self::rested_from(slot, rate).is_some_and(|from| from <= now);
+        let is_free = |slot: &Slot| slot.entry == NONE && Self::ready_from(slot, rate).is_some_and(|from| from <= now);
         self.slots.iter().position(is_free).map(|slot| slot as u16)
     }
 
-    /// When a free slot will be rested that is not yet, if something could be destaged then.
-    pub fn next_rested(&self, now: TimeNs, full: bool) -> Option<TimeNs> {
+    /// Returns the next time at which a free slot will have paused long enough, if there will be something to destage.
+    pub fn next_slot_ready(&self, now: TimeNs, full: bool) -> Option<TimeNs> {
         let rate = self.rate(full);
         let free = self.slots.iter().filter(|slot| slot.entry == NONE);
-        let at = free.filter_map(|slot| Self::rested_from(slot, rate)).filter(|&from| from > now).min()?;
+        let at = free.filter_map(|slot| Self::ready_from(slot, rate)).filter(|&from| from > now).min()?;
         let can_leave = |number: &u64| !self.is_in_flight(*number);
         self.rings.iter().any(|ring| ring.entries.keys().any(can_leave)).then_some(at)
     }
@@ -241,7 +241,7 @@ impl Store {
         self.in_flight().any(|entry| self.entries[entry as usize].number == number)
     }
 
-    /// The entry to be destaged next, having cleared the bits before it; when `flushing`, marked ones first.
+    /// Returns the entry to destage next, and clears the reference bits before it. When `flushing`, marked entries come first.
     #[inline]
     pub fn candidate(&mut self, flushing: bool) -> Option<u32> {
         let Some(share) = &self.share else {
@@ -277,7 +277,7 @@ impl Store {
         round.filter(|&(&number, &id)| self.entries[id as usize].marked && !self.is_in_flight(number)).map(|(_, &id)| id).next()
     }
 
-    /// Sends an entry on its way; returns its pages.
+    /// Begins the destage of an entry and returns the number of its pages.
     #[inline]
     pub fn begin(&mut self, now: TimeNs, slot: u16, id: u32) -> u32 {
         let entry = &self.entries[id as usize];
@@ -297,14 +297,14 @@ impl Store {
         pages
     }
 
-    /// Number, offsets and mark of the entry in a slot; `None` if it has been dropped.
+    /// Returns number, offsets and mark of the entry in a slot, or `None` if the entry has been dropped.
     #[inline]
-    pub fn taken(&self, slot: u16) -> Option<(u64, &[u32], bool)> {
+    pub fn entry_in_slot(&self, slot: u16) -> Option<(u64, &[u32], bool)> {
         let entry = self.entries.get(self.slots[usize::from(slot)].entry as usize)?;
         Some((entry.number, &entry.pages, entry.marked))
     }
 
-    /// A destage is done: its room is free; returns the pages.
+    /// Ends a destage, which frees its room. Returns the number of its pages.
     #[inline]
     pub fn finish(&mut self, now: TimeNs, slot: u16) -> u32 {
         let slot = &mut self.slots[usize::from(slot)];
@@ -323,7 +323,7 @@ impl Store {
         pages
     }
 
-    /// Drops a page that is in a ring; says whether it was there and, if its entry had no other page, which entry is gone.
+    /// Drops a page that is in a ring. Returns true if it was there, and the entry if this was its last page.
     pub fn forget(&mut self, number: u64, offset: u32) -> (bool, Option<u32>) {
         let Some(id) = self.find(number) else { return (false, None) };
         let entry = &mut self.entries[id as usize];
@@ -340,7 +340,7 @@ impl Store {
         (true, Some(id))
     }
 
-    /// Forgets everything that it holds; returns the pages. What is in flight ends without effect.
+    /// Drops all entries and returns the number of their pages. Destages in progress end without effect.
     pub fn drop_all(&mut self) -> u32 {
         let mut dropped: Vec<u32> = self.in_flight().collect();
         self.slots.iter_mut().filter(|slot| slot.entry != NONE).for_each(|slot| slot.entry = DROPPED);
@@ -351,7 +351,7 @@ impl Store {
         dropped.into_iter().map(|id| self.release(id)).sum()
     }
 
-    /// Marks everything that it holds and clears the bits.
+    /// Marks all entries and clears their reference bits.
     pub fn mark_all(&mut self) {
         let in_rings = self.rings.iter().flat_map(|ring| ring.entries.values().copied());
         let all: Vec<u32> = in_rings.chain(self.in_flight()).collect();
@@ -362,7 +362,7 @@ impl Store {
         }
     }
 
-    /// Verifies what must always hold.
+    /// Verifies the invariants of this cache.
     pub fn verify(&self) -> Result<(), String> {
         let pages_of = |id: u32| self.entries[id as usize].pages.len() as u32;
         let in_rings: u32 = self.rings.iter().flat_map(|ring| ring.entries.values()).map(|&id| pages_of(id)).sum();

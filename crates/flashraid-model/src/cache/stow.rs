@@ -1,6 +1,6 @@
-//! The share of a cache that sequential writes should have under `stow` (rule 87).
+//! Share of a cache that sequential writes should have under `stow` (rule 87).
 
-/// How many pages the sequential ring should have, between 0 and all of them.
+/// Number of pages that the sequential ring should have, between 0 and all of them.
 #[derive(Debug, Clone)]
 pub(super) struct SequentialShare {
     wanted_pages: u32,
@@ -12,17 +12,17 @@ impl SequentialShare {
         Self { wanted_pages: cache_pages / 2, cache_pages }
     }
 
-    /// A sequential entry left before its stripe was complete: with more room it might have been.
+    /// Increases the share, because a sequential entry left before its stripe was complete. It might have been complete with more room.
     pub fn left_incomplete(&mut self) {
         self.wanted_pages = (self.wanted_pages + 1).min(self.cache_pages);
     }
 
-    /// A write hit in the random ring: more room there might bring more hits.
+    /// Decreases the share, because a write hit in the random ring. More room there might bring more hits.
     pub fn random_hit(&mut self) {
         self.wanted_pages = self.wanted_pages.saturating_sub(1);
     }
 
-    /// Whether the sequential ring, which has so many pages, has too many.
+    /// Returns true if the sequential ring has more pages than its share.
     pub fn is_exceeded_by(&self, sequential_pages: u32) -> bool {
         sequential_pages > self.wanted_pages
     }

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;
 
-/// Whose sub-request it is.
+/// Origin of a sub-request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// A host write.
+    /// A host write with that number.
     Host(u32),
-    /// What the first level destages in this slot.
+    /// A destage of the first level from that slot.
     FirstLevel(u16),
 }
 
@@ -21,24 +21,24 @@ pub(super) struct SubRequest {
     pub owner: Owner,
     pub writer: Writer,
     pub stripe: u64,
-    /// Data pages, counted through the columns of the stripe, in order.
+    /// Offsets of the data pages, counted through the columns of the stripe, in ascending order.
     pub offsets: Vec<u32>,
-    /// Pages that wait for room.
+    /// Number of pages that wait for room.
     pub waiting: u32,
-    /// When the memory has written what has been admitted.
+    /// Time at which the memory has written the pages that were admitted.
     pub end: TimeNs,
-    /// Its pages have been announced as on their way.
+    /// True if reads know that these pages are on their way.
     pub announced: bool,
-    /// The sub-request that gets the stripe next.
+    /// The sub-request that gets its turn at the stripe next.
     next: u32,
 }
 
-/// Sub-requests by number; numbers are used again.
+/// Sub-requests by number. Numbers are used again.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SubRequests {
     sub_requests: Vec<SubRequest>,
     unused: Vec<u32>,
-    /// The sub-request whose turn it is at a stripe, and the last one that waits for it.
+    /// The sub-request that has its turn at a stripe, and the last one that waits for it.
     turns: BTreeMap<u64, (u32, u32)>,
 }
 
@@ -65,7 +65,7 @@ impl SubRequests {
         self.unused.push(number);
     }
 
-    /// Asks for the turn of a sub-request at its stripe; says whether it has it at once.
+    /// Asks for the turn of a sub-request at its stripe. Returns true if the turn begins at once.
     pub fn ask_for_turn(&mut self, number: u32) -> bool {
         let stripe = self[number].stripe;
         match self.turns.get_mut(&stripe) {
@@ -81,7 +81,7 @@ impl SubRequests {
         }
     }
 
-    /// Ends the turn of a sub-request; returns the sub-request whose turn begins.
+    /// Ends the turn of a sub-request. Returns the sub-request whose turn begins.
     pub fn end_turn(&mut self, number: u32) -> Option<u32> {
         let sub_request = &mut self.sub_requests[number as usize];
         let (stripe, next) = (sub_request.stripe, std::mem::replace(&mut sub_request.next, NONE));
@@ -95,8 +95,8 @@ impl SubRequests {
         Some(next)
     }
 
-    /// What the first level destages now has to leave before a rebuild may begin.
-    pub fn mark_those_of_first_level(&mut self) {
+    /// Marks the pages that the first level destages now, because they must leave before a rebuild may begin.
+    pub fn mark_first_level(&mut self) {
         let of_first_level = self.sub_requests.iter_mut().filter(|sub_request| matches!(sub_request.owner, Owner::FirstLevel(_)));
         of_first_level.for_each(|sub_request| sub_request.writer.marked = true);
     }

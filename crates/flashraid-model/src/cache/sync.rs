@@ -1,14 +1,14 @@
-//! Who is ready to destage, and how long they wait for the others (rule 84).
+//! Synchronised destages: the member caches that are ready, and the time that they wait for the others (rule 84).
 
 use crate::TimeNs;
 
-/// The member caches that have a candidate.
+/// The member caches that have something to destage.
 #[derive(Debug, Clone)]
 pub(super) struct Sync {
     timeout_ns: u64,
     /// Caches that are ready, as bits.
     ready: u128,
-    /// Slot and entry of each of them.
+    /// Slot and entry of each ready cache.
     candidates: Vec<(u16, u32)>,
     timer_ends: Option<TimeNs>,
 }
@@ -29,8 +29,9 @@ impl Sync {
         self.candidates[member as usize] = (slot, entry);
     }
 
-    /// An entry is gone: a cache whose candidate it was is no longer ready, and if none is, the timer stands.
-    pub fn entry_is_gone(&mut self, member: u32, entry: u32) {
+    /// Notes that an entry no longer exists. If it was the candidate of a cache, that cache is not ready any more. The timer stops when no
+    /// cache is ready.
+    pub fn entry_removed(&mut self, member: u32, entry: u32) {
         if self.is_ready(member) && self.candidates[member as usize].1 == entry {
             self.ready &= !(1 << member);
             if self.ready == 0 {
@@ -39,14 +40,14 @@ impl Sync {
         }
     }
 
-    /// Whether some are, and all but those, as bits, that failures have taken.
+    /// Returns true if all caches are ready, except for those in `lost`, and at least one is. The set is given as bits.
     #[inline]
     pub fn all_ready(&self, lost: u128) -> bool {
         let all = u128::MAX >> (128 - self.candidates.len());
         self.ready != 0 && self.ready | lost == all
     }
 
-    /// Starts the timer if some are ready and it does not run.
+    /// Starts the timer if a cache is ready and the timer does not run.
     #[inline]
     pub fn start_timer(&mut self, now: TimeNs) {
         if self.ready != 0 && self.timer_ends.is_none() {
@@ -54,13 +55,13 @@ impl Sync {
         }
     }
 
-    /// When the timer ends, if it runs.
+    /// Returns the time at which the timer ends, if it runs.
     #[inline]
     pub fn timer_ends(&self) -> Option<TimeNs> {
         self.timer_ends
     }
 
-    /// Calls `act` with every cache that is ready, its slot and entry, in order; none is ready then and the timer stands.
+    /// Calls `act` with the number, slot and entry of every ready cache, in order. No cache is ready after that, and the timer stops.
     pub fn take_ready(&mut self, mut act: impl FnMut(u32, u16, u32)) {
         let mut ready = std::mem::take(&mut self.ready);
         while ready != 0 {
@@ -72,7 +73,7 @@ impl Sync {
         self.timer_ends = None;
     }
 
-    /// None is ready any more.
+    /// Makes all caches not ready.
     pub fn clear(&mut self) {
         self.take_ready(|_, _, _| {});
     }

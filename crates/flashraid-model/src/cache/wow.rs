@@ -1,4 +1,5 @@
-//! One cache for the whole array, its entries the dirty pages of a stripe: `wow`, `stow`, and the first level of `lawc` (rules 76 and 83).
+//! One cache for the whole array, whose entries are the dirty pages of a stripe. It serves `wow`, `stow`, and the first level of
+//! `lawc` (rules 76 and 83).
 
 use super::commands::Destage;
 use super::common::{Common, Writer};
@@ -14,16 +15,16 @@ struct Waiting {
     host: u32,
     writer: Writer,
     request: PageRequest,
-    /// Pages that are in.
+    /// Number of its pages that are admitted.
     admitted: u32,
 }
 
-/// A cache of write groups.
+/// A cache of write groups, and the host writes that wait for it.
 #[derive(Debug, Clone)]
 pub(super) struct GroupCache {
     pub store: Store,
     queue: VecDeque<Waiting>,
-    /// Pages of the array that wait.
+    /// Pages of the array that wait for room.
     waiting: PageBag,
 }
 
@@ -32,13 +33,13 @@ impl GroupCache {
         Self { store, queue: VecDeque::new(), waiting: PageBag::default() }
     }
 
-    /// Whether host writes wait.
+    /// Returns true if host writes wait for room.
     #[inline]
-    pub fn is_crowded(&self) -> bool {
+    pub fn has_waiting_writes(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// Whether the page is here, or on its way here.
+    /// Returns true if the cache holds the page, or if the page waits to enter it.
     #[inline]
     pub fn has(&self, common: &Common, stripe: u64, column: u32, row: u32) -> bool {
         let strip_pages = common.layout.strip_pages();
@@ -46,7 +47,7 @@ impl GroupCache {
             || (!self.waiting.is_empty() && self.waiting.contains(common.layout.array_page(stripe, column, row)))
     }
 
-    /// Takes a host write.
+    /// Admits a host write, or as much of it as there is room for.
     pub fn write(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: Writer, request: &PageRequest) {
         let admitted = if self.queue.is_empty() { self.admit(now, common, host, &writer, request, 0) } else { 0 };
         if admitted == request.pages {
@@ -58,7 +59,7 @@ impl GroupCache {
         for_each_page(common, request, admitted, |page| self.waiting.add(page));
     }
 
-    /// Admits what waits, as far as there is room.
+    /// Admits waiting pages, as far as there is room.
     pub fn admit_waiting(&mut self, now: TimeNs, common: &mut Common) {
         while let Some(&Waiting { host, writer, request, admitted: before }) = self.queue.front() {
             let admitted = self.admit(now, common, host, &writer, &request, before);
@@ -72,7 +73,7 @@ impl GroupCache {
         }
     }
 
-    /// Admits pages of a write from its `from`-th on; returns how many of its pages are in then.
+    /// Admits pages of a write from index `from` on. Returns the number of its pages that are admitted then.
     #[inline]
     fn admit(&mut self, now: TimeNs, common: &mut Common, host: u32, writer: &Writer, request: &PageRequest, from: u32) -> u32 {
         let strip_pages = common.layout.strip_pages();
@@ -89,7 +90,7 @@ impl GroupCache {
         passed
     }
 
-    /// Drops the pages of a trim, and admits what waits for their room.
+    /// Drops the pages of a trim, and admits pages that wait for their room.
     pub fn trim(&mut self, now: TimeNs, common: &mut Common, request: &PageRequest) {
         let strip_pages = common.layout.strip_pages();
         let mut dropped = 0;
@@ -104,21 +105,22 @@ impl GroupCache {
         }
     }
 
-    /// Begins a destage if one is to begin; returns it with its pages and the moment at which the memory has read them.
+    /// Begins a destage if there is a free slot and something to destage. Returns it with its pages, and the time at which the memory has
+    /// read them.
     #[inline]
     pub fn begin_destage(&mut self, now: TimeNs, common: &mut Common, flushing: bool) -> Option<(Destage, u32, TimeNs)> {
-        let slot = self.store.free_slot(now, flushing || self.is_crowded())?;
+        let slot = self.store.free_slot(now, flushing || self.has_waiting_writes())?;
         let entry = self.store.candidate(flushing)?;
         let pages = self.store.begin(now, slot, entry);
         Some((Destage { cache: 0, slot }, pages, common.nvm.read(now, pages)))
     }
 
-    /// When a slot will be rested.
-    pub fn next_rested(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
-        self.store.next_rested(now, flushing || self.is_crowded())
+    /// Returns the time at which a slot will have paused long enough for the rate of destaging.
+    pub fn next_slot_ready(&self, now: TimeNs, flushing: bool) -> Option<TimeNs> {
+        self.store.next_slot_ready(now, flushing || self.has_waiting_writes())
     }
 
-    /// A destage is done.
+    /// Ends a destage and admits waiting pages.
     pub fn finish(&mut self, now: TimeNs, common: &mut Common, slot: u16) {
         let pages = self.store.finish(now, slot);
         common.occupancy.remove(now, pages, &mut common.counters);
@@ -126,7 +128,7 @@ impl GroupCache {
     }
 }
 
-/// The pages of a request from its `from`-th on.
+/// Calls `act` with the pages of a request from index `from` on.
 fn for_each_page(common: &Common, request: &PageRequest, from: u32, act: impl FnMut(u64)) {
     for_each_page_between(common, request, from, request.pages, act);
 }

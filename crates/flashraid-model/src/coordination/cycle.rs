@@ -1,23 +1,23 @@
-//! What all schemes have in common: the members, the cycle in progress or held back, and the load (rules 44 and 120).
+//! State that all schemes share: the members, the cycle in progress or held back, and the load (rules 44 and 120).
 
-use super::{CoordinationParams, Need, Notify, Outgoing, ToController, ToMember, Work};
+use super::{ControllerAction, CoordinationParams, Need, Notify, ToController, ToMember, Work};
 use crate::TimeNs;
 use crate::ids::MemberSet;
 use std::collections::BTreeMap;
 
-/// A member that has asked softly and has not been forced since.
+/// A member that has sent a soft request and has not been forced since.
 #[derive(Debug, Clone, Copy)]
 struct Asking {
-    /// When its first request arrived.
+    /// Time at which its first request arrived.
     since: TimeNs,
-    /// It can't wait any longer: it has said so, or has been given more pages than it could take.
+    /// True if it cannot wait any longer. It has said so, or it has been given more pages than it could take.
     must: bool,
 }
 
-/// The members as the controller sees them, and its cycle.
+/// The controller's view of the members, and its cycle of collection.
 #[derive(Debug, Clone)]
 pub struct Cycle {
-    /// What a cycle cleans.
+    /// Work that a cycle normally forces members to do.
     usual_work: Work,
     delay_ns: u64,
     notify: Notify,
@@ -25,13 +25,13 @@ pub struct Cycle {
     ggc_aware: MemberSet,
     /// Members that were forced and are not done.
     collecting: MemberSet,
-    /// What they were forced to do.
+    /// Work that they were forced to do.
     work: Work,
-    /// A cycle has been asked for and is held back; never with soft notification.
+    /// True if a cycle has been asked for and is held back. It is never true with soft notification.
     pending: bool,
-    /// The members that ask, with soft notification.
+    /// Members with an open soft request.
     asking: BTreeMap<u32, Asking>,
-    /// How often members have been forced, or granted collection.
+    /// Number of times that each member has been forced or granted collection.
     times_forced: Vec<u32>,
     /// Members that will take part in the next cycle.
     registered: MemberSet,
@@ -39,7 +39,7 @@ pub struct Cycle {
     lost: MemberSet,
     outstanding: u32,
     idle_since: TimeNs,
-    outgoing: Vec<Outgoing>,
+    actions: Vec<ControllerAction>,
 }
 
 impl Cycle {
@@ -59,147 +59,148 @@ impl Cycle {
             lost: MemberSet::NONE,
             outstanding: 0,
             idle_since: 0,
-            outgoing: Vec::new(),
+            actions: Vec::new(),
         }
     }
 
-    /// Every member that knows the protocol and has not failed.
+    /// Returns every member that knows the protocol and has not failed.
     pub fn everyone(&self) -> MemberSet {
         self.ggc_aware.without(self.lost)
     }
 
-    /// The members that have registered or asked since they were forced last.
+    /// Returns the members that have registered or asked since they were last forced.
     pub fn registered(&self) -> MemberSet {
         self.registered
     }
 
-    /// The members that were forced and are not done.
+    /// Returns the members that were forced and are not done.
     pub fn collecting(&self) -> MemberSet {
         self.collecting
     }
 
-    /// The members that have asked softly and have not been forced since.
+    /// Returns the members that have asked softly and have not been forced since.
     pub fn asking(&self) -> MemberSet {
         self.asking.keys().copied().collect()
     }
 
-    /// What they were forced to do.
+    /// Returns the work that the collecting members were forced to do.
     pub fn work(&self) -> Work {
         self.work
     }
 
-    /// Whether a member has failed.
-    pub fn is_lost(&self, member: u32) -> bool {
+    /// Returns true if the member has failed.
+    pub fn has_failed(&self, member: u32) -> bool {
         self.lost.contains(member)
     }
 
-    /// No cycle is in progress or held back. (What members have asked for softly is not held back: any cycle may come before.)
+    /// Returns true if no cycle is in progress or held back. Soft requests hold no cycle back, because any cycle may come before theirs.
     pub fn is_free(&self) -> bool {
         self.collecting.is_empty() && !self.pending
     }
 
-    /// Requests that have arrived at the array and are not done.
+    /// Returns the number of requests that have arrived at the array and are not done.
     pub fn outstanding(&self) -> u32 {
         self.outstanding
     }
 
-    /// Since when no request has been outstanding; `None` if one is.
+    /// Returns the time since which no request has been outstanding, or `None` if one is.
     pub fn idle_since(&self) -> Option<TimeNs> {
         (self.outstanding == 0).then_some(self.idle_since)
     }
 
-    /// Takes a message as rules 44 and 120 say: requests and registrations are noted, and a request begins a cycle in its time.
+    /// Processes a message of a member. Requests and registrations are noted, and a request begins a cycle when its time has come (rules 44
+    /// and 120).
     pub fn receive(&mut self, now: TimeNs, from: u32, message: ToController) {
         match message {
             ToController::GcRequest(need) => match self.notify {
-                Notify::AtStart => self.cycle_requested(now, from),
-                Notify::Soft => self.asked_softly(now, from, need),
+                Notify::AtStart => self.note_request(now, from),
+                Notify::Soft => self.note_soft_request(now, from, need),
             },
             ToController::Participate => self.registered.insert(from),
             ToController::GcState(_) => {}
             ToController::GcDone => {
                 self.collecting.remove(from);
-                self.may_have_come(now);
+                self.begin_if_due(now);
             }
         }
     }
 
-    /// A cycle in progress absorbs further requests, one that is held back takes their members in.
-    fn cycle_requested(&mut self, now: TimeNs, member: u32) {
+    /// Notes a request for a cycle. A cycle in progress ignores it, and a cycle that is held back adds the member.
+    fn note_request(&mut self, now: TimeNs, member: u32) {
         if !self.collecting.is_empty() {
             return;
         }
         self.registered.insert(member);
         if !self.pending {
             self.pending = true;
-            self.outgoing.push(Outgoing::BeginCycleAt(now + self.delay_ns));
+            self.actions.push(ControllerAction::BeginCycleAt(now + self.delay_ns));
         }
     }
 
-    /// A member asks, unless it has been forced since it sent this.
-    fn asked_softly(&mut self, now: TimeNs, member: u32, need: Need) {
+    /// Notes a soft request, unless the member has been forced since it sent the request.
+    fn note_soft_request(&mut self, now: TimeNs, member: u32, need: Need) {
         if need.times_forced != self.times_forced(member) {
             return;
         }
         self.registered.insert(member);
         let since = self.asking.get(&member).map_or(now, |asking| asking.since);
         if self.asking.insert(member, Asking { since, must: need.at_limit }).is_none() {
-            self.outgoing.push(Outgoing::BeginCycleAt(now + self.delay_ns));
+            self.actions.push(ControllerAction::BeginCycleAt(now + self.delay_ns));
         }
-        self.outgoing.push(Outgoing::CountPages(member, need.pages_given + need.pages_left));
-        self.may_have_come(now);
+        self.actions.push(ControllerAction::CountPages(member, need.pages_given + need.pages_left));
+        self.begin_if_due(now);
     }
 
     pub(super) fn pages_are_used_up(&mut self, now: TimeNs, member: u32) {
         if let Some(asking) = self.asking.get_mut(&member) {
             asking.must = true;
-            debug_assert!(!self.collecting.is_empty() || self.is_time(now), "who can't wait is waited for by nothing but a cycle");
-            self.may_have_come(now);
+            debug_assert!(!self.collecting.is_empty() || self.is_cycle_due(now), "who can't wait is waited for by nothing but a cycle");
+            self.begin_if_due(now);
         }
     }
 
-    /// Something has happened that may let the cycle begin that members have asked for softly.
-    fn may_have_come(&mut self, now: TimeNs) {
+    /// Begins the cycle that members have asked for softly if its time has come.
+    fn begin_if_due(&mut self, now: TimeNs) {
         debug_assert!(self.asking.keys().all(|&member| !self.lost.contains(member)), "a member that has failed asks for nothing");
-        if !self.asking.is_empty() && self.is_time(now) {
-            self.outgoing.push(Outgoing::BeginCycleAt(now));
+        if !self.asking.is_empty() && self.is_cycle_due(now) {
+            self.actions.push(ControllerAction::BeginCycleAt(now));
         }
     }
 
-    /// Whether the cycle that members have asked for softly begins now (rule 120).
-    fn is_time(&self, now: TimeNs) -> bool {
+    /// Returns true if the cycle that members have asked for softly begins now (rule 120).
+    fn is_cycle_due(&self, now: TimeNs) -> bool {
         let waits_no_longer = |asking: &Asking| asking.must || now >= asking.since + self.delay_ns;
         let is_idle = self.at_idle && self.outstanding == 0 && !self.asking.is_empty();
         self.collecting.is_empty() && (is_idle || self.asking.values().any(waits_no_longer))
     }
 
-    /// Whether the cycle for which [`Outgoing::BeginCycleAt`] has come may begin.
+    /// Returns true if the cycle that [`ControllerAction::BeginCycleAt`] announced may begin now.
     pub(super) fn may_begin(&self, now: TimeNs) -> bool {
-        self.notify == Notify::AtStart || self.is_time(now)
+        self.notify == Notify::AtStart || self.is_cycle_due(now)
     }
 
     fn times_forced(&self, member: u32) -> u32 {
         self.times_forced.get(member as usize).copied().unwrap_or(0)
     }
 
-    /// Idle time is not used any more.
+    /// Ends the use of idle time, because the workload is over.
     pub(super) fn end_idle(&mut self) {
         self.at_idle = false;
     }
 
-    /// The cycle that was held back begins.
+    /// Begins the cycle that was held back.
     pub(super) fn begin(&mut self, members: MemberSet) {
         self.pending = false;
         self.force(members);
         debug_assert!(self.asking.keys().all(|&member| !self.collecting.contains(member)), "who is forced no longer asks");
     }
 
-    /// A cycle of these members, but those that have failed, begins; none may be in progress.
+    /// Begins a cycle of these members, except for those that have failed. No cycle may be in progress.
     pub fn force(&mut self, members: MemberSet) {
         self.force_to(members, self.usual_work);
     }
 
-    /// The same with other work than usual.
+    /// Begins a cycle of these members with the given work instead of the usual one.
     pub fn force_to(&mut self, members: MemberSet, work: Work) {
         assert!(self.collecting.is_empty(), "cycles don't overlap");
         let members = members.without(self.lost);
@@ -210,7 +211,7 @@ impl Cycle {
         assert!(self.registered.0 & self.collecting.0 == 0, "who is forced is registered no longer");
     }
 
-    /// Ends the use of idle time: what is left of the cycle ends by itself.
+    /// Ends the use of idle time. Cleans in progress still come to their end.
     pub fn stop(&mut self) {
         self.work = self.usual_work;
         self.tell(self.collecting, ToMember::Stop);
@@ -219,7 +220,7 @@ impl Cycle {
     /// Sends a message to each of these members.
     pub fn tell(&mut self, members: MemberSet, message: ToMember) {
         for member in members.iter() {
-            self.outgoing.push(Outgoing::Message(member, message));
+            self.actions.push(ControllerAction::Message(member, message));
             if matches!(message, ToMember::Force(_) | ToMember::Grant(_)) {
                 let length = self.times_forced.len().max(member as usize + 1);
                 self.times_forced.resize(length, 0);
@@ -229,8 +230,8 @@ impl Cycle {
         }
     }
 
-    pub(super) fn take_outgoing(&mut self, out: &mut Vec<Outgoing>) {
-        out.append(&mut self.outgoing);
+    pub(super) fn take_actions(&mut self, out: &mut Vec<ControllerAction>) {
+        out.append(&mut self.actions);
     }
 
     pub(super) fn request_arrives(&mut self) {
@@ -243,18 +244,18 @@ impl Cycle {
         if self.outstanding == 0 {
             debug_assert!(now >= self.idle_since, "time does not go back");
             self.idle_since = now;
-            self.may_have_come(now);
+            self.begin_if_due(now);
         }
     }
 
-    pub(super) fn lose(&mut self, member: u32) {
+    pub(super) fn member_failed(&mut self, member: u32) {
         self.lost.insert(member);
         self.registered.remove(member);
         self.asking.remove(&member);
-        assert!(self.is_lost(member) && !self.everyone().contains(member), "a member that has failed takes part in nothing");
+        assert!(self.has_failed(member) && !self.everyone().contains(member), "a member that has failed takes part in nothing");
     }
 
-    /// A spare takes the place of a failed member; says whether it knows the protocol.
+    /// Puts a spare in the place of a failed member. Returns true if the spare now knows the protocol.
     pub(super) fn replace(&mut self, failed: u32, spare: u32) -> bool {
         assert!(self.lost.contains(failed) && !self.lost.contains(spare), "spare {spare} replaces member {failed}, which has failed");
         let aware = self.ggc_aware.contains(failed);

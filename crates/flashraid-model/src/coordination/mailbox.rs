@@ -1,25 +1,25 @@
-//! Messages on their way, and their number.
+//! Messages on their way between controller and members, and counts of them.
 
-use super::{CoordinationParams, KIND_NAMES, KINDS, Kind, NEVER, Outgoing, ToController, ToMember};
+use super::{ControllerAction, CoordinationParams, KIND_NAMES, KINDS, Kind, NEVER, ToController, ToMember};
 use crate::TimeNs;
 use std::collections::BTreeMap;
 
-/// What arrives.
+/// A message that arrives, or a moment that has come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Mail {
-    /// A message of that member.
+    /// A message from that member to the controller.
     ToController(u32, ToController),
-    /// A message to that member.
+    /// A message from the controller to that member.
     ToMember(u32, ToMember),
-    /// A cycle was held back until now, or may begin.
+    /// The moment at which a cycle that was held back begins, or at which one may begin.
     BeginCycle,
-    /// That member may have to ask: all else of this nanosecond has happened.
+    /// The moment at which that member may have to ask. Everything else of this nanosecond has happened.
     MayAsk(u32),
 }
 
 impl Mail {
-    /// What comes first among that which arrives at the same nanosecond (rule 42): in this order it is the same whoever sent first,
-    /// and so whatever the numbers of the members.
+    /// Returns the order of messages that arrive at the same nanosecond (rule 42). It depends neither on who sent first nor on the numbers
+    /// of the members.
     fn rank(&self) -> u8 {
         match self {
             Self::MayAsk(_) => 0,
@@ -37,21 +37,21 @@ impl Mail {
     }
 }
 
-/// Messages on their way.
+/// Messages on their way, in the order in which they arrive.
 #[derive(Debug, Clone)]
 pub struct Mailbox {
     latency_ns: [u64; KINDS],
-    /// By time, rank and order of sending.
+    /// Messages by time of arrival, rank and order of sending.
     under_way: BTreeMap<(TimeNs, u8, u64), Mail>,
     scheduled: u64,
     sent: [u64; KINDS],
-    /// What was sent, and when.
+    /// Messages that were sent, each with its time.
     #[cfg(test)]
     pub log: Vec<(TimeNs, Mail)>,
 }
 
 impl Mailbox {
-    /// An empty one.
+    /// Returns a mailbox without messages.
     pub fn new(params: &CoordinationParams) -> Self {
         Self {
             latency_ns: params.latency_ns,
@@ -63,35 +63,35 @@ impl Mailbox {
         }
     }
 
-    /// When something arrives next; [`TimeNs::MAX`] for never.
+    /// Returns the time of the next arrival, or [`TimeNs::MAX`] if there is none.
     #[inline]
     pub fn next_time(&self) -> TimeNs {
         self.under_way.first_key_value().map_or(NEVER, |(&(at, ..), _)| at)
     }
 
-    /// Takes what arrives next if it is due by `until`.
+    /// Removes and returns the next message if it arrives at most at `until`.
     pub fn pop_due(&mut self, until: TimeNs) -> Option<(TimeNs, Mail)> {
         let next = self.under_way.first_entry()?;
         let at = next.key().0;
         (at <= until).then(|| (at, next.remove()))
     }
 
-    /// Takes a message of a member.
+    /// Sends a message from a member to the controller.
     pub fn post(&mut self, at: TimeNs, member: u32, message: ToController) {
         self.send(at, message.kind(), Mail::ToController(member, message));
     }
 
-    /// A member is to be asked at the end of that nanosecond whether it has to ask.
+    /// Schedules the question whether the member has to ask, for the end of that nanosecond.
     pub fn may_ask(&mut self, at: TimeNs, member: u32) {
         self.schedule(at, Mail::MayAsk(member));
     }
 
-    /// Takes what the controller wants done.
-    pub fn carry_out(&mut self, now: TimeNs, outgoing: Outgoing) {
-        match outgoing {
-            Outgoing::Message(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
-            Outgoing::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
-            Outgoing::CountPages(..) => debug_assert!(false, "nothing is sent"),
+    /// Schedules an action of the controller.
+    pub fn schedule_action(&mut self, now: TimeNs, actions: ControllerAction) {
+        match actions {
+            ControllerAction::Message(member, message) => self.send(now, message.kind(), Mail::ToMember(member, message)),
+            ControllerAction::BeginCycleAt(at) => self.schedule(at, Mail::BeginCycle),
+            ControllerAction::CountPages(..) => debug_assert!(false, "nothing is sent"),
         }
     }
 
@@ -102,7 +102,7 @@ impl Mailbox {
         self.schedule(now + self.latency_ns[kind as usize], mail);
     }
 
-    /// Lets a message arrive at a member then, as if it had been sent.
+    /// Lets a message arrive at a member at that time, as if the controller had sent it.
     #[cfg(test)]
     pub fn deliver(&mut self, at: TimeNs, member: u32, message: ToMember) {
         self.schedule(at, Mail::ToMember(member, message));
@@ -113,13 +113,14 @@ impl Mailbox {
         self.scheduled += 1;
     }
 
-    /// Messages sent so far, by [`Kind`].
+    /// Returns the number of messages sent so far, by [`Kind`].
     pub fn sent(&self) -> [u64; KINDS] {
         self.sent
     }
 }
 
-/// Counts of messages under the names of their kinds; `later` − `earlier`. Kinds that only some schemes know are named if they were sent.
+/// Returns the differences `later` − `earlier` under the names of the messages' kinds. Kinds that only some schemes use are left out if
+/// they were not sent.
 pub fn by_name(later: [u64; KINDS], earlier: [u64; KINDS]) -> BTreeMap<String, u64> {
     let known_to_all = |kind: usize| kind != Kind::Grant as usize && kind != Kind::Deny as usize;
     let counts = KIND_NAMES.iter().zip(later.iter().zip(earlier)).enumerate();

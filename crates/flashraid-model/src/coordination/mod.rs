@@ -1,12 +1,13 @@
-//! Coordinated garbage collection: a controller that knows what members tell it, and when it forces them (GGC section 4).
+//! Coordinated garbage collection: a controller that knows the state of members from their messages, and tells them when to collect (GGC
+//! section 4).
 //!
 //! ```text
 //!  member ── GcRequest, Participate, GcState, GcDone ──────────────▶ controller
 //!  member ◀───── ForceGc, StopGc, Grant, Deny, GcState (question) ── controller
 //! ```
 //!
-//! A *cycle* begins when the controller forces members and ends when all of them have told that they are done. What the schemes
-//! differ in is whom they force, and when: one scheme per file, all of it there; `SchemePolicy` lists them.
+//! A *cycle* begins when the controller forces members to collect. It ends when all of them have reported that they are done. Schemes
+//! differ in the members that they force and in the moment. Each scheme is one file, and `SchemePolicy` lists them.
 
 mod cycle;
 mod mailbox;
@@ -26,7 +27,7 @@ pub use mailbox::{Mail, Mailbox, by_name};
 pub use protocol::*;
 
 policies! {
-    /// How garbage collection of the members is coordinated.
+    /// Coordination of the members' garbage collection.
     #[derive(Clone, PartialEq)]
     pub enum SchemePolicy: Scheme, tag "scheme" {
         local::Local = "local",
@@ -37,13 +38,13 @@ policies! {
         ideal::Ideal = "ideal",
     }
 
-    /// Whether there is a controller at all.
+    /// Returns true if there is a controller.
     pub fn has_controller(&self) -> bool;
-    /// Whether collection takes no time.
+    /// Returns true if collection takes no time.
     pub fn is_instantaneous(&self) -> bool;
-    /// Whether members tell the controller when a pool has come down to T_soft.
+    /// Returns true if members register with the controller when a pool has come down to T_soft.
     pub fn registers(&self) -> bool;
-    /// What is wrong with its parameters for members with such pools.
+    /// Returns problems of the scheme's parameters on members with such pools.
     pub fn problems(&self, pools: &Pools) -> Vec<PolicyProblem>;
     fn begin(&mut self, pools: &Pools);
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle);
@@ -55,83 +56,85 @@ policies! {
     fn forget(&mut self, member: u32);
 }
 
-/// Who may collect and who must. A scheme knows members only by their messages; a set of members is a [`MemberSet`].
+/// A rule for which members may collect, and which must. A scheme knows members only by their messages.
 ///
-/// Its type is what users write, each parameter with a default; what it remembers stands beside, and is no key.
+/// The public fields of its type are the parameters that users write, each with a default. State that is not a parameter is skipped by
+/// serde.
 pub trait Scheme: Default {
-    /// Whether there is a controller at all.
+    /// Returns true if there is a controller.
     fn has_controller(&self) -> bool {
         true
     }
 
-    /// Whether collection takes no time.
+    /// Returns true if collection takes no time.
     fn is_instantaneous(&self) -> bool {
         false
     }
 
-    /// Whether members tell the controller when a pool has come down to T_soft (rule 44).
+    /// Returns true if members register with the controller when a pool has come down to T_soft (rule 44).
     fn registers(&self) -> bool {
         false
     }
 
-    /// What is wrong with its parameters for members with such pools, beyond what their types say.
+    /// Returns problems of the parameters on members with such pools, beyond those that their types exclude.
     fn problems(&self, _pools: &Pools) -> Vec<PolicyProblem> {
         Vec::new()
     }
 
-    /// The run begins: of members with such pools.
+    /// Prepares for a run with members that have such pools.
     fn begin(&mut self, _pools: &Pools) {}
 
-    /// A message of a member has arrived. What [`Cycle::receive`] does is rule 44.
+    /// Processes a message that has arrived from a member. The default leaves it to [`Cycle::receive`] (rule 44).
     fn receive(&mut self, now: TimeNs, from: u32, message: ToController, cycle: &mut Cycle) {
         cycle.receive(now, from, message);
     }
 
-    /// Whom the cycle forces that members have asked for and that begins now.
+    /// Returns the members to force in the cycle that members have asked for and that begins now.
     fn members_of_cycle(&self, cycle: &Cycle) -> MemberSet {
         cycle.registered()
     }
 
-    /// A request has arrived at the array; the cycle has counted it.
+    /// Notes that a request has arrived at the array. The cycle has counted it already.
     fn request_arrives(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
 
-    /// A request is done; the cycle has counted it.
+    /// Notes that a request is done. The cycle has counted it already.
     fn request_done(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
 
-    /// When [`Scheme::tick`] is due; [`TimeNs::MAX`] for never.
+    /// Returns the time at which [`Scheme::tick`] is due, or [`TimeNs::MAX`] for never.
     fn next_tick(&self) -> TimeNs {
         NEVER
     }
 
-    /// The moment has come; all messages of this nanosecond have arrived.
+    /// Acts at the moment that [`Scheme::next_tick`] returned. All messages of this nanosecond have arrived.
     fn tick(&mut self, _now: TimeNs, _cycle: &mut Cycle) {}
 
-    /// A member has failed: what it has told counts no more.
+    /// Forgets everything that a member has told, because it has failed.
     fn forget(&mut self, _member: u32) {}
 
-    /// One with random parameters, for the random cases of tests.
+    /// Returns a scheme with random parameters, for random cases in tests.
     fn any(_stream: &mut Stream) -> Self {
         Self::default()
     }
 }
 
-/// No such moment.
+/// Time of something that never happens.
 const NEVER: TimeNs = TimeNs::MAX;
 
-/// The pools of the members, as thresholds are measured by them.
+/// Size of the members' pools, by which thresholds are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pools {
-    /// Blocks of a pool.
+    /// Number of blocks in a pool.
     pub blocks: u32,
-    /// Those that are left after the fill, the open one among them.
+    /// Number of blocks that are free after the fill, with the open one.
     pub reserved_blocks: u32,
-    /// Free blocks at which collection starts.
+    /// Number of free blocks at which collection starts.
     pub start_free_blocks: u32,
 }
 
 impl Pools {
-    /// What is wrong with a limit of free blocks that is to lie above the start of collection; nothing is wrong with the default, which
-    /// is as good as can be where the reserve leaves no room there.
+    /// Returns the problem of a limit of free blocks that must lie above the start of collection.
+    ///
+    /// The default is always allowed, even if the reserve leaves no room above the start.
     pub fn limit_problem(&self, key: &'static str, limit: StopThreshold) -> Option<PolicyProblem> {
         let blocks = limit.blocks_of(self.blocks, self.start_free_blocks);
         let fits = blocks > self.start_free_blocks && blocks <= self.reserved_blocks;
@@ -146,94 +149,95 @@ impl Pools {
     }
 }
 
-/// Where members are low, unless a user says otherwise: two free blocks before collection starts.
+/// Limit below which members count as low by default: two free blocks above the start of collection.
 pub const ABOVE_START: StopThreshold = StopThreshold::AboveStart(2);
 
-/// What is wrong with a time that is to lie between `min` and an hour.
+/// Returns the problem of a time that must lie between `min` and an hour.
 pub fn time_problem(key: &'static str, time: Duration, min: Duration) -> Option<PolicyProblem> {
     const LONGEST: Duration = Duration { ns: 3_600_000_000_000 };
     let message = || format!("but {min} to 1h is allowed");
     (time < min || time > LONGEST).then(|| PolicyProblem { key, message: message() })
 }
 
-/// Checks more frequent than this would take more time than all the rest.
+/// Shortest time between two checks. More frequent ones would take more computing time than everything else.
 const SHORTEST_CHECK: Duration = Duration { ns: 1_000 };
 
-/// How the members of an array are coordinated.
+/// Settings for the coordination of an array's members.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoordinationParams {
-    /// Who is forced, and when.
+    /// Scheme that decides which members are forced, and when.
     pub scheme: SchemePolicy,
-    /// What a cycle cleans; the idle cycles of [`ProactiveIdle`] always clean [`Work::UntilReserved`].
+    /// Work of a cycle. The idle cycles of [`ProactiveIdle`] always clean [`Work::UntilReserved`].
     pub work: Work,
-    /// Free blocks of a pool at which its member registers, if the scheme has registration, and asks with [`Notify::Soft`].
+    /// Number of free blocks in a pool at which its member registers, if the scheme has registration. With [`Notify::Soft`], the member
+    /// also asks then.
     pub t_soft_free_blocks: u32,
-    /// When members ask.
+    /// Moment at which members ask for collection.
     pub notify: Notify,
-    /// From a request for collection to the begin of its cycle, in nanoseconds; at most that with [`Notify::Soft`].
+    /// Time from a request for collection to the start of its cycle, in nanoseconds. With [`Notify::Soft`], this is the longest time.
     pub delay_ns: u64,
-    /// With [`Notify::Soft`] a cycle that members have asked for begins when no request is outstanding, too (rule 120).
+    /// True if, with [`Notify::Soft`], a requested cycle also begins when no request is outstanding (rule 120).
     pub at_idle: bool,
-    /// All dies of a forced member take part, not only those with a pool at T_soft (rule 122).
+    /// True if all dies of a forced member take part, false if only those with a pool at T_soft do (rule 122).
     pub across_dies: bool,
-    /// Whether the controller ever answers.
+    /// False if the controller never answers.
     pub answers: bool,
-    /// The members that know the protocol, as bits.
+    /// The members that know the protocol.
     pub ggc_aware: MemberSet,
-    /// How long messages take, by [`Kind`], in nanoseconds; the controller's messages but its question take as long as
+    /// Time that messages of each [`Kind`] take, in nanoseconds. All messages of the controller except its question take as long as
     /// [`Kind::ForceGc`], so that none overtakes another.
     pub latency_ns: [u64; KINDS],
 }
 
 impl CoordinationParams {
-    /// Whether a member knows the protocol.
+    /// Returns true if the member knows the protocol.
     pub fn is_ggc_aware(&self, member: u32) -> bool {
         self.ggc_aware.contains(member)
     }
 
-    /// Free blocks of a pool at which members register; `None` if they don't.
+    /// Returns the number of free blocks in a pool at which members register, or `None` if they do not register.
     pub fn registration(&self) -> Option<u32> {
         self.scheme.registers().then_some(self.t_soft_free_blocks)
     }
 
-    /// What the members that know the protocol have to do.
+    /// Returns the settings that members need to follow the protocol.
     pub fn role(&self) -> MemberRole {
         let Self { t_soft_free_blocks, notify, across_dies, .. } = *self;
         MemberRole { t_soft_free_blocks, registers: self.scheme.registers(), notify, across_dies }
     }
 
-    /// Whether the controller has to know how many pages members are given to write (rule 120).
+    /// Returns true if the controller must know how many pages members are given to write (rule 120).
     pub fn counts_pages(&self) -> bool {
         self.notify == Notify::Soft && self.answers
     }
 }
 
-/// What the controller wants done.
+/// An action that the controller asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outgoing {
+pub enum ControllerAction {
     /// Send a message to a member.
     Message(u32, ToMember),
-    /// Call [`Controller::begin_cycle`] then.
+    /// Call [`Controller::begin_cycle`] at that time.
     BeginCycleAt(TimeNs),
     /// Call [`Controller::pages_are_used_up`] as soon as a member has been given more page writes than that.
     CountPages(u32, u64),
 }
 
-/// The controller: a scheme, and what all schemes have in common.
+/// The controller of an array: a scheme, and the state that all schemes share.
 #[derive(Debug, Clone)]
 pub struct Controller {
     scheme: SchemePolicy,
     cycle: Cycle,
-    /// Whether it ever answers.
+    /// False if the controller never answers.
     answers: bool,
-    /// The workload is over.
+    /// True after the end of the workload.
     is_over: bool,
     role: MemberRole,
     uncoordinated: UncoordinatedCleans,
 }
 
 impl Controller {
-    /// A controller of members about which it knows nothing yet but what pools they have.
+    /// Returns a controller that knows nothing about the members except the size of their pools.
     pub fn new(params: &CoordinationParams, pools: &Pools) -> Self {
         let mut scheme = params.scheme.clone();
         scheme.begin(pools);
@@ -247,60 +251,60 @@ impl Controller {
         }
     }
 
-    /// When [`Controller::tick`] is due; [`TimeNs::MAX`] for never.
+    /// Returns the time at which [`Controller::tick`] is due, or [`TimeNs::MAX`] for never.
     #[inline]
     pub fn next_tick(&self) -> TimeNs {
         if self.answers && !self.is_over { self.scheme.next_tick() } else { NEVER }
     }
 
-    /// What it wants done since the last call.
-    pub fn take_outgoing(&mut self, out: &mut Vec<Outgoing>) {
-        self.cycle.take_outgoing(out);
+    /// Moves the actions that the controller has asked for since the last call into `out`.
+    pub fn take_actions(&mut self, out: &mut Vec<ControllerAction>) {
+        self.cycle.take_actions(out);
     }
 
-    /// The workload is over: no more checks, and no more use of idle time.
+    /// Ends checks and the use of idle time, because the workload is over.
     pub fn end_checks(&mut self) {
         self.is_over = true;
         self.cycle.end_idle();
     }
 
-    /// A request has arrived at the array.
+    /// Notes that a request has arrived at the array.
     pub fn request_arrives(&mut self, now: TimeNs) {
         self.cycle.request_arrives();
         self.scheme.request_arrives(now, &mut self.cycle);
     }
 
-    /// A request is done.
+    /// Notes that a request is done.
     pub fn request_done(&mut self, now: TimeNs) {
         self.cycle.request_done(now);
         self.scheme.request_done(now, &mut self.cycle);
     }
 
-    /// A member has failed (rule 65): it takes no part in cycles to come.
-    pub fn lose(&mut self, member: u32) {
-        self.cycle.lose(member);
+    /// Excludes a failed member from all later cycles (rule 65).
+    pub fn member_failed(&mut self, member: u32) {
+        self.cycle.member_failed(member);
         self.scheme.forget(member);
     }
 
-    /// A spare replaces a failed member. If that was GGC-aware the spare is from now on, in the role that is returned.
+    /// Puts a spare in the place of a failed member. Returns the role of the spare if the failed member knew the protocol.
     pub fn replace(&mut self, failed: u32, spare: u32) -> Option<MemberRole> {
         self.cycle.replace(failed, spare).then_some(self.role)
     }
 
-    /// A message from a member has arrived.
+    /// Processes a message that has arrived from a member.
     pub fn receive(&mut self, now: TimeNs, member: u32, message: ToController) {
         let asks = matches!(message, ToController::GcRequest(_) | ToController::Participate);
-        if self.answers && !(asks && self.cycle.is_lost(member)) {
+        if self.answers && !(asks && self.cycle.has_failed(member)) {
             self.scheme.receive(now, member, message, &mut self.cycle);
         }
     }
 
-    /// A moment that the scheme has asked for.
+    /// Acts at the moment that the scheme has asked for.
     pub fn tick(&mut self, now: TimeNs) {
         self.scheme.tick(now, &mut self.cycle);
     }
 
-    /// The cycle that was held back begins; with soft notification if it is its time.
+    /// Begins the cycle that was held back. A soft cycle begins only if its time has come.
     pub fn begin_cycle(&mut self, now: TimeNs) {
         if self.cycle.may_begin(now) {
             let members = self.scheme.members_of_cycle(&self.cycle);
@@ -308,14 +312,14 @@ impl Controller {
         }
     }
 
-    /// A member has been given as many page writes as it could take, and one more.
+    /// Notes that a member has been given more page writes than it said it could take.
     pub fn pages_are_used_up(&mut self, now: TimeNs, member: u32) {
         self.cycle.pages_are_used_up(now, member);
     }
 
-    /// A member that has asked has begun to collect because it must (rule 121).
+    /// Notes that a member has begun to collect because it must, although it has asked (rule 121).
     pub fn collects_unanswered(&mut self, member: u32) {
-        if self.cycle.is_lost(member) {
+        if self.cycle.has_failed(member) {
             return;
         }
         let waits_for_others = !self.cycle.collecting().is_empty() && !self.cycle.collecting().contains(member);
@@ -323,7 +327,7 @@ impl Controller {
         *count += 1;
     }
 
-    /// Counts of [`Controller::collects_unanswered`].
+    /// Returns the number of cleans that members began although they had asked (rule 121).
     pub fn uncoordinated_cleans(&self) -> UncoordinatedCleans {
         self.uncoordinated
     }

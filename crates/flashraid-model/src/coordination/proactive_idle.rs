@@ -1,5 +1,4 @@
-//! Proactive-idle (GGC 4.3.2): as reactive-selective; besides, members that have registered collect while the array is idle
-//! (rule 46).
+//! Proactive-idle (GGC 4.3.2): like reactive-selective. Members that have registered also collect while the array is idle (rule 46).
 
 use super::{Cycle, Pools, SHORTEST_CHECK, Scheme, Work, time_problem};
 use crate::TimeNs;
@@ -9,21 +8,21 @@ use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The same, and also when the array is idle.
+/// Like reactive-selective; also collects while the array is idle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProactiveIdle {
-    /// Between two checks of the controller.
+    /// Time between two checks of the controller.
     pub check_interval: Duration,
-    /// Without a request for so long the array is idle.
+    /// Time without a request after which the array counts as idle.
     pub idle_threshold: Duration,
-    /// When the next check is due.
+    /// Time at which the next check is due.
     #[serde(skip)]
     pub next_check: TimeNs,
 }
 
 impl Default for ProactiveIdle {
-    /// The paper has no values.
+    /// Returns values of this simulator, because the paper has none.
     fn default() -> Self {
         Self { check_interval: Duration { ns: 10_000_000 }, idle_threshold: Duration { ns: 10_000_000 }, next_check: 0 }
     }
@@ -62,7 +61,7 @@ impl Scheme for ProactiveIdle {
     }
 
     fn any(stream: &mut Stream) -> Self {
-        // Odd figures, so that checks seldom fall on other events by accident.
+        // Odd times make it unlikely that checks coincide with other events.
         let check_interval = Duration { ns: 100_003 << rng::below(stream, 7) };
         let idle_threshold = Duration { ns: if rng::below(stream, 5) > 0 { 100_019 << rng::below(stream, 7) } else { 0 } };
         Self { check_interval, idle_threshold, next_check: 0 }

@@ -1,128 +1,128 @@
-//! The messages between the array's controller and its members (GGC 4.2 and 4.3; rules 41, 42 and 119).
+//! Messages between the array's controller and its members (GGC 4.2 and 4.3; rules 41, 42 and 119).
 
 use crate::TimeNs;
 
-/// What a message is about.
+/// Kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Member: one of my pools has reached its start threshold, or soon will.
+    /// Sent by a member: one of its pools has reached its start threshold, or soon will.
     GcRequest,
-    /// Member: one of my pools has come down to T_soft.
+    /// Sent by a member: one of its pools has come down to T_soft.
     Participate,
-    /// Controller: collect.
+    /// Sent by the controller: the member must collect.
     ForceGc,
-    /// Controller: idle time is over.
+    /// Sent by the controller: idle time is over.
     StopGc,
-    /// Controller: how are you? Member: like this.
+    /// Question of the controller for the state of a member, and the answer.
     GcState,
-    /// Member: what I was forced to do is done.
+    /// Sent by a member: the work that it was forced to do is done.
     GcDone,
-    /// Controller: you may collect.
+    /// Sent by the controller: the member may collect.
     Grant,
-    /// Controller: not now.
+    /// Sent by the controller: the member must not collect now.
     Deny,
 }
 
-/// Kinds of messages.
+/// Number of kinds of messages.
 pub const KINDS: usize = 8;
 
-/// The names of all kinds, by kind, as reports show them.
+/// Names of the kinds as reports show them, in the order of [`Kind`].
 pub const KIND_NAMES: [&str; KINDS] = ["GcRequest", "Participate", "ForceGc", "StopGc", "GcState", "GcDone", "Grant", "Deny"];
 
-/// What a member that is forced, or allowed, to collect does in each of its dies (rule 45).
+/// Work that a member does in each of its dies when it is forced or allowed to collect (rule 45).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Clean one victim.
+    /// Clean one victim in each die.
     OneVictim,
     /// Clean until the free blocks of every pool exceed the stop threshold.
     Watermark,
-    /// Clean one victim, whatever the free blocks are, and go on as [`Work::Watermark`] (GGC 4.3.1 and 5.1; rule 118).
+    /// Clean one victim, whatever the number of free blocks, and then continue like [`Work::Watermark`] (GGC 4.3.1 and 5.1; rule 118).
     VictimAndWatermark,
-    /// Clean until every pool has as many free blocks as after the fill, or a request comes.
+    /// Clean until every pool has as many free blocks as after the fill, or until a request arrives.
     UntilReserved,
 }
 
-/// When a member asks for collection.
+/// Moment at which a member asks for collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notify {
-    /// When it has begun to collect because it must (rule 43).
+    /// Ask after the member has begun to collect because it must (rule 43).
     AtStart,
-    /// Before it must, and it holds out as long as it can (rule 119).
+    /// Ask before the member must collect. It then waits as long as it can (rule 119).
     Soft,
 }
 
-/// What a request for collection tells (rule 119); with [`Notify::AtStart`] a member is at its limit whenever it asks, and counts
-/// nothing.
+/// State of a member that asks for collection (rule 119). With [`Notify::AtStart`], a member is at its limit whenever it asks, and the
+/// counts are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Need {
-    /// So many pages can still be given to it to write before a pool may come down to its start threshold.
+    /// Number of pages that the member can still be given to write before a pool may come down to its start threshold.
     pub pages_left: u64,
-    /// A pool is there, or what waits will bring one there.
+    /// True if a pool has reached that threshold, or if waiting writes will bring one there.
     pub at_limit: bool,
-    /// Page writes that it had been given by then.
+    /// Number of page writes that the member had been given when it asked.
     pub pages_given: u64,
-    /// How often it had been forced, or granted collection, by then.
+    /// Number of times that the member had been forced or granted collection when it asked.
     pub times_forced: u32,
 }
 
 impl Need {
-    /// Of a member that has begun to collect because it must.
+    /// State of a member that has begun to collect because it must.
     pub const AT_LIMIT: Self = Self { pages_left: 0, at_limit: true, pages_given: 0, times_forced: 0 };
 }
 
-/// What the protocol wants of a member (rules 44, 119 and 122).
+/// Settings by which a member follows the protocol (rules 44, 119 and 122).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemberRole {
-    /// A pool with so many free blocks or fewer is low.
+    /// Number of free blocks at or below which a pool is low.
     pub t_soft_free_blocks: u32,
-    /// A member with a low pool registers.
+    /// True if a member with a low pool registers.
     pub registers: bool,
-    /// When it asks for collection.
+    /// Moment at which the member asks for collection.
     pub notify: Notify,
-    /// All dies take part when it is forced, not only those with a low pool.
+    /// True if all dies take part when the member is forced, false if only those with a low pool do.
     pub across_dies: bool,
 }
 
-/// What a member tells of itself when it is asked (rule 47).
+/// State that a member reports when it is asked (rule 47).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemberState {
-    /// Free blocks of the pool that has fewest.
+    /// Number of free blocks in the pool that has the fewest.
     pub free_blocks_min: u32,
-    /// So many of them are above its start threshold.
+    /// Number of these blocks above the start threshold of the pool.
     pub blocks_above_start: u32,
 }
 
-/// From a member to the controller.
+/// Message from a member to the controller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ToController {
-    /// One of my pools has reached its start threshold, and I collect there, or soon will.
+    /// One of the member's pools has reached its start threshold, and the member collects there, or soon will.
     GcRequest(Need),
-    /// One of my pools has come down to T_soft.
+    /// One of the member's pools has come down to T_soft.
     Participate,
-    /// The answer to [`ToMember::TellState`].
+    /// The answer to [`ToMember::TellState`], with the state of the member.
     GcState(MemberState),
-    /// All my dies have done what I was forced, or allowed, to do.
+    /// All dies of the member have done the work that it was forced or allowed to do.
     GcDone,
 }
 
-/// From the controller to a member.
+/// Message from the controller to a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToMember {
-    /// Collect in all dies.
+    /// The member must do this work in all dies.
     Force(Work),
-    /// A request has arrived at the array: [`Work::UntilReserved`] is over.
+    /// A request has arrived at the array, so [`Work::UntilReserved`] is over.
     Stop,
-    /// You may collect: the same work as if forced, answered by [`ToController::GcDone`]. Ends what [`ToMember::Deny`] has begun.
+    /// The member may do this work, and answers with [`ToController::GcDone`]. It ends a [`ToMember::Deny`].
     Grant(Work),
-    /// Not now: until it is granted or forced, the member begins no clean in a pool above its hard limit, `start`. At the hard limit
-    /// it collects whatever it was told (rule 117).
+    /// The member begins no clean in a pool above its hard limit, `start`, until it is granted or forced. At the hard limit it collects in
+    /// any case (rule 117).
     Deny,
-    /// Asks for the member's state.
+    /// Asks for the state of the member.
     TellState,
 }
 
 impl ToController {
-    /// What it is about.
+    /// Returns the kind of the message.
     pub fn kind(&self) -> Kind {
         match self {
             Self::GcRequest(_) => Kind::GcRequest,
@@ -134,7 +134,7 @@ impl ToController {
 }
 
 impl ToMember {
-    /// What it is about.
+    /// Returns the kind of the message.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Force(_) => Kind::ForceGc,
@@ -146,39 +146,39 @@ impl ToMember {
     }
 }
 
-/// Something of a member that concerns coordination.
+/// Event in a member that concerns coordination.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Notice {
-    /// When.
+    /// Time of the event, in nanoseconds.
     pub at: TimeNs,
-    /// Who.
+    /// Number of the member.
     pub member: u32,
-    /// What.
+    /// Kind of the event.
     pub news: News,
 }
 
-/// What has happened in a member.
+/// Kinds of events in a member that concern coordination.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum News {
-    /// It sends a message.
+    /// The member sends a message.
     Sends(ToController),
-    /// It may have to ask when all else of this nanosecond has happened (rule 119).
+    /// The member may have to ask when everything else of this nanosecond has happened (rule 119).
     MayAsk,
-    /// It has begun to collect because a pool needs it, although it has asked (rule 121).
+    /// The member has begun to collect because a pool needs it, although it has asked (rule 121).
     CollectsUnanswered,
 }
 
-/// Collections that members have begun because a pool needed them, although they had asked (rule 121).
+/// Number of collections that members began because a pool needed them, although they had asked (rule 121).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UncoordinatedCleans {
-    /// While a cycle of others was in progress, so that they could not be forced.
+    /// Number of these during a cycle of other members, in which they could not be forced.
     pub during_cycles: u64,
-    /// At other times.
+    /// Number of these at other times.
     pub unanswered: u64,
 }
 
 impl UncoordinatedCleans {
-    /// Those since `earlier`.
+    /// Returns the counts since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self { during_cycles: self.during_cycles - earlier.during_cycles, unanswered: self.unanswered - earlier.unanswered }
     }

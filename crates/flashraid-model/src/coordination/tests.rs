@@ -1,14 +1,16 @@
-//! Every rule of coordination on tiny arrays, to the nanosecond.
+//! Rules of coordination on tiny arrays, checked to the nanosecond.
 //!
-//! Read 20, program 200, erase 1000, transfer 7, command 1; so a read takes 28, a write 208, a clean 220 for each valid page and
-//! 1000. Dies of one plane with blocks of four pages, the first three of them full, the fourth open, two free, start 1, stop 2.
-//! Five writes bring a die to its start threshold with two valid pages in the best victim (1440); after one write the best
-//! victim has three (1660).
+//! Operations take these times: read 20, program 200, erase 1000, transfer 7, command 1. A read therefore takes 28, a write 208, and a
+//! clean 220 for each valid page and 1000.
+//!
+//! Each die has one plane with blocks of four pages. The first three blocks are full, the fourth is open, two are free; start is 1, stop is
+//! 2. Five writes bring a die to its start threshold with two valid pages in the best victim (1440). After one write, the best victim has
+//! three (1660).
 
 use super::tiny as schemes;
 use super::{
-    CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Need, Notify, Outgoing, Scheme, SchemePolicy, ToController, ToMember,
-    UncoordinatedCleans, Work, by_name,
+    ControllerAction, CoordinationParams, Cycle, KINDS, Kind, Mail, MemberState, Need, Notify, Scheme, SchemePolicy, ToController,
+    ToMember, UncoordinatedCleans, Work, by_name,
 };
 use crate::TimeNs;
 use crate::array::{Array, ArrayParams, Done, Event, Level, Milestone, PageRequest, ReadPlan, Setup};
@@ -19,7 +21,7 @@ use crate::ssd::{MemberCounters, Pipeline, Preemption, tiny};
 
 const T: TimeNs = 10_000;
 
-/// When, on which member, which of its pages, whether it writes.
+/// Time, member, page of the member, and true for a write.
 type Op = (TimeNs, u32, u64, bool);
 
 fn params(members: u32, dies: u32, mut coordination: CoordinationParams) -> ArrayParams {
@@ -54,7 +56,7 @@ fn scheme(scheme: SchemePolicy) -> CoordinationParams {
     }
 }
 
-/// The writes that bring the first die of a member to its start threshold.
+/// Returns the writes that bring the first die of a member to its start threshold.
 fn worn(member: u32) -> Vec<Op> {
     [0, 1, 4, 5, 8].iter().map(|&page| (0, member, page, true)).collect()
 }
@@ -64,7 +66,7 @@ fn touched(member: u32) -> Vec<Op> {
 }
 
 struct Outcome {
-    /// Messages sent, with the time.
+    /// Messages that were sent, each with its time.
     log: Vec<String>,
     mail: Vec<Mail>,
     done: Vec<TimeNs>,
@@ -77,7 +79,7 @@ fn run(params: &ArrayParams, operations: &[Op]) -> Outcome {
     run_told(params, operations, &[])
 }
 
-/// The same with messages that arrive at members whatever the controller does.
+/// Runs it with additional messages that arrive at members, whatever the controller does.
 fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMember)]) -> Outcome {
     let mut array = Array::new(params, 1, Setup::default());
     for &(at, member, message) in told {
@@ -140,7 +142,7 @@ fn run_told(params: &ArrayParams, operations: &[Op], told: &[(TimeNs, u32, ToMem
     }
 }
 
-/// Member 0 at its threshold, 1 and 2 with one victim each, and a read of member 0 at `T`.
+/// Brings member 0 to its threshold, gives members 1 and 2 one victim each, and reads member 0 at `T`.
 fn one_asks() -> Vec<Op> {
     [worn(0), touched(1), touched(2), vec![(T, 0, 11, false)]].concat()
 }
@@ -230,7 +232,7 @@ fn a_forced_member_collects_in_all_its_dies() {
     let first_die = |member| worn(member).iter().map(|&(at, m, page, write)| (at, m, 2 * page, write)).collect::<Vec<_>>();
     let operations = [first_die(0), vec![(0, 1, 0, true), (0, 1, 1, true), (0, 1, 3, true), (T, 0, 22, false)]].concat();
     let outcome = run(&params(2, 2, scheme(schemes::inclusive())), &operations);
-    // The second die of member 0 has nothing to collect.
+    // The second die of member 0 has no victim.
     assert_eq!(outcome.log[3..], ["11440 GcDone 0", "11660 GcDone 1"]);
     let cleans: Vec<_> = outcome.cleans.iter().map(|c| (c.member, c.die, c.end_ns - T)).collect();
     assert_eq!(cleans, [(0, 0, 1440), (1, 1, 1440), (1, 0, 1660)]);
@@ -241,10 +243,10 @@ fn watermark_goes_on_until_free_blocks_exceed_stop() {
     let watermark = CoordinationParams { work: Work::Watermark, ..scheme(schemes::inclusive()) };
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
     let outcome = run(&params(2, 1, watermark), &operations);
-    // Member 0: two victims with two valid pages gain no free block beyond stop, the third has three and does.
+    // In member 0, two victims with two valid pages gain no free block beyond stop. The third has three and does.
     assert_eq!(outcome.log[3..], ["11660 GcDone 1", "14540 GcDone 0"]);
     assert_eq!(outcome.done.last(), Some(&(T + 4568)));
-    // They are one collection, begun by the member itself.
+    // They form one collection, which the member began itself.
     assert_eq!((outcome.counters[0].collections, outcome.counters[0].forced_collections, outcome.counters[0].erases), (1, 0, 3));
 }
 
@@ -252,7 +254,7 @@ fn watermark_goes_on_until_free_blocks_exceed_stop() {
 fn one_victim_and_then_up_to_the_watermark() {
     let both = CoordinationParams { work: Work::VictimAndWatermark, ..scheme(schemes::inclusive()) };
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false)]].concat();
-    // Stop is one free block: the watermark alone asks nothing of member 1, which has two.
+    // Stop is one free block, so the watermark alone asks nothing of member 1, which has two.
     let with_low_stop = |coordination: &CoordinationParams| {
         let mut params = params(2, 1, coordination.clone());
         (params.ssd.gc.start_free_blocks, params.ssd.gc.stop_free_blocks) = (0, 1);
@@ -266,7 +268,7 @@ fn one_victim_and_then_up_to_the_watermark() {
     assert_eq!(erases(&outcome)[1], 1, "one victim whatever the free blocks");
     assert_eq!(erases(&one), [1, 1]);
     assert_eq!(erases(&outcome)[0], erases(&watermark)[0], "the first of those up to the watermark is the one victim");
-    // As a whole cycle: both go on until their free blocks exceed stop.
+    // In a whole cycle, both continue until their free blocks exceed stop.
     let cycle = run(&params(2, 1, both), &operations);
     let watermark = run(&params(2, 1, CoordinationParams { work: Work::Watermark, ..scheme(schemes::inclusive()) }), &operations);
     assert_eq!(cycle.log, watermark.log);
@@ -286,7 +288,7 @@ fn selective_forces_those_that_have_registered() {
         "11660 GcDone 1",
     ];
     assert_eq!(outcome.log, expected);
-    // T_soft one lower: only member 0 has come down to it.
+    // With T_soft one lower, only member 0 has come down to it.
     let low = CoordinationParams { t_soft_free_blocks: 1, ..scheme(schemes::selective()) };
     let outcome = run(&params(3, 1, low), &operations);
     assert_eq!(outcome.log, ["832 Participate 0", "10000 GcRequest 0", "10000 ForceGc 0", "11440 GcDone 0"]);
@@ -294,7 +296,7 @@ fn selective_forces_those_that_have_registered() {
 
 #[test]
 fn idle_time_is_used_until_all_is_reserved() {
-    // The last write ends at 1040, so that the check at 4000 is the first to find 2000 ns without a request.
+    // The last write ends at 1040, so the check at 4000 is the first to find 2000 ns without a request.
     let operations = [worn(0), vec![(20_000, 1, 11, false)]].concat();
     let outcome = run(&params(2, 1, scheme(schemes::idle())), &operations);
     assert_eq!(outcome.log, ["0 Participate 0", "4000 ForceGc 0", "5440 GcDone 0"]);
@@ -303,7 +305,7 @@ fn idle_time_is_used_until_all_is_reserved() {
 
 #[test]
 fn idle_collection_stops_when_a_request_comes_to_the_array() {
-    // Nine writes leave no free block but the last; two victims would be needed.
+    // Nine writes leave only the last free block, so that two victims are needed.
     let pages = [0, 1, 4, 5, 8];
     let mut operations: Vec<Op> = pages.iter().map(|&page| (0, 0, page, true)).collect();
     operations.push((4500, 1, 11, false));
@@ -329,8 +331,8 @@ fn idle_collection_stops_when_a_request_comes_to_the_array() {
 #[test]
 fn a_soft_limit_is_polled_and_forces_when_little_waits() {
     let outcome = run(&params(2, 1, scheme(schemes::soft_limit(1, 0))), &worn(0));
-    // The fifth write, from 832 to 1040, has brought member 0 to one free block; at 1000 that write is outstanding, but the limit is
-    // pressing only from the second poll on, and by then nothing waits.
+    // The fifth write, from 832 to 1040, leaves member 0 one free block. It is outstanding at 1000, when the limit does not press yet. At
+    // the second poll, nothing is outstanding.
     assert_eq!(outcome.log[..4], ["1000 GcState 0", "1000 GcState 1", "1000 GcState 0", "1000 GcState 1"]);
     let later = [worn(0), vec![(5_000, 1, 11, false)]].concat();
     let outcome = run(&params(2, 1, scheme(schemes::soft_limit(1, 0))), &later);
@@ -345,9 +347,10 @@ fn a_forced_clean_may_be_preempted() {
         Some(Preemption { poll_ns: 5, t_hard: 0.0, pipeline: Pipeline::Off, merge: false, reorder: false, suspension: None });
     let operations = [worn(0), touched(1), vec![(T, 0, 11, false), (T + 300, 1, 11, false)]].concat();
     let outcome = run(&params, &operations);
-    // Member 1: poll, read, poll, program – 230; poll, read, poll until 260, program – 460, poll – 465: the read goes in until 493.
+    // Member 1 polls, reads, polls and programs until 230. It polls, reads and polls again until 260, and programs until 460. It polls
+    // until 465, and the host's read is served until 493.
     assert_eq!(outcome.done[6..], [T + 33, T + 493]);
-    // Three moves with two polls each, one poll before the erase, one read and one poll more.
+    // There are three moves with two polls each, one poll before the erase, one read and one more poll.
     assert_eq!(outcome.log.last().map(String::as_str), Some(format!("{} GcDone 1", T + 1660 + 7 * 5 + 28 + 5).as_str()));
     assert!(outcome.cleans.iter().any(|clean| clean.member == 1 && clean.forced));
     assert_eq!(outcome.counters[1].preemptions, 1);
@@ -374,7 +377,7 @@ fn every_message_has_a_kind_of_its_own() {
     assert_eq!(super::KIND_NAMES[Kind::GcDone as usize], "GcDone");
 }
 
-/// A member with a controller that never answers, and a collection that goes on from one free block up to three.
+/// Returns a member whose controller never answers, and whose collection continues from one free block to three.
 fn on_its_own() -> ArrayParams {
     let mut params = params(1, 1, CoordinationParams { answers: false, t_soft_free_blocks: 0, ..scheme(schemes::inclusive()) });
     (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (8, 5);
@@ -382,7 +385,7 @@ fn on_its_own() -> ArrayParams {
     params
 }
 
-/// Writes of the pages in turn bring the pool to one free block, and a read finds it there.
+/// Writes the pages in turn until the pool has one free block; then a read finds it there.
 fn low() -> Vec<Op> {
     let mut operations: Vec<Op> = [0, 1, 4, 5, 8, 0, 1, 4, 5, 8, 0, 1, 4].iter().map(|&page| (0, 0, page, true)).collect();
     operations.push((T, 0, 11, false));
@@ -397,7 +400,7 @@ fn a_member_that_is_denied_collects_at_its_hard_limit_only() {
     let denied = run_told(&on_its_own(), &low(), &[(T - 1, 0, ToMember::Deny)]);
     assert!(!denied.cleans.is_empty() && begun_at(&denied).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&denied));
     assert!(denied.done.last() < free.done.last(), "the read waits for the cleans at the limit only");
-    // A grant ends it: the granted work is done and reported, and the next collection goes on as ever.
+    // A grant ends it: the granted work is done and reported, and the next collection is free again.
     let granted = run_told(&on_its_own(), &low(), &[(T - 1, 0, ToMember::Deny), (2 * T, 0, ToMember::Grant(Work::Watermark))]);
     assert_eq!(granted.log.last().map(|line| line.ends_with("GcDone 0")), Some(true), "{:?}", granted.log);
     assert!(granted.cleans.iter().any(|clean| clean.forced && clean.start_ns >= 2 * T), "{:?}", begun_at(&granted));
@@ -414,12 +417,12 @@ fn a_member_that_is_denied_uses_no_idle_time() {
     let denied = run_told(&params, &operations, &[(0, 0, ToMember::Deny)]);
     assert!(free.cleans.iter().any(|clean| clean.free_blocks_before > 1));
     assert!(denied.cleans.iter().all(|clean| clean.free_blocks_before == 1), "{:?}", denied.log);
-    // Being forced ends it as well.
+    // A forced collection ends the denial as well.
     let forced = run_told(&params, &operations, &[(0, 0, ToMember::Deny), (2 * T, 0, ToMember::Force(Work::OneVictim))]);
     assert!(forced.cleans.iter().any(|clean| clean.free_blocks_before > 1));
 }
 
-/// One member at a time: the first that asks is granted its wish, the others are denied theirs.
+/// A scheme with one member at a time: the first that asks is granted collection, and the others are denied it.
 #[derive(Default)]
 struct Token {
     holder: Option<u32>,
@@ -446,30 +449,30 @@ fn a_scheme_can_grant_and_deny() {
     let mut told = |from, message| {
         token.receive(T, from, message, &mut cycle);
         let mut out = Vec::new();
-        cycle.take_outgoing(&mut out);
+        cycle.take_actions(&mut out);
         out
     };
     let asks = ToController::GcRequest(Need::AT_LIMIT);
-    assert_eq!(told(2, asks), [Outgoing::Message(2, ToMember::Grant(Work::OneVictim))]);
-    assert_eq!(told(0, asks), [Outgoing::Message(0, ToMember::Deny)]);
+    assert_eq!(told(2, asks), [ControllerAction::Message(2, ToMember::Grant(Work::OneVictim))]);
+    assert_eq!(told(0, asks), [ControllerAction::Message(0, ToMember::Deny)]);
     assert_eq!(told(2, ToController::GcDone), []);
-    assert_eq!(told(0, asks), [Outgoing::Message(0, ToMember::Grant(Work::OneVictim))]);
-    // Messages that are not its own are left to the cycle.
+    assert_eq!(told(0, asks), [ControllerAction::Message(0, ToMember::Grant(Work::OneVictim))]);
+    // Messages that do not belong to the scheme are left to the cycle.
     assert_eq!(told(1, ToController::Participate), []);
     assert_eq!(cycle.registered(), MemberSet::of(1));
 }
 
-/// Members ask at two free blocks, which they have from the beginning, and a cycle waits for so long.
+/// Members ask at two free blocks, which they have from the beginning. A cycle waits for `delay_ns`.
 fn soft(delay_ns: u64) -> CoordinationParams {
     CoordinationParams { notify: Notify::Soft, delay_ns, ..scheme(schemes::inclusive()) }
 }
 
-/// Of a member that has been given so many pages and never forced.
+/// Returns the state of a member that has been given so many pages and was never forced.
 fn need(pages_left: u64, at_limit: bool, pages_given: u64) -> Need {
     Need { pages_left, at_limit, pages_given, times_forced: 0 }
 }
 
-/// Writes of the first die of a member, one after the other: the fifth takes the block that leaves one free.
+/// Writes to the first die of a member, one after the other. The fifth takes the block that leaves one free.
 fn one_by_one(member: u32, from: TimeNs) -> Vec<Op> {
     (0..).zip([0, 1, 4, 5, 8]).map(|(number, page)| (from + 300 * number, member, page, true)).collect()
 }
@@ -477,15 +480,15 @@ fn one_by_one(member: u32, from: TimeNs) -> Vec<Op> {
 #[test]
 fn a_soft_request_lets_the_controller_wait_until_the_pages_are_used_up() {
     let outcome = run(&params(3, 1, soft(1_000_000)), &one_by_one(0, 0));
-    // The fifth write leaves the pool at its hard limit, which the member says; the cycle would begin without it.
+    // The fifth write leaves the pool at its hard limit, which the member reports. The cycle would begin without the report, too.
     assert_eq!(outcome.log[..5], ["0 GcRequest 0", "1200 GcRequest 0", "1200 ForceGc 0", "1200 ForceGc 1", "1200 ForceGc 2"]);
     assert_eq!(outcome.log[5..], ["1200 GcDone 1", "1200 GcDone 2", "2848 GcDone 0"]);
-    // Three pages are left in the open block; the fourth after them would leave one free block.
+    // The open block has three pages left. The fourth write after them would leave one free block.
     assert_eq!(outcome.mail[0], Mail::ToController(0, ToController::GcRequest(need(3, false, 1))));
     // The clean begins when that write is done.
     assert_eq!((outcome.cleans[0].start_ns, outcome.cleans[0].forced), (1408, true));
     assert_eq!(outcome.uncoordinated, Some(UncoordinatedCleans::default()));
-    // Asked at its start, the member collects unforced when a read finds it there.
+    // A member that asks only at its start collects unforced when a read finds it there.
     let late = run(&params(3, 1, CoordinationParams { notify: Notify::AtStart, ..soft(1_000_000) }), &one_by_one(0, 0));
     assert!(late.log.is_empty() && late.uncoordinated.is_none());
 }
@@ -517,7 +520,7 @@ fn a_soft_request_during_a_cycle_waits_for_the_next() {
     let outcome = run(&params(2, 1, soft(5_000)), &operations);
     assert_eq!(outcome.log[2..7], ["1200 ForceGc 0", "1200 ForceGc 1", "1200 GcDone 1", "1300 GcRequest 1", "2848 GcDone 0"]);
     assert_eq!(outcome.log[7..9], ["6300 ForceGc 0", "6300 ForceGc 1"]);
-    // The time has come during the cycle: the next one begins with its end.
+    // The time came during the cycle, so the next cycle begins when this one ends.
     let outcome = run(&params(2, 1, soft(1_250)), &operations);
     assert_eq!(outcome.log[6..9], ["2848 GcDone 0", "2848 ForceGc 0", "2848 ForceGc 1"]);
 }
@@ -534,7 +537,7 @@ fn a_soft_request_is_void_if_its_member_is_forced_after_it() {
 
 #[test]
 fn a_member_that_asks_holds_out_until_its_hard_limit() {
-    // A collection goes on from one free block up to three.
+    // A collection continues from one free block to three.
     let quiet = |coordination| {
         let mut params = on_its_own();
         params.coordination = Some(coordination);
@@ -546,7 +549,7 @@ fn a_member_that_asks_holds_out_until_its_hard_limit() {
     assert!(!soft.cleans.is_empty() && begun_at(&soft).iter().all(|&free_blocks| free_blocks == 1), "{:?}", begun_at(&soft));
     let at_start = quiet(CoordinationParams { notify: Notify::AtStart, ..unanswered });
     assert!(begun_at(&at_start).contains(&2), "{:?}", begun_at(&at_start));
-    // It asks once: with what waits it is at its limit.
+    // The member asks once, because the waiting writes bring it to its limit.
     assert_eq!(soft.log, ["1664 GcRequest 0"]);
     assert!(soft.uncoordinated.is_some_and(|cleans| cleans.unanswered > 0 && cleans.during_cycles == 0));
 }
@@ -557,7 +560,7 @@ fn cleans_that_the_controller_could_not_prevent_are_counted() {
     slow.latency_ns[Kind::ForceGc as usize] = 10_000;
     let late = run(&params(2, 1, slow), &[one_by_one(0, 0), vec![(1500, 0, 11, false)]].concat());
     assert_eq!(late.uncoordinated, Some(UncoordinatedCleans { unanswered: 1, during_cycles: 0 }));
-    // Member 1 has no victim, is done at once and asks again while member 0 collects until 2848.
+    // Member 1 has no victim and is done at once. It asks again while member 0 collects until 2848.
     let of_one = (0..).zip([0, 1, 4, 5, 8]).map(|(number, page)| (1300 + 210 * number, 1, page, true)).collect();
     let waits = run(&params(2, 1, soft(1_000_000)), &[one_by_one(0, 0), of_one, vec![(2400, 1, 11, false)]].concat());
     assert_eq!(waits.uncoordinated, Some(UncoordinatedCleans { unanswered: 0, during_cycles: 1 }), "{:?}", waits.log);
@@ -568,7 +571,7 @@ fn cleans_that_the_controller_could_not_prevent_are_counted() {
 fn a_check_of_idle_time_answers_a_soft_request() {
     let idle = CoordinationParams { scheme: schemes::idle(), ..soft(1_000_000) };
     let outcome = run(&params(2, 1, idle), &[touched(0), vec![(20_000, 1, 11, false)]].concat());
-    // Idle since 208: the check at 3000 is the first to find 2000 ns without a request.
+    // The array is idle since 208, so the check at 3000 is the first to find 2000 ns without a request.
     assert_eq!(outcome.log[..3], ["0 Participate 0", "0 GcRequest 0", "3000 ForceGc 0"]);
     assert_eq!(outcome.log.iter().filter(|line| line.contains("ForceGc")).count(), 1, "{:?}", outcome.log);
 }
@@ -578,7 +581,7 @@ fn dies_with_free_blocks_enough_take_no_part() {
     let forced = |across_dies, t_soft_free_blocks| {
         let mut params = params(1, 2, CoordinationParams { across_dies, t_soft_free_blocks, ..scheme(schemes::inclusive()) });
         (params.ssd.geometry.blocks_per_plane, params.ssd.geometry.reserved_blocks_per_plane) = (7, 4);
-        // Five writes of the first die leave it two free blocks, one of the second leaves it three.
+        // Five writes to the first die leave it two free blocks, and one to the second leaves it three.
         let operations: Vec<Op> = [0, 2, 8, 10, 16, 1].iter().map(|&page| (0, 0, page, true)).collect();
         let outcome = run_told(&params, &operations, &[(T, 0, ToMember::Force(Work::OneVictim))]);
         let mut dies: Vec<u32> = outcome.cleans.iter().map(|clean| clean.die).collect();

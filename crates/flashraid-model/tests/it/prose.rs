@@ -26,8 +26,6 @@ const NOT_YET: &[&str] = &[
     "crates/flashraid/src",
     "crates/flashraid/tests",
     "crates/flashraid-model/src/array",
-    "crates/flashraid-model/src/cache",
-    "crates/flashraid-model/src/coordination",
     "crates/flashraid-model/src/space",
     "crates/flashraid-model/src/ssd",
     "crates/flashraid-model/tests/it/adapter.rs",

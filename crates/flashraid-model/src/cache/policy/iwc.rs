@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Iwc {}
 
 impl Iwc {
-    /// Caches of the members, each for itself.
+    /// Caches of the members that destage independently.
     pub const PARTS: Parts = Parts { groups: None, members: Some(MemberPart { together: false }) };
 }
 

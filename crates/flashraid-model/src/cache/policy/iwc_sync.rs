@@ -6,16 +6,16 @@ use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The same; all caches destage together.
+/// Like iwc; all caches destage at the same time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct IwcSync {
-    /// How long a member cache that has something to destage waits for the others.
+    /// Time that a member cache with something to destage waits for the others.
     pub sync_timeout: Duration,
 }
 
 impl IwcSync {
-    /// Caches of the members, which destage together.
+    /// Caches of the members that destage at the same time.
     pub const PARTS: Parts = Parts { groups: None, members: Some(MemberPart { together: true }) };
 }
 

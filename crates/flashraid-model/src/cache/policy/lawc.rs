@@ -6,23 +6,23 @@ use crate::units::{Duration, Fraction};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The same, behind a small cache of write groups.
+/// Like iwc-sync, behind a small cache of write groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Lawc {
-    /// Share of the size that the first level gets; the rest is shared out over the members.
+    /// Share of the memory that the first level gets. The rest is divided among the members.
     pub first_level_fraction: Fraction,
-    /// How long a member cache that has something to destage waits for the others.
+    /// Time that a member cache with something to destage waits for the others.
     pub sync_timeout: Duration,
 }
 
 impl Lawc {
-    /// A cache of write groups before caches of the members, which destage together.
+    /// A cache of write groups before caches of the members, which destage at the same time.
     pub const PARTS: Parts = Parts { groups: Some(GroupPart { sequential_ring: false }), members: Some(MemberPart { together: true }) };
 }
 
 impl Default for Lawc {
-    /// The fraction is that of LAWC Fig. 6.
+    /// Returns the fraction of LAWC Fig. 6.
     fn default() -> Self {
         Self { first_level_fraction: Fraction(0.25), sync_timeout: SYNC_TIMEOUT }
     }

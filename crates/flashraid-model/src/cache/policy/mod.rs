@@ -1,6 +1,8 @@
-//! Write caches as users choose them: a policy says which parts there are, one file each; what the parts do is section 13 of the rules.
+//! Write caches as users choose them. A policy, one file each, says which parts a cache has; section 13 of the rules says how the parts
+//! work.
 //!
-//! To add one: its file, and a line of the list below. Configuration, schema, reference and random cases take it from there.
+//! To add a policy, write its file and add a line to the list below. Configuration, schema, reference and random cases follow from the
+//! list.
 
 use super::parts::{GroupPart, MemberPart, Parts};
 use crate::policy::{PolicyProblem, policies};
@@ -8,7 +10,7 @@ use crate::rng::{self, Stream};
 use crate::units::{Duration, Fraction};
 
 policies! {
-    /// How writes are cached.
+    /// The policy by which writes are cached.
     #[derive(Clone, PartialEq)]
     pub enum CachePolicy: WritePolicy, tag "policy" {
         none::NoCache = "none",
@@ -19,45 +21,45 @@ policies! {
         lawc::Lawc = "lawc",
     }
 
-    /// The caches that there are.
+    /// Returns the kinds of caches that the policy has.
     pub fn parts(&self) -> Parts;
-    /// Share of the memory that the cache of write groups gets where the members have caches, too.
+    /// Returns the share of the memory for the cache of write groups, if the members have caches, too.
     pub fn first_level_fraction(&self) -> Fraction;
-    /// How long a cache that is ready waits for the others.
+    /// Returns the time that a cache with something to destage waits for the others.
     pub fn sync_timeout(&self) -> Duration;
-    /// What is wrong with its parameters.
+    /// Returns the problems of its parameters.
     pub fn problems(&self) -> Vec<PolicyProblem>;
 }
 
-/// A write cache. Its type is what users write, each parameter with a default.
+/// A policy of write caches. The fields of its type are the parameters that users write, each with a default.
 pub trait WritePolicy: Default {
-    /// The caches that there are.
+    /// Returns the kinds of caches that the policy has.
     fn parts(&self) -> Parts;
 
-    /// Share of the memory that the cache of write groups gets where the members have caches, too.
+    /// Returns the share of the memory for the cache of write groups, if the members have caches, too.
     fn first_level_fraction(&self) -> Fraction {
         Fraction(0.0)
     }
 
-    /// How long a cache that is ready waits for the others, where they destage together.
+    /// Returns the time that a cache with something to destage waits for the others, if they destage at the same time.
     fn sync_timeout(&self) -> Duration {
         Duration { ns: 0 }
     }
 
-    /// What is wrong with its parameters, beyond what their types say.
+    /// Returns the problems of its parameters, beyond those that their types exclude.
     fn problems(&self) -> Vec<PolicyProblem> {
         timeout_problem(self.sync_timeout()).into_iter().collect()
     }
 
-    /// One with random parameters, for the random cases of tests.
+    /// Returns a policy with random parameters, for random cases in tests.
     fn any(_stream: &mut Stream) -> Self {
         Self::default()
     }
 }
 
-/// How long a cache that is ready waits for the others, by default: ours, a few destages of LAWC's device.
+/// Default time that a cache waits for the others: the duration of a few destages on the device of LAWC. The paper has no value.
 const SYNC_TIMEOUT: Duration = Duration { ns: 1_000_000 };
-/// A wait beyond this is a mistake.
+/// Longest wait that is allowed. A longer one is a mistake.
 const LONGEST_TIMEOUT_NS: u64 = 3_600_000_000_000;
 
 fn timeout_problem(timeout: Duration) -> Option<PolicyProblem> {
@@ -65,7 +67,7 @@ fn timeout_problem(timeout: Duration) -> Option<PolicyProblem> {
     too_long.then(|| PolicyProblem { key: "sync_timeout", message: "but at most 1h is allowed".to_owned() })
 }
 
-/// Any wait from ten microseconds to tens of milliseconds.
+/// Draws a wait from ten microseconds to tens of milliseconds.
 fn any_timeout(stream: &mut Stream) -> Duration {
     Duration { ns: 10_007 << rng::below(stream, 13) }
 }

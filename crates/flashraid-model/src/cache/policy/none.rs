@@ -1,4 +1,4 @@
-//! No cache.
+//! The policy without a write cache.
 
 use super::{Parts, WritePolicy};
 use schemars::JsonSchema;

@@ -4,7 +4,7 @@ use super::{GroupPart, Parts, WritePolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The same, with sequential writes in a queue of their own (after STOW).
+/// Like wow; sequential writes have a queue of their own (after STOW).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stow {}

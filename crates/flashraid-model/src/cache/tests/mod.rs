@@ -1,4 +1,4 @@
-//! The caches before a back end in which every operation takes a set time.
+//! Tests of the caches with a back end in which every operation takes a set time.
 
 mod random;
 mod rules;
@@ -9,32 +9,32 @@ use crate::placement::Level;
 use crate::request::OpKind;
 use std::collections::BTreeMap;
 
-/// What a cache asked for and got.
+/// An event that the back end delivers to a cache.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     Done(Token),
     Wake(CacheWake),
 }
 
-/// A cache, its layout, and operations under way.
+/// A cache, its layout, and operations in progress.
 struct Bench {
     cache: Cache,
     layout: Layout,
     now: TimeNs,
     events: BTreeMap<(TimeNs, u64), Event>,
     scheduled: u64,
-    /// How long an operation takes.
+    /// Duration of each operation.
     duration_ns: Box<dyn FnMut(&Command) -> u64>,
     /// Tag and end of requests that are done.
     done: Vec<(u64, TimeNs)>,
-    /// Operations in order: when, and what.
+    /// Operations in order, with their times.
     log: Vec<(TimeNs, String)>,
-    /// Pages written to and read from members, parity included.
+    /// Pages written to and read from members, with parity.
     pages_written: u64,
     pages_read: u64,
 }
 
-/// A cache without thresholds, one destage at a time, an instantaneous memory and a timer of 1000 ns.
+/// Returns a cache without thresholds, one destage at a time, an instantaneous memory and a timer of 1000 ns.
 fn params(parts: Parts, group_pages: u32, member_pages: u32) -> CacheParams {
     CacheParams {
         parts,
@@ -57,7 +57,7 @@ fn request(tag: u64, first_page: u64, pages: u32, write: bool) -> PageRequest {
 }
 
 impl Bench {
-    /// Every operation takes 100 ns.
+    /// Returns a bench on which every operation takes 100 ns.
     fn new(params: CacheParams, level: Level, members: u32, strip_pages: u32) -> Self {
         let layout = Layout::new(level, members, strip_pages, 64 * u64::from(strip_pages));
         Self {
@@ -84,10 +84,10 @@ impl Bench {
 
     fn submit(&mut self, request: &PageRequest) {
         self.cache.submit(self.now, request);
-        self.carry_out();
+        self.perform_commands();
     }
 
-    fn carry_out(&mut self) {
+    fn perform_commands(&mut self) {
         let mut commands = Commands::default();
         self.cache.take_commands(&mut commands);
         for order in &commands.list {
@@ -135,7 +135,7 @@ impl Bench {
         self.pages_written += pages + rows.len() as u64 * u64::from(self.layout.shape().parity);
     }
 
-    /// Lets everything happen that happens until `until`.
+    /// Runs all events until `until`.
     fn run_until(&mut self, until: TimeNs) {
         loop {
             let event = self.events.keys().next().copied();
@@ -158,19 +158,19 @@ impl Bench {
                 }
                 _ => break,
             }
-            self.carry_out();
+            self.perform_commands();
         }
         self.now = self.now.max(until);
     }
 
-    /// Lets everything happen; the time stays that of the last event.
+    /// Runs all events. The time stays that of the last event.
     fn finish(&mut self) {
         while let Some(next) = [self.events.keys().next().map(|&(at, _)| at), self.cache.next_time()].into_iter().flatten().min() {
             self.run_until(next);
         }
     }
 
-    /// What has been written, in order, without times.
+    /// Returns the writes in order, without their times.
     fn writes(&self) -> Vec<&str> {
         self.log.iter().filter_map(|(_, text)| text.strip_prefix("write ")).collect()
     }

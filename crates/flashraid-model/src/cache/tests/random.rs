@@ -1,4 +1,4 @@
-//! Random writes and reads before a back end with random delays: nothing is lost, nothing deadlocks, no cache holds too much.
+//! Random writes and reads with a back end of random delays. No page is lost, nothing deadlocks, and no cache holds too much.
 
 use super::*;
 use proptest::prelude::*;
@@ -74,7 +74,7 @@ proptest! {
             bench.submit(&request);
             if may_fail && fails_after == Some(tag) {
                 bench.cache.member_failed(bench.now, members - 1);
-                bench.carry_out();
+                bench.perform_commands();
             }
         }
         bench.finish();

@@ -2,8 +2,8 @@
 
 use super::*;
 
-// LAWC Fig. 4 on RAID-4 with three data members: two writes A (columns 0, 1) and A' (columns 1, 2) to one stripe, while destages of an
-// earlier full stripe keep the caches busy.
+// These tests show LAWC Fig. 4 on RAID-4 with three data members. Two writes go to one stripe: A (columns 0, 1) and A' (columns 1, 2).
+// Meanwhile, destages of an earlier full stripe keep the caches busy.
 
 #[test]
 fn figure_4_four_writes_with_a_cache_of_write_groups() {
@@ -37,14 +37,14 @@ fn figure_4_four_writes_and_a_read_with_independent_caches() {
 #[test]
 fn groups_that_were_hit_survive_a_round_of_the_pointer_but_sequential_writes_do_not_count() {
     let mut bench = Bench::new(params(Wow::PARTS, 32, 0), Level::Raid0, 2, 2);
-    // Stripes of four pages. The first destage keeps the cache busy until 100.
+    // Stripes have four pages. The first destage keeps the cache busy until 100.
     bench.write(0, 0, 1);
     for stripe in 1..=4 {
         bench.write(stripe, stripe * 4, 1);
     }
-    bench.write(5, 4, 1); // hits the page of stripe 1
-    bench.write(6, 10, 1); // hits the group of stripe 2
-    bench.write(7, 13, 1); // continues the write of stripe 3: sequential
+    bench.write(5, 4, 1); // It hits the page of stripe 1.
+    bench.write(6, 10, 1); // It hits the group of stripe 2.
+    bench.write(7, 13, 1); // It continues the write of stripe 3, so it is sequential.
     bench.finish();
     assert_eq!(bench.writes(), ["0+1", "12+2", "16+1", "4+1", "8+1 10+1"]);
     assert_eq!(bench.log.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 100, 200, 300, 400]);
@@ -77,7 +77,7 @@ fn pages_written_while_they_are_destaged_are_kept_in_two_versions() {
     assert_eq!(bench.writes(), ["6+1", "8+1", "6+1"]);
     let counters = bench.counters();
     assert_eq!((counters.waits, counters.waited_ns, counters.reads_partial, counters.read_pages_hit), (1, 50, 1, 2));
-    // Pages: 1 until 50, 2 until 200, 1 until 300.
+    // The cache holds 1 page until 50, 2 until 200, and 1 until 300.
     assert_eq!((counters.occupancy_max_pages, counters.occupancy_page_ns), (2, 50 + 2 * 150 + 100));
 }
 
@@ -107,7 +107,7 @@ fn the_memory_takes_its_time() {
     bench.run_until(1000);
     bench.read(3, 0, 1);
     bench.finish();
-    // Three pages written until 60, taken out until 75, the hit read until 80; the read of the array is done at 100.
+    // Three pages are written until 60 and read until 75, and the hit is read until 80. The read of the array is done at 100.
     assert_eq!(bench.done, [(0, 60), (1, 80), (2, 100), (3, 1100)]);
     assert_eq!(bench.log, [(0, "read 3+1".into()), (75, "write 0+3".into()), (1000, "read 0+1".into())]);
     assert_eq!(bench.counters().occupancy_page_ns, 3 * 175);
@@ -150,13 +150,13 @@ fn a_candidate_grows_while_it_waits() {
 
 #[test]
 fn writes_go_past_a_full_front_unless_they_depend_on_it() {
-    // A first level of two pages before member caches of four.
+    // The first level has two pages, each member cache four.
     let mut bench = Bench::new(params(Lawc::PARTS, 2, 4), Level::Raid0, 2, 1);
     let pages = |bench: &mut Bench| {
         let counters = bench.counters();
         (counters.bypasses, counters.dependent)
     };
-    // Without time in the memory the first level is through with what it destages when the moment is over.
+    // The memory takes no time, so the first level has destaged everything when the nanosecond is over.
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
     assert_eq!(pages(&mut bench), (0, 0));
@@ -186,7 +186,7 @@ fn a_write_too_large_for_the_room_of_the_front_goes_past_it() {
 #[test]
 fn parts_of_a_stripe_take_turns() {
     let mut bench = Bench::new(params(IWC, 0, 8), Level::Raid5, 4, 2);
-    // Stripe 0 has P on member 3. The second write knows what the first has brought, but not before that has entered.
+    // Stripe 0 has P on member 3. The second write can use the pages of the first, but only after they have entered.
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
     assert_eq!(bench.log, [(0, "read m1:0+1 m2:0+1".into())]);
@@ -231,13 +231,13 @@ fn nothing_is_destaged_below_the_low_threshold_and_at_a_part_of_the_rate_above()
     assert!(bench.log.is_empty());
     bench.write(2, 4, 1);
     bench.write(3, 6, 1);
-    // The first slot has not been used, so the first destage begins at 1000; then three pages stay: a quarter of the rate.
+    // The first slot has not been used, so the first destage begins at 1000. Three pages stay, which means a quarter of the rate.
     bench.run_until(1200);
     assert_eq!(bench.log, [(1000, "write 0+1".into())]);
     bench.finish();
     assert_eq!(bench.log[1..], [(1100 + 300, "write 2+1".to_string())]);
     assert_eq!(bench.now, 1500, "two pages stay");
-    // When writes wait, whatever the thresholds say.
+    // Waiting writes destage at full rate, whatever the thresholds are.
     bench.write(4, 8, 8);
     assert_eq!(bench.log.len(), 3);
     bench.finish();
@@ -261,20 +261,20 @@ fn several_destages_at_a_time_never_two_of_one_stripe() {
 #[test]
 fn a_failure_flushes_what_is_cached_and_no_more() {
     let mut bench = Bench::new(params(IWC_SYNC, 0, 4), Level::Raid5, 3, 1);
-    // Stripe 0: data on members 0 and 1, P on 2. Nothing is ready on all members but by chance of full stripes, so these destage...
+    // Stripe 0 has data on members 0 and 1, and P on 2. All members have a candidate at once, because the stripe is full, so these destage.
     bench.write(0, 0, 2);
-    // ... and stripe 3, the same offsets, waits behind.
+    // Stripe 3 has the same offsets and waits behind.
     bench.write(1, 6, 2);
     bench.run_until(50);
     bench.cache.member_failed(50, 1);
-    bench.carry_out();
+    bench.perform_commands();
     assert!(!bench.cache.is_flushed());
     bench.run_until(100);
     assert_eq!(bench.log.last().unwrap().1, "write m2:3+1", "what was cached leaves at once");
     bench.write(2, 12, 1);
     bench.run_until(200);
     assert!(bench.cache.is_flushed());
-    // Of stripe 6 (P on member 2) the other column is lost: the new parity comes from the old one and the page that is overwritten.
+    // In stripe 6 (P on member 2), the other column is lost. The new parity comes from the old one and the page that is overwritten.
     assert!(bench.log.contains(&(100, "read m0:6+1 m2:6+1".into())), "{:?}", bench.log);
     bench.finish();
     let to_lost = bench.log.iter().filter(|(at, text)| *at >= 50 && text.starts_with("write") && text.contains("m1:")).count();
@@ -293,7 +293,7 @@ fn a_flush_takes_the_front_with_it() {
     bench.write(0, 0, 1);
     bench.write(1, 2, 1);
     bench.cache.member_failed(0, 1);
-    bench.carry_out();
+    bench.perform_commands();
     assert!(!bench.cache.is_flushed());
     bench.finish();
     assert!(bench.cache.is_flushed());
@@ -304,20 +304,20 @@ fn a_flush_takes_the_front_with_it() {
 #[test]
 fn sequential_groups_have_a_circle_of_their_own_under_stow() {
     let mut bench = Bench::new(params(Stow::PARTS, 16, 0), Level::Raid0, 2, 2);
-    bench.write(0, 60, 1); // random, in flight until 100
-    bench.write(1, 0, 4); // random, of stripe 0
-    bench.write(2, 4, 4); // sequential from here on, stripes 1 to 3
+    bench.write(0, 60, 1); // It is random, and in progress until 100.
+    bench.write(1, 0, 4); // It is random, of stripe 0.
+    bench.write(2, 4, 4); // Writes are sequential from here on, to stripes 1 to 3.
     bench.write(3, 8, 4);
-    bench.write(4, 40, 1); // random
+    bench.write(4, 40, 1); // This write is random again.
     bench.finish();
-    // The share of sequential writes is eight pages, and eight are there: the random ring goes first, upwards from its pointer.
+    // The share of sequential writes is eight pages, and eight are there, so the random ring destages first, upwards from its pointer.
     assert_eq!(bench.writes(), ["60+1", "0+4", "40+1", "4+4", "8+4"]);
     let mut bench = Bench::new(params(Stow::PARTS, 16, 0), Level::Raid0, 2, 2);
     bench.write(0, 60, 1);
     bench.write(1, 0, 2);
-    bench.write(2, 2, 10); // sequential: two pages enter stripe 0, eight make stripes 1 and 2
+    bench.write(2, 2, 10); // It is sequential: two pages enter stripe 0, eight make stripes 1 and 2.
     bench.write(3, 40, 1);
-    bench.write(4, 40, 1); // a hit in the random ring: seven pages are enough
+    bench.write(4, 40, 1); // It hits in the random ring, so that seven pages are enough.
     bench.finish();
     assert_eq!(bench.writes()[..2], ["60+1", "4+4"]);
 }
