@@ -1,27 +1,29 @@
-//! States as bytes and back: the parts of which both mappings make theirs.
+//! States as bytes and back: the parts that both mappings use.
 //!
 //! ```text
 //!  the map, packed: as many bits an entry as a place needs │ words of 32 bits │ random streams, a line each
 //! ```
 //!
-//! Only what nothing else follows from is kept. Everything that is read is checked before it is used as an index, so that a forged state is
-//! refused or consistent. Little-endian; the caller adds what identifies the state, and a checksum.
+//! A saved state has only data that cannot be derived. Everything that is read is checked before it is used as an index, so that a forged
+//! state is refused or consistent.
+//!
+//! Numbers are little-endian. The caller adds a name that identifies the state, and a checksum.
 
 use crate::rng::{self, Stream};
 
-/// Counts of erases and opened blocks lie below it: no device reaches it, and it leaves room to count on.
+/// Limit of saved counts of erases and opened blocks. No device reaches it, and a count at the limit can still grow.
 pub(super) const COUNT_MAX: u32 = 1 << 31;
-/// Bytes that a random stream takes at most.
+/// Most bytes that a saved random stream takes.
 pub(super) const STREAM_BYTES_MAX: usize = 512;
 
-/// Bits of an entry that is a number up to `most`.
+/// Returns the number of bits for an entry that is a number from 0 to `most`.
 pub(super) fn bits_for(most: u32) -> u32 {
     (u32::BITS - most.leading_zeros()).max(1)
 }
 
-/// Bytes that `entries` entries of `bits` bits take.
+/// Returns the number of bytes that `entries` entries of `bits` bits take.
 pub(super) fn packed_bytes(entries: usize, bits: u32) -> usize {
-    // Eight more, so that every entry can be read as part of a whole word.
+    // Eight more bytes let every entry be read as part of a whole word.
     (entries * bits as usize).div_ceil(64) * 8 + 8
 }
 
@@ -39,7 +41,7 @@ impl<'a> Packer<'a> {
         Self { out, bits, word: 0, filled: 0 }
     }
 
-    /// Appends an entry.
+    /// Appends one entry, which must fit its bits.
     #[inline]
     pub fn put(&mut self, entry: u32) {
         debug_assert!(self.bits == 32 || entry >> self.bits == 0, "an entry fits its bits");
@@ -70,7 +72,7 @@ pub(super) struct Unpacker<'a> {
 }
 
 impl<'a> Unpacker<'a> {
-    /// Begins to read entries of `bits` bits; `packed` has as many bytes as [`packed_bytes`] says.
+    /// Begins to read entries of `bits` bits. `packed` must have as many bytes as [`packed_bytes`] returns.
     pub fn new(packed: &'a [u8], bits: u32) -> Self {
         Self { packed, bits: bits as usize, at_bit: 0 }
     }
@@ -121,12 +123,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Replaces random streams by what is left, which must be as many.
+    /// Replaces random streams by the rest of the bytes, which must hold as many streams.
     pub fn streams(self, streams: &mut [Stream]) -> Result<(), String> {
         let mut lines = self.0.split_inclusive(|byte| *byte == b'\n');
         for stream in streams {
             *stream = serde_json::from_slice(lines.next().unwrap_or_default()).map_err(|error| format!("a random stream: {error}"))?;
-            // The one state of the generator that it never leaves.
+            // The generator never leaves the state of zeros only.
             let mut probe = stream.clone();
             if (0..4).all(|_| rng::next_u64(&mut probe) == 0) {
                 return Err("a random stream gives zeros only".to_owned());

@@ -1,4 +1,5 @@
-//! The mapping of one SSD: where every page lies, what each block holds, and which one is worth collecting. It knows no time and no requests.
+//! The mapping of one SSD: the place of every page, the contents of every block, and the choice of blocks to collect. It knows neither time
+//! nor requests.
 //!
 //! ```text
 //!  pools/        pages in blocks of dies; pools of free blocks        ┐  one question, one answer each:
@@ -6,7 +7,8 @@
 //!  victim/       which block is collected, for both: one policy a file
 //! ```
 //!
-//! An SSD has one of the two. Both are flat tables of `u32`, both are saved and loaded by the parts of `codec`, and both can be verified as a whole.
+//! An SSD has one of the two mappings. Both consist of flat tables of `u32`, both are saved and loaded by the parts of `codec`, and both
+//! can verify their whole state.
 
 mod codec;
 pub mod pools;
@@ -21,7 +23,7 @@ use std::borrow::{Borrow, BorrowMut};
 use superblocks::{Superblocks, SuperblocksParams};
 pub use wear::Wear;
 
-/// One of the two mappings: by value, or by reference where the part that works on it holds it.
+/// One of the two mappings, by value or by reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Space<P = Pools, S = Superblocks> {
     /// Pages in pools of blocks, die by die.
@@ -30,10 +32,10 @@ pub enum Space<P = Pools, S = Superblocks> {
     Superblocks(S),
 }
 
-/// The parameters of a mapping: everything that its state depends on beside what is written.
+/// Parameters of a mapping. Together with the writes they determine its state.
 pub type SpaceParams = Space<PoolsParams, SuperblocksParams>;
 
-/// Passes a call on to the mapping.
+/// Passes a call on to the mapping that exists.
 macro_rules! either {
     ($space:expr, $held:ident => $call:expr) => {
         match $space {
@@ -44,7 +46,7 @@ macro_rules! either {
 }
 
 impl Space {
-    /// Makes the mapping of `member` as it is after its fill; `seed` and `member` name the random streams of victim policies.
+    /// Returns the mapping of `member` as it is after the fill. `seed` and `member` name the random streams of victim policies.
     pub fn filled(params: &SpaceParams, seed: u64, member: u32) -> Self {
         match params {
             Space::Pools(params) => Self::Pools(Pools::filled(params, seed, member)),
@@ -78,7 +80,7 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Space<P, S> {
         }
     }
 
-    /// Returns the state as bytes for [`Space::load`]; nothing may be on its way.
+    /// Returns the state as bytes for [`Space::load`]. No operation may be in progress.
     pub fn save(&self) -> Vec<u8> {
         either!(self, held => held.borrow().save())
     }
@@ -106,25 +108,25 @@ impl<P: Borrow<Pools>, S: Borrow<Superblocks>> Space<P, S> {
     /// Verifies the whole state.
     ///
     /// # Errors
-    /// A sentence that names the first invariant that does not hold.
+    /// Returns a sentence that names the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
         either!(self, held => held.borrow().verify())
     }
 }
 
 impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Space<P, S> {
-    /// Replaces the state by one that [`Space::save`] made for the same parameters.
+    /// Replaces the state by one that [`Space::save`] returned for the same parameters.
     ///
     /// # Errors
-    /// What is wrong with the bytes; the state is then not to be used.
+    /// Returns an explanation of what is wrong with the bytes. The state must not be used after that.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
         either!(self, held => held.borrow_mut().load(bytes))
     }
 
-    /// Replaces the state by the one after the fill; the parameters, seed and member are those that it was made with.
+    /// Replaces the state by the one after the fill. Parameters, seed and member must be the original ones.
     ///
     /// # Panics
-    /// The parameters are of another kind.
+    /// Panics if the parameters are those of the other mapping.
     pub fn refill(&mut self, params: &SpaceParams, seed: u64, member: u32) {
         match (self, Space::filled(params, seed, member)) {
             (Self::Pools(pools), Space::Pools(filled)) => *pools.borrow_mut() = filled,
@@ -133,10 +135,10 @@ impl<P: BorrowMut<Pools>, S: BorrowMut<Superblocks>> Space<P, S> {
         }
     }
 
-    /// Replaces the state by a copy of one with the same parameters.
+    /// Replaces the state by a copy of a state with the same parameters.
     ///
     /// # Panics
-    /// The other one is of another kind.
+    /// Panics if `other` is the other kind of mapping.
     pub fn copy_from<P2: Borrow<Pools>, S2: Borrow<Superblocks>>(&mut self, other: &Space<P2, S2>) {
         match (self, other) {
             (Self::Pools(pools), Space::Pools(other)) => pools.borrow_mut().clone_from(other.borrow()),

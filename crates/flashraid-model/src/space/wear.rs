@@ -1,20 +1,20 @@
-//! How often blocks have been erased.
+//! Wear: the number of times that blocks have been erased.
 
-/// Erase counts of the blocks of one member, warm-up included.
+/// Erase counts of the blocks of one member, with those of the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Wear {
-    /// Least erases of a block.
+    /// Least number of erases of a block.
     pub min: u32,
-    /// Mean erases of a block.
+    /// Mean number of erases of a block.
     pub mean: f64,
-    /// Most erases of a block.
+    /// Greatest number of erases of a block.
     pub max: u32,
-    /// Standard deviation over the blocks.
+    /// Standard deviation of the erases over the blocks.
     pub stddev: f64,
 }
 
 impl Wear {
-    /// Wear of blocks with so many erases each; all zero without blocks.
+    /// Returns the wear of blocks with these erase counts. All figures are zero without blocks.
     #[must_use]
     pub fn of_counts(counts: impl Iterator<Item = u32> + Clone) -> Self {
         let blocks = counts.clone().count();
@@ -26,7 +26,7 @@ impl Wear {
         Self { min: counts.clone().min().unwrap_or(0), mean, max: counts.max().unwrap_or(0), stddev: variance.sqrt() }
     }
 
-    /// Wear of the blocks of several members of equally many blocks; all zero without members.
+    /// Returns the wear over the blocks of several members with equally many blocks. All figures are zero without members.
     #[must_use]
     pub fn of_all(members: &[Self]) -> Self {
         if members.is_empty() {
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn wear_of_two_members_is_that_of_all_their_blocks() {
-        // Blocks 1, 3 and 5, 7: mean 4, deviation √5.
+        // The blocks have 1, 3 and 5, 7 erases: the mean is 4, the deviation √5.
         let members = [Wear { min: 1, mean: 2.0, max: 3, stddev: 1.0 }, Wear { min: 5, mean: 6.0, max: 7, stddev: 1.0 }];
         assert_eq!(Wear::of_all(&members), Wear { min: 1, mean: 4.0, max: 7, stddev: f64::sqrt(5.0) });
         assert_eq!(Wear::of_all(&[]), Wear::default());

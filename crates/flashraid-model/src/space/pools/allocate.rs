@@ -1,4 +1,4 @@
-//! Where a page is programmed: the pool of a host write, the next free block, the open block.
+//! Allocation of pages: the pool for a host write, the open block, and the next free block.
 
 use super::PlaneChoice;
 use super::{FREE_SCORE, OPEN_SCORE, OpenBlock, Pools, UNMAPPED};
@@ -6,8 +6,10 @@ use crate::ids::{DieId, Lpn};
 use std::hint::select_unpredictable;
 
 impl Pools {
-    /// The pool of `die` (counted within the die) that takes a host write of `lpn`, or `None` if none has room
-    /// (rules 16 and 21). Pools whose bit is set in `busy_planes` are left out.
+    /// Returns the pool of `die` that takes a host write of `lpn`, counted within the die. It is `None` if no pool has room (rules 16 and
+    /// 21).
+    ///
+    /// Pools whose bit is set in `busy_planes` are left out.
     #[inline]
     pub fn place(&mut self, die: DieId, lpn: Lpn, busy_planes: u64) -> Option<u32> {
         let pools = self.pools_per_die;
@@ -19,7 +21,7 @@ impl Pools {
             PlaneChoice::MostFree => {
                 let old = self.map[lpn.index()];
                 let old_block = old >> self.page_shift;
-                // The age is disregarded where there is no old copy on this die (rules 21 and 107).
+                // Age does not matter if there is no old copy on this die (rules 21 and 107).
                 let here = old != UNMAPPED && (!self.dynamic || old_block / (pools * self.blocks_per_pool) == die.0);
                 let oldest_allowed = if here { self.sequence(old_block) } else { 0 };
                 self.most_free(die, start, busy_planes, oldest_allowed).or_else(|| self.most_free(die, start, busy_planes, 0))
@@ -38,7 +40,8 @@ impl Pools {
         let first = (die.0 * self.pools_per_die) as usize;
         let rooms = &self.rooms[first..first + self.pools_per_die as usize];
         let floor = self.room_floor();
-        // The most free pages, then the first in rotation, as one number. Nothing here is predictable: computed rather than branched.
+        // The key is one number: the most free pages, then the first pool in rotation. Branches here would be unpredictable, so it is
+        // computed without them.
         let mut best = 0;
         for (pool, room) in (0_u32..).zip(rooms) {
             let turn = pool.wrapping_sub(start).wrapping_add(select_unpredictable(pool < start, self.pools_per_die, 0));
@@ -50,25 +53,25 @@ impl Pools {
         (best != 0).then_some(if pool >= self.pools_per_die { pool - self.pools_per_die } else { pool })
     }
 
-    /// Whether a pool of `die` can take a host write: the last free block is for collection (rule 16).
+    /// Returns true if a pool of `die` can take a host write. The last free block is kept for collection (rule 16).
     #[inline]
     pub fn has_room(&self, die: DieId, pool: u32) -> bool {
         self.pool_has_room((die.0 * self.pools_per_die + pool) as usize)
     }
 
-    /// The same for a pool counted over the device.
+    /// Returns true if a pool, counted over the device, can take a host write.
     #[inline]
     pub(super) fn pool_has_room(&self, pool: usize) -> bool {
         self.rooms[pool].free_pages > self.room_floor()
     }
 
-    /// Free pages of a pool whose open block is full and that has one free block.
+    /// Returns the free pages of a pool whose open block is full and that has one free block.
     #[inline]
     fn room_floor(&self) -> u32 {
         2 * self.geometry.pages_per_block - self.data_pages
     }
 
-    /// Programs `lpn` into `pool` of `die` and invalidates its old copy; says whether that sealed a block.
+    /// Programs `lpn` into `pool` of `die` and invalidates its old copy. Returns true if that sealed a block.
     #[inline]
     pub fn write(&mut self, die: DieId, pool: u32, lpn: Lpn) -> bool {
         let old = self.map[lpn.index()];
@@ -102,7 +105,7 @@ impl Pools {
         sealed
     }
 
-    /// The data of `lpn` are not needed any more: its page becomes invalid, and `lpn` unmapped (rule 107). Says whether it was mapped.
+    /// Invalidates the page of `lpn` and unmaps it, because its data are no longer needed (rule 107). Returns true if it was mapped.
     pub fn trim(&mut self, lpn: Lpn) -> bool {
         let old = std::mem::replace(&mut self.map[lpn.index()], UNMAPPED);
         if old == UNMAPPED {
@@ -113,7 +116,7 @@ impl Pools {
         true
     }
 
-    /// A physical page holds no valid data any more; returns its block.
+    /// Marks a physical page as invalid and returns its block.
     #[inline]
     pub(super) fn invalidate(&mut self, physical: u32) -> u32 {
         let block = physical >> self.page_shift;
@@ -125,7 +128,7 @@ impl Pools {
         block
     }
 
-    /// Takes the pool's next free block into use (rule 17).
+    /// Opens the next free block of the pool (rule 17).
     pub(super) fn open_block(&mut self, die: DieId, pool_index: usize) -> OpenBlock {
         let first = pool_index * self.blocks_per_pool as usize;
         let scores = &self.score[first..first + self.blocks_per_pool as usize];

@@ -1,38 +1,38 @@
-//! Cleaning: which pool needs it, and the moves and the erase of one victim (rules 12 to 14).
+//! Cleaning: the choice of a pool and its victim, the moves, and the erase (rules 12 to 14).
 
 use super::{DieState, FREE_SCORE, OPEN_SCORE, OpenBlock, PoolState, Pools};
 use crate::ids::{BlockId, DieId};
 use crate::space::tables::prefetch;
 
-/// Entries of `rmap` in 64 bytes.
+/// Number of entries of `rmap` in 64 bytes.
 const PAGES_PER_CACHE_LINE: usize = 16;
 
-/// What the clean of one victim consists of.
+/// Work of a clean, from which its duration follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CleanWork {
-    /// Valid pages moved.
+    /// Number of valid pages that were moved.
     pub pages_moved: u32,
-    /// Blocks that the moves filled.
+    /// Number of blocks that the moves filled.
     pub blocks_sealed: u32,
-    /// With [`super::Procedure::ReferenceNoCopyBack`], whether pages moved to the block that is open at the begin, and those moved to the next
-    /// one, cross planes.
+    /// True if moves cross planes, with [`super::Procedure::ReferenceNoCopyBack`]. The first entry is for moves to the block that was open
+    /// at the start, the second for moves to the next one.
     pub crosses: [bool; 2],
-    /// Pages moved that do.
+    /// Number of moved pages that cross planes.
     pub pages_crossing: u32,
-    /// Free blocks of the pool when it began.
+    /// Free blocks of the pool when the clean began.
     pub free_blocks_before: u32,
     /// Free blocks of the pool just before the erase.
     pub free_blocks_min: u32,
 }
 
 impl Pools {
-    /// Whether a check of `die` finds a pool that needs a clean.
+    /// Returns true if some pool of `die` needs a clean.
     #[inline]
     pub fn needs_clean(&self, die: DieId) -> bool {
         self.dies[die.index()].need != 0
     }
 
-    /// Brings near what the next clean of `die` will read first, if its victim can be foreseen; a hint.
+    /// Prefetches the memory that the next clean of `die` reads first, if its victim can be foreseen.
     pub fn prefetch_clean(&self, die: DieId) {
         let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
         let at_or_after = need & (u64::MAX << from);
@@ -46,7 +46,8 @@ impl Pools {
         }
     }
 
-    /// The next pool of `die` to clean and its victim: the first in rotation that needs a clean and has a useful victim.
+    /// Returns the next pool of `die` to clean, and its victim. It is the first in rotation that needs a clean and has a useful victim.
+    ///
     /// Pools whose bit is set in `busy_planes` are left out.
     pub fn next_clean(&mut self, die: DieId, busy_planes: u64) -> Option<(u32, BlockId)> {
         let DieState { need, next_pool_to_clean: from, .. } = self.dies[die.index()];
@@ -64,14 +65,14 @@ impl Pools {
         None
     }
 
-    /// The pools of `die` that have more free blocks than at the start threshold, as bits.
+    /// Returns the pools of `die` that have more free blocks than the start threshold, as bits.
     pub(crate) fn pools_above_start(&self, die: DieId) -> u64 {
         let above = |pool: &u32| self.free_blocks_of_pool(die, *pool) > self.start_free_blocks;
         (0..self.pools_per_die).filter(above).fold(0, |pools, pool| pools | 1 << pool)
     }
 
-    /// The least, over the pools of `die`, of the pages that host writes can still program before the pool comes down to its start
-    /// threshold; below 0 if it is there.
+    /// Returns the number of pages that host writes can still program before some pool of `die` comes down to its start threshold. It is
+    /// negative if a pool is below.
     pub(crate) fn pages_above_start(&self, die: DieId) -> i64 {
         let first = die.0 * self.pools_per_die;
         let pools = &self.pools[first as usize..(first + self.pools_per_die) as usize];
@@ -82,14 +83,14 @@ impl Pools {
         pools.iter().map(pages).min().unwrap_or(0)
     }
 
-    /// A collection that has found no useful victim ends unless the pool is at its start threshold.
+    /// Ends the collection of a pool without a useful victim, unless the pool is at its start threshold.
     fn collected(&mut self, die: DieId, pool: u32) {
         if self.pools[(die.0 * self.pools_per_die + pool) as usize].free_blocks > self.start_free_blocks {
             self.dies[die.index()].need &= !(1 << pool);
         }
     }
 
-    /// Pages that moves can still program before they seal a block; 0 if the next one opens a block first.
+    /// Returns the number of pages that moves can still program before they seal a block. It is 0 if the next move opens a block first.
     #[inline]
     pub fn room_for_moves(&self, die: DieId, pool: u32) -> u32 {
         let pool = &self.pools[(die.0 * self.pools_per_die + pool) as usize];
@@ -97,7 +98,7 @@ impl Pools {
         open.map_or(0, |o| self.data_pages - o.next_page)
     }
 
-    /// Moves the valid pages of `victim` and erases it.
+    /// Moves the valid pages of `victim`, erases it, and returns the work.
     pub fn clean(&mut self, die: DieId, pool: u32, victim: BlockId) -> CleanWork {
         let stride = self.words + 1;
         let base = victim.index() * stride;
@@ -170,8 +171,8 @@ impl Pools {
         assert!(pool_state.free_blocks <= self.blocks_per_pool, "a block is free once");
         if pool_state.free_blocks >= self.stop_free_blocks {
             self.dies[die.index()].need &= !(1 << pool);
-            if let Some(go) = self.goes.get_mut((die.0 * self.pools_per_die + pool) as usize) {
-                go.clear();
+            if let Some(round) = self.rounds.get_mut((die.0 * self.pools_per_die + pool) as usize) {
+                round.clear();
             }
         }
         let index = (die.0 * self.pools_per_die + pool) as usize;

@@ -1,13 +1,13 @@
-//! The whole-state check: everything that must hold between two operations, derived from scratch.
+//! The check of the whole state: everything that must hold between two operations, derived from scratch.
 
 use super::{FREE_SCORE, OPEN_SCORE, Pools, UNMAPPED};
 use crate::ids::DieId;
 
 impl Pools {
-    /// Verifies the whole state; used by tests and `--check`.
+    /// Verifies the whole state, for tests and `--check`.
     ///
     /// # Errors
-    /// A sentence that names the first invariant that does not hold.
+    /// Returns a sentence that names the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
         let fail = |what: String| -> Result<(), String> { Err(format!("the state of the pools is inconsistent: {what}")) };
         let mut valid_of_block = vec![0u32; self.score.len()];

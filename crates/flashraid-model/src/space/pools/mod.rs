@@ -8,15 +8,17 @@
 //!                sequence number, erases     separate one for collection), rotation
 //! ```
 //!
-//! An *lpn* is a logical page number that counts the exported pages die by die, so that work on one die stays in one stretch of memory.
-//! All ids are `u32`; tables are flat. A physical page costs 4 bytes in `rmap`, an exported one 4 in `map`, a block 18 to 26.
+//! An *lpn* is a logical page number that counts the exported pages die by die. Work on one die therefore stays in one stretch of memory.
+//!
+//! All numbers are `u32`, and all tables are flat. A physical page costs 4 bytes in `rmap`, an exported page 4 bytes in `map`, a block 18
+//! to 26 bytes.
 
 mod allocate;
 mod clean;
-mod go;
 mod invariants;
 mod moves;
 mod params;
+mod rounds;
 mod state;
 mod victims;
 mod warm_up;
@@ -27,61 +29,61 @@ use crate::rng::Stream;
 use crate::space::tables::{prefetch, zeroed_table};
 use crate::space::victim::VictimPolicy;
 pub use clean::CleanWork;
-use go::Go;
 pub(crate) use moves::Moved;
 pub use params::{PlaneChoice, Pool, PoolsParams, Procedure};
+use rounds::Round;
 
-/// Score of a free block; sealed blocks score their valid pages, the rest lies above [`OPEN_SCORE`].
+/// Score of a free block. A sealed block scores its valid pages, an open one at least [`OPEN_SCORE`].
 const FREE_SCORE: i16 = i16::MAX;
-/// Added to the score of a block while it is open, so that no victim search finds it.
+/// Number added to the score of an open block, so that no victim search finds it.
 const OPEN_SCORE: i16 = 0x4000;
-/// The map entry of a page that holds no data.
+/// Entry of the map for a page that holds no data.
 const UNMAPPED: u32 = u32::MAX;
-/// Pages per block that the scores leave room for.
+/// Most pages per block for which the scores have room.
 pub const MAX_PAGES_PER_BLOCK: u32 = 0x2000;
-/// Pools per die that the need mask leaves room for.
+/// Most pools per die for which the mask `need` has room.
 pub const MAX_POOLS_PER_DIE: u32 = 64;
 
-/// A block that takes programs.
+/// A block that is being programmed, page by page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OpenBlock {
-    /// Block number in the device.
+    /// Number of the block in the device.
     pub block: u32,
-    /// Next page to program; equal to the data pages per block when the block is sealed and the next program opens another.
+    /// Next page to program. It equals the data pages per block if the block is sealed and the next program opens another.
     pub next_page: u32,
-    /// Sequence number, from the die's count.
+    /// Sequence number of the block, from the count of its die.
     pub sequence: u32,
 }
 
-/// What shares free blocks, open blocks and watermarks.
+/// State of one pool: a group of blocks with common free blocks, open blocks and thresholds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PoolState {
-    /// Free blocks, the open ones not counted.
+    /// Number of free blocks, without the open ones.
     pub free_blocks: u32,
-    /// Where the search for the next free block begins, as a block of the pool or, where free blocks are searched plane by plane, as
-    /// a position of that rotation.
+    /// Block of the pool at which the search for the next free block begins. If free blocks are searched plane by plane, it is a position
+    /// of that rotation.
     pub next_alloc: u32,
-    /// Takes host writes, and moved pages unless they have a block of their own.
+    /// The block for host writes, and for moved pages unless they have a separate block.
     pub open: OpenBlock,
-    /// Takes moved pages only; opened at the first move.
+    /// The block for moved pages alone, which the first move opens.
     pub gc_open: Option<OpenBlock>,
 }
 
-/// What the choice of a pool for a host write looks at; kept beside [`PoolState`] so that the pools of a die share a cache line.
+/// Data for the choice of a pool for a host write. They are kept beside [`PoolState`] so that the pools of a die share a cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PoolRoom {
-    /// Free blocks × pages per block + unprogrammed pages of the open block, summary pages counted.
+    /// Number of free pages: free blocks × pages per block + unprogrammed pages of the open block. Summary pages count.
     pub free_pages: u32,
     /// Sequence number of the open block.
     pub sequence: u32,
 }
 
-/// What is kept once per die.
+/// State of one die.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DieState {
-    /// Bit per pool: at or below `start` free blocks, or in collection and still below `stop`.
+    /// One bit for each pool that has at most `start` free blocks, or is in collection and still below `stop`.
     pub need: u64,
-    /// Valid pages; differs from the exported pages per die only under dynamic allocation.
+    /// Number of valid pages. It differs from the exported pages per die only under dynamic allocation.
     pub valid_pages: u32,
     /// Pool at which the next search for a victim begins.
     pub next_pool_to_clean: u32,
@@ -100,11 +102,12 @@ pub struct Pools {
     pub(crate) geometry: Geometry,
     pub(crate) pools_per_die: u32,
     pub(crate) blocks_per_pool: u32,
-    /// Pages of a block that hold data.
+    /// Number of pages in a block that hold data.
     pub(crate) data_pages: u32,
-    /// Physical page = block << page_shift | page; leaves gaps when the pages per block are no power of two.
+    /// Binary logarithm of the distance of two blocks: physical page = block << page_shift | page. Numbers are left out if the pages per
+    /// block are no power of two.
     pub(crate) page_shift: u32,
-    /// 64-bit words of valid bits per block.
+    /// Number of 64-bit words of valid bits per block.
     pub(crate) words: usize,
     pub(crate) plane_choice: PlaneChoice,
     pub(crate) victim: VictimPolicy,
@@ -113,34 +116,36 @@ pub struct Pools {
     pub(crate) start_free_blocks: u32,
     pub(crate) stop_free_blocks: u32,
     pub(crate) exported_per_die: u32,
-    /// Whether the fill seals the block it reaches last (rule 23).
+    /// True if the fill seals the block that it reaches last (rule 23).
     pub(crate) fill_seals_last_block: bool,
-    /// Writes may move a page to another die.
+    /// True if writes may move a page to another die.
     pub(crate) dynamic: bool,
 
-    /// Lpn to physical page.
+    /// Map from lpn to physical page.
     map: Vec<u32>,
-    /// Physical page to lpn; meaningful only where the valid bit is set.
+    /// Map from physical page to lpn, defined only where the valid bit is set.
     rmap: Vec<u32>,
-    /// Per block `words` words of valid bits, then `sequence | erases << 32`. Pages of an open block that are not programmed yet
-    /// count as valid, which saves a write per program and is true again once it is sealed.
+    /// Words of each block: `words` words of valid bits, then `sequence | erases << 32`.
+    ///
+    /// Pages of an open block that are not programmed yet count as valid. This saves a memory access per program, and is correct again when
+    /// the block is sealed.
     meta: Vec<u64>,
-    /// Per block: valid pages when sealed, [`OPEN_SCORE`] more while open, [`FREE_SCORE`] when free.
+    /// Score of each block: its valid pages if sealed, [`OPEN_SCORE`] more while open, [`FREE_SCORE`] if free.
     score: Vec<i16>,
     pub(crate) pools: Vec<PoolState>,
     pub(crate) rooms: Vec<PoolRoom>,
     pub(crate) dies: Vec<DieState>,
-    /// Streams of the victim policies that draw; empty for the others.
+    /// Random streams of the victim policies that draw, otherwise empty.
     streams: Vec<Stream>,
-    /// Lpns that a clean moves.
+    /// Scratch space for the lpns that a clean moves.
     moving: Vec<u32>,
-    /// Of the reference's procedure, by pool; none is under way between two host operations of a device without preemption, and
-    /// none is kept with a state.
-    goes: Vec<Go>,
+    /// Remaining victims of each pool, for the reference's procedure. A device without preemption has no round in progress between two host
+    /// operations, and no state is saved with one.
+    rounds: Vec<Round>,
 }
 
 impl Pools {
-    /// An SSD in the state that follows filling (rules 23): every exported page valid, in order of address.
+    /// Returns an SSD as it is after the fill: every exported page is valid, in order of address (rule 23).
     ///
     /// `member` and `seed` name the random streams of the victim policies that draw.
     pub fn filled(params: &PoolsParams, seed: u64, member: u32) -> Self {
@@ -183,9 +188,9 @@ impl Pools {
                 Vec::new()
             },
             moving: vec![0; data_pages as usize],
-            goes: match params.procedure {
+            rounds: match params.procedure {
                 Procedure::AsSet => Vec::new(),
-                Procedure::ReferenceNoCopyBack => vec![Go::new(); (g.dies * pools_per_die) as usize],
+                Procedure::ReferenceNoCopyBack => vec![Round::new(); (g.dies * pools_per_die) as usize],
             },
         };
         for die in (0..g.dies).map(DieId) {
@@ -233,7 +238,7 @@ impl Pools {
         }
     }
 
-    /// What [`PoolRoom`] must hold for a pool.
+    /// Returns the value that [`PoolRoom`] must have for a pool.
     fn room_of(&self, pool: usize) -> PoolRoom {
         let PoolState { free_blocks, open, .. } = self.pools[pool];
         let pages_per_block = self.geometry.pages_per_block;
@@ -244,7 +249,7 @@ impl Pools {
         (die.0 * self.pools_per_die + pool) * self.blocks_per_pool + block_of_pool
     }
 
-    /// The block that the fill left unsealed, if it does so.
+    /// Returns the block that the fill left unsealed, if the device has such a block.
     fn unsealed_by_fill(&self, die: DieId) -> Option<u32> {
         let last = self.exported_per_die / self.data_pages - 1;
         (!self.fill_seals_last_block).then(|| self.block_id(die, last % self.pools_per_die, last / self.pools_per_die))
@@ -273,43 +278,43 @@ impl Pools {
         (self.meta[block as usize * (self.words + 1) + self.words] >> 32) as u32
     }
 
-    /// The lpn of page `page` of die `die`.
+    /// Returns the lpn of the page with number `page` in `die`.
     #[inline]
     pub fn lpn(&self, die: DieId, page: u32) -> Lpn {
         Lpn(die.0 * self.exported_per_die + page)
     }
 
-    /// Whether the page holds data: it does from the fill on, until it is trimmed.
+    /// Returns true if the page holds data. It does from the fill until it is trimmed.
     #[inline]
     pub fn is_mapped(&self, lpn: Lpn) -> bool {
         self.map[lpn.index()] != UNMAPPED
     }
 
-    /// The die that holds a mapped page now.
+    /// Returns the die that holds a mapped page now.
     #[inline]
     pub fn die_of(&self, lpn: Lpn) -> DieId {
         DieId((self.map[lpn.index()] >> self.page_shift) / (self.blocks_per_pool * self.pools_per_die))
     }
 
-    /// Whether a page is mapped and lies on `die`.
+    /// Returns true if a page is mapped and lies on `die`.
     #[inline]
     pub fn holds(&self, die: DieId, lpn: Lpn) -> bool {
         self.is_mapped(lpn) && (!self.dynamic || self.die_of(lpn) == die)
     }
 
-    /// The pool of its die that holds a mapped page now.
+    /// Returns the pool that holds a mapped page now, counted within its die.
     #[inline]
     pub fn pool_of(&self, lpn: Lpn) -> u32 {
         (self.map[lpn.index()] >> self.page_shift) / self.blocks_per_pool % self.pools_per_die
     }
 
-    /// Brings the map entry of `lpn` near; a hint.
+    /// Prefetches the map entry of `lpn`.
     #[inline]
     pub fn prefetch_map(&self, lpn: Lpn) {
         prefetch(&self.map, lpn.index());
     }
 
-    /// Brings what overwriting `lpn` touches near, given that its map entry is; a hint.
+    /// Prefetches the memory that an overwrite of `lpn` needs. The map entry must have been prefetched before.
     #[inline]
     pub fn prefetch_block(&self, lpn: Lpn) {
         let block = (self.map[lpn.index()] >> self.page_shift) as usize;
@@ -317,34 +322,34 @@ impl Pools {
         prefetch(&self.score, block);
     }
 
-    /// Valid pages of the die.
+    /// Returns the number of valid pages in the die.
     pub fn valid_pages(&self, die: DieId) -> u32 {
         self.dies[die.index()].valid_pages
     }
 
-    /// Valid pages up to which a die accepts writes under dynamic allocation (rule 8).
+    /// Returns the number of valid pages up to which a die accepts writes under dynamic allocation (rule 8).
     pub fn valid_pages_max_per_die(&self) -> u32 {
         self.pools_per_die * (self.blocks_per_pool - 2 - self.start_free_blocks) * self.data_pages
     }
 
-    /// Free blocks of one pool of the die.
+    /// Returns the number of free blocks in one pool of the die.
     #[inline]
     pub fn free_blocks_of_pool(&self, die: DieId, pool: u32) -> u32 {
         self.pools[(die.0 * self.pools_per_die + pool) as usize].free_blocks
     }
 
-    /// Free blocks of the die's fullest pool and of all its pools together.
+    /// Returns the free blocks of the die's fullest pool, and those of all its pools together.
     pub fn free_blocks(&self, die: DieId) -> (u32, u32) {
         let pools = &self.pools[(die.0 * self.pools_per_die) as usize..((die.0 + 1) * self.pools_per_die) as usize];
         (pools.iter().map(|p| p.free_blocks).min().unwrap_or(0), pools.iter().map(|p| p.free_blocks).sum())
     }
 
-    /// Returns the erases of every block: by die, pool, block of the pool.
+    /// Returns the number of erases of every block, in order of die, pool, and block of the pool.
     pub fn erase_counts(&self) -> impl Iterator<Item = u32> + Clone {
         (0..self.score.len() as u32).map(|b| self.erases(b))
     }
 
-    /// Where `lpn` lies: die, pool of the die, block of the pool, page.
+    /// Returns the place of `lpn`: die, pool of the die, block of the pool, and page.
     pub fn location(&self, lpn: Lpn) -> (u32, u32, u32, u32) {
         let physical = self.map[lpn.index()];
         let block = physical >> self.page_shift;
@@ -352,12 +357,12 @@ impl Pools {
         (pool / self.pools_per_die, pool % self.pools_per_die, block % self.blocks_per_pool, physical & ((1 << self.page_shift) - 1))
     }
 
-    /// Dies of the device.
+    /// Returns the number of dies in the device.
     pub fn dies(&self) -> u32 {
         self.geometry.dies
     }
 
-    /// Bytes that the state keeps resident.
+    /// Returns the number of bytes of memory that the state keeps resident.
     pub fn resident_bytes(&self) -> u64 {
         let bytes = self.map.len() * 4 + self.rmap.len() * 4 + self.meta.len() * 8 + self.score.len() * 2;
         (bytes + self.pools.len() * size_of::<PoolState>() + self.dies.len() * size_of::<DieState>()) as u64

@@ -1,22 +1,22 @@
-//! A clean page by page: the moves of one victim, one by one and in any order, and what idle time may clean.
+//! Cleaning page by page: the moves of one victim in any order, and the cleans of idle time.
 
 use super::{OPEN_SCORE, Pools};
 use crate::ids::{BlockId, DieId, Lpn};
 use crate::space::tables::prefetch;
 
-/// Where a move has put a page.
+/// Result of the move of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moved {
-    /// The plane of its new block.
+    /// Plane of the new block.
     pub plane: u32,
-    /// It has filled that block.
+    /// True if the page filled the new block.
     pub sealed: bool,
-    /// With [`super::Procedure::ReferenceNoCopyBack`]: its new block lies in another plane than its old one.
+    /// True if the new block lies in another plane than the old one, with [`super::Procedure::ReferenceNoCopyBack`].
     pub crosses: bool,
 }
 
 impl Pools {
-    /// Brings near what [`Pools::prefetch_moves`] reads; a hint.
+    /// Prefetches the memory that [`Pools::prefetch_moves`] reads.
     pub(crate) fn prefetch_victim(&self, victim: BlockId) {
         let first = (victim.0 << self.page_shift) as usize;
         for line in (0..self.data_pages as usize).step_by(16) {
@@ -24,7 +24,7 @@ impl Pools {
         }
     }
 
-    /// Brings the map entries of all pages of `victim` near, given that [`Pools::prefetch_victim`] has had time; a hint.
+    /// Prefetches the map entries of all pages of `victim`. [`Pools::prefetch_victim`] must have been called some time before.
     pub(crate) fn prefetch_moves(&self, victim: BlockId) {
         let first = (victim.0 << self.page_shift) as usize;
         for &lpn in &self.rmap[first..first + self.data_pages as usize] {
@@ -32,13 +32,13 @@ impl Pools {
         }
     }
 
-    /// Valid pages of a sealed block.
+    /// Returns the number of valid pages in a sealed block.
     #[inline]
     pub(crate) fn valid_pages_of(&self, victim: BlockId) -> u32 {
         self.score[victim.index()] as u32
     }
 
-    /// The lpn of the first valid page of `victim` in page order.
+    /// Returns the lpn of the first valid page of `victim` in page order.
     #[inline]
     pub(crate) fn first_valid_lpn(&self, victim: BlockId) -> Option<Lpn> {
         let base = victim.index() * (self.words + 1);
@@ -47,13 +47,13 @@ impl Pools {
         Some(Lpn(self.rmap[(victim.0 << self.page_shift) as usize + page]))
     }
 
-    /// Whether the page of `lpn` lies in `block`.
+    /// Returns true if the page of `lpn` lies in `block`.
     #[inline]
     pub(crate) fn lies_in(&self, lpn: Lpn, block: BlockId) -> bool {
         self.map[lpn.index()] >> self.page_shift == block.0
     }
 
-    /// The plane in which the page of `lpn` lies.
+    /// Returns the plane in which the page of `lpn` lies.
     #[inline]
     pub(crate) fn plane_of(&self, lpn: Lpn) -> u32 {
         self.plane_of_block(self.map[lpn.index()] >> self.page_shift)
@@ -61,24 +61,24 @@ impl Pools {
 
     fn plane_of_block(&self, block: u32) -> u32 {
         let planes = self.geometry.planes;
-        // Planes with pools of their own have their blocks in a row; those of a die-wide pool alternate.
+        // The blocks of a plane have consecutive numbers if each plane has its own pool. In a die-wide pool, the planes alternate.
         if self.pools_per_die == planes { block / self.blocks_per_pool % planes } else { block % self.blocks_per_pool % planes }
     }
 
-    /// Whether moves between these blocks cost transfers with [`super::Procedure::ReferenceNoCopyBack`] (rule 133).
+    /// Returns true if moves between these blocks cost transfers, with [`super::Procedure::ReferenceNoCopyBack`] (rule 133).
     #[inline]
     pub(super) fn crosses_planes(&self, from: u32, to: u32) -> bool {
         self.follows_reference() && self.plane_of_block(from) != self.plane_of_block(to)
     }
 
-    /// Whether any pool of `die` has room for a host write (rule 16).
+    /// Returns true if some pool of `die` has room for a host write (rule 16).
     #[inline]
     pub(crate) fn any_room(&self, die: DieId) -> bool {
         let first = die.0 * self.pools_per_die;
         (first..first + self.pools_per_die).any(|pool| self.pool_has_room(pool as usize))
     }
 
-    /// Moves the page of `lpn`, which lies in a sealed block of `pool`, to the open block that takes moves.
+    /// Moves the page of `lpn` from a sealed block of `pool` to the open block for moves.
     #[inline]
     pub(crate) fn move_page(&mut self, die: DieId, pool: u32, lpn: Lpn) -> Moved {
         let old_block = self.invalidate(self.map[lpn.index()]);
@@ -107,29 +107,31 @@ impl Pools {
         Moved { plane: self.plane_of_block(block), sealed, crosses: self.crosses_planes(old_block, block) }
     }
 
-    /// The pools of `die`, from the one after that cleaned last.
+    /// Returns the pools of `die` in rotation, from the one after the pool that was cleaned last.
     pub(crate) fn pools_in_rotation(&self, die: DieId) -> impl Iterator<Item = u32> + use<> {
         let (from, pools) = (self.dies[die.index()].next_pool_to_clean, self.pools_per_die);
         (from..pools).chain(0..from)
     }
 
-    /// The next pool of `die` to clean in idle time and its victim: the first in rotation that has fewer free blocks than
-    /// after the fill and a useful victim (rule 38). Pools whose bit is set in `busy_pools` are left out, here and below.
+    /// Returns the next pool of `die` to clean in idle time, and its victim (rule 38).
+    ///
+    /// It is the first pool in rotation that has fewer free blocks than after the fill and a useful victim. Pools whose bit is set in
+    /// `busy_pools` are left out.
     pub(crate) fn next_idle_clean(&mut self, die: DieId, busy_pools: u64) -> Option<(u32, BlockId)> {
         let filled_per_pool = self.exported_per_die / self.data_pages / self.pools_per_die;
         let free_after_fill = self.blocks_per_pool - filled_per_pool - 1;
         self.next_clean_below(die, free_after_fill, busy_pools)
     }
 
-    /// The first pool of `die` in rotation that has fewer than `free_blocks` free blocks and a useful victim, and that victim.
+    /// Returns the first pool of `die` in rotation that has fewer than `free_blocks` free blocks and a useful victim, and that victim.
     pub(crate) fn next_clean_below(&mut self, die: DieId, free_blocks: u32, busy_pools: u64) -> Option<(u32, BlockId)> {
         let from = self.dies[die.index()].next_pool_to_clean;
         let mut pools = (from..self.pools_per_die).chain(0..from).filter(|pool| busy_pools >> pool & 1 == 0);
         pools.find_map(|pool| self.clean_if_below(die, pool, free_blocks))
     }
 
-    /// The pool of `die` that has fewest free blocks among those with a useful victim, the first in rotation among equals, and
-    /// that victim.
+    /// Returns the pool of `die` that has the fewest free blocks among those with a useful victim, and that victim. Among equals, it is the
+    /// first in rotation.
     pub(crate) fn next_clean_of_fewest_free(&mut self, die: DieId, busy_pools: u64) -> Option<(u32, BlockId)> {
         let from = self.dies[die.index()].next_pool_to_clean;
         let mut tried = busy_pools;

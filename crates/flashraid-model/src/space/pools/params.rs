@@ -1,59 +1,60 @@
-//! What the translation layer has to know of its SSD, as plain integers.
+//! Parameters of the translation layer, as plain integers.
 
 use crate::flash::Geometry;
 use crate::space::victim::VictimPolicy;
 
-/// The translation layer of one member SSD.
+/// Parameters of the translation layer of one member SSD.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PoolsParams {
-    /// Shape of the flash.
+    /// Shape of the flash medium.
     pub geometry: Geometry,
-    /// Writes may move a page to another die.
+    /// True if writes may move a page to another die.
     pub dynamic: bool,
-    /// How a write finds its plane inside the die.
+    /// Rule by which a write finds its plane inside the die.
     pub plane_choice: PlaneChoice,
-    /// What shares free blocks, open blocks and watermarks.
+    /// Group of blocks that shares free blocks, open blocks and thresholds.
     pub pool: Pool,
-    /// How victims and free blocks are found.
+    /// Procedure by which victims and free blocks are found.
     pub procedure: Procedure,
-    /// A pool with this many free blocks or fewer is collected.
+    /// Number of free blocks at or below which a pool is collected.
     pub start_free_blocks: u32,
-    /// A collection of a pool ends when it has this many free blocks; at least `start_free_blocks + 1`.
+    /// Number of free blocks at which the collection of a pool ends; at least `start_free_blocks + 1`.
     pub stop_free_blocks: u32,
-    /// Which block is collected.
+    /// Policy that chooses the block to collect.
     pub victim: VictimPolicy,
-    /// Pages that are moved go to an open block of their own rather than to the one of host writes.
+    /// True if moved pages go to a separate open block, false if they share that of host writes.
     pub separate_open_block: bool,
-    /// The block that the fill reaches last is sealed like the others.
+    /// True if the block that the fill reaches last is sealed like the others.
     pub fill_seals_last_block: bool,
 }
 
-/// How a write finds its plane inside the die.
+/// Rule by which a write finds its plane inside the die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaneChoice {
-    /// Most free pages, scanned from a rotating start, skipping planes whose open block is older than the block that holds the
-    /// old copy (the reference simulator's rule).
+    /// The plane with the most free pages, searched from a rotating start. Planes are skipped if their open block is older than the block
+    /// that holds the old copy (the reference simulator's rule).
     MostFree,
-    /// Planes in turn.
+    /// All planes take turns.
     Rotate,
 }
 
-/// How collection goes about its work.
+/// Procedure of a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Procedure {
-    /// As the other parameters say.
+    /// Follows the other parameters.
     AsSet,
-    /// As the reference simulator does without copy-back (rules 130 to 133): victims from a table made when a go begins, free blocks
-    /// in rotation plane by plane, transfers only for pages that cross planes. Requires [`Pool::Die`], greedy victims and no separate
-    /// open block.
+    /// Follows the reference simulator without copy-back (rules 130 to 133). Victims come from a table made when a round begins, free
+    /// blocks are taken plane by plane, and only pages that cross planes are transferred.
+    ///
+    /// It requires [`Pool::Die`], greedy victims and no separate open block.
     ReferenceNoCopyBack,
 }
 
-/// What shares free blocks, open blocks and watermarks.
+/// Group of blocks that shares free blocks, open blocks and thresholds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pool {
-    /// Each plane by itself.
+    /// Each plane has its own pool.
     Plane,
-    /// All planes of a die together.
+    /// All planes of a die form one pool.
     Die,
 }

@@ -1,7 +1,7 @@
-//! The state of pools as bytes and back, so that a warm-up is paid for once.
+//! The state of pools as bytes and back, so that the time of a warm-up is spent only once.
 //!
-//! The map is packed, beside a few numbers per block, pool and die. The reverse map, the valid pages and the scores are made of these, which is
-//! quicker than reading them, and what is made cannot contradict the map. [`Pools::load`] takes any bytes.
+//! The map is packed, followed by a few numbers per block, pool and die. The reverse map, the valid pages and the scores are derived from
+//! these. That is faster than reading them, and they cannot contradict the map. [`Pools::load`] accepts any bytes.
 //!
 //! ```text
 //!  map: one number per lpn, packed │ blocks: sequence, erases │ pools: 8 × u32 │ dies: 6 × u32 │ streams, a line each
@@ -11,12 +11,12 @@ use super::{DieState, FREE_SCORE, OPEN_SCORE, OpenBlock, PoolState, Pools, UNMAP
 use crate::ids::DieId;
 use crate::space::codec::{COUNT_MAX, Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
 
-/// Words of a pool and of a die.
+/// Numbers of words that a saved pool and a saved die take.
 const POOL_WORDS: usize = 8;
 const DIE_WORDS: usize = 6;
 
 impl Pools {
-    /// Returns the state between two operations, no clean being under way.
+    /// Returns the state between two operations. No clean may be in progress.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.state_bytes_max() as usize);
         self.pack_map(&mut out);
@@ -35,10 +35,10 @@ impl Pools {
         out
     }
 
-    /// Replaces the state by one that [`Pools::save`] made for the same parameters.
+    /// Replaces the state by one that [`Pools::save`] returned for the same parameters.
     ///
     /// # Errors
-    /// What is wrong with the bytes; the state is then not to be used.
+    /// Returns an explanation of what is wrong with the bytes. The state must not be used after that.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
         let mut parts = Reader::new(bytes);
         let map = parts.bytes(self.packed_map_bytes())?;
@@ -66,24 +66,24 @@ impl Pools {
         (0..self.dies.len()).try_for_each(|die| self.derive_die(DieId(die as u32)))
     }
 
-    /// Returns the most bytes that [`Pools::save`] makes.
+    /// Returns the most bytes that [`Pools::save`] returns.
     pub fn state_bytes_max(&self) -> u64 {
         let words = self.score.len() * 2 + self.pools.len() * POOL_WORDS + self.dies.len() * DIE_WORDS;
         (self.packed_map_bytes() + words * 4 + self.streams.len() * STREAM_BYTES_MAX) as u64
     }
 
-    /// Physical pages among which the pages of a die may lie.
+    /// Returns the number of physical pages among which the pages of a die may lie.
     fn pages_of_map(&self) -> u32 {
         let blocks = if self.dynamic { self.score.len() as u32 } else { self.blocks_per_pool * self.pools_per_die };
         blocks << self.page_shift
     }
 
-    /// The first physical page of the die of `lpn`, from which its entry counts.
+    /// Returns the first physical page of a die, from which the entries of its map are counted.
     fn first_page_of(&self, die: u32) -> u32 {
         if self.dynamic { 0 } else { (die * self.blocks_per_pool * self.pools_per_die) << self.page_shift }
     }
 
-    /// Bits of an entry of the packed map: the number of a page, or one more for a page that holds no data.
+    /// Returns the number of bits of an entry in the packed map: the number of a page, or one more for a page without data.
     fn bits_of_map(&self) -> u32 {
         bits_for(self.pages_of_map())
     }
@@ -102,7 +102,7 @@ impl Pools {
         packer.end();
     }
 
-    /// Sets the map, and what follows from it: the reverse map, valid bits, and the valid pages of each block as its score.
+    /// Sets the map and everything derived from it: the reverse map, valid bits, and the valid pages of each block as its score.
     fn unpack_map(&mut self, packed: &[u8]) -> Result<(), String> {
         let pages = self.pages_of_map();
         let (page_shift, data_pages, stride) = (self.page_shift, self.data_pages, self.words + 1);
@@ -134,12 +134,12 @@ impl Pools {
         Ok(())
     }
 
-    /// Completes what follows from the map for the blocks, pools and counts of a die, and checks what does not follow from it.
+    /// Derives the rest of the state of a die from the map, and checks the saved parts that cannot be derived.
     fn derive_die(&mut self, die: DieId) -> Result<(), String> {
         let state = self.dies[die.index()].clone();
         let pools = self.pools_per_die;
         if state.next_pool_to_clean >= pools || state.next_pool_to_write >= pools || state.sequence > COUNT_MAX {
-            return Err(format!("die {} goes on where it has no pool", die.0));
+            return Err(format!("die {} continues with a pool that it does not have", die.0));
         }
         if pools < u64::BITS && state.need >> pools != 0 {
             return Err(format!("die {} needs to clean a pool that it has not", die.0));
@@ -193,7 +193,7 @@ impl Pools {
                         }
                         OPEN_SCORE + valid + (self.data_pages - open.next_page) as i16
                     }
-                    // An erased block has no number.
+                    // An erased block has no sequence number.
                     None if sequence == 0 => {
                         if valid != 0 {
                             return bad("a free block holds data");
@@ -260,7 +260,7 @@ mod tests {
         ftl.write(die, pool, lpn);
     }
 
-    /// Writes, and trims now and then.
+    /// Writes pages at random, and trims some.
     fn work(ftl: &mut Pools, seed: u64, writes: u32) {
         let mut stream = rng::stream(seed, "test", 0);
         let (dies, exported) = (ftl.geometry.dies, ftl.geometry.exported_pages_per_die());

@@ -1,18 +1,20 @@
-//! Overwriting without time: what a warm-up does to the pools.
+//! Overwrites that take no time: the effect of a warm-up on the pools.
 
 use super::Pools;
 use crate::ids::{DieId, Lpn};
 use crate::rng;
 
-/// Overwrites that are known before their turn.
+/// Number of overwrites that are known before their turn.
 const AHEAD: usize = 16;
 
-/// Overwrites between two questions whether to go on: a millisecond or so.
+/// Number of overwrites between two questions whether to continue, which take about a millisecond.
 const WRITES_PER_QUESTION: u64 = 1 << 14;
 
 impl Pools {
-    /// Overwrites `overwrites` × the exported capacity at random, die by die (rule 24), so that the tables of one die stay in the processor's
-    /// cache. Returns false if `go_on`, which is told the share that is done, ends it.
+    /// Overwrites `overwrites` × the exported capacity at random (rule 24). It works die by die, so that the tables of one die stay in the
+    /// processor's cache.
+    ///
+    /// `go_on` receives the share that is done. If it returns false, the warm-up ends and returns false.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let dies = self.dies();
         (0..dies).map(DieId).all(|die| {
@@ -27,7 +29,7 @@ impl Pools {
         let writes = (overwrites * f64::from(exported)) as u64;
         let first = self.lpn(die, 0);
         let mut draw = || Lpn(first.0 + rng::below(&mut stream, u64::from(exported)) as u32);
-        // The pages are known ahead, so that what each needs can be on its way into the cache.
+        // The pages are drawn in advance, so that their memory can be prefetched.
         let mut ahead: [Lpn; AHEAD] = std::array::from_fn(|_| draw());
         let mut begin = 0;
         while begin < writes {
@@ -46,7 +48,7 @@ impl Pools {
         go_on(1.0)
     }
 
-    /// Overwrites pages of a die in their order, without time.
+    /// Overwrites pages of a die in order, without time.
     pub fn overwrite_untimed(&mut self, die: DieId, lpns: &[Lpn]) {
         for (i, lpn) in lpns.iter().enumerate() {
             if let Some(later) = lpns.get(i + AHEAD) {
@@ -57,7 +59,7 @@ impl Pools {
         }
     }
 
-    /// One host write with the checks before it, without time.
+    /// Performs one host write without time, with the checks before it.
     #[inline]
     fn overwrite_page_untimed(&mut self, die: DieId, lpn: Lpn) {
         while self.needs_clean(die) {

@@ -1,12 +1,12 @@
-//! The whole-state check: everything that must hold between two operations.
+//! The check of the whole state: everything that must hold between two operations.
 
 use super::{BUFFERED, State, Stream, Superblocks};
 
 impl Superblocks {
-    /// Verifies the whole state; used by tests and `--check`.
+    /// Verifies the whole state, for tests and `--check`.
     ///
     /// # Errors
-    /// A sentence that names the first invariant that does not hold.
+    /// Returns a sentence that names the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
         let per_block = self.shape.superblock_units();
         let mut counted = vec![0; self.superblocks.len()];

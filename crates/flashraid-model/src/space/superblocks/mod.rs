@@ -1,4 +1,5 @@
-//! The mapping of an SSD with superblocks: the map in units, what superblocks hold, the places of streams. It knows no time.
+//! The mapping of an SSD with superblocks: the map in units, the contents of superblocks, and the open superblocks of streams. It knows no
+//! time.
 //!
 //! ```text
 //!  unit ──map──▶ place ──units──▶ unit        a superblock lies on all dies: rows of superpages, one a die
@@ -6,7 +7,7 @@
 //!                  └─▶ superblock: valid units, superpages programmed, erases
 //! ```
 //!
-//! Four bytes for each exported unit, four and a bit for each unit of the medium.
+//! It takes four bytes for each exported unit, and a little more than four for each unit of the medium.
 
 mod invariants;
 mod open;
@@ -23,19 +24,19 @@ pub(crate) use victims::Upkeep;
 pub use victims::UpkeepParams;
 use warm_up::Warming;
 
-/// No unit, no place.
+/// Entry of a table without a unit or a place.
 pub(crate) const NONE: u32 = u32::MAX;
-/// Set in a map entry whose unit is in the write buffer.
+/// Bit that is set in a map entry whose unit is in the write buffer.
 pub(crate) const BUFFERED: u32 = 1 << 31;
 
-/// Where units come from, and what they lie apart from.
+/// Source of units. Units of different streams lie in different superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
     /// The host, with this placement handle.
     Host(u8),
     /// The host, into superblocks with one bit per cell.
     Slc,
-    /// Collection: of this handle if what it moves stays with it, else of all, as 0.
+    /// Collection. The number is the handle of the moved units if they stay with their handle, otherwise 0.
     Collection(u8),
 }
 
@@ -50,7 +51,7 @@ impl Stream {
         matches!(self, Self::Host(_) | Self::Slc)
     }
 
-    /// The handle, or 0 for what collection moves of all.
+    /// Returns the handle, or 0 if collection mixes handles.
     pub fn handle(self) -> u8 {
         match self {
             Self::Host(handle) | Self::Collection(handle) => handle,
@@ -59,38 +60,38 @@ impl Stream {
     }
 }
 
-/// What becomes of a superblock.
+/// State of a superblock in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Free,
-    /// A stream writes to it, or its last programs are on their way.
+    /// A stream writes to it, or its last programs are in progress.
     Open,
     Sealed,
-    /// Its units are moved, then it is erased.
+    /// A superblock whose units are being moved, and that is erased after that.
     Victim,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Superblock {
     pub state: State,
-    /// The placement handle of its units, if what is moved stays with its handle; else 0.
+    /// Placement handle of its units if moved units stay with their handle, otherwise 0.
     pub handle: u8,
-    /// It holds one bit per cell (rule 222).
+    /// True if it holds one bit per cell (rule 222).
     pub is_slc: bool,
     pub valid: u32,
-    /// Superpages whose programs have ended.
+    /// Number of superpages whose programs have ended.
     pub programmed: u32,
     pub erases: u32,
-    /// The number that it got when it was opened, from the drive's count; 0 if it is free.
+    /// Number that it got from the drive's count when it was opened, or 0 if it is free.
     pub sequence: u32,
-    /// Array reads for the host since it was erased.
+    /// Number of array reads for the host since it was erased.
     pub reads: u64,
 }
 
 const _: () = assert!(size_of::<Superblock>() <= 32, "every write of a unit touches one");
 
 impl Superblock {
-    /// One that is free after so many erases.
+    /// Returns a free superblock that has been erased `erases` times.
     fn free(erases: u32) -> Self {
         Self { state: State::Free, handle: 0, is_slc: false, valid: 0, programmed: 0, erases, sequence: 0, reads: 0 }
     }
@@ -100,23 +101,23 @@ impl Superblock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Open {
     pub block: u32,
-    /// By die.
+    /// Next row of each die, by die.
     pub next_row: Vec<u32>,
     pub superpages_left: u32,
 }
 
-/// The parameters of the mapping: everything that its state depends on beside what is written.
+/// Parameters of the mapping. Together with the writes they determine its state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SuperblocksParams {
-    /// Superpages and superblocks.
+    /// Sizes and numbers of superpages and superblocks.
     pub shape: Shape,
-    /// Dies that share a channel; at least 1. Superpages go over the channels first.
+    /// Number of dies that share a channel, at least 1. Superpages are spread over the channels first.
     pub dies_per_channel: u32,
-    /// Free superblocks that collection aims at; with no more, what is written without time collects first.
+    /// Number of free superblocks that collection aims at. At or below it, writes without time collect first.
     pub target_free_superblocks: u32,
-    /// Which superblock is collected.
+    /// Policy that chooses the superblock to collect.
     pub victim: VictimPolicy,
-    /// Nothing is mapped at the start: no fill.
+    /// True if the drive starts empty, without a fill.
     pub fresh: bool,
 }
 
@@ -124,34 +125,36 @@ pub struct SuperblocksParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Superblocks {
     pub(crate) shape: Shape,
-    /// Dies in the order in which superpages go over them when nothing takes time: channels first.
+    /// Order of the dies in which superpages are spread when writes take no time: channels first.
     pub(crate) die_order: Vec<u32>,
     target_free_superblocks: u32,
     victim: VictimPolicy,
-    /// The stream of a victim policy that draws; empty for the others.
+    /// Random stream of a victim policy that draws, otherwise empty.
     streams: Vec<rng::Stream>,
-    /// Superblocks that have been opened.
+    /// Number of superblocks that have been opened.
     sequence: u32,
-    /// By logical unit: the place, the slot in the buffer, or none.
+    /// Entry of each logical unit: its place, its slot in the buffer, or [`NONE`].
     pub(crate) map: Vec<u32>,
-    /// By place: the logical unit that was written there last.
+    /// The logical unit that was written last at each place.
     units: Vec<u32>,
     valid: Vec<u64>,
     pub(crate) superblocks: Vec<Superblock>,
-    /// In the order in which they became free.
+    /// Free superblocks, in the order in which they became free.
     free: VecDeque<u32>,
-    /// At most two for each stream, the older one first: of the host, of collection, of the host with one bit per cell.
+    /// Open superblocks of each stream, at most two, the older one first. Streams of the host come first, then those of collection, then
+    /// that with one bit per cell.
     open: Vec<Vec<Open>>,
-    /// Superblocks with one bit per cell, until they are erased.
+    /// Number of superblocks with one bit per cell that have not been erased.
     pub(crate) slc_in_use: u32,
-    /// With parity: of rows that have begun, counted over all superblocks, how many superpages of data have; rows that are full are not there.
+    /// Number of superpages of data that have begun in each row, with parity. Rows are counted over all superblocks, and full rows are
+    /// removed.
     rows_begun: BTreeMap<u32, u32>,
-    /// What is written without time, and goes on from write to write.
+    /// Writers without time, which continue from write to write.
     untimed: Warming,
 }
 
 impl Open {
-    /// A superblock of which nothing is taken.
+    /// Returns a superblock of which no superpage is used.
     fn new(shape: &Shape, block: u32) -> Self {
         let next_row = (0..shape.dies).map(|die| shape.data_row(block, die, 0)).collect();
         Self { block, next_row, superpages_left: shape.data_superpages() }
@@ -159,7 +162,7 @@ impl Open {
 }
 
 impl Superblocks {
-    /// Makes a drive all of whose exported units are mapped in order, or with `fresh` none.
+    /// Returns a drive whose exported units are all mapped in order, or none with `fresh`.
     ///
     /// `member` and `seed` name the random stream of the victim policies that draw.
     pub fn filled(params: &SuperblocksParams, seed: u64, member: u32) -> Self {
@@ -208,7 +211,7 @@ impl Superblocks {
         self.units[ppn as usize]
     }
 
-    /// The valid units of the superpage that begins at `first`, as bits.
+    /// Returns the valid units of the superpage that begins at `first`, as bits.
     pub(crate) fn valid_units(&self, first: u32) -> u128 {
         let word = |at: u32| self.valid.get(at as usize).copied().map_or(0, u128::from);
         let (at, shift) = (first / 64, first % 64);
@@ -224,7 +227,7 @@ impl Superblocks {
         self.superblocks[block as usize].valid -= 1;
     }
 
-    /// `unit` has been programmed at `ppn` and is there from now on.
+    /// Records that `unit` has been programmed at `ppn` and lies there from now on.
     pub(crate) fn settle(&mut self, unit: u32, ppn: u32) {
         assert!(!self.is_valid(ppn), "a place takes one unit between two erases");
         let block = self.superblock_of(ppn);
@@ -232,7 +235,7 @@ impl Superblocks {
         self.put_at(unit, ppn);
     }
 
-    /// Says in all tables that `unit` lies at `ppn`.
+    /// Writes into all tables that `unit` lies at `ppn`.
     fn put_at(&mut self, unit: u32, ppn: u32) {
         self.map[unit as usize] = ppn;
         self.units[ppn as usize] = unit;
@@ -241,8 +244,8 @@ impl Superblocks {
         self.superblocks[block as usize].valid += 1;
     }
 
-    /// The program of the superpage of data at `first` has begun, or has ended if it takes no time. If it is the last of its row, says where
-    /// the parity of that goes.
+    /// Notes that the program of the superpage of data at `first` has begun, or has ended if it takes no time. If it fills its row, returns
+    /// the place of the row's parity.
     pub(crate) fn row_is_full(&mut self, first: u32) -> Option<u32> {
         let row = self.shape.row_of(first);
         let parity = self.shape.parity_place(row)?;
@@ -255,7 +258,8 @@ impl Superblocks {
         Some(parity)
     }
 
-    /// The program of the superpage at `first` has ended; its units have been settled. Says whether the superblock is sealed by it.
+    /// Notes that the program of the superpage at `first` has ended. Its units have been recorded before. Returns true if that seals the
+    /// superblock.
     pub(crate) fn superpage_programmed(&mut self, first: u32) -> bool {
         let (block, all) = (self.superblock_of(first), self.shape.superpages());
         let superblock = &mut self.superblocks[block as usize];
@@ -268,32 +272,32 @@ impl Superblocks {
         is_sealed
     }
 
-    /// Whether a place is one that a superpage with one bit per cell has no unit for.
+    /// Returns true if the place is unused because its superpage holds one bit per cell.
     pub(crate) fn stays_empty(&self, ppn: u32) -> bool {
         self.is_slc(ppn) && ppn % self.shape.superpage_units() >= self.shape.slc_superpage_units()
     }
 
-    /// Whether the unit at a place is one of one bit per cell.
+    /// Returns true if the unit at a place is stored with one bit per cell.
     pub(crate) fn is_slc(&self, ppn: u32) -> bool {
         self.superblocks[self.superblock_of(ppn) as usize].is_slc
     }
 
-    /// The stream of what collection moves out of a superblock.
+    /// Returns the stream of the units that collection moves out of a superblock.
     pub(crate) fn collection_of(&self, block: u32) -> Stream {
         Stream::Collection(self.superblocks[block as usize].handle)
     }
 
-    /// Superblocks with one bit per cell that take units.
+    /// Returns the number of superblocks with one bit per cell that take units.
     fn slc_open(&self) -> u32 {
         self.shape.slc.map_or(0, |_| self.open[self.number_of(Stream::Slc)].len() as u32)
     }
 
-    /// Whether there are others, which take no more.
+    /// Returns true if there are superblocks with one bit per cell that take no more units.
     pub(crate) fn holds_slc(&self) -> bool {
         self.slc_in_use > self.slc_open()
     }
 
-    /// Superblocks that are set aside to hold one bit per cell and that are to be free when the drive has been idle.
+    /// Returns the number of superblocks reserved for one bit per cell that should be free when the drive has been idle.
     pub(crate) fn set_aside(&self) -> u32 {
         match self.shape.slc {
             Some(SlcRoom::Superblocks(superblocks)) => superblocks.saturating_sub(self.slc_open()),
@@ -301,14 +305,14 @@ impl Superblocks {
         }
     }
 
-    /// The units of the superblock begin to be moved.
+    /// Makes a sealed superblock the victim whose units are moved.
     pub(crate) fn begin_victim(&mut self, block: u32) {
         let superblock = &mut self.superblocks[block as usize];
         assert!(superblock.state == State::Sealed, "only a sealed superblock is collected");
         superblock.state = State::Victim;
     }
 
-    /// All dies have erased the superblock.
+    /// Frees a superblock that all dies have erased.
     pub(crate) fn erased(&mut self, block: u32) {
         let superblock = &mut self.superblocks[block as usize];
         assert!(superblock.state == State::Victim, "only a superblock whose units were moved is erased");
@@ -319,18 +323,18 @@ impl Superblocks {
         assert!(self.free.len() <= self.superblocks.len(), "a superblock is free once");
     }
 
-    /// Bytes that the tables need.
+    /// Returns the number of bytes that the tables need.
     pub fn resident_bytes(&self) -> u64 {
         let superblocks = self.superblocks.len() * size_of::<Superblock>();
         (self.map.len() * 4 + self.units.len() * 4 + self.valid.len() * 8 + superblocks) as u64
     }
 
-    /// Erases of each superblock.
+    /// Returns the number of erases of each superblock.
     pub fn erase_counts(&self) -> impl Iterator<Item = u32> + Clone {
         self.superblocks.iter().map(|block| block.erases)
     }
 
-    /// Where a unit lies; `None` if it is unmapped or in the buffer.
+    /// Returns the place of a unit, or `None` if it is unmapped or in the buffer.
     pub fn location(&self, unit: u32) -> Option<u32> {
         Some(self.map[unit as usize]).filter(|place| place & BUFFERED == 0)
     }

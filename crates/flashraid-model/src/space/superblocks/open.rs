@@ -1,9 +1,9 @@
-//! Where a write goes: streams, their open superblocks, and the next superpage of a die.
+//! Allocation of superpages: streams, their open superblocks, and the next superpage of a die.
 
 use super::{Open, Shape, State, Stream, Superblocks};
 
 impl Superblocks {
-    /// The number of a stream in `open`.
+    /// Returns the index of a stream in `open`.
     pub(crate) fn number_of(&self, stream: Stream) -> usize {
         match stream {
             Stream::Host(handle) => usize::from(handle),
@@ -12,12 +12,13 @@ impl Superblocks {
         }
     }
 
-    /// Units that a superpage of the stream takes.
+    /// Returns the number of units in a superpage of the stream.
     pub(crate) fn superpage_units(&self, stream: Stream) -> u32 {
         if stream == Stream::Slc { self.shape.slc_superpage_units() } else { self.shape.superpage_units() }
     }
 
-    /// The stream of the host's next superpage with that handle, `promised` superpages with one bit per cell having no place yet (rule 222).
+    /// Returns the stream for the host's next superpage with that handle (rule 222). `promised` superpages with one bit per cell have no
+    /// place yet.
     pub(crate) fn stream_of_host(&self, handle: u8, promised: u32) -> Stream {
         let Some(room) = self.shape.slc else { return Stream::Host(handle) };
         let left: u32 = self.open[self.number_of(Stream::Slc)].iter().map(|open| open.superpages_left).sum();
@@ -26,7 +27,7 @@ impl Superblocks {
         if has_room { Stream::Slc } else { Stream::Host(handle) }
     }
 
-    /// Whether a superpage of the stream may go to that die.
+    /// Returns true if a superpage of the stream may go to that die.
     pub(crate) fn has_room(&self, stream: Stream, die: u32) -> bool {
         let open = &self.open[self.number_of(stream)];
         let rows = self.shape.rows;
@@ -34,12 +35,12 @@ impl Superblocks {
         (open.len() < 2 && self.free.front().is_some_and(has_row)) || open.iter().any(|open| open.next_row[die as usize] < rows)
     }
 
-    /// Rows that the die has left in the superblocks that are open for the stream.
+    /// Returns the number of rows that the die has left in the open superblocks of the stream.
     pub(crate) fn rows_left(&self, stream: Stream, die: u32) -> u32 {
         self.open[self.number_of(stream)].iter().map(|open| self.shape.data_rows(open.block, die, open.next_row[die as usize])).sum()
     }
 
-    /// The place of a superpage of the stream on that die, which has room.
+    /// Allocates a superpage of the stream on that die, which must have room, and returns its place.
     pub(crate) fn take_place(&mut self, stream: Stream, die: u32) -> u32 {
         let Shape { dies, rows, .. } = self.shape;
         let handle = if self.shape.placement.is_persistent { stream.handle() } else { 0 };

@@ -1,33 +1,33 @@
-//! Superpages and superblocks: how many there are, what they take, and where a place lies.
+//! Superpages and superblocks: their numbers and sizes, and the place of each unit.
 
 use std::fmt;
 
-/// Superpages and superblocks of a drive, in units.
+/// Sizes and numbers of superpages and superblocks of a drive, in units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Dies.
+    /// Number of dies in the drive.
     pub dies: u32,
-    /// Planes of a die.
+    /// Number of planes in a die.
     pub planes: u32,
-    /// Units of a flash page.
+    /// Number of units in a flash page.
     pub flash_page_units: u32,
-    /// Flash pages that a program brings to each plane.
+    /// Number of flash pages that a program writes to each plane.
     pub pages_per_cell: u32,
-    /// Superpages of a die in a superblock.
+    /// Number of superpages that a superblock has on each die.
     pub rows: u32,
-    /// Superblocks.
+    /// Number of superblocks in the drive.
     pub superblocks: u32,
-    /// Units that are exported.
+    /// Number of units that the drive exports.
     pub exported_units: u32,
-    /// One superpage of each row is parity.
+    /// True if one superpage of each row is parity.
     pub rain: bool,
-    /// What lies apart.
+    /// Placement handles, whose data lie in different superblocks.
     pub placement: PlacementHandles,
-    /// How many superblocks may hold one bit per cell.
+    /// Limit of superblocks with one bit per cell; `None` without such superblocks.
     pub slc: Option<SlcRoom>,
 }
 
-/// Says all of it in words, so that two shapes that differ read differently.
+/// Writes all fields in words, so that two shapes that differ read differently.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { dies, planes, flash_page_units, pages_per_cell, rows, superblocks, exported_units, rain, placement, slc } = self;
@@ -52,68 +52,70 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Units of a superpage at most.
+/// Most units that a superpage can have.
 pub const SUPERPAGE_UNITS_MAX: u32 = 128;
 
 impl Shape {
-    /// Units of a superpage.
+    /// Returns the number of units in a superpage.
     pub fn superpage_units(&self) -> u32 {
         self.planes * self.pages_per_cell * self.flash_page_units
     }
 
-    /// Units of a superpage with one bit per cell: they take the first places of a superpage, and the others stay empty.
+    /// Returns the number of units in a superpage with one bit per cell. They take the first places, and the others stay empty.
     pub fn slc_superpage_units(&self) -> u32 {
         self.planes * self.flash_page_units
     }
 
-    /// Streams of the host and of collection, each with superblocks of its own.
+    /// Returns the number of streams of host and collection. Each has its own superblocks.
     pub fn streams(&self) -> u32 {
         self.placement.streams() + u32::from(self.slc.is_some())
     }
 
-    /// Superpages of a superblock, those of parity included.
+    /// Returns the number of superpages in a superblock, with those of parity.
     pub fn superpages(&self) -> u32 {
         self.dies * self.rows
     }
 
-    /// Superpages of a superblock that take units.
+    /// Returns the number of superpages in a superblock that take units.
     pub fn data_superpages(&self) -> u32 {
         self.rows * (self.dies - u32::from(self.rain))
     }
 
-    /// Places for units in a superblock, those of parity included.
+    /// Returns the number of places in a superblock, with those of parity.
     pub fn superblock_units(&self) -> u32 {
         self.superpages() * self.superpage_units()
     }
 
-    /// Units that a superblock takes.
+    /// Returns the number of units that a superblock takes.
     pub fn data_units(&self) -> u32 {
         self.data_superpages() * self.superpage_units()
     }
 
-    /// Places for units on the medium.
+    /// Returns the number of places for units on the medium.
     pub fn units(&self) -> u64 {
         u64::from(self.superblocks) * u64::from(self.superblock_units())
     }
 
-    /// Superblocks beside those that what is exported fills.
+    /// Returns the number of superblocks beyond those that the exported units fill.
     pub fn spare_superblocks(&self) -> u32 {
         self.superblocks.saturating_sub(self.exported_units.div_ceil(self.data_units()))
     }
 
-    /// Returns true if a superblock with so many valid units is worth collecting: its moves need fewer superpages than it gives back.
+    /// Returns true if a superblock with `valid` valid units is worth collecting, because its moves need fewer superpages than it gives
+    /// back.
     pub fn is_useful(&self, valid: u32) -> bool {
         valid < self.useful_below()
     }
 
-    /// Valid units with which a superblock is not worth collecting any more; with fewer it is.
+    /// Returns the number of valid units from which a superblock is no longer worth collecting.
     pub fn useful_below(&self) -> u32 {
         (self.data_superpages() - 1) * self.superpage_units() + 1
     }
 
-    /// Whether some superblock is worth collecting whenever no more than `floor` are free, so that nothing ever waits for good (rule 213):
-    /// besides the free ones at most two are open for each stream, and two more may be on their way. Every stream of collection finds a free
-    /// one, and one is left for what overtakes. A sealed one with one bit per cell is always useful.
+    /// Returns true if some superblock is worth collecting whenever at most `floor` are free, so that writes never wait forever (rule 213).
+    ///
+    /// Apart from the free superblocks, at most two are open for each stream, and two more may be in progress. Every stream of collection
+    /// finds a free one, and one is left for writes that overtake. A sealed superblock with one bit per cell is always useful.
     pub fn never_stops(&self, floor: u32) -> bool {
         if floor < self.floor_min() {
             return false;
@@ -123,55 +125,55 @@ impl Shape {
         sealed * useless > u64::from(self.exported_units)
     }
 
-    /// Superblocks that are open at most: two for each stream.
+    /// Returns the most superblocks that can be open: two for each stream.
     pub fn open_max(&self) -> u32 {
         2 * self.streams()
     }
 
-    /// What `floor` is at least (rule 213).
+    /// Returns the least value that `floor` may have (rule 213).
     pub fn floor_min(&self) -> u32 {
         self.placement.collections() + 1
     }
 
-    /// Units that the write buffer holds at least: a superpage of each handle that is not full, and one more (rule 221).
+    /// Returns the least number of units in the write buffer: an unfilled superpage of each handle, and one more (rule 221).
     pub fn buffer_units_min(&self) -> u32 {
         (self.placement.handles + 1) * self.superpage_units()
     }
 
-    /// The row of a place, counted over all superblocks.
+    /// Returns the row of a place, counted over all superblocks.
     pub(crate) fn row_of(&self, ppn: u32) -> u32 {
         ppn / self.superpage_units() / self.dies
     }
 
-    /// The die that has the parity of a row, whose number counts over all superblocks (rule 218).
+    /// Returns the die that has the parity of a row, whose number counts over all superblocks (rule 218).
     pub(crate) fn parity_die(&self, row: u32) -> Option<u32> {
         self.rain.then(|| row % self.dies)
     }
 
-    /// The first place of the parity of a row.
+    /// Returns the first place of the parity of a row.
     pub(crate) fn parity_place(&self, row: u32) -> Option<u32> {
         self.parity_die(row).map(|die| (row * self.dies + die) * self.superpage_units())
     }
 
-    /// Whether parity is at that place.
+    /// Returns true if the place holds parity.
     pub(crate) fn is_parity(&self, ppn: u32) -> bool {
         self.parity_die(self.row_of(ppn)) == Some(ppn / self.superpage_units() % self.dies)
     }
 
-    /// The first row of the superblock from `row` on in which the die takes units; `rows` if there is none.
+    /// Returns the first row of the superblock, from `row` on, in which the die takes units. It is `rows` if there is none.
     pub(crate) fn data_row(&self, block: u32, die: u32, row: u32) -> u32 {
-        // No die has the parity of two rows in a row.
+        // No die has the parity of two consecutive rows.
         row + u32::from(row < self.rows && self.parity_die(block * self.rows + row) == Some(die))
     }
 
-    /// Rows of the superblock from `row` on in which the die takes units.
+    /// Returns the number of rows of the superblock, from `row` on, in which the die takes units.
     pub(crate) fn data_rows(&self, block: u32, die: u32, row: u32) -> u32 {
         let parity_before = |row: u32| (row + self.dies - 1 - die) / self.dies;
         let (from, to) = (block * self.rows + row, (block + 1) * self.rows);
         self.rows - row - if self.rain { parity_before(to) - parity_before(from) } else { 0 }
     }
 
-    /// Where the unit at `ppn` lies.
+    /// Returns die, plane and page of the unit at `ppn`.
     pub(crate) fn place(&self, ppn: u32) -> Place {
         let units = self.superpage_units();
         let superpage = ppn / units;
@@ -186,59 +188,59 @@ impl Shape {
     }
 }
 
-/// Where a unit lies.
+/// Place of a unit on the medium.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The die.
+    /// Number of the die in the drive.
     pub die: u32,
-    /// The plane of the die.
+    /// Number of the plane in the die.
     pub plane: u32,
-    /// Number of its page in its block.
+    /// Number of the page in its block.
     pub page_of_block: u32,
-    /// Number of its flash page in the drive.
+    /// Number of the flash page in the drive.
     pub flash_page: u32,
-    /// Its number in the flash page.
+    /// Number of the unit in its flash page.
     pub unit_of_page: u32,
 }
 
-/// Placement handles: what is written with different ones goes to different superblocks.
+/// Placement handles. Data written with different handles go to different superblocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PlacementHandles {
-    /// Handles; 1: all that the host writes lies together.
+    /// Number of handles. With 1, all host writes lie together.
     pub handles: u32,
-    /// What collection moves stays with its handle; else it lies together.
+    /// True if collection keeps the units of different handles apart, false if it mixes them.
     pub is_persistent: bool,
 }
 
 impl PlacementHandles {
-    /// All that the host writes lies together, and so does what collection moves.
+    /// The setting with which all host writes lie together, and all moved units, too.
     pub const ONE: Self = Self { handles: 1, is_persistent: false };
 
-    /// Streams of collection: sorts of units that it keeps apart.
+    /// Returns the number of streams of collection.
     pub fn collections(self) -> u32 {
         if self.is_persistent { self.handles } else { 1 }
     }
 
-    /// Streams of the host and of collection.
+    /// Returns the number of streams of the host and of collection.
     pub fn streams(self) -> u32 {
         self.handles + self.collections()
     }
 }
 
-/// How many superblocks may hold one bit per cell at a time.
+/// Limit of superblocks that hold one bit per cell at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SlcRoom {
-    /// So many; at least 1.
+    /// A fixed number of superblocks, at least 1.
     Superblocks(u32),
-    /// A share of those that are free beyond the target of collection or hold one bit per cell.
+    /// A share of the superblocks that are free beyond the target of collection, or hold one bit per cell.
     ShareOfFree {
-        /// In millionths; 1 to 1,000,000.
+        /// The share in millionths, 1 to 1,000,000.
         millionths: u32,
     },
 }
 
 impl SlcRoom {
-    /// Superblocks with one bit per cell at most, while `free` are free and `in_use` hold one bit per cell.
+    /// Returns the most superblocks with one bit per cell, while `free` are free and `in_use` hold one bit per cell.
     pub fn superblocks_max(self, free: u32, in_use: u32, target: u32) -> u32 {
         match self {
             Self::Superblocks(all) => all,

@@ -1,7 +1,7 @@
-//! The state of superblocks as bytes and back, so that a warm-up is paid for once.
+//! The state of superblocks as bytes and back, so that the time of a warm-up is spent only once.
 //!
-//! The map is packed, beside a few numbers per superblock; reads are counted from the start of the run. [`Superblocks::load`] takes any bytes; what it
-//! accepts is consistent.
+//! The map is packed, followed by a few numbers per superblock. Reads are counted from the start of the run. [`Superblocks::load`] accepts
+//! any bytes, and a state that it does not refuse is consistent.
 //!
 //! ```text
 //!  map: a place per unit, packed │ superblocks opened │ erases and number per superblock │ free: how many, which │
@@ -13,7 +13,7 @@ use super::{NONE, Open, State, Stream, Superblock, Superblocks};
 use crate::space::codec::{Packer, Reader, STREAM_BYTES_MAX, Unpacker, bits_for, packed_bytes, put_streams, put_words};
 
 impl Superblocks {
-    /// Returns the state between two operations, nothing being in the buffer or on its way.
+    /// Returns the state between two operations. The buffer must be empty, and nothing may be in progress.
     pub fn save(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.state_bytes_max() as usize);
         let unmapped = self.shape.units() as u32;
@@ -41,7 +41,7 @@ impl Superblocks {
         out
     }
 
-    /// Bits of an entry of the packed map: a place, or one more for a unit that has none.
+    /// Returns the number of bits of an entry in the packed map: a place, or one more for a unit that has no place.
     fn bits_of_map(&self) -> u32 {
         bits_for(self.shape.units() as u32)
     }
@@ -50,7 +50,7 @@ impl Superblocks {
         packed_bytes(self.map.len(), self.bits_of_map())
     }
 
-    /// Returns the most bytes that [`Superblocks::save`] makes.
+    /// Returns the most bytes that [`Superblocks::save`] returns.
     pub fn state_bytes_max(&self) -> u64 {
         let placement = self.shape.placement;
         let open = u64::from(self.shape.streams()) * (1 + 2 * (1 + u64::from(self.shape.dies)));
@@ -59,10 +59,10 @@ impl Superblocks {
         (self.packed_map_bytes() + self.streams.len() * STREAM_BYTES_MAX) as u64 + 4 * words
     }
 
-    /// Replaces the state by one that [`Superblocks::save`] made for the same parameters.
+    /// Replaces the state by one that [`Superblocks::save`] returned for the same parameters.
     ///
     /// # Errors
-    /// What is wrong with the bytes; the state is then not to be used.
+    /// Returns an explanation of what is wrong with the bytes. The state must not be used after that.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), String> {
         let mut parts = Reader::new(bytes);
         let map = parts.bytes(self.packed_map_bytes())?;
@@ -153,7 +153,7 @@ impl Superblocks {
         self.unpack_map(map)
     }
 
-    /// Sets the map, and what follows from it: the units of places, valid bits and counts.
+    /// Sets the map and everything derived from it: the units of places, valid bits and counts.
     fn unpack_map(&mut self, packed: &[u8]) -> Result<(), String> {
         self.map.fill(NONE);
         self.units.fill(NONE);
@@ -173,7 +173,7 @@ impl Superblocks {
         Ok(())
     }
 
-    /// Whether the superpage of a place has been programmed, nothing being on its way.
+    /// Returns true if the superpage of a place has been programmed, if nothing is in progress.
     fn is_programmed(&self, place: u32) -> bool {
         let block = self.superblock_of(place);
         if self.shape.is_parity(place) || self.stays_empty(place) {
@@ -198,7 +198,7 @@ mod tests {
     use crate::rng;
     use crate::space::victim::{DChoices, Greedy};
 
-    /// What lies apart: by placement handle, by bits per cell.
+    /// Settings that keep units apart: placement handles, and one bit per cell.
     type Apart = (PlacementHandles, Option<SlcRoom>);
 
     const APART: [Apart; 4] = [
@@ -221,12 +221,12 @@ mod tests {
             placement,
             slc,
         };
-        // One that draws, so that its stream is kept.
+        // The policy draws random numbers, so that its stream is saved.
         let victim = if rain { DChoices { d: 50 }.into() } else { Greedy {}.into() };
         let mut space =
             Superblocks::filled(&SuperblocksParams { shape, dies_per_channel: 1, target_free_superblocks: 5, victim, fresh }, 3, 0);
         assert!(space.warm_up(overwrites, 3, 0, &mut |_| true));
-        // Writes of all handles, some of which leave superblocks open.
+        // These writes use all handles, and some leave superblocks open.
         let units = 0..if overwrites > 0.0 { 150 } else { 0 };
         space.overwrite_untimed(units.map(|unit| (unit, (unit / 5 % placement.handles) as u8)));
         space.warm_up_is_over();
@@ -245,7 +245,7 @@ mod tests {
             loaded.load(&bytes).unwrap();
             loaded.verify().unwrap();
             assert_eq!(loaded.save(), bytes);
-            // What invalid places once held is not kept, and nobody asks.
+            // The former contents of invalid places are not saved, because nothing reads them.
             loaded.units.clone_from(&space.units);
             assert_eq!(loaded, space);
             for space in [&mut loaded, &mut space] {
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Damaged where a checksum would not tell: refused or consistent, and never a panic.
+    /// Damages a state in places where a checksum would not notice. It must be refused or consistent, and never cause a panic.
     #[test]
     fn a_forged_state_is_refused_or_consistent() {
         for rain in [false, true] {

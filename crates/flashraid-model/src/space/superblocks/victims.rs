@@ -1,25 +1,24 @@
-//! Which superblock is collected: for room, to be folded, or for its own sake.
+//! The choice of the superblock to collect: for room, to fold it, or for upkeep.
 
 use super::{State, Superblock, Superblocks};
 use crate::space::victim::{Blocks, Candidate, Draws};
 
-/// What a drive moves for its own sake, not for room (rule 223).
+/// Upkeep: moves that preserve data or level wear, and are not made for room (rule 223).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UpkeepParams {
-    /// Array reads of a superblock for the host, since it was erased, after which it is moved, as reads disturb what lies next to what they read;
-    /// at least 1.
+    /// Number of array reads of a superblock for the host, since it was erased, after which it is moved. Reads disturb the cells next to
+    /// those that they read. At least 1.
     pub refresh_reads: Option<u64>,
-    /// Erases that the most erased superblock may be ahead of the least erased one that is sealed; when it is as many, that one is moved. At
-    /// least 1.
+    /// Difference of erases between the most erased superblock and the least erased sealed one, from which the latter is moved. At least 1.
     pub wear_difference: Option<u32>,
 }
 
-/// Why a superblock is moved for its own sake.
+/// Reason why a superblock is moved for upkeep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Upkeep {
-    /// It has been read often.
+    /// The superblock has been read many times.
     Refresh,
-    /// It has been erased seldom.
+    /// The superblock has been erased only a few times.
     Wear,
 }
 
@@ -43,15 +42,17 @@ impl Superblocks {
         victim
     }
 
-    /// The sealed superblock with one bit per cell that has fewest valid units, chosen in the same way: it is to be folded.
+    /// Returns the sealed superblock with one bit per cell that has the fewest valid units, to be folded. Among equals, it is the one with
+    /// the highest number.
     pub(crate) fn folding_victim(&self) -> Option<u32> {
         self.shape.slc?;
         let sealed = self.superblocks.iter().enumerate().filter(|(_, block)| block.state == State::Sealed && block.is_slc);
         sealed.min_by_key(|&(number, block)| (block.valid, std::cmp::Reverse(number))).map(|(block, _)| block as u32)
     }
 
-    /// The sealed superblock that is moved for its own sake, if one is: the most read one, or with `may_level` the least erased one, among equals
-    /// the one with the highest number (rule 223).
+    /// Returns the sealed superblock that must be moved for upkeep, if there is one (rule 223).
+    ///
+    /// It is the most read one or, with `may_level`, the least erased one. Among equals, it is the one with the highest number.
     pub(crate) fn overdue(&self, upkeep: &UpkeepParams, may_level: bool) -> Option<(u32, Upkeep)> {
         let sealed = || self.superblocks.iter().enumerate().filter(|(_, block)| block.state == State::Sealed);
         if let Some(reads) = upkeep.refresh_reads

@@ -1,10 +1,10 @@
-//! Writing without time: the fill, a warm-up, and collection that takes no time.
+//! Writes that take no time: the fill, a warm-up, and instantaneous collection.
 
 use super::{NONE, PlacementHandles, Shape, State, Stream, Superblock, Superblocks};
 use crate::rng;
 use crate::space::tables::prefetch;
 
-/// Entries that are known before their turn.
+/// Number of entries that are known before their turn.
 const AHEAD: usize = 16;
 
 impl Superblocks {
@@ -15,7 +15,7 @@ impl Superblocks {
         writer.close(self);
     }
 
-    /// Moves the valid units of a victim and erases it, in no time. What is moved next follows in the superpage of its last units.
+    /// Moves the valid units of a victim and erases it, in no time. The next moved units continue the superpage of its last units.
     pub(crate) fn collect_untimed(&mut self, block: u32) -> MovedUntimed {
         let mut writers = std::mem::take(&mut self.untimed);
         let moved = writers.collect_one(self, block);
@@ -23,21 +23,23 @@ impl Superblocks {
         moved
     }
 
-    /// Overwrites units, each with its placement handle, in their order and without time.
+    /// Overwrites units in order and without time, each with its placement handle.
     pub fn overwrite_untimed(&mut self, writes: impl Iterator<Item = (u32, u8)>) {
         let mut writers = std::mem::take(&mut self.untimed);
         writes.for_each(|(unit, handle)| writers.write(self, unit, handle));
         self.untimed = writers;
     }
 
-    /// Closes what a warm-up has left open. What follows begins as after a state that was loaded.
+    /// Closes the superpages that a warm-up has left open. The drive continues as if its state had been loaded.
     pub fn warm_up_is_over(&mut self) {
         std::mem::take(&mut self.untimed).close(self);
         self.untimed = Warming::new(self.shape.placement);
     }
 
-    /// Overwrites at random, `overwrites` × the exported units; with no more free superblocks than the target it collects before the host
-    /// opens another superpage (rule 215). Returns false if `go_on`, which is told the share that is done, ends it.
+    /// Overwrites `overwrites` × the exported units at random (rule 215). If the free superblocks are at or below the target, it collects
+    /// before the host opens another superpage.
+    ///
+    /// `go_on` receives the share that is done. If it returns false, the warm-up ends and returns false.
     pub fn warm_up(&mut self, overwrites: f64, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let mut stream = warm_up_stream(seed, member);
         let exported = u64::from(self.shape.exported_units);
@@ -53,7 +55,7 @@ impl Superblocks {
         go_on(1.0)
     }
 
-    /// Empties the drive and forgets what has been opened and erased.
+    /// Empties the drive, and forgets all opened superblocks and erases.
     fn empty(&mut self) {
         self.map.fill(NONE);
         self.units.fill(NONE);
@@ -65,8 +67,10 @@ impl Superblocks {
         self.rows_begun.clear();
     }
 
-    /// The steady state of uniform random writes in one pass: superblocks of all ages, each with as many valid units as its age leaves of it
-    /// (rule 215). With `target` superblocks free, and one more for each stream; ended when `go_on` says no.
+    /// Makes the steady state of uniform random writes in one pass (rule 215). Superblocks have all ages, and each has the valid units that
+    /// its age leaves.
+    ///
+    /// `target` superblocks are free, and one more for each stream. If `go_on` returns false, it ends and returns false.
     pub fn settle_down(&mut self, seed: u64, member: u32, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
         let stream = &mut warm_up_stream(seed, member);
         let Shape { superblocks, exported_units, .. } = self.shape;
@@ -80,10 +84,10 @@ impl Superblocks {
             }
             let block = self.free.pop_front().expect("all are free");
             let superblock = &mut self.superblocks[block as usize];
-            // The youngest one comes first.
+            // The youngest superblock comes first.
             (superblock.state, superblock.sequence) = (State::Open, sealed - block);
             superblock.programmed = self.shape.superpages();
-            // The numbers are drawn first: then what they lead to can be brought near before it is used.
+            // The numbers are drawn first, so that the memory that they lead to can be prefetched.
             taken.clear();
             let (mut left, mut places_left) = (valid, self.shape.data_units());
             for place in block * per_block..(block + 1) * per_block {
@@ -119,8 +123,10 @@ impl Superblocks {
     }
 }
 
-/// Valid units of superblocks, the youngest first, together `exported`: with one written after the other and uniform overwriting, of one that is
-/// older by a share a of the oldest's age e^(−λa) are left.
+/// Returns the valid units of superblocks, the youngest first, whose sum is `exported`.
+///
+/// Superblocks are written one after the other and overwritten uniformly. One whose age is a share a of the oldest's age keeps e^(−λa) of
+/// its units.
 fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
     let left = |lambda: f64, block: u32| f64::from(per_block) * libm::exp(-lambda * (f64::from(block) + 0.5) / f64::from(superblocks));
     let all = |lambda: f64| (0..superblocks).map(|block| left(lambda, block)).sum::<f64>();
@@ -138,7 +144,8 @@ fn valid_by_age(superblocks: u32, per_block: u32, exported: u32) -> Vec<u32> {
     (0..superblocks).map(share).collect()
 }
 
-/// Writes units of a stream without time: superpage by superpage, over the dies, channels first, as one that takes time would find idle dies.
+/// Writes units of a stream without time, superpage by superpage. It takes the dies in turn, channels first, as timed writes find idle
+/// dies.
 #[derive(Debug, Clone, PartialEq)]
 struct UntimedWriter {
     stream: Stream,
@@ -146,7 +153,7 @@ struct UntimedWriter {
     filled: u32,
     /// Position in the order of dies at which the next search begins.
     next_die: usize,
-    /// Superpages of parity written.
+    /// Number of superpages of parity that were written.
     parity_superpages: u64,
 }
 
@@ -166,17 +173,17 @@ impl UntimedWriter {
         }
     }
 
-    /// The first die in order that has room; there is one.
+    /// Begins a superpage on the next die that has room. There must be one.
     fn begin(&mut self, space: &mut Superblocks) {
         let dies = space.die_order.len();
         let mut positions = (self.next_die..dies).chain(0..self.next_die);
         let at = positions.find(|&at| space.has_room(self.stream, space.die_order[at])).expect("a die has room");
-        // In turn over the dies, so that rows fill evenly.
+        // The dies take turns, so that rows fill evenly.
         self.next_die = (at + 1) % dies;
         self.first = space.take_place(self.stream, space.die_order[at]);
     }
 
-    /// What the open superpage has no units for stays empty.
+    /// Closes the open superpage. Places without a unit stay empty.
     fn close(&mut self, space: &mut Superblocks) {
         if self.filled > 0 {
             space.superpage_programmed(self.first);
@@ -189,12 +196,12 @@ impl UntimedWriter {
     }
 }
 
-/// All streams without time.
+/// Writers without time, one for each stream.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Warming {
-    /// By handle.
+    /// Writers of the host, by handle.
     host: Vec<UntimedWriter>,
-    /// By handle, or one of all.
+    /// Writers of collection, by handle, or one for all handles.
     collection: Vec<UntimedWriter>,
 }
 
@@ -204,7 +211,7 @@ impl Warming {
         Self { host: writers(placement.handles, Stream::Host), collection: writers(placement.collections(), Stream::Collection) }
     }
 
-    /// One write of the host.
+    /// Performs one write of the host.
     fn write(&mut self, space: &mut Superblocks, unit: u32, handle: u8) {
         if self.host[usize::from(handle)].filled == 0 {
             self.collect(space);
@@ -216,7 +223,7 @@ impl Warming {
         self.host[usize::from(handle)].put(space, unit);
     }
 
-    /// Collects a victim as a whole.
+    /// Moves all units of a victim and erases it.
     fn collect_one(&mut self, space: &mut Superblocks, victim: u32) -> MovedUntimed {
         let stream = space.collection_of(victim);
         let writer = &mut self.collection[usize::from(stream.handle())];
@@ -236,7 +243,7 @@ impl Warming {
         MovedUntimed { stream, units, parity_superpages: writer.parity_superpages - parity_before }
     }
 
-    /// Collects until more superblocks than the target are free, or none is worth it.
+    /// Collects until more superblocks than the target are free, or no victim is worth it.
     fn collect(&mut self, space: &mut Superblocks) {
         while space.free() <= space.target_free_superblocks
             && let Some(victim) = space.pick_victim()
@@ -250,17 +257,17 @@ impl Warming {
     }
 }
 
-/// What collection in no time has moved.
+/// Result of a collection that takes no time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MovedUntimed {
-    /// Where the units have gone.
+    /// Stream that the units were moved to.
     pub stream: Stream,
     pub units: u32,
-    /// Superpages of parity written beside them.
+    /// Number of superpages of parity written with them.
     pub parity_superpages: u64,
 }
 
-/// The stream of random numbers of a member's warm-up.
+/// Returns the stream of random numbers for the warm-up of a member.
 fn warm_up_stream(seed: u64, member: u32) -> rng::Stream {
     rng::stream(seed, "warm-up", u64::from(member) << 32)
 }

@@ -1,8 +1,8 @@
-//! Cost-benefit: the greatest `age × (1 − u) / 2u`, where u is the share of valid pages (Rosenblum & Ousterhout, SOSP 1991; in
-//! this form Kawaguchi et al., USENIX 1995).
+//! Cost-benefit: the greatest `age × (1 − u) / 2u`, where u is the share of valid pages (Rosenblum & Ousterhout, SOSP 1991; in this form
+//! Kawaguchi et al., USENIX 1995).
 //!
-//! Age is counted in blocks that the die has opened since, the next one included. Compared exactly, in integers: `age × (n − v)` over `2v`; a block
-//! without valid pages beats every other. Among equals the highest block number.
+//! The age is the number of blocks that the die has opened since, with the next one. Values are compared exactly, in integers:
+//! `age × (n − v)` over `2v`. A block without valid pages beats every other, and among equals the highest block number wins.
 
 use super::{Blocks, Draws, Victim};
 use schemars::JsonSchema;

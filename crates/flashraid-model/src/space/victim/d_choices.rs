@@ -1,5 +1,5 @@
-//! d-choices: the fewest valid pages among `d` useful blocks drawn with replacement, among equals the highest block number
-//! (Van Houdt, SIGMETRICS 2013).
+//! d-choices: the fewest valid pages among `d` useful blocks drawn with replacement, and among equals the highest block number (Van Houdt,
+//! SIGMETRICS 2013).
 
 use super::{Blocks, Draws, Theory, Victim};
 use crate::rng::{self, Stream};
@@ -11,13 +11,13 @@ use std::cmp::Reverse;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DChoices {
-    /// Blocks drawn.
+    /// Number of blocks that are drawn.
     #[schemars(range(min = 1, max = 65_536))]
     pub d: u32,
 }
 
 impl Default for DChoices {
-    /// The author finds d = 10 within a few percent of greedy.
+    /// Returns d = 10, which the author finds within a few percent of greedy.
     fn default() -> Self {
         Self { d: 10 }
     }

@@ -1,10 +1,10 @@
-//! Greedy: the fewest valid pages, among equals the highest block number (the reference simulator's order).
+//! Greedy: the block with the fewest valid pages, and among equals the highest block number (the reference simulator's order).
 
 use super::{Blocks, Draws, Theory, Victim};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Fewest valid pages.
+/// The block with the fewest valid pages.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Greedy {}

@@ -1,8 +1,10 @@
-//! Greedy with wear awareness: greedy's order, but a worn block is passed over at times (Agrawal et al., USENIX ATC 2008, 3.5).
+//! Greedy with wear awareness: the order of greedy, but a worn block is sometimes passed over (Agrawal et al., USENIX ATC 2008, 3.5).
 //!
-//! Useful blocks are tried from the fewest valid pages on, among equals the highest block number first. A block whose remaining
-//! life (endurance − erases, at least 0) is below `threshold` × the pool's mean is taken only with probability
-//! `remaining / (threshold × mean)`, for which one number is drawn; if all are passed over, the first is taken.
+//! Useful blocks are tried in order of their valid pages, the fewest first, and among equals the highest block number first. The remaining
+//! life of a block is endurance − erases, at least 0.
+//!
+//! If it is below `threshold` × the pool's mean, the block is taken only with probability `remaining / (threshold × mean)`. One number is
+//! drawn for that. If all blocks are passed over, the first is taken.
 
 use super::{Blocks, Draws, Victim};
 use crate::policy::PolicyProblem;
@@ -11,19 +13,19 @@ use crate::units::Fraction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Greedy that spares worn blocks (Agrawal et al., USENIX ATC 2008).
+/// Like greedy, but it spares worn blocks (Agrawal et al., USENIX ATC 2008).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyWearAware {
     /// Share of the mean remaining life below which a block is spared, above 0 and below 1.
     pub threshold: Fraction,
-    /// Erases that a block endures, from the SSD.
+    /// Number of erases that a block endures, from the SSD.
     #[serde(skip)]
     pub endurance_erases: u32,
 }
 
 impl Default for GreedyWearAware {
-    /// The authors spare a block whose remaining life is below 80 % of the mean.
+    /// Returns the threshold of the authors: 80 % of the mean remaining life.
     fn default() -> Self {
         Self { threshold: Fraction(0.8), endurance_erases: 0 }
     }
@@ -31,7 +33,7 @@ impl Default for GreedyWearAware {
 
 impl Victim for GreedyWearAware {
     fn pick(&self, blocks: &Blocks<'_>, draws: &mut Draws<'_>) -> Option<usize> {
-        // Both sides are multiplied by the number of blocks, so that only whole numbers are compared with the limit.
+        // Both sides are multiplied by the number of blocks, so that the limit is compared with whole numbers only.
         let life = |b: usize| u64::from(self.endurance_erases.saturating_sub(blocks.erases(b)));
         let limit = self.threshold.0 * (0..blocks.len()).map(life).sum::<u64>() as f64;
         let mut candidates: Vec<_> = blocks.useful().rev().collect();
@@ -64,7 +66,7 @@ impl Victim for GreedyWearAware {
     }
 
     fn any(stream: &mut Stream) -> Self {
-        // Blocks that are worn out soon, so that some are spared.
+        // Blocks wear out soon in these cases, so that some are spared.
         let threshold = Fraction((500 + rng::below(stream, 491)) as f64 / 1000.0);
         Self { threshold, endurance_erases: 2 + rng::below(stream, 59) as u32 }
     }

@@ -1,10 +1,10 @@
-//! Random: any useful block, each equally likely: block numbers of the pool are drawn until one is a useful victim.
+//! Random: any useful block, each equally likely. Block numbers of the pool are drawn until one is a useful victim.
 
 use super::{Blocks, Draws, Theory, Victim};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Any block with garbage.
+/// Any block with invalid pages.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Random {}

@@ -1,65 +1,67 @@
-//! The reference simulator's procedure without copy-back (rules 130 to 133): goes and their tables of victims.
+//! The reference simulator's procedure without copy-back (rules 130 to 133): rounds of collection with tables of victims.
 //!
-//! A *go* is what a pool cleans from the check that finds it at its start threshold until it has its stop threshold. Its victims come
-//! from a table that is made when it begins: sealed blocks with garbage and the open block, those with fewest valid pages first, among
-//! equals the lowest block number. Blocks opened later are not in it.
+//! A *round* of a pool begins with the check that finds it at its start threshold, and ends when it has reached its stop threshold.
+//!
+//! The victims come from a table that is made when the round begins. It holds the sealed blocks with invalid pages, and the open block.
+//! Blocks with the fewest valid pages come first, and among equals the lowest block number. Blocks opened later are not in the table.
 
 use super::{FREE_SCORE, OPEN_SCORE, Pools, Procedure};
 use crate::ids::{BlockId, DieId};
 
-/// The victims of a pool's go that have not had their turn, the next one last; none between goes.
-pub(super) type Go = Vec<u32>;
+/// The remaining victims of a pool's round, the next one last. It is empty between rounds.
+pub(super) type Round = Vec<u32>;
 
 impl Pools {
-    /// The collection follows [`Procedure::ReferenceNoCopyBack`].
+    /// Returns true if the collection follows [`Procedure::ReferenceNoCopyBack`].
     #[inline]
     pub(super) fn follows_reference(&self) -> bool {
         self.procedure == Procedure::ReferenceNoCopyBack
     }
 
-    /// The block of a pool that is at `position` of the rotation in which free blocks are searched: plane by plane (rule 131).
+    /// Returns the block of a pool at `position` of the rotation in which free blocks are searched: plane by plane (rule 131).
     pub(super) fn block_at_position(&self, position: u32) -> u32 {
         let g = &self.geometry;
         position % g.blocks_per_plane * g.planes + position / g.blocks_per_plane
     }
 
-    /// The next victim of the pool's go, which begins if need be; of a pool that needs no clean, the first of a table made for this
-    /// clean alone. `None` ends the go.
-    pub(super) fn pick_victim_of_go(&mut self, die: DieId, pool: u32) -> Option<BlockId> {
+    /// Returns the next victim of the pool's round, and begins a round if necessary. `None` ends the round.
+    ///
+    /// If the pool needs no clean, the victim is the first of a table made for this clean alone.
+    pub(super) fn pick_victim_of_round(&mut self, die: DieId, pool: u32) -> Option<BlockId> {
         let index = (die.0 * self.pools_per_die + pool) as usize;
         let needs_clean = self.dies[die.index()].need >> pool & 1 == 1;
         if !needs_clean {
             let mut table = self.table_of_victims(index);
             return self.next_sealed(&mut table);
         }
-        let mut table = std::mem::take(&mut self.goes[index]);
+        let mut table = std::mem::take(&mut self.rounds[index]);
         let mut victim = self.next_sealed(&mut table);
         if victim.is_none() && self.pools[index].free_blocks <= self.start_free_blocks {
             table = self.table_of_victims(index);
             victim = self.next_sealed(&mut table);
         }
         if victim.is_some() {
-            self.goes[index] = table;
+            self.rounds[index] = table;
         }
         victim
     }
 
-    /// Takes entries from the table up to one that is sealed now: the block that was open when it was made may still be.
-    fn next_sealed(&self, table: &mut Go) -> Option<BlockId> {
+    /// Removes entries from the table until one is sealed now. The block that was open when the table was made may still be open.
+    fn next_sealed(&self, table: &mut Round) -> Option<BlockId> {
         std::iter::from_fn(|| table.pop()).find(|&block| self.score[block as usize] < OPEN_SCORE).map(BlockId)
     }
 
-    /// Sealed blocks with garbage, and the open block by the pages it has so far, the most valid pages first.
-    fn table_of_victims(&self, index: usize) -> Go {
+    /// Returns the sealed blocks with invalid pages, and the open block by the pages it has so far. The most valid pages come first.
+    fn table_of_victims(&self, index: usize) -> Round {
         let first = index as u32 * self.blocks_per_pool;
         let open = self.pools[index].open;
         let valid_pages = |block: u32| match self.score[block as usize] {
             FREE_SCORE => None,
             score if score < OPEN_SCORE => Some(score as u32).filter(|&valid| valid < self.data_pages),
-            // Pages that are not programmed yet count as valid in the score.
+            // The score counts pages that are not programmed yet as valid.
             score => (block == open.block).then(|| (score - OPEN_SCORE) as u32 + open.next_page - self.data_pages),
         };
-        // The last one first, so that each is taken from the end: a counting sort.
+        // The next victim comes last, so that it is taken from the end. This is a counting sort.
         let mut ends = vec![0; self.data_pages as usize + 1];
         let blocks = || (first..first + self.blocks_per_pool).rev().filter_map(|block| Some((block, valid_pages(block)?)));
         blocks().for_each(|(_, valid)| ends[valid as usize] += 1);
@@ -86,7 +88,7 @@ mod tests {
 
     const DIE: DieId = DieId(0);
 
-    /// Two planes of eight blocks of four pages, three of each in reserve; the lpns of block `b` of the fill begin at `4 b`.
+    /// Returns two planes of eight blocks of four pages, three of each in reserve. The lpns of block `b` of the fill begin at `4 b`.
     fn ftl(start_free_blocks: u32) -> Pools {
         let geometry = Geometry {
             dies: 1,
@@ -135,21 +137,22 @@ mod tests {
     #[test]
     fn victims_come_from_the_table_of_the_go() {
         let mut ftl = ftl(3);
-        // Five free blocks at first. Blocks 1 and 3 lose two pages each, block 0 one; the second block of these is opened for the ninth.
+        // Five blocks are free at first. Blocks 1 and 3 lose two pages each, block 0 one; the second block of these is opened for the
+        // ninth.
         write(&mut ftl, &[4, 5, 12, 13, 0, 16, 17, 18, 19]);
         assert!(ftl.needs_clean(DIE), "three blocks are free");
-        // Block 4 has none left, then 1 and 3, the lowest number first; the block that was opened last has one page and comes before
-        // them, but is not sealed.
+        // Block 4 has no valid page left, so it comes first, then 1 and 3. The block opened last has one page and comes before them in the
+        // table, but it is not sealed.
         assert_eq!(ftl.next_clean(DIE, 0), Some((0, BlockId(4))));
         ftl.clean(DIE, 0, BlockId(4));
         assert_eq!(ftl.next_clean(DIE, 0), Some((0, BlockId(1))));
-        // Block 1 lies in plane 1, block 14 in plane 0: both pages that are left cross.
+        // Block 1 lies in plane 1, block 14 in plane 0, so both remaining pages cross planes.
         let work = ftl.clean(DIE, 0, BlockId(1));
         assert_eq!((work.pages_moved, work.pages_crossing, work.crosses), (2, 2, [true, false]));
-        // Five are free: the go is over.
+        // Five blocks are free, so the round is over.
         assert!(!ftl.needs_clean(DIE));
-        assert!(ftl.goes[0].is_empty());
-        // A clean that no pool needs looks for itself.
+        assert!(ftl.rounds[0].is_empty());
+        // A clean that no pool needs makes its own table.
         assert_eq!(ftl.next_clean_below(DIE, 9, 0), Some((0, BlockId(3))));
     }
 }
