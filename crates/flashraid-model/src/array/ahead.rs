@@ -1,8 +1,8 @@
-//! Requests taken before their turn.
+//! Requests that are served before their turn, in batches.
 //!
-//! Dies of immediate members know nothing of each other: what a die does depends on the operations that reach it and on when
-//! they do. The arrivals of an open loop do not depend on completions either. So many requests can be taken at once and be served
-//! die by die, while the tables of the die are in the processor's cache, with the same result.
+//! The dies of immediate members are independent: their work depends only on the operations that reach them, and on the times. In an open
+//! loop, arrivals do not depend on completions either. Many requests can therefore be taken at once and served die by die, with the same
+//! result. The tables of one die then stay in the processor's cache.
 
 use super::PageRequest;
 use super::members::{Continuation, Members, Wake};
@@ -13,25 +13,25 @@ use crate::ids::{DieId, Lpn, MemberSet};
 use crate::request::OpKind;
 use crate::ssd::{Hint, Served, Ssd};
 
-/// Operations known ahead: hints for a page of a die and what it leads to.
+/// Numbers of operations known in advance at which a page of a die, and the memory that it leads to, are prefetched.
 const HINTS: [(Hint, usize); 2] = [(Hint::Map, 16), (Hint::Block, 8)];
 
 /// A page operation that waits to be served.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     arrival: TimeNs,
-    /// The request that it is of, counted in the batch.
+    /// Number of its request in the batch.
     request: u32,
     lpn: Lpn,
-    /// Die, counted over the array.
+    /// Number of its die, counted over the array.
     die: u32,
     kind: OpKind,
 }
 
-// Two of them to a line of the processor's cache.
+// Two of them fill a line of the processor's cache.
 const _: () = assert!(size_of::<Taken>() <= 32);
 
-/// A request whose operations are taken.
+/// A request whose operations wait to be served.
 #[derive(Debug, Clone, Copy)]
 struct TakenRequest {
     arrival: TimeNs,
@@ -40,39 +40,40 @@ struct TakenRequest {
     kind: OpKind,
 }
 
-/// Operations for each thread that are worth starting it.
+/// Number of operations per thread that are worth starting it.
 const OPERATIONS_PER_THREAD: usize = 1 << 14;
 
-/// What has been taken and not served.
+/// The batch of requests that have been taken and not served.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ahead {
-    /// Threads that serve large batches, if there may be more than one.
+    /// Most threads that serve large batches.
     threads: usize,
-    /// Least operations of a thread.
+    /// Least number of operations of a thread.
     operations_per_thread: usize,
     operations: Vec<Taken>,
-    /// The operations by die; kept for its memory.
+    /// The operations sorted by die, kept to reuse its memory.
     sorted: Vec<Taken>,
     requests: Vec<TakenRequest>,
-    /// The operation of each request that ended last. Dies meet the requests in any order, so that this has to be small: completions are five
-    /// times as large, and waiting for them was half the time of a run of small requests.
+    /// The operation of each request that ended last. Dies reach the requests in any order, so this table must be small. Completions are
+    /// five times as large, and waiting for them was half the time of a run of small requests.
     last: Vec<Served>,
-    /// The members on which each request met collection.
+    /// Members on which each request met collection.
     gc_members: Vec<MemberSet>,
-    /// Operations per die; then, while sorting, where the next one of each goes.
+    /// Number of operations of each die. During sorting, it is the position of the next operation of each die.
     cursors: Vec<u32>,
 }
 
 impl Ahead {
-    /// Serves by up to `threads` threads, each of them at least `operations_per_thread` operations or, if none are named, as many as are
-    /// worth a thread.
+    /// Returns an empty batch that is served by up to `threads` threads. Each serves at least `operations_per_thread` operations; by
+    /// default, as many as are worth a thread.
     pub fn by(threads: usize, operations_per_thread: Option<usize>) -> Self {
         let operations_per_thread = operations_per_thread.unwrap_or(OPERATIONS_PER_THREAD).max(1);
         Self { threads, operations_per_thread, ..Self::default() }
     }
 
-    /// Takes a request, whose operations wait for [`Ahead::serve`], which must come before anything else. Arrivals must not run
-    /// backwards, and may lie after events that are yet to happen.
+    /// Takes a request into the batch. [`Ahead::serve`] must come before anything else happens to the array.
+    ///
+    /// Arrivals must be in order, and may lie after events that have not happened yet.
     #[inline]
     pub fn take(&mut self, volume: &mut Volume, now: TimeNs, request: &PageRequest) {
         let Volume { layout, read_plan, members, .. } = volume;
@@ -96,7 +97,7 @@ impl Ahead {
         self.requests.push(TakenRequest { arrival: now, completion, operations, kind });
     }
 
-    /// Serves what has been taken.
+    /// Serves all requests of the batch.
     pub fn serve(&mut self, members: &mut Members) {
         let dies = members.ssds[0].dies();
         self.sort_by_die();
@@ -117,7 +118,7 @@ impl Ahead {
             let TakenRequest { arrival, completion, operations, kind } = request;
             let (end, time) = match operations {
                 0 => (arrival, TimeParts::default()),
-                // Members are alike.
+                // All members have the same parameters.
                 _ => (last.end, ssds[0].time_of(arrival, kind, &last)),
             };
             completions[completion].end_at(end, gc_members, time);
@@ -125,7 +126,8 @@ impl Ahead {
         }
     }
 
-    /// Each thread serves some members in a row; then everything is told in the order in which one thread would have told it.
+    /// Serves the batch on several threads, each with some consecutive members. The results are then reported in the order in which one
+    /// thread would report them.
     fn serve_on_threads(&mut self, threads: usize, members: &mut Members) {
         let Members { ssds, told, .. } = members;
         let cleans = &mut told.collections;
@@ -148,7 +150,7 @@ impl Ahead {
         let results: Vec<(Vec<GcInterval>, Vec<Served>)> = std::thread::scope(|scope| {
             let mut tasks = tasks.into_iter();
             let own = tasks.next();
-            // Where the system refuses another thread, this one does its work.
+            // If the system refuses another thread, this one does the work.
             let others: Vec<_> = tasks
                 .map(|task| {
                     let task = std::sync::Arc::new(std::sync::Mutex::new(Some(task)));
@@ -180,7 +182,7 @@ impl Ahead {
     }
 }
 
-/// Serves operations sorted by die on the members `ssds`, of which the first is number `first_member`.
+/// Serves operations sorted by die on the members `ssds`, of which the first has the number `first_member`.
 #[inline(always)]
 fn serve(
     ssds: &mut [Ssd],
@@ -203,7 +205,7 @@ fn serve(
     }
 }
 
-/// Books an end of a request in `last` if there is none that ended later.
+/// Records the end of an operation in `last` unless another one of its request ended later.
 #[inline]
 fn book(last: &mut [Served], gc_members: &mut [MemberSet], ssd: &Ssd, member: u32, op: &Taken, served: Served) {
     if served.met_gc {
@@ -211,19 +213,20 @@ fn book(last: &mut [Served], gc_members: &mut [MemberSet], ssd: &Ssd, member: u3
     }
     let last = &mut last[op.request as usize];
     let time = |served| ssd.time_of(op.arrival, op.kind, served);
-    // Which of two that end at once is told first must not matter, as in `Completion::book`.
+    // The order of two operations that end at the same time must not matter, as in `Completion::book`.
     if served.end > last.end || (served.end == last.end && time(&served) > time(last)) {
         *last = served;
     }
 }
 
 impl Ahead {
-    /// Threads that this batch is worth.
+    /// Returns the number of threads that this batch is worth.
     fn threads_for(&self, members: usize) -> usize {
         self.threads.min(members).min(self.sorted.len() / self.operations_per_thread)
     }
 
-    /// Members in a row and their operations for each of `threads` threads, about equally many operations.
+    /// Returns the number of consecutive members, and of their operations, for each of `threads` threads. All get about equally many
+    /// operations.
     fn shares(&self, members: usize, dies: u32, threads: usize) -> Vec<(usize, usize)> {
         let mut shares = vec![(0, 0); threads];
         let (mut thread, mut before) = (0, 0);
@@ -239,7 +242,7 @@ impl Ahead {
         shares
     }
 
-    /// Moves the operations to `sorted`; those of a die keep their order.
+    /// Moves the operations to `sorted`. Those of a die keep their order.
     fn sort_by_die(&mut self) {
         let mut cursor = 0;
         for count in &mut self.cursors {

@@ -1,4 +1,4 @@
-//! Caches before whole arrays: exact times on idle members, and random loads over every level, scheme, mode of preemption and failure.
+//! Caches in front of whole arrays: exact times on idle members, and random loads over every level, scheme, mode of preemption and failure.
 
 use super::events::dones;
 use super::*;
@@ -10,7 +10,7 @@ use crate::ssd::tiny::{self, READ, WRITE};
 use crate::ssd::{Pipeline, Preemption};
 use proptest::prelude::*;
 
-/// Members of two dies with five blocks of four pages in use and `spare_blocks` free ones.
+/// Returns members of two dies, each with five used blocks of four pages and `spare_blocks` free ones.
 fn params(level: Level, members: u32, unit: u32, spare_blocks: u32, cache: CacheParams) -> ArrayParams {
     let ssd = tiny::ssd(2, 5 + spare_blocks, spare_blocks);
     ArrayParams {
@@ -45,7 +45,7 @@ const IWC: Parts = Iwc::PARTS;
 
 struct Outcome {
     done: Vec<Done>,
-    /// Pages that each member has read and written.
+    /// Number of pages that each member has read and written.
     pages: Vec<(u64, u64)>,
     counters: CacheCounters,
     failures: Vec<FailureProgress>,
@@ -110,7 +110,7 @@ fn ends(outcome: &Outcome) -> Vec<TimeNs> {
 #[test]
 fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_destaged() {
     let got = run(&params(Level::Raid0, 2, 1, 300, cache(Wow::PARTS, 8, 0)), &[(0, 0, 2, true), (30, 0, 3, false), (1000, 0, 2, false)]);
-    // Written until 20, taken out until 24, on flash at 232. The first read finds two of three pages until 34.
+    // The pages are written until 20, read until 24, and on flash at 232. The first read finds two of its three pages until 34.
     assert_eq!(ends(&got), [20, 30 + READ, 1000 + READ]);
     assert_eq!(got.pages, [(2, 1), (1, 1)]);
     assert_eq!(got.counters.occupancy_page_ns, 2 * (24 + u128::from(WRITE)));
@@ -118,15 +118,15 @@ fn a_cached_write_is_done_when_the_memory_has_it_and_a_read_hits_until_it_is_des
 
 #[test]
 fn destaged_groups_keep_parity_once_and_strips_have_it_in_advance() {
-    // A stripe of three data pages and P on the last member; two writes to it behind a first one that keeps the cache busy.
+    // A stripe has three data pages and P on the last member. Two writes go to it, behind a first one that keeps the cache busy.
     let asked = [(0, 9, 3, true), (0, 0, 2, true), (0, 1, 2, true)];
     let wow = run(&params(Level::Raid4, 4, 1, 300, cache(Wow::PARTS, 16, 0)), &asked);
     assert_eq!(wow.pages, [(0, 2); 4], "two full stripes");
     let iwc = run(&params(Level::Raid4, 4, 1, 300, cache(IWC, 0, 4)), &asked);
     assert_eq!(iwc.pages, [(0, 2), (0, 2), (1, 2), (0, 2)], "LAWC Fig. 4: one read, and four writes");
     assert_eq!(iwc.counters.parity_reads, 1);
-    // Four pages are written until 40; the second write reads one page until 28 and then writes two and their parity; the third waits
-    // for its turn at the stripe.
+    // Four pages are written until 40. The second write reads one page until 28 and then writes two and their parity. The third waits for
+    // its turn at the stripe.
     assert_eq!(ends(&iwc)[0], 40);
     assert!(ends(&iwc)[1] > 28 && ends(&iwc)[2] == ends(&iwc)[1] + 30, "{:?}", ends(&iwc));
 }
@@ -162,7 +162,7 @@ fn a_trim_drops_dirty_pages_and_trims_the_members() {
     };
     assert_eq!(run(Level::Raid0, 2, Wow::PARTS, 16, 0, (1, 2)), (1, vec![1, 1]));
     assert_eq!(run(Level::Raid1, 2, IWC, 0, 16, (1, 1)), (2, vec![1, 1]));
-    // With parity whole stripes only: two columns and P of stripe 0; half of it is in no group cache's way.
+    // With parity, only whole stripes are trimmed: two columns and P of stripe 0. A group cache also drops half a stripe.
     assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (0, 3)), (3, vec![1, 1, 1]));
     assert_eq!(run(Level::Raid5, 3, IWC, 0, 16, (1, 1)), (0, vec![0, 0, 0]));
     assert_eq!(run(Level::Raid5, 3, Wow::PARTS, 16, 0, (1, 1)), (1, vec![0, 0, 0]));

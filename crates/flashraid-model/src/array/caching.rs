@@ -1,4 +1,4 @@
-//! The write cache as the array drives it: its commands become operations, and what ends becomes its events (rule 85).
+//! The write cache as the array drives it: its commands become operations, and their ends become events of the cache (rule 85).
 
 use super::PageRequest;
 use super::coordination::Coordination;
@@ -10,25 +10,25 @@ use crate::events::DestageInterval;
 use crate::placement::Layout;
 use crate::request::OpKind;
 
-/// The cache and what the array keeps for it.
+/// The cache, and the array's own state for it.
 #[derive(Debug, Clone)]
 pub(super) struct Caching {
     pub cache: Cache,
     tie_breaks: TieBreaks,
-    /// What the cache has asked for last; kept for its memory.
+    /// The last commands of the cache, kept to reuse the memory.
     commands: Commands,
-    /// Destages, if they are recorded.
+    /// Record of the destages, if they are recorded.
     pub record: Option<Record>,
 }
 
-/// What decides between a cache's events of one nanosecond: they happen as the cache asked for them, after the ends of phases.
+/// Order of the cache's events within one nanosecond. They happen in the order in which the cache asked for them, after the ends of phases.
 #[derive(Debug, Clone)]
 struct TieBreaks {
     given: u64,
 }
 
 impl TieBreaks {
-    /// The first one given: the tie-breaks of phases stay below it.
+    /// First number given out. The tie-breaks of phases stay below it.
     const FIRST: u64 = 1 << 63;
 
     #[inline]
@@ -43,7 +43,7 @@ fn pages_of(extent: &ArrayExtent, kind: OpKind) -> PageRequest {
     PageRequest { tag: 0, first_page, pages, kind, fua: false, high_priority: false, stream: 0, one_member: false }
 }
 
-/// Destages as a timeline shows them.
+/// Record of destages for a timeline.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Record {
     under_way: Vec<(Destage, DestageInterval)>,
@@ -55,23 +55,23 @@ impl Caching {
         Self { cache, tie_breaks: TieBreaks { given: TieBreaks::FIRST }, commands: Commands::default(), record: None }
     }
 
-    /// When [`Caching::step`] is due.
+    /// Returns the time at which [`Caching::step`] is due.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
         self.cache.next_time()
     }
 
-    /// The cache does what is due now.
+    /// Lets the cache do the work that is due now.
     pub fn step(&mut self, now: TimeNs, moment_is_over: bool, volume: &mut Volume, controller: Option<&mut Coordination>) -> Issued {
         self.cache.step(now);
         self.perform_commands(now, moment_is_over, volume, controller)
     }
 
-    /// Lets the cache know of something. When the last of what it held at a failure has been destaged, rebuilding may begin (rule 86).
+    /// Tells the cache of an event. When everything that it held at a failure has been destaged, rebuilding may begin (rule 86).
     #[inline]
-    pub fn tell<T>(&mut self, now: TimeNs, volume: &mut Volume, news: impl FnOnce(&mut Self, &mut Members) -> T) -> T {
+    pub fn update<T>(&mut self, now: TimeNs, volume: &mut Volume, event: impl FnOnce(&mut Self, &mut Members) -> T) -> T {
         let was_flushing = self.cache.is_flushing();
-        let answer = news(self, &mut volume.members);
+        let answer = event(self, &mut volume.members);
         if was_flushing
             && self.cache.is_flushed()
             && let Some(stripes) = &mut volume.stripes
@@ -81,7 +81,7 @@ impl Caching {
         answer
     }
 
-    /// Begins what the cache has asked for. The controller counts its operations (rule 88).
+    /// Performs the commands of the cache. The controller counts its operations (rule 88).
     pub fn perform_commands(
         &mut self,
         now: TimeNs,
@@ -106,7 +106,7 @@ impl Caching {
             }
             let access = Access { now, kind, fua: false, high_priority: false, source: cache.source(token), moment_is_over };
             let continuation = Continuation::Cache { token, tie_break: tie_breaks.next() };
-            // The ends of all of them are taken together.
+            // The ends of all operations are taken together.
             let _issued = match *command {
                 Command::Array { extents: (from, to), .. } => {
                     let extents = || {
@@ -133,7 +133,7 @@ impl Caching {
         volume.members.issued()
     }
 
-    /// An operation has ended; says which host request is done with it.
+    /// Ends an operation. Returns the host request that is done with it.
     #[inline]
     pub fn ended(&mut self, now: TimeNs, token: Token, completion: &Completion, members: &mut Members) -> Option<HostDone> {
         if let Some(record) = &mut self.record {
@@ -148,8 +148,8 @@ impl Caching {
 }
 
 impl Record {
-    /// An operation begins, with these members, pages and copies; recorded if it is a destage. `replacement` names the member that has the strip
-    /// of a member in a stripe, if one does.
+    /// Records the members and pages of an operation if it is a destage. `replacement` returns the member that stands in for a member in a
+    /// stripe.
     pub fn begin(
         &mut self,
         now: TimeNs,

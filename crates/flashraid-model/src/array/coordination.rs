@@ -1,14 +1,14 @@
-//! The controller and its mail, as the array drives them.
+//! The controller and its messages, as the array drives them.
 
 use crate::TimeNs;
 use crate::coordination::{Controller, ControllerAction, CoordinationParams, Mail, Mailbox, News, Notice, Notify, Pools, ToMember};
 
-/// What a member is to do.
+/// An action that a member must perform.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Order {
-    /// Receive a message.
+pub(super) enum MemberAction {
+    /// Process a message of the controller.
     Receive(ToMember),
-    /// Ask if it has to.
+    /// Ask for collection if the member has to.
     Ask,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Coordination {
     pub controller: Controller,
     pub mailbox: Mailbox,
     actions: Vec<ControllerAction>,
-    /// Members, and how many page writes they may be given before the controller wants to know.
+    /// Members, with the number of page writes after which the controller must be told.
     pub to_count: Vec<(u32, u64)>,
     pub members_ask_softly: bool,
 }
@@ -34,7 +34,7 @@ impl Coordination {
         }
     }
 
-    /// When a message arrives or the scheme has something to do.
+    /// Returns the time at which a message arrives or the scheme has to act.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
         let at = self.mailbox.next_time().min(self.controller.next_tick());
@@ -51,14 +51,14 @@ impl Coordination {
         self.perform_actions(now);
     }
 
-    /// A member has been given more page writes than it could take.
+    /// Tells the controller that a member has been given more page writes than it could take.
     pub fn pages_are_used_up(&mut self, now: TimeNs, member: u32) {
         self.controller.pages_are_used_up(now, member);
         self.perform_actions(now);
     }
 
-    /// Takes what members report.
-    pub fn hear(&mut self, notice: &Notice) {
+    /// Processes an event that a member reports.
+    pub fn receive_notice(&mut self, notice: &Notice) {
         let Notice { at, member, news } = *notice;
         match news {
             News::Sends(message) => self.mailbox.post(at, member, message),
@@ -67,11 +67,11 @@ impl Coordination {
         }
     }
 
-    /// Lets arrive what is due now, messages before what the scheme does by the clock; returns what a member is to do.
-    pub fn step(&mut self, now: TimeNs) -> Option<(u32, Order)> {
+    /// Processes the next message that is due now, or else lets the scheme act. Returns a member and the action that it must perform.
+    pub fn step(&mut self, now: TimeNs) -> Option<(u32, MemberAction)> {
         match self.mailbox.pop_due(now) {
-            Some((_, Mail::ToMember(member, message))) => return Some((member, Order::Receive(message))),
-            Some((_, Mail::MayAsk(member))) => return Some((member, Order::Ask)),
+            Some((_, Mail::ToMember(member, message))) => return Some((member, MemberAction::Receive(message))),
+            Some((_, Mail::MayAsk(member))) => return Some((member, MemberAction::Ask)),
             Some((_, Mail::ToController(member, message))) => self.controller.receive(now, member, message),
             Some((_, Mail::BeginCycle)) => self.controller.begin_cycle(now),
             None => self.controller.tick(now),

@@ -1,9 +1,9 @@
-//! What an array counts of parity, locks and a lost member.
+//! Counters of parity, locks, failed members, trims and flushes.
 
 use super::stripe_pages::WriteKind;
 use crate::request::OpKind;
 
-/// Counts of an array since its start; pages are counted when their operations are issued (rule 57).
+/// Counts of an array since its start. Pages are counted when their operations are issued (rule 57).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StripeCounters {
     /// Sub-requests that write and need no reads.
@@ -12,7 +12,7 @@ pub struct StripeCounters {
     pub reconstruct_writes: u64,
     /// Sub-requests that write and read old data and old parity.
     pub read_modify_writes: u64,
-    /// Sub-requests that write and whose stripe has lost its only parity.
+    /// Sub-requests that write to a stripe that has lost its only parity.
     pub no_parity_writes: u64,
     /// Data pages read by writes.
     pub data_pages_read: u64,
@@ -24,17 +24,17 @@ pub struct StripeCounters {
     pub lock_waits: u64,
     /// Sum of these waits, in nanoseconds.
     pub lock_wait_ns: u64,
-    /// Pages that reads and writes asked for and that too many failures have taken (rule 157).
+    /// Pages of reads and writes that were lost because too many members failed (rule 157).
     pub pages_lost: u64,
-    /// Pages of a lost strip that reads have asked for.
+    /// Pages of lost strips that reads have asked for.
     pub pages_reconstructed: u64,
-    /// Pages read for these beyond what was asked for.
+    /// Pages read to reconstruct these, beyond the pages that were asked for.
     pub pages_read_to_reconstruct: u64,
-    /// Pages that are not trimmed because the rest of their stripe is not.
+    /// Pages that were not trimmed because the rest of their stripe was not.
     pub trim_pages_ignored: u64,
     /// Pages read to rebuild lost strips.
     pub rebuild_pages_read: u64,
-    /// Pages written to the spare to rebuild lost strips.
+    /// Pages written to a spare to rebuild lost strips.
     pub rebuild_pages_written: u64,
 }
 
@@ -48,7 +48,7 @@ impl StripeCounters {
         } += 1;
     }
 
-    /// The counts since the moment at which `earlier` was copied.
+    /// Returns the counts since the moment at which `earlier` was copied.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -71,12 +71,12 @@ impl StripeCounters {
     }
 }
 
-/// What hosts have asked for besides reading and writing.
+/// Number of host requests that neither read nor write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HostCounters {
-    /// Trims.
+    /// Number of host trims.
     pub trims: u64,
-    /// Flushes.
+    /// Number of host flushes.
     pub flushes: u64,
 }
 
@@ -90,7 +90,7 @@ impl HostCounters {
         }
     }
 
-    /// The counts since the moment at which `earlier` was copied.
+    /// Returns the counts since the moment at which `earlier` was copied.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self { trims: self.trims - earlier.trims, flushes: self.flushes - earlier.flushes }

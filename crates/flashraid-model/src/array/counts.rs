@@ -1,4 +1,4 @@
-//! What an array counts until a moment, and between two.
+//! All counters of an array, until a moment and between two.
 
 use super::{Array, FailureProgress, HostCounters, HostPortCounters, StripeCounters};
 use crate::TimeNs;
@@ -7,38 +7,38 @@ use crate::coordination::{self, UncoordinatedCleans};
 use crate::ssd::{DriveCounters, FrontCounters, MechanismCounters, MemberCounters, Ssd};
 use std::collections::BTreeMap;
 
-/// Counters of an array.
+/// All counters of an array and its members.
 #[derive(Debug, Clone)]
 pub struct Counts {
-    /// Members, in order.
+    /// Counters of each member, in order.
     pub members: Vec<MemberCounters>,
-    /// What only drives with superblocks count, in order; empty if the members are none.
+    /// Counters that only drives with superblocks have, in order; empty if the members have pools.
     pub drives: Vec<DriveCounters>,
-    /// What stands before the dies of members counts, in order; empty if nothing does.
+    /// Counters of the queues, cores and buffers before the dies of each member, in order; empty without any.
     pub fronts: Vec<FrontCounters>,
     /// Counters of the members' mechanisms, in order.
     pub mechanisms: Vec<MechanismCounters>,
-    /// Messages between members and controller, by kind; `None` without a controller.
+    /// Number of messages between members and controller, by kind; `None` without a controller.
     pub sent: Option<[u64; coordination::KINDS]>,
-    /// Cleans of members that had asked for collection and were not answered, if members ask before they must.
+    /// Number of cleans of members that had asked for collection without an answer. It is `None` unless members ask before they must.
     pub uncoordinated_cleans: Option<UncoordinatedCleans>,
-    /// Trims and flushes.
+    /// Number of trims and flushes.
     pub host: HostCounters,
-    /// What the limits of the controller have cost, if it has any.
+    /// Waits at the limits of the controller; `None` without limits.
     pub host_port: Option<HostPortCounters>,
-    /// Parity, locks and rebuilding, if the array has any of them.
+    /// Counters of parity, locks and rebuilding; `None` if the array has none of them.
     pub stripes: Option<StripeCounters>,
     /// Counters of the write cache, if there is one.
     pub cache: Option<CacheCounters>,
-    /// Pages in the write cache; between two moments, those that have been added.
+    /// Number of pages in the write cache. Between two moments, it is the number of pages added.
     pub cached_pages: u64,
-    /// Progress of the members' failures and of their rebuilding, in order of time, those that are to come included; between two
-    /// moments, how far at the later one.
+    /// Progress of the members' failures and of their rebuilding, in order of time, with failures to come. Between two moments, it is the
+    /// progress at the later one.
     pub failures: Vec<FailureProgress>,
 }
 
 impl Counts {
-    /// Those of members alone, `drives` of which are drives with superblocks that have counted nothing else: for tests.
+    /// Returns the counts of members alone, for tests. `drives` of them are drives with superblocks whose other counters are 0.
     #[must_use]
     pub fn of_members(members: impl IntoIterator<Item = MemberCounters>, drives: usize) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Counts {
         }
     }
 
-    /// The counts since `earlier` was taken of the same array.
+    /// Returns the counts since `earlier` was taken of the same array.
     #[must_use]
     pub fn since(self, earlier: &Self) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl Counts {
         }
     }
 
-    /// Messages between members and controller, by kind; empty without a controller.
+    /// Returns the number of messages between members and controller, by kind; empty without a controller.
     #[must_use]
     pub fn messages(&self) -> BTreeMap<String, u64> {
         self.sent.map_or_else(BTreeMap::new, |sent| coordination::by_name(sent, Default::default()))
@@ -84,7 +84,7 @@ impl Counts {
 }
 
 impl Array {
-    /// Returns the counts until `now`. Work that nothing waits for is counted late, as [`Milestone::Count`](super::Milestone::Count) says.
+    /// Returns the counts until `now`. Work that nothing waits for is counted late; see [`Milestone::Count`](super::Milestone::Count).
     pub fn counters(&self, now: TimeNs) -> Counts {
         let Self { port, caching, volume, coordination, host, .. } = self;
         let ssds = &volume.members.ssds;

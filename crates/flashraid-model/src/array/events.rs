@@ -1,4 +1,4 @@
-//! What comes out of an array, in order of time.
+//! Events that an array reports, in order of time.
 
 use super::Health;
 use super::caching::Caching;
@@ -12,40 +12,41 @@ use std::collections::BinaryHeap;
 /// A request that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Done {
-    /// The request's tag.
+    /// Tag of the page request.
     pub tag: u64,
-    /// When its last page was done.
+    /// Time at which its last page was done, in nanoseconds.
     pub at: TimeNs,
-    /// Members on which a page of it waited for garbage collection.
+    /// Number of members on which one of its pages waited for garbage collection.
     pub gc_members_met: u32,
-    /// Pages of it that too many failures have taken: they were not served.
+    /// Number of its pages that were not served because too many members failed.
     pub pages_lost: u32,
-    /// Where its time went, from its arrival on.
+    /// Parts of its time, from its arrival on.
     pub parts: TimeParts,
 }
 
-/// Something that has happened.
+/// An event of the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A request is done.
     Done(Done),
     /// A clean of a pool has ended.
     Collection(GcInterval),
-    /// A destage of the write cache has ended; one for each member that got pages. Only with [`super::Setup::record_destages`].
+    /// A destage of the write cache has ended. There is one event for each member that got pages, only with
+    /// [`super::Setup::record_destages`].
     Destage(DestageInterval),
     /// A drive with superblocks has programmed units.
     Programmed(Programmed),
-    /// A member has failed, or its rebuilding has begun or ended: what arrives from now on meets another health of the array.
+    /// A member has failed, or its rebuilding has begun or ended. Later requests meet the array in another state of health.
     Health {
-        /// When it changes.
+        /// Time of the change, in nanoseconds.
         at: TimeNs,
-        /// The new health.
+        /// Health after the change.
         health: Health,
     },
 }
 
 impl Event {
-    /// When it is reported.
+    /// Returns the time at which the event is reported.
     #[inline]
     pub fn at(&self) -> TimeNs {
         match self {
@@ -57,8 +58,10 @@ impl Event {
         }
     }
 
-    /// Returns the order of events: time; the array's health, then requests, collections, destages and programs; of collections their start,
-    /// then member, die and pool. All others of a kind that happen at the same time come in the order in which they do.
+    /// Returns the key by which events are ordered.
+    ///
+    /// Events are ordered by time. At the same time, the array's health comes first, then requests, collections, destages and programs.
+    /// Collections are ordered by start, member, die and pool. All others of a kind stay in the order in which they happen.
     pub fn key(&self) -> impl Ord + use<> {
         match self {
             Self::Health { at, .. } => (*at, 0, 0, [0; 3]),
@@ -70,7 +73,7 @@ impl Event {
     }
 }
 
-/// A clean whose end is known, in order of [`Event::key`].
+/// A clean whose end is known, in the order of [`Event::key`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Ending(GcInterval);
 
@@ -93,10 +96,10 @@ impl PartialOrd for Ending {
     }
 }
 
-/// What is to be told later.
+/// Events that are reported later.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outbox {
-    /// What has happened while many operations were taken at once, in order.
+    /// Events of operations that were taken at once, in order.
     pub held: Vec<Event>,
     /// Cleans that members know before they end.
     cleans: BinaryHeap<Reverse<Ending>>,
@@ -105,7 +108,7 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Appends what has ended by `until` to `events`, which are in order from `begin` on.
+    /// Appends all events until `until` to `events`, which are in order from index `begin` on.
     #[inline]
     pub fn report(&mut self, until: TimeNs, told: &mut ssd::Outbox, caching: Option<&mut Caching>, begin: usize, events: &mut Vec<Event>) {
         self.cleans.extend(told.collections.drain(..).map(|clean| Reverse(Ending(clean))));
@@ -130,13 +133,13 @@ impl Outbox {
         }
     }
 
-    /// The earliest start of a clean that has not been told.
+    /// Returns the earliest start of a clean that has not been reported.
     pub fn first_start(&self) -> Option<TimeNs> {
         self.cleans.iter().map(|Reverse(Ending(clean))| clean.start_ns).min()
     }
 }
 
-/// The requests among the events.
+/// Returns the requests among the events.
 #[cfg(test)]
 pub(super) fn dones(events: &[Event]) -> Vec<Done> {
     events.iter().filter_map(|event| if let Event::Done(done) = event { Some(*done) } else { None }).collect()

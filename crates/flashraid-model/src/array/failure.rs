@@ -4,64 +4,64 @@ use super::{ArrayParams, FailureParams, RebuildParams};
 use crate::TimeNs;
 use crate::placement::LostStrips;
 
-/// The health of an array: what it does about failed members (rule 160).
+/// Health of an array with respect to failed members (rule 160).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Health {
     /// No member has failed yet.
     Normal,
-    /// One has that has not been rebuilt, and none is being rebuilt.
+    /// A member has failed and has not been rebuilt. No strip is being rebuilt.
     Degraded,
     /// Strips are being rebuilt on a spare.
     Rebuilding,
-    /// Spares have replaced all that have failed.
+    /// Spares have replaced all members that have failed.
     Rebuilt,
 }
 
 impl Health {
-    /// All of them, in order of time.
+    /// All values in order of time.
     pub const ALL: [Self; 4] = [Self::Normal, Self::Degraded, Self::Rebuilding, Self::Rebuilt];
 }
 
-/// How far the failure of a member and its rebuilding have come.
+/// Progress of the failure of a member and of its rebuilding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailureProgress {
-    /// The member.
+    /// Number of the failed member.
     pub member: u32,
-    /// The spare that replaces it, if there is one.
+    /// Number of the spare that replaces it, if there is one.
     pub spare: Option<u32>,
-    /// When it failed, if it has.
+    /// Time at which it failed, in nanoseconds; `None` before.
     pub failed_ns: Option<TimeNs>,
-    /// When rebuilding began.
+    /// Time at which rebuilding began, in nanoseconds; `None` before.
     pub rebuild_began_ns: Option<TimeNs>,
-    /// When the last strip was rebuilt or given up.
+    /// Time at which the last strip was rebuilt or given up, in nanoseconds; `None` before.
     pub rebuild_ended_ns: Option<TimeNs>,
-    /// Strips that have been rebuilt.
+    /// Number of strips that have been rebuilt.
     pub strips_rebuilt: u64,
-    /// Strips that were given up, since too many of their stripe were lost.
+    /// Number of strips that were given up, because too many strips of their stripe were lost.
     pub strips_lost: u64,
-    /// Strips of a member.
+    /// Number of strips of a member.
     pub strips: u64,
-    /// Pages of a strip.
+    /// Number of pages in a strip.
     pub strip_pages: u32,
 }
 
-/// What is to happen now.
+/// Event of a failure or of rebuilding that is due now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// This member fails.
+    /// The member with this number fails.
     Fails(u32),
-    /// Rebuilding begins on the spare.
+    /// Rebuilding on the spare begins.
     Replaced {
-        /// The failed member.
+        /// Number of the failed member.
         failed: u32,
-        /// The spare that replaces it.
+        /// Number of the spare that replaces it.
         spare: u32,
     },
-    /// The strip of a failed member in this stripe is to be rebuilt.
+    /// The strip of a failed member in this stripe must be rebuilt.
     Rebuild {
-        /// Which of the failures.
+        /// Number of the failure in the list.
         failure: u32,
-        /// The stripe.
+        /// Number of the stripe.
         stripe: u64,
     },
 }
@@ -70,11 +70,11 @@ pub(super) enum Step {
 #[derive(Debug, Clone)]
 struct Failure {
     progress: FailureProgress,
-    /// The first stripe that has not begun to be rebuilt.
+    /// The first stripe whose rebuilding has not begun.
     next_stripe: u64,
-    /// Stripes that are being rebuilt.
+    /// Number of stripes that are being rebuilt.
     in_progress: u32,
-    /// What comes next comes then, unless something must be waited for.
+    /// Time of the next event, unless it must wait for something.
     next_ns: TimeNs,
 }
 
@@ -84,9 +84,9 @@ pub(super) struct Failures {
     rebuild: Option<RebuildParams>,
     list: Vec<Failure>,
     pub lost: LostStrips,
-    /// The last request is done: nothing fails any more, and as a rule no stripe begins to be rebuilt.
+    /// True after the last request. No member fails then, and as a rule no stripe begins to be rebuilt.
     over: bool,
-    /// What the cache had when a member failed has not all been destaged: no rebuilding begins (rule 86).
+    /// True until everything that the cache held at a failure has been destaged. No rebuilding begins before (rule 86).
     flushing: bool,
 }
 
@@ -101,7 +101,7 @@ impl Failure {
 }
 
 impl Failures {
-    /// Of members with so many strips each, and spares behind them for the first failures.
+    /// Returns the failures of members with `strips` strips each, with spares for the first failures.
     pub fn new(params: &ArrayParams, strips: u64) -> Self {
         let (spares, _) = params.spares();
         let failure = |(nth, failure): (u32, FailureParams)| Failure {
@@ -137,24 +137,24 @@ impl Failures {
         }
     }
 
-    /// Whether a member has failed.
+    /// Returns true if a member has failed.
     #[inline]
     pub fn has_begun(&self) -> bool {
         self.list.first().is_some_and(Failure::has_failed)
     }
 
-    /// How far each of them has come, in order of time.
+    /// Returns the progress of each failure, in order of time.
     pub fn progress(&self) -> impl Iterator<Item = FailureProgress> {
         self.list.iter().map(|failure| failure.progress)
     }
 
-    /// The member and the spare of a failure that is being rebuilt.
+    /// Returns the member and the spare of a failure that is being rebuilt.
     pub fn rebuilds(&self, failure: u32) -> (u32, Option<u32>) {
         let progress = &self.list[failure as usize].progress;
         (progress.member, progress.spare)
     }
 
-    /// The member that stands in for `member` in `stripe`: itself, its spare, or none.
+    /// Returns the member that stands in for `member` in `stripe`: itself, its spare, or none.
     #[inline]
     pub fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
         let failed = self.list.iter().find(|failure| failure.progress.member == member && failure.has_failed());
@@ -164,7 +164,7 @@ impl Failures {
         }
     }
 
-    /// When something is due of a failure, as far as is known.
+    /// Returns the time at which the next event of a failure is due, as far as it is known.
     #[inline]
     fn next_time_of(&self, failure: &Failure) -> Option<TimeNs> {
         let Failure { progress, next_stripe, in_progress, next_ns, .. } = failure;
@@ -179,13 +179,13 @@ impl Failures {
         (!waits).then_some(*next_ns)
     }
 
-    /// When [`Failures::step`] is due, as far as is known.
+    /// Returns the time at which [`Failures::step`] is due, as far as it is known.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
         self.list.iter().filter_map(|failure| self.next_time_of(failure)).min()
     }
 
-    /// Does the first thing that is due: failures come before rebuilding, and both in order of failure.
+    /// Performs the first event that is due. Failures come before rebuilding, and both in order of failure.
     pub fn step(&mut self, now: TimeNs) -> Option<Step> {
         let is_due = |&at: &usize| self.next_time_of(&self.list[at]) == Some(now);
         let due = (0..self.list.len()).filter(is_due).min_by_key(|&at| (self.list[at].has_failed(), at))?;
@@ -209,7 +209,7 @@ impl Failures {
         Some(Step::Rebuild { failure: due as u32, stripe })
     }
 
-    /// The rebuilding of a strip is over: it is on the spare, or was given up.
+    /// Ends the rebuilding of a strip, which is on the spare now or was given up.
     pub fn rebuilding_ended(&mut self, now: TimeNs, failure: u32, stripe: u64, given_up: bool) {
         let Failure { progress, in_progress, next_ns, .. } = &mut self.list[failure as usize];
         *in_progress -= 1;
@@ -225,7 +225,7 @@ impl Failures {
         }
     }
 
-    /// Whether what the cache had when a member failed has still to be destaged.
+    /// Sets whether pages that the cache held at a failure must still be destaged.
     pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
         self.flushing = flushing;
         for failure in self.list.iter_mut().filter(|failure| failure.has_failed() && failure.progress.rebuild_began_ns.is_none()) {
@@ -233,7 +233,7 @@ impl Failures {
         }
     }
 
-    /// The last request is done (rule 64).
+    /// Notes that the last request is done (rule 64).
     pub fn requests_are_over(&mut self) {
         self.over = true;
     }

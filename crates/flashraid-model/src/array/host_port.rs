@@ -1,4 +1,4 @@
-//! The limits of the array's controller towards the host: requests in work, and the bandwidth of their data (rules 150 to 152).
+//! Limits of the array's controller towards the host: requests in work, and the bandwidth of their data (rules 150 to 152).
 //!
 //! ```text
 //!  write ─▶ waits for its turn ─▶ its data pass ─▶ the array ─▶ done
@@ -12,10 +12,10 @@ use crate::placement::PageRequest;
 use crate::request::OpKind;
 use std::collections::{BTreeMap, VecDeque};
 
-/// What the limits have cost.
+/// Counters of the waits that the limits cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HostPortCounters {
-    /// Requests that waited until others were done.
+    /// Number of requests that waited until others were done.
     pub waits: u64,
     /// Sum of these waits, in nanoseconds.
     pub wait_ns: u64,
@@ -24,7 +24,7 @@ pub struct HostPortCounters {
 }
 
 impl HostPortCounters {
-    /// The counts since the moment at which `earlier` was copied.
+    /// Returns the counts since the moment at which `earlier` was copied.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self { waits: self.waits - earlier.waits, wait_ns: self.wait_ns - earlier.wait_ns, busy_ns: self.busy_ns - earlier.busy_ns }
@@ -35,29 +35,29 @@ impl HostPortCounters {
 #[derive(Debug, Clone, Copy)]
 struct HostRequest {
     request: PageRequest,
-    /// In order of arrival.
+    /// Position in the order of arrival.
     sequence: u64,
     arrival_ns: TimeNs,
-    /// When its turn came.
+    /// Time at which its turn came.
     turn_ns: TimeNs,
-    /// From asking for the passage of its data to its end.
+    /// Time from asking for the passage of its data to the end of the passage.
     passage_ns: u64,
-    /// What the array told when its pages were read; its data have still to pass.
+    /// Result of the array for a read whose data have still to pass.
     read: Option<Done>,
 }
 
-/// What follows from a step.
+/// Result of a step of the port.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PortStep {
-    /// The array takes up a request now; its tag is the port's own.
+    /// The array starts a request now, whose tag is the port's own.
     Begins(PageRequest),
     /// A request is done; its tag is the host's.
     Done(Done),
-    /// Nothing outside the port.
+    /// Nothing outside the port changes.
     Nothing,
 }
 
-/// The way of host requests into the array and out of it.
+/// Path of host requests into the array and out of it.
 #[derive(Debug, Clone)]
 pub(super) struct HostPort {
     params: HostPortParams,
@@ -66,11 +66,11 @@ pub(super) struct HostPort {
     arrived: u64,
     waiting: VecDeque<u32>,
     in_work: u32,
-    /// Data under way, one after another: when they have passed, and whose they are.
+    /// Passages of data in order: the time of the end, and the request.
     passing: VecDeque<(TimeNs, u32)>,
     /// Reads whose pages have been read now, in order of arrival.
     read: BTreeMap<u64, u32>,
-    /// When something ended last: what waited for it follows at that moment.
+    /// Time at which something last ended. Requests that waited for it continue at that time.
     ended_ns: TimeNs,
     pub counters: HostPortCounters,
 }
@@ -91,7 +91,7 @@ impl HostPort {
         }
     }
 
-    /// The counts at `now`; data that are asked to pass do so one after another, without a break.
+    /// Returns the counts at `now`. Data pass one after another, without a break.
     pub fn counters_at(&self, now: TimeNs) -> HostPortCounters {
         let ahead_ns = self.passing.back().map_or(0, |&(end, _)| end.saturating_sub(now));
         HostPortCounters { busy_ns: self.counters.busy_ns - ahead_ns, ..self.counters }
@@ -101,7 +101,7 @@ impl HostPort {
         self.params.outstanding.is_none_or(|most| self.in_work < most)
     }
 
-    /// A request arrives; returns it if the array takes it up at once.
+    /// Takes a request that arrives. Returns it if the array starts it at once.
     pub fn arrives(&mut self, now: TimeNs, request: &PageRequest) -> Option<PageRequest> {
         let id = self.requests.insert(HostRequest {
             request: *request,
@@ -119,7 +119,7 @@ impl HostPort {
         None
     }
 
-    /// The turn of a request has come; returns it if the array takes it up at once.
+    /// Begins the turn of a request. Returns it if the array starts it at once.
     fn turn(&mut self, now: TimeNs, id: u32) -> Option<PageRequest> {
         self.in_work += 1;
         let HostRequest { request, arrival_ns, ref mut turn_ns, .. } = self.requests[id];
@@ -144,7 +144,7 @@ impl HostPort {
         self.counters.busy_ns += passing_ns;
     }
 
-    /// The array is done with a request; returns its end if its data need not pass.
+    /// Takes a request that the array has finished. Returns its end if its data need not pass.
     pub fn ended(&mut self, done: Done) -> Option<Done> {
         self.ended_ns = done.at;
         let id = done.tag as u32;
@@ -165,7 +165,7 @@ impl HostPort {
         Done { tag: request.tag, parts, ..done }
     }
 
-    /// When [`HostPort::step`] is due.
+    /// Returns the time at which [`HostPort::step`] is due.
     pub fn next_time(&self) -> Option<TimeNs> {
         if !self.read.is_empty() || (!self.waiting.is_empty() && self.has_turn()) {
             return Some(self.ended_ns);
@@ -173,7 +173,7 @@ impl HostPort {
         self.passing.front().map(|&(end, _)| end)
     }
 
-    /// Does the next of what is due now (rule 152).
+    /// Performs the next step that is due now (rule 152).
     pub fn step(&mut self, now: TimeNs) -> PortStep {
         if let Some(&(end, id)) = self.passing.front()
             && end == now
@@ -194,7 +194,7 @@ impl HostPort {
         PortStep::Nothing
     }
 
-    /// Whether no request is on its way.
+    /// Returns true if no request is in progress.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty() && self.in_work == 0 && self.passing.is_empty()

@@ -1,7 +1,7 @@
-//! Locks of stripes (rule 52): exclusive or shared, first come first served.
+//! Locks of stripes, exclusive or shared, first come first served (rule 52).
 //!
-//! A lock also adds up how long its holders waited for collection, so that whoever waits for the lock can book that time as collection
-//! (rule 115).
+//! A lock adds up the time for which its holders waited for collection. An operation that waits for the lock reports that time as
+//! collection (rule 115).
 
 use crate::TimeNs;
 use std::collections::{BTreeMap, VecDeque};
@@ -36,10 +36,10 @@ pub(super) struct Locks {
 #[derive(Debug, Clone, Default)]
 struct Lock {
     holders: u32,
-    /// The holders share it.
+    /// True if the holders share it.
     shared: bool,
     waiting: VecDeque<Asking>,
-    /// Sum of the holders' waits for collection since the lock was last free. Of several that share it, the last one's count.
+    /// Sum of the holders' waits for collection since the lock was last free. If several share it, the last one's counts.
     collected_ns: u64,
 }
 
@@ -48,8 +48,9 @@ struct Asking {
     operation: u32,
     share: bool,
     asked_ns: TimeNs,
-    /// The value of [`Lock::collected_ns`] from which on the holders' waits are this one's, too. It is known when those give the lock
-    /// back that had it when this one asked.
+    /// Value of [`Lock::collected_ns`] from which the holders' waits are also waits of this operation.
+    ///
+    /// It is known when the holders at the time of asking give the lock back.
     collected_before_ns: Option<u64>,
 }
 
@@ -71,10 +72,10 @@ impl Lock {
         may
     }
 
-    /// Adds the waits for collection of the last holder, for those that wait for the lock.
+    /// Adds the waits for collection of the last holder, for the operations that wait for the lock.
     fn book(&mut self, waits: &[CollectionWait]) {
         self.collected_ns += waits.iter().map(|wait| wait.ns).sum::<u64>();
-        // Those that asked before the holder got the lock stand in front, and wait through all its time.
+        // Operations that asked before the holder got the lock stand in front, and wait for all its time.
         for asking in self.waiting.iter_mut().rev().take_while(|asking| asking.collected_before_ns.is_none()) {
             let shared_ns: u64 = waits.iter().map(|wait| wait.after_ns(asking.asked_ns)).sum();
             asking.collected_before_ns = Some(self.collected_ns - shared_ns);
@@ -83,7 +84,7 @@ impl Lock {
 }
 
 impl Locks {
-    /// Asks for the lock of `stripe`; if it has to wait, `operation` comes back from [`Locks::next`].
+    /// Asks for the lock of `stripe`. Returns false if `operation` has to wait; [`Locks::next`] then returns it later.
     pub fn ask(&mut self, now: TimeNs, stripe: u64, operation: u32, share: bool) -> bool {
         let lock = self.held.entry(stripe).or_default();
         let has_it = lock.waiting.is_empty() && lock.take(share);
@@ -93,13 +94,13 @@ impl Locks {
         has_it
     }
 
-    /// Whether none is held.
+    /// Returns true if no lock is held.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
 
-    /// A holder, which waited for collection in these times, gives it back.
+    /// Gives back a lock. Its holder waited for collection in these times.
     pub fn release(&mut self, stripe: u64, waits: &[CollectionWait]) -> Freed {
         let lock = self.held.get_mut(&stripe).expect("it is held");
         lock.holders -= 1;
@@ -109,7 +110,7 @@ impl Locks {
         Freed { stripe }
     }
 
-    /// The next that waits, if it gets the lock; to be asked until there is none.
+    /// Returns the next waiting operation if it gets the lock. The caller repeats this until there is none.
     pub fn next(&mut self, Freed { stripe }: &Freed) -> Option<Granted> {
         let lock = self.held.get_mut(stripe)?;
         let Some(&Asking { operation, share, collected_before_ns, .. }) = lock.waiting.front() else {
@@ -140,7 +141,7 @@ mod tests {
         let mut locks = Locks::default();
         assert!(locks.ask(0, 7, 0, true) && locks.ask(0, 7, 1, true) && locks.ask(0, 8, 9, false));
         assert!(!locks.ask(0, 7, 2, false));
-        // Nobody overtakes one that waits.
+        // No operation overtakes one that waits.
         assert!(!locks.ask(0, 7, 3, true) && !locks.ask(0, 7, 4, true) && !locks.ask(0, 7, 5, false));
         assert!(granted(&mut locks, &[]).is_empty());
         assert_eq!(granted(&mut locks, &[]), [(2, 0)]);
@@ -156,13 +157,13 @@ mod tests {
         let wait = |from_ns, ns| CollectionWait { from_ns, ns };
         let mut locks = Locks::default();
         assert!(locks.ask(100, 7, 0, false));
-        // Before, in and after the holder's wait for collection, which lasts from 100 to 150; and in a second one from 180 to 190.
+        // Operations ask before, during and after the holder's wait for collection from 100 to 150, and after a second one from 180 to 190.
         assert!([100, 130, 160, 200].into_iter().zip(1..).all(|(at, operation)| !locks.ask(at, 7, operation, operation > 1)));
         assert_eq!(granted(&mut locks, &[wait(100, 50), wait(180, 10)]), [(1, 60)]);
-        // One more comes while the next holder, which waits for collection from 210 to 250, has the lock.
+        // Another operation asks while the next holder, which waits for collection from 210 to 250, has the lock.
         assert!(!locks.ask(220, 7, 5, true));
         assert_eq!(granted(&mut locks, &[wait(210, 40)]), [(2, 20 + 10 + 40), (3, 10 + 40), (4, 40), (5, 30)]);
-        // Of those that share it, the last one counts.
+        // If several share it, the last one counts.
         assert!(!locks.ask(310, 7, 6, false));
         assert!([300, 300, 300].into_iter().all(|from_ns| granted(&mut locks, &[wait(from_ns, 1000)]).is_empty()));
         assert_eq!(granted(&mut locks, &[wait(300, 30)]), [(6, 20)]);

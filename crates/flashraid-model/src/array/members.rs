@@ -1,4 +1,4 @@
-//! The members of an array and what they leave (wake-ups, ends, cleans, messages), and the completions that wait for ends.
+//! The members of an array, the events that they report (wake-ups, ends, cleans, messages), and the completions that wait for ends.
 
 use super::Done;
 use crate::TimeNs;
@@ -15,43 +15,43 @@ use std::collections::BinaryHeap;
 /// An event of the agenda.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wake {
-    /// A completion of a host request is there: all its pages are done.
+    /// All pages of a host request are done.
     Completed(u32),
-    /// A member goes on.
+    /// A wake-up of a member is due.
     Member(u32, SsdWake),
 }
 
-/// What follows when all that a completion waits for is done.
+/// Continuation when everything that a completion waits for is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Continuation {
-    /// The request of the host with this tag is done; nothing in the array follows from it.
+    /// The host request with this tag is done. Nothing else in the array follows from it.
     Host(u64),
-    /// A phase of an operation on a stripe is over.
+    /// A phase of an operation on a stripe ends.
     Stripe {
-        /// The operation.
+        /// Number of the operation.
         operation: u32,
-        /// The order among what ends at the same nanosecond (rule 55).
+        /// Order among phases that end at the same nanosecond (rule 55).
         tie_break: u64,
     },
     /// An operation that the cache asked for has ended.
     Cache {
-        /// What the cache asked for it for.
+        /// Purpose for which the cache asked for it.
         token: Token,
-        /// The order among what ends at the same nanosecond (rule 85).
+        /// Order among operations that end at the same nanosecond (rule 85).
         tie_break: u64,
     },
 }
 
-/// Something that follows in the array, at the end of its nanosecond.
+/// An event in the array that happens at the end of its nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Deferred<J> {
-    /// All that a completion waited for is done.
+    /// Everything that a completion waited for is done.
     Completion(J),
     /// A moment that the cache asked for has come.
     Wake(CacheWake),
 }
 
-/// When something deferred happens; nothing else has its tie-break.
+/// Time and order of a deferred event. No other event has the same tie-break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     at: TimeNs,
@@ -59,83 +59,83 @@ struct Due {
     deferred: Deferred<u32>,
 }
 
-/// How pages are read or written.
+/// Properties of a read, write or trim of pages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Access {
     pub now: TimeNs,
-    /// Read, write or trim.
+    /// Kind of operation: read, write or trim.
     pub kind: OpKind,
     pub fua: bool,
     pub high_priority: bool,
-    /// See [`PageOp::source`].
+    /// Source of the operation; see [`PageOp::source`].
     pub source: u8,
-    /// See [`Ssd::submit`].
+    /// True at the end of a nanosecond; see [`Ssd::submit`].
     pub moment_is_over: bool,
 }
 
 impl Access {
-    /// Whether it reads; writes and trims concern all copies.
+    /// Returns true for a read. Writes and trims go to all copies.
     #[inline]
     pub fn reads(&self) -> bool {
         self.kind == OpKind::Read
     }
 }
 
-/// Members have been asked to do something and may have left ends and messages behind.
+/// Reminder that members may have left ends and messages behind.
 #[must_use = "ends and messages of the members wait: `Array::drain` takes them"]
 #[derive(Debug)]
 pub(super) struct Issued(());
 
-/// A completion that waits for nothing yet.
+/// A completion for which the number of ends is not set yet.
 #[must_use = "what it waits for has to be said: `Members::close`"]
 #[derive(Debug)]
 pub(super) struct Open(u32);
 
 impl Open {
-    /// The number under which its operations end.
+    /// Returns the number under which its operations end.
     #[inline]
     pub fn number(&self) -> u32 {
         self.0
     }
 
-    /// Its number, for whoever completes it without [`Members::close`].
+    /// Returns its number, for a caller that completes it without [`Members::close`].
     #[inline]
     pub fn into_number(self) -> u32 {
         self.0
     }
 }
 
-/// What the next event of the members was.
+/// Result of the next event of the members.
 #[derive(Debug)]
 pub(super) enum MembersStep {
-    /// A request of the host is done.
+    /// A host request is done.
     Done(Done),
-    /// A member has gone on.
+    /// A member has acted.
     Acted(Issued),
 }
 
-/// Page operations and sub-requests that are waited for together, and what continues when all have ended.
+/// Page operations and sub-requests that are waited for together, with the continuation when all have ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Completion {
     pub continuation: Continuation,
     remaining: u32,
     pub last_end: TimeNs,
-    /// Members on which a page of it waited for garbage collection.
+    /// Members on which one of its pages waited for garbage collection.
     pub gc_members: MemberSet,
-    /// Pages that too many failures have taken (rule 157).
+    /// Number of pages that were lost because too many members failed (rule 157).
     pub pages_lost: u32,
-    /// Where the time of the page operation went that ended last.
+    /// Parts of the time of the page operation that ended last.
     pub time: TimeParts,
 }
 
 impl Completion {
-    /// Takes what another way of booking has found.
+    /// Sets the result that another way of recording has found.
     #[inline]
     pub fn end_at(&mut self, at: TimeNs, gc_members: MemberSet, time: TimeParts) {
         (self.last_end, self.gc_members, self.time) = (at, gc_members, time);
     }
 
-    /// Books an end; says whether it was the last.
+    /// Records an end. Returns true if it was the last one.
     #[inline]
     pub fn book(&mut self, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) -> bool {
         assert!(self.remaining > 0, "no more ends than are waited for");
@@ -144,22 +144,22 @@ impl Completion {
         if at > self.last_end {
             (self.last_end, self.time) = (at, time());
         } else if at == self.last_end {
-            // Which of them is told first must not matter.
+            // The order in which they are reported must not matter.
             self.time = self.time.max(time());
         }
         self.remaining == 0
     }
 }
 
-// What is kept of each request that is under way, and moved by each event.
+// These sizes matter, because each request in progress has one and each event moves one.
 const _: () = assert!(size_of::<Completion>() <= 144 && size_of::<Wake>() <= 24);
 
-/// How many page writes members have been given, for a controller that wants to know when a member gets more than it can take (rule 120).
+/// Number of page writes that members have been given. A controller uses it to notice that a member gets more than it can take (rule 120).
 #[derive(Debug, Clone)]
 pub(super) struct PagesGiven {
-    /// By member: how many, and after how many the controller is told.
+    /// Number of page writes of each member, and the number after which the controller is told.
     counts: Vec<(u64, u64)>,
-    /// Members that have been given more, and when.
+    /// Members that have been given more, with the time.
     pub used_up: Vec<(TimeNs, u32)>,
 }
 
@@ -174,7 +174,7 @@ impl PagesGiven {
         self.compare(now, member);
     }
 
-    /// From now on the controller wants to know when the member has been given more than `pages`.
+    /// Sets the number of page writes of a member after which the controller is told.
     pub fn limit(&mut self, now: TimeNs, member: u32, pages: u64) {
         self.counts[member as usize].1 = pages;
         self.compare(now, member);
@@ -196,13 +196,13 @@ pub(super) struct Members {
     pub ssds: Vec<Ssd>,
     pub agenda: Agenda<Wake>,
     pub completions: Slab<Completion>,
-    /// What follows in the array. Since its order must not depend on when a member happens to know its ends, it is no event of the agenda.
+    /// Deferred events. They are not in the agenda, because their order must not depend on when a member happens to know its ends.
     deferred: BinaryHeap<Reverse<Due>>,
-    /// What the members have caused and nobody has taken yet. It holds no wake-ups: these go to the agenda at once.
+    /// Reports of the members that nobody has taken yet. It holds no wake-ups, which go to the agenda at once.
     pub told: Outbox,
-    /// Counted for a controller only that wants it.
+    /// Counts of page writes, only for a controller that needs them.
     pub pages_given: Option<Box<PagesGiven>>,
-    /// Ends of the page operations that the cache waits for, if they are recorded: what it waits for, the member, when.
+    /// Ends of the page operations that the cache waits for, if they are recorded: purpose, member and time.
     cache_ends: Option<Vec<(Token, u32, TimeNs)>>,
 }
 
@@ -219,7 +219,7 @@ impl Members {
         }
     }
 
-    /// Lets a member act.
+    /// Calls `act` on a member, and schedules its wake-ups.
     #[inline]
     pub fn with(&mut self, member: u32, act: impl FnOnce(&mut Ssd, &mut Outbox)) -> Issued {
         assert!(self.told.wakes.is_empty(), "the wake-ups of one member are taken before another acts");
@@ -230,18 +230,18 @@ impl Members {
         Issued(())
     }
 
-    /// Lets each member act in turn.
+    /// Calls `act` on each member in turn.
     pub fn with_each(&mut self, mut act: impl FnMut(&mut Ssd, &mut Outbox)) -> Issued {
         (0..self.ssds.len() as u32).fold(Issued(()), |_, member| self.with(member, &mut act))
     }
 
-    /// Says that operations have been issued: after one [`Members::submit`] or several.
+    /// Returns the reminder to take ends, after one or several calls of [`Members::submit`].
     #[inline]
     pub fn issued(&self) -> Issued {
         Issued(())
     }
 
-    /// The first event of the agenda happens, at `now`.
+    /// Runs the first event of the agenda, at `now`.
     #[inline(always)]
     pub fn step(&mut self, now: TimeNs) -> MembersStep {
         match self.agenda.pop_due(now).expect("an event is due").1 {
@@ -258,7 +258,7 @@ impl Members {
         }
     }
 
-    /// Reads or writes a page of a member; `completion` waits for it. [`Members::issued`] follows, once for many of them.
+    /// Reads or writes a page of a member, for which `completion` waits. [`Members::issued`] must follow, once for many pages.
     #[inline]
     pub fn submit(&mut self, access: &Access, member: u32, page: u32, completion: u32) {
         let Access { now, kind, fua, high_priority, source, moment_is_over } = *access;
@@ -272,13 +272,13 @@ impl Members {
         let Issued(()) = self.with(member, |ssd, out| ssd.submit(now, op, moment_is_over, out));
     }
 
-    /// Whether the end of an operation is known when a member takes it, and nobody asks for more than the last one.
+    /// Returns true if the end of an operation is known when it is submitted, and only the last end is needed.
     #[inline]
     pub fn are_immediate(&self) -> bool {
         self.ssds[0].is_immediate() && self.cache_ends.is_none()
     }
 
-    /// Begins a completion.
+    /// Begins a completion for this continuation.
     #[inline]
     pub fn open(&mut self, continuation: Continuation) -> Open {
         let time = TimeParts::default();
@@ -292,7 +292,7 @@ impl Members {
         }))
     }
 
-    /// Says how many ends a completion waits for; one that waits for none is complete at `now`.
+    /// Sets the number of ends that a completion waits for. If it is 0, the completion is complete at `now`.
     #[inline]
     pub fn close(&mut self, open: Open, ends: u32, now: TimeNs) {
         let Open(completion) = open;
@@ -304,7 +304,7 @@ impl Members {
         }
     }
 
-    /// Completes what was opened with this continuation: all of it ends by `at`, as [`Members::step`] is to tell.
+    /// Completes a completion whose operations all end by `at`. [`Members::step`] reports it then.
     #[inline(always)]
     pub fn close_at(&mut self, open: Open, continuation: Continuation, (at, gc_members, time): (TimeNs, MemberSet, TimeParts)) {
         let Open(completion) = open;
@@ -312,7 +312,7 @@ impl Members {
         self.completed(completion, continuation, at);
     }
 
-    /// Drains the ends that the members have reported into their completions.
+    /// Records the ends that the members have reported in their completions.
     #[inline]
     pub fn drain(&mut self) {
         if self.told.ends.is_empty() {
@@ -330,12 +330,12 @@ impl Members {
         self.told.ends = ends;
     }
 
-    /// Records what [`Members::take_cache_ends`] returns.
+    /// Starts to record the ends that [`Members::take_cache_ends`] returns.
     pub fn record_ends(&mut self) {
         self.cache_ends = Some(Vec::new());
     }
 
-    /// When a member was done with its share of what the cache waited for, if it is known; forgets it.
+    /// Returns and forgets the times at which members finished their share of a cache operation, as far as they are known.
     pub fn take_cache_ends(&mut self, of: Token) -> Vec<(u32, TimeNs)> {
         let Some(ends) = &mut self.cache_ends else { return Vec::new() };
         let taken = ends.iter().filter(|(token, ..)| *token == of).map(|&(_, member, at)| (member, at)).collect();
@@ -343,13 +343,13 @@ impl Members {
         taken
     }
 
-    /// Returns true if ends are kept that nobody has taken.
+    /// Returns true if ends are recorded that nobody has taken.
     #[cfg(test)]
     pub fn keeps_ends(&self) -> bool {
         self.cache_ends.as_ref().is_some_and(|ends| !ends.is_empty())
     }
 
-    /// Something that `completion` waits for ends at `at`.
+    /// Records in `completion` that an operation ends at `at`.
     #[inline]
     pub fn end(&mut self, completion: u32, at: TimeNs, gc_members: MemberSet, time: impl Fn() -> TimeParts) {
         let entry = &mut self.completions[completion];
@@ -359,7 +359,7 @@ impl Members {
         }
     }
 
-    /// All that `completion` waits for ends by `at`.
+    /// Schedules the continuation of a completion whose operations all end by `at`.
     #[inline(always)]
     fn completed(&mut self, completion: u32, continuation: Continuation, at: TimeNs) {
         match continuation {
@@ -370,19 +370,19 @@ impl Members {
         }
     }
 
-    /// The cache is to be woken at `at`.
+    /// Schedules a wake-up of the cache at `at`.
     #[inline]
     pub fn wake_cache(&mut self, at: TimeNs, tie_break: u64, wake: CacheWake) {
         self.deferred.push(Reverse(Due { at, tie_break, deferred: Deferred::Wake(wake) }));
     }
 
-    /// When something deferred happens next.
+    /// Returns the time of the next deferred event.
     #[inline]
     pub fn next_deferred(&self) -> Option<TimeNs> {
         self.deferred.peek().map(|Reverse(due)| due.at)
     }
 
-    /// Takes what is deferred and happens next, if it does by `until`.
+    /// Removes and returns the next deferred event if it happens at most at `until`.
     #[inline]
     pub fn pop_deferred(&mut self, until: TimeNs) -> Option<Deferred<Completion>> {
         if self.next_deferred()? > until {

@@ -1,39 +1,39 @@
-//! Moments of a run that the array has to know of.
+//! Milestones: moments of a run that the array must know.
 
 use super::members::{Members, Wake};
 use super::{Array, Event};
 use crate::TimeNs;
 use crate::ssd::Ssd;
 
-/// A moment of a run that the array has to know of.
+/// A moment of a run that the array must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Milestone {
-    /// Something is to be counted. What has happened before this moment, and was not computed since nothing waits for it, comes into the
-    /// counters now; collections that have ended come out of the next [`Array::advance`].
+    /// Counters are about to be read. Events before this moment that were not computed, because nothing waits for them, are counted now.
+    /// The next [`Array::advance`] reports collections that have ended.
     Count,
-    /// The measured time begins: what is recorded of how members are used counts from now on, and so does what the write cache holds at
-    /// most. What has happened before comes into the counters as with [`Milestone::Count`].
+    /// The measured time begins. Records of the members' use, and the greatest occupancy of the write cache, start anew. Counters are
+    /// brought up to date as with [`Milestone::Count`].
     MeasuringBegins,
-    /// The measured time ends with what happens at this moment, which comes into the counters, too.
+    /// The measured time ends with the events of this moment, which are still counted.
     MeasuringEnds,
-    /// The last request is done. After this moment no collection begins because a die or the array is idle (rules 38 and 46), no member
-    /// fails, and as a rule no stripe begins to be rebuilt (rule 64).
+    /// The last request is done. After this, no collection begins because a die or the array is idle (rules 38 and 46). No member fails,
+    /// and as a rule no stripe begins to be rebuilt (rule 64).
     RequestsEnd,
-    /// Nothing more is asked of the array: what is known of collections that end later is told now, and what else has not been told.
+    /// Ends the run: reports unfinished collections and everything still held back.
     RunEnds,
 }
 
-/// Knowledge at a milestone.
+/// State of the array's knowledge at a milestone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reached {
-    /// Every collection that starts before this moment has been told.
+    /// Time before which every start of a collection has been reported.
     pub collections_known_until: TimeNs,
-    /// The latest end that is known of what the members have taken; 0 where ends become known one after the other.
+    /// The latest known end of an operation that members have taken. It is 0 where ends become known one after the other.
     pub busy_until: TimeNs,
 }
 
 impl Array {
-    /// Tells the array that the run has come to a milestone at `now`; appends what it has to tell at the end of the run.
+    /// Tells the array that the run has reached a milestone at `now`. At the end of the run, it appends the last events to `events`.
     pub fn reach(&mut self, now: TimeNs, milestone: Milestone, events: &mut Vec<Event>) -> Reached {
         match milestone {
             Milestone::Count => self.catch_up(now),
@@ -80,7 +80,7 @@ impl Array {
         });
     }
 
-    /// Every collection that starts before this moment, or before `now` if nothing is open, has been told.
+    /// Returns a time before which every start of a collection has been reported. It is at most `now`.
     fn collections_known_until(&self, now: TimeNs) -> TimeNs {
         let members = &self.volume.members;
         let open = members.ssds.iter().filter_map(Ssd::oldest_open_clean).fold(now, TimeNs::min);

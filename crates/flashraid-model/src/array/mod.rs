@@ -1,11 +1,13 @@
-//! The array: requests to page operations of its members and back.
+//! The array: requests become page operations of its members, and their ends become events.
 //!
-//! Four verbs drive it: [`Array::submit`] and, for many at once, [`Array::submit_many`]; [`Array::next_time`]; [`Array::advance`], out of
-//! which everything comes that an array tells. Time comes from the caller.
+//! Four methods drive it: [`Array::submit`] and, for many requests at once, [`Array::submit_many`]; [`Array::next_time`]; and
+//! [`Array::advance`], which returns all events. The caller passes the time.
 //!
-//! A [`Setup`] and a [`Shape`] say what it is. Before the first request [`Array::untimed`] warms its members up, and
-//! [`Array::reach`] tells it of the few moments of a run that it has to know of. [`Array::counters`] says all that is counted,
-//! [`Array::members`] what is known of a member, and [`Array::prefetch`] hints at what comes. Nothing else is called from outside the model.
+//! A [`Setup`] and a [`Shape`] describe it. Before the first request, [`Array::untimed`] warms its members up. [`Array::reach`] announces
+//! the few moments of a run that it must know.
+//!
+//! [`Array::counters`] returns all counts, [`Array::members`] the members, and [`Array::prefetch`] hints at coming requests. No other
+//! methods are called from outside the model.
 
 mod ahead;
 #[cfg(test)]
@@ -61,7 +63,7 @@ use stripes::Stripes;
 pub use untimed::Untimed;
 use volume::Volume;
 
-/// Members that an array may have, spares included: the members that a request met in collection are kept as bits.
+/// Most members of an array, with spares. Sets of members are kept as bits.
 pub const MEMBERS_MAX: u32 = 128;
 
 /// An array of SSDs.
@@ -72,24 +74,26 @@ pub struct Array {
     port: Option<Box<HostPort>>,
     /// The write cache, if there is one.
     caching: Option<Box<Caching>>,
-    /// The members, and what parity and failures make of operations on them.
+    /// The members, with parity and failures.
     volume: Volume,
-    /// Who collects when, if anybody asks.
+    /// The controller that coordinates collection, if there is one.
     coordination: Option<Coordination>,
     ahead: Ahead,
-    /// All events before this moment have happened.
+    /// Time before which all events have happened.
     advanced_before: TimeNs,
-    /// What has been asked for last, came then.
+    /// Arrival time of the latest request.
     last_arrival_ns: TimeNs,
     outbox: Outbox,
-    /// The health that has been told last.
+    /// The health that was reported last.
     health: Health,
     host: HostCounters,
 }
 
 impl Array {
-    /// An array of filled members, spares behind them if some are to be rebuilt; `seed` names the random streams of victim policies
-    /// that draw. Where filling may have to be given up, [`Setup::array_while`] makes one.
+    /// Returns an array of filled members, with spares behind them if some are to be rebuilt. `seed` names the random streams of victim
+    /// policies that draw.
+    ///
+    /// Use [`Setup::array_while`] if the fill must be interruptible.
     pub fn new(params: &ArrayParams, seed: u64, setup: Setup) -> Self {
         Self::make(params, seed, setup, &mut || true).expect("nobody says no")
     }
@@ -104,9 +108,9 @@ impl Array {
             members.pages_given = Some(Box::new(PagesGiven::new(members.ssds.len())));
         }
         for member in 0..members.ssds.len() as u32 {
-            // What they leave is taken at the first step.
+            // The first step takes the reports that they leave.
             let _issued = members.with(member, |ssd, out| {
-                // A spare becomes aware when it replaces a member that is.
+                // A spare learns the protocol when it replaces a member that knows it.
                 if let Some(coordination) = params.coordination.as_ref().filter(|c| member < params.members && c.is_ggc_aware(member)) {
                     ssd.become_ggc_aware(0, coordination.role(), out);
                 }
@@ -162,18 +166,18 @@ impl Array {
         &self.shape
     }
 
-    /// The members, spares behind them.
+    /// Returns the members, with the spares behind them.
     pub fn members(&self) -> &[Ssd] {
         &self.volume.members.ssds
     }
 
-    /// Takes an operation that comes now; may start flash operations. Its end is an [`Event::Done`].
+    /// Starts an operation that arrives now. An [`Event::Done`] reports its end.
     ///
     /// # Errors
-    /// It has no pages, or reaches beyond the array; nothing has happened then.
+    /// Returns an error, and changes nothing, if the operation has no pages or reaches beyond the array.
     ///
     /// # Panics
-    /// Time has gone back.
+    /// Panics if time has gone back.
     #[inline]
     pub fn submit(&mut self, now: TimeNs, request: &PageRequest) -> Result<(), SubmitError> {
         self.check(request)?;
@@ -197,11 +201,12 @@ impl Array {
         Ok(())
     }
 
-    /// Takes operations that come now and later, in order of time. The same happens as if each were submitted at its time and everything
-    /// before it had happened; where nothing that happens can change what arrives, many are served together, which is faster.
+    /// Starts operations that arrive now and later, in order of time. The result is the same as if each were submitted at its time.
+    ///
+    /// If no event can change the arrivals, many are served together, which is faster.
     ///
     /// # Errors
-    /// As [`Array::submit`]; the operations before the one in question have been taken.
+    /// Returns an error like [`Array::submit`]. The operations before the refused one have been taken.
     pub fn submit_many(&mut self, operations: &[(TimeNs, PageRequest)]) -> Result<(), SubmitError> {
         if self.shape.takes_ahead {
             let checked = operations.iter().try_for_each(|(at, request)| {
@@ -242,13 +247,13 @@ impl Array {
         }
     }
 
-    /// A request that nothing holds back.
+    /// Starts a request that no limit holds back.
     #[inline]
     fn begin(&mut self, now: TimeNs, request: &PageRequest, moment_is_over: bool) -> Issued {
         if request.pages > 0
             && let Some(caching) = &mut self.caching
         {
-            caching.tell(now, &mut self.volume, |caching, _| caching.cache.submit(now, request));
+            caching.update(now, &mut self.volume, |caching, _| caching.cache.submit(now, request));
             return self.cache_begins_operations(now, moment_is_over);
         }
         if self.counts_operations() {
@@ -261,20 +266,20 @@ impl Array {
             let layout = self.volume.layout;
             self.volume.issue(&access, layout.extents(request), request.one_member, continuation)
         } else if kind == OpKind::Flush && self.volume.members.ssds[0].takes_flushes() {
-            // The members' write buffers may forget (rule 208).
+            // The data in the members' write buffers may be lost until a flush (rule 208).
             self.volume.issue_everywhere(&access, continuation)
         } else {
             self.volume.issue_nothing(now, continuation)
         }
     }
 
-    /// Whether the controller counts operations on the array; else requests on their way through the host port.
+    /// Returns true if the controller counts operations on the array, false if it counts requests in the host port.
     #[inline]
     fn counts_operations(&self) -> bool {
         self.port.is_none() || self.caching.is_some()
     }
 
-    /// The controller counts what goes to the members: with a cache, its operations.
+    /// Lets the controller count an operation that goes to the members. With a cache, these are the cache's operations.
     #[inline]
     fn operation_begins(&mut self, now: TimeNs) {
         if let Some(coordination) = &mut self.coordination {
@@ -289,7 +294,7 @@ impl Array {
         }
     }
 
-    /// Hints that `request` comes soon.
+    /// Hints that `request` comes soon, so that its memory can be prefetched.
     #[inline]
     pub fn prefetch(&self, hint: Hint, request: &PageRequest) {
         if !self.shape.takes_hints {
@@ -302,7 +307,7 @@ impl Array {
         }
     }
 
-    /// The earliest pending moment. The end of a collection is none by itself: nothing happens then.
+    /// Returns the earliest pending moment. The end of a collection alone is none, because nothing happens then.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
         let next = self.next_part_time();
@@ -310,8 +315,9 @@ impl Array {
         Some(next.map_or(held.at(), |at| at.min(held.at())))
     }
 
-    /// Runs everything up to and including `until` and appends what has happened, in order of [`Event::key`]. Collections are reported
-    /// at their end; those of which nothing that happens depends may come with a later call, as [`Milestone::Count`] says.
+    /// Runs everything until `until`, and appends the events in the order of [`Event::key`].
+    ///
+    /// Collections are reported at their end. Those that nothing depends on may come with a later call; see [`Milestone::Count`].
     #[inline]
     pub fn advance(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         let begin = events.len();
@@ -322,7 +328,7 @@ impl Array {
         self.run(until, begin, events);
     }
 
-    /// Runs everything up to and including `until`; `events` are in order from `begin` on, before and after.
+    /// Runs everything until `until`. `events` are in order from index `begin` on, before and after.
     #[inline]
     fn run(&mut self, until: TimeNs, begin: usize, events: &mut Vec<Event>) {
         self.run_parts(until, events);
@@ -336,16 +342,16 @@ impl Array {
         self.coordination.as_mut().expect("there is a controller").mailbox.deliver(at, member, message);
     }
 
-    /// What members and controller have sent, and when.
+    /// Returns the messages that members and controller have sent, with their times.
     #[cfg(test)]
     pub(crate) fn message_log(&self) -> Vec<(TimeNs, crate::coordination::Mail)> {
         self.coordination.as_ref().map_or_else(Vec::new, |coordination| coordination.mailbox.log.clone())
     }
 
-    /// Verifies the whole state; used by tests and `--check`.
+    /// Verifies the whole state, for tests and `--check`.
     ///
     /// # Errors
-    /// A sentence that names the member and the first invariant that does not hold.
+    /// Returns a sentence that names the member and the first invariant that does not hold.
     pub fn verify(&self) -> Result<(), String> {
         if let Some(caching) = &self.caching {
             caching.cache.verify().map_err(|error| format!("the cache: {error}"))?;

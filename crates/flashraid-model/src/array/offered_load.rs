@@ -1,4 +1,4 @@
-//! What a request asks of the members of an array in good order, for estimates.
+//! Load that a request puts on the members of an array without failures, for estimates.
 
 use super::ArrayParams;
 use super::read_plan::ReadPlan;
@@ -16,15 +16,15 @@ pub struct OfferedLoad {
 }
 
 impl OfferedLoad {
-    /// Of requests to such an array.
+    /// Returns a counter for requests to such an array.
     pub fn new(params: &ArrayParams) -> Self {
         let layout = params.layout();
         let none = StripePages::none(layout.shape().width(), layout.strip_pages());
         Self { layout, read_plan: params.read_plan, pages: none.clone(), reads: none }
     }
 
-    /// Calls `visit` with member, pages read and pages written for every strip that `request` reads or writes, parity included, if
-    /// the members are all there.
+    /// Calls `visit` with member, pages read and pages written for every strip that `request` reads or writes, with parity. No member is
+    /// missing.
     pub fn of(&mut self, request: &PageRequest, mut visit: impl FnMut(u32, u32, u32)) {
         let shape = self.layout.shape();
         let mut extents = self.layout.extents(request).peekable();

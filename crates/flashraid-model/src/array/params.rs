@@ -1,4 +1,4 @@
-//! What an array is built of, as plain integers; `config` fills it in and guarantees that it is consistent.
+//! Parameters of an array, as plain integers. The configuration fills them in and guarantees that they are consistent.
 
 use super::ReadPlan;
 use crate::TimeNs;
@@ -7,85 +7,85 @@ use crate::coordination::CoordinationParams;
 use crate::placement::{Layout, Level};
 use crate::ssd::SsdParams;
 
-/// An array of equal SSDs.
+/// Parameters of an array of equal SSDs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArrayParams {
-    /// How addresses spread over the members.
+    /// RAID level, which spreads addresses over the members.
     pub level: Level,
-    /// Number of members.
+    /// Number of members, without spares.
     pub members: u32,
-    /// Consecutive pages of the array that stay on one member.
+    /// Number of consecutive pages of the array that stay on one member.
     pub stripe_unit_pages: u32,
-    /// The members; each has the same parameters.
+    /// Parameters of each member.
     pub ssd: SsdParams,
-    /// How their garbage collection is coordinated, if it is; needs what preemption needs.
+    /// Coordination of the members' collection, or `None`. It requires a member that supports preemption.
     pub coordination: Option<CoordinationParams>,
-    /// The members that fail, each once; need a level that survives it.
+    /// Members that fail, each at most once. The level must survive a failure.
     pub failures: Vec<FailureParams>,
-    /// How failed members are rebuilt, if they are.
+    /// Settings for rebuilding failed members, or `None`.
     pub rebuild: Option<RebuildParams>,
-    /// Which copy a read goes to.
+    /// Plan that chooses the copy for a read.
     pub read_plan: ReadPlan,
-    /// The write cache, if there is one.
+    /// Settings of the write cache, or `None`.
     pub cache: Option<CacheParams>,
-    /// The limits of the controller towards the host, if it has any.
+    /// Limits of the controller towards the host, or `None`.
     pub host_port: Option<HostPortParams>,
 }
 
-/// The limits of the array's controller towards the host.
+/// Limits of the array's controller towards the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostPortParams {
-    /// Host requests in work at a time, at least 1; `None`: any number.
+    /// Most host requests in work at a time, at least 1; `None` for no limit.
     pub outstanding: Option<u32>,
-    /// Bytes of data that pass in a second, all one after another; `None`: without limit.
+    /// Bytes of data that pass in a second, one request after another; `None` for no limit.
     pub bytes_per_s: Option<u64>,
 }
 
 impl HostPortParams {
-    /// How long so many bytes take to pass, in nanoseconds, rounded up.
+    /// Returns the time that `bytes` bytes take to pass, in nanoseconds, rounded up.
     pub fn passing_ns(&self, bytes: u64) -> u64 {
         let ns = |bytes_per_s| (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bytes_per_s));
         self.bytes_per_s.map_or(0, |bytes_per_s| u64::try_from(ns(bytes_per_s)).unwrap_or(u64::MAX))
     }
 }
 
-/// A member that fails.
+/// Failure of a member at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailureParams {
-    /// The member.
+    /// Number of the member that fails.
     pub member: u32,
-    /// When it fails; those that fail at the same time do so in the order of the list.
+    /// Time of the failure, in nanoseconds. Members that fail at the same time do so in the order of the list.
     pub at_ns: TimeNs,
 }
 
-/// How failed members are rebuilt, each on a spare of its own.
+/// Settings for rebuilding failed members, each on its own spare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebuildParams {
-    /// From the failure to the begin of rebuilding, in nanoseconds.
+    /// Time from the failure to the begin of rebuilding, in nanoseconds.
     pub delay_ns: u64,
-    /// Least time from the begin of one strip to that of the next, in nanoseconds.
+    /// Least time between the begins of two strips, in nanoseconds.
     pub strip_ns: u64,
-    /// Strips that are rebuilt at a time, at least 1.
+    /// Number of strips that are rebuilt at a time, at least 1.
     pub in_flight: u32,
-    /// Spares: so many failures, the first in time, are rebuilt; at least 1.
+    /// Number of spares, at least 1. As many failures are rebuilt, the first ones in time.
     pub spares: u32,
-    /// The state of the spares.
+    /// State of the spares when they are needed.
     pub spare: Spare,
-    /// Rebuilding goes on to its end when the last request is done.
+    /// True if rebuilding continues to its end after the last request.
     pub finish: bool,
 }
 
-/// The state of a spare when it is needed.
+/// State of a spare when it is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spare {
     /// Filled and warmed up like a member.
     Warm,
-    /// Filled only.
+    /// Filled, but not warmed up.
     Fresh,
 }
 
 impl ArrayParams {
-    /// Spares that are there: those that a failure may need, with [`Spare`] the state they are in.
+    /// Returns the number of spares that the failures may need, and their state.
     pub fn spares(&self) -> (u32, Option<Spare>) {
         match self.rebuild {
             Some(rebuild) if !self.failures.is_empty() => (rebuild.spares.min(self.failures.len() as u32), Some(rebuild.spare)),
@@ -93,41 +93,41 @@ impl ArrayParams {
         }
     }
 
-    /// The members that fail, in order of time.
+    /// Returns the members that fail, in order of time.
     pub fn failures_in_order(&self) -> Vec<FailureParams> {
         let mut failures = self.failures.clone();
         failures.sort_by_key(|failure| failure.at_ns);
         failures
     }
 
-    /// The spares that are warmed up like members.
+    /// Returns the number of spares that are warmed up like members.
     pub fn warm_spares(&self) -> u32 {
         let (spares, state) = self.spares();
         if state == Some(Spare::Warm) { spares } else { 0 }
     }
 
-    /// Where pages of the array lie.
+    /// Returns the layout of the array's pages on its members.
     pub fn layout(&self) -> Layout {
         Layout::new(self.level, self.members, self.stripe_unit_pages, self.ssd.exported_pages())
     }
 }
 
-/// How the members are brought to a working state before the run.
+/// Settings of the warm-up, which brings the members to a working state before the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WarmUp {
-    /// Random overwrites after filling, as a multiple of the exported capacity; 0 is exactly the freshly filled state.
+    /// Number of random overwrites after filling, as a multiple of the exported capacity. 0 leaves the freshly filled state.
     pub overwrites: f64,
-    /// Where the overwrites go.
+    /// Addresses of the overwrites.
     pub pattern: WarmUpPattern,
 }
 
-/// Where the overwrites of the warm-up go.
+/// Addresses of the overwrites of the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WarmUpPattern {
     /// Uniform over the exported pages.
     Random,
     /// The write addresses of the workload itself.
     Workload,
-    /// None: members with superblocks are put into the steady state of uniform writes.
+    /// No overwrites: members with superblocks are put into the steady state of uniform writes.
     Steady,
 }

@@ -1,6 +1,6 @@
-//! What happens next: the parts of the array act one after another, in the order of their times and, at one nanosecond, of their rank.
+//! The loop over the parts of an array. The part with the earliest time acts next, and at one nanosecond the part of the lowest rank.
 
-use super::coordination::{Coordination, Order};
+use super::coordination::{Coordination, MemberAction};
 use super::failure::Step;
 use super::host_port::PortStep;
 use super::members::{Completion, Continuation, Deferred, Issued, MembersStep};
@@ -9,26 +9,27 @@ use crate::TimeNs;
 use crate::cache::HostDone;
 use crate::events::TimeParts;
 
-/// A part of the array. At one nanosecond parts act in this order, and each comes to its end before the next begins; what one brings
-/// about in a part before it comes first (rules 42, 55, 85 and 152).
+/// A part of the array. At one nanosecond, parts act in this order, and each finishes before the next begins (rules 42, 55, 85 and 152).
+///
+/// If a part causes an event in an earlier part, that event comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// The members, and the ends of requests that nothing in the array follows from.
+    /// The members, and the ends of requests from which nothing else in the array follows.
     Members,
-    /// What follows from the ends of operations: ends of phases in the order of their operations, then events of the cache.
+    /// Consequences of the ends of operations: ends of phases in the order of their operations, then events of the cache.
     FollowUps,
     /// The limits towards the host.
     HostPort,
-    /// Failures, then rebuilding.
+    /// Failures of members, then rebuilding.
     Failures,
-    /// The cache's own moments: a slot that has rested, the timer of common destages.
+    /// Moments of the cache: a slot that has paused long enough, or the timer of common destages.
     Cache,
-    /// Messages, then what the scheme does by the clock.
+    /// Messages to and from the controller, then actions of the scheme.
     Controller,
 }
 
 impl Array {
-    /// Which part acts next, and when.
+    /// Returns the part that acts next, and the time.
     #[inline]
     fn next_part(&self) -> Option<(TimeNs, Part)> {
         let mut next = self.volume.members.agenda.next_time().map(|at| (at, Part::Members));
@@ -51,13 +52,13 @@ impl Array {
         next
     }
 
-    /// The earliest moment at which a part acts.
+    /// Returns the earliest time at which a part acts.
     #[inline]
     pub(super) fn next_part_time(&self) -> Option<TimeNs> {
         self.next_part().map(|(at, _)| at)
     }
 
-    /// Lets the parts act up to and including `until`.
+    /// Lets the parts act until `until`.
     #[inline]
     pub(super) fn run_parts(&mut self, until: TimeNs, events: &mut Vec<Event>) {
         while let Some((now, part)) = self.next_part()
@@ -86,7 +87,7 @@ impl Array {
         }
     }
 
-    /// A part behind the members does the next of what is due now.
+    /// Lets a part, other than the members, perform the next step that is due now.
     fn step(&mut self, now: TimeNs, part: Part, events: &mut Vec<Event>) -> Issued {
         match part {
             Part::Members => unreachable!("they have a step of their own"),
@@ -94,7 +95,7 @@ impl Array {
                 Deferred::Completion(completion) => self.operation_is_over(now, &completion, events),
                 Deferred::Wake(wake) => {
                     let Some(caching) = &mut self.caching else { unreachable!("the cache has asked for it") };
-                    let host = caching.tell(now, &mut self.volume, |caching, _| caching.cache.wake(now, wake));
+                    let host = caching.update(now, &mut self.volume, |caching, _| caching.cache.wake(now, wake));
                     self.cache_goes_on(now, host, events)
                 }
             },
@@ -108,7 +109,7 @@ impl Array {
             },
             Part::Failures => {
                 let issued = self.failures_step(now);
-                self.tell_health(now);
+                self.report_health(now);
                 issued
             }
             Part::Cache => match &mut self.caching {
@@ -119,7 +120,7 @@ impl Array {
         }
     }
 
-    /// An operation of the array is over, and something in the array follows from it.
+    /// Ends an operation of the array from which something else follows.
     fn operation_is_over(&mut self, now: TimeNs, completion: &Completion, events: &mut Vec<Event>) -> Issued {
         match completion.continuation {
             Continuation::Stripe { operation, .. } => {
@@ -128,21 +129,21 @@ impl Array {
                     caching.cache.strip_rebuilt(member, stripe);
                 }
                 if self.shape.may_fail {
-                    self.tell_health(now);
+                    self.report_health(now);
                 }
                 self.volume.members.issued()
             }
             Continuation::Cache { token, .. } => {
                 self.operation_ends(now);
                 let Some(caching) = &mut self.caching else { unreachable!("the cache has begun it") };
-                let host = caching.tell(now, &mut self.volume, |caching, members| caching.ended(now, token, completion, members));
+                let host = caching.update(now, &mut self.volume, |caching, members| caching.ended(now, token, completion, members));
                 self.cache_goes_on(now, host, events)
             }
             Continuation::Host(_) => unreachable!("the end of a host request is an event of the agenda"),
         }
     }
 
-    /// The cache has learnt of something: a request of the host may be done with it, and it may have asked for more.
+    /// Processes the commands of the cache after an event, and the end of the host request `done`.
     fn cache_goes_on(&mut self, now: TimeNs, done: Option<HostDone>, events: &mut Vec<Event>) -> Issued {
         if let Some(host) = done {
             let cache_ns = now - host.arrival_ns - host.read_time.total_ns() + host.read_time.cache_ns;
@@ -153,7 +154,7 @@ impl Array {
         self.cache_begins_operations(now, true)
     }
 
-    /// A member fails, or the next stripe is rebuilt.
+    /// Fails a member, or rebuilds the next stripe.
     fn failures_step(&mut self, now: TimeNs) -> Issued {
         let step = self.volume.failures_step(now);
         if let (Some(Step::Fails(member)), Some(caching), Some(stripes)) = (step, &mut self.caching, &mut self.volume.stripes) {
@@ -174,21 +175,21 @@ impl Array {
         self.cache_begins_operations(now, true)
     }
 
-    /// Tells the health of the array if it is another one now.
-    fn tell_health(&mut self, now: TimeNs) {
+    /// Reports the health of the array if it has changed.
+    fn report_health(&mut self, now: TimeNs) {
         let health = self.volume.stripes.as_ref().map_or(Health::Normal, |stripes| stripes.health());
         if std::mem::replace(&mut self.health, health) != health {
             self.outbox.health.push((now, health));
         }
     }
 
-    /// A message arrives, or the scheme acts by the clock.
+    /// Lets a message arrive, or lets the scheme act.
     fn controller_step(&mut self, now: TimeNs) -> Issued {
         let Some(coordination) = &mut self.coordination else { return self.volume.members.issued() };
         let members = &mut self.volume.members;
         let issued = match coordination.step(now) {
-            Some((member, Order::Receive(message))) => members.with(member, |ssd, out| ssd.receive(now, message, out)),
-            Some((member, Order::Ask)) => members.with(member, |ssd, out| ssd.may_ask(now, out)),
+            Some((member, MemberAction::Receive(message))) => members.with(member, |ssd, out| ssd.receive(now, message, out)),
+            Some((member, MemberAction::Ask)) => members.with(member, |ssd, out| ssd.may_ask(now, out)),
             None => members.issued(),
         };
         if let Some(pages_given) = &mut members.pages_given {
@@ -197,7 +198,7 @@ impl Array {
         issued
     }
 
-    /// Begins what the cache has asked for, if there is one.
+    /// Begins the operations that the cache has asked for, if there is a cache.
     #[inline]
     pub(super) fn cache_begins_operations(&mut self, now: TimeNs, moment_is_over: bool) -> Issued {
         match &mut self.caching {
@@ -206,7 +207,7 @@ impl Array {
         }
     }
 
-    /// The array is done with a request.
+    /// Ends a request that the array has finished.
     #[inline]
     fn request_ends(&mut self, done: Done, events: &mut Vec<Event>) {
         match &mut self.port {
@@ -219,7 +220,7 @@ impl Array {
         }
     }
 
-    /// A request has left the host port.
+    /// Ends a request that has left the host port.
     fn request_leaves(&mut self, done: Done, events: &mut Vec<Event>) {
         if self.caching.is_none() {
             self.operation_ends(done.at);
@@ -227,12 +228,12 @@ impl Array {
         events.push(Event::Done(done));
     }
 
-    /// Takes what the members have left: messages to the controller, and ends.
+    /// Takes the reports of the members: messages to the controller, and ends.
     #[inline]
     pub(super) fn drain(&mut self, _issued: Issued) {
         let members = &mut self.volume.members;
         if let Some(coordination) = &mut self.coordination {
-            members.told.notices.drain(..).for_each(|notice| coordination.hear(&notice));
+            members.told.notices.drain(..).for_each(|notice| coordination.receive_notice(&notice));
             if let Some(pages_given) = &mut members.pages_given {
                 pages_given.used_up.drain(..).for_each(|(at, member)| coordination.pages_are_used_up(at, member));
             }

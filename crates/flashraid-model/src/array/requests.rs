@@ -1,9 +1,10 @@
-//! Requests of a host as pages of the array, and why the array may not take them.
+//! Requests of a host as pages of the array, and errors for requests that the array refuses.
 
 use super::PageRequest;
 use crate::request::{OpKind, Request};
 
-/// The pages that `request` touches, those of a trim that it covers wholly; `None` if it is empty or reaches beyond `exported_pages`.
+/// Returns the pages that `request` touches, or for a trim those that it covers wholly. It is `None` if the request is empty or reaches
+/// beyond `exported_pages`.
 #[inline]
 pub fn pages_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Option<PageRequest> {
     let end_bytes = request.offset_bytes.checked_add(request.length_bytes)?;
@@ -31,19 +32,19 @@ pub fn pages_of(request: &Request, page_bytes: u64, exported_pages: u64) -> Opti
     })
 }
 
-/// Why an operation is not taken.
+/// Error for an operation that the array refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SubmitError {
     /// A read or write of no pages.
     Empty,
-    /// It reaches beyond the pages that the array exports.
+    /// The operation reaches beyond the pages that the array exports.
     BeyondTheArray {
-        /// Its first page.
+        /// Number of its first page.
         first_page: u64,
-        /// Its pages.
+        /// Number of its pages.
         pages: u32,
-        /// Pages of the array.
+        /// Number of pages that the array exports.
         exported_pages: u64,
     },
 }

@@ -1,19 +1,20 @@
-//! The making of an array, and its shape.
+//! Creation of an array, and its shape.
 
 use super::{Array, ArrayParams, Layout};
 use crate::ssd::Shortcuts;
 
-/// Ways of working and of recording; none of them changes what is simulated.
+/// Ways of working and of recording. None of them changes the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setup {
-    /// Threads that may serve what is taken ahead of its turn ([`Array::submit_many`]), at least 1. Members know nothing of each other, and
-    /// what they tell is put together in their order.
+    /// Most threads that serve requests taken before their turn ([`Array::submit_many`]), at least 1. Results do not depend on it, because
+    /// members are independent and report in their order.
     pub threads: usize,
-    /// Least operations of a thread; `None`: as many as are worth starting one.
+    /// Least number of operations of a thread; `None` for as many as are worth starting one.
     pub operations_per_thread: Option<usize>,
-    /// It is recorded how each member is used over time ([`Ssd::usage`](crate::ssd::Ssd::usage)).
+    /// True to record how each member is used over time ([`Ssd::usage`](crate::ssd::Ssd::usage)).
     pub record_usage: bool,
-    /// Each destage of the write cache is told as an [`Event::Destage`](super::Event::Destage) for each member that gets pages of it.
+    /// True to report each destage of the write cache as an [`Event::Destage`](super::Event::Destage), once for each member that gets
+    /// pages.
     pub record_destages: bool,
     /// Shortcuts that may be taken.
     pub shortcuts: Shortcuts,
@@ -26,7 +27,7 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// Makes an array as [`Array::new`] does. It gives up when `go_on`, which is asked before each member, says no: large members take a
+    /// Creates an array as [`Array::new`] does, unless `go_on` returns false. It is called before each member, because large members take a
     /// while to fill.
     pub fn array_while(self, params: &ArrayParams, seed: u64, go_on: &mut dyn FnMut() -> bool) -> Option<Array> {
         Array::make(params, seed, self, go_on)
@@ -37,22 +38,22 @@ impl Setup {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Shape {
-    /// Bytes of a page.
+    /// Number of bytes in a page.
     pub page_bytes: u32,
-    /// Spread of addresses over the members.
+    /// Layout of addresses on the members.
     pub layout: Layout,
-    /// Members, spares included.
+    /// Number of members, with spares.
     pub members: u32,
-    /// Dies of a member.
+    /// Number of dies in a member.
     pub dies: u32,
-    /// Free blocks of a pool at which it is collected; of a drive with superblocks the free ones that it aims at.
+    /// Free blocks of a pool at which it is collected. For a drive with superblocks, the free ones that it aims at.
     pub start_free_blocks: u32,
-    /// Pages that fit into the write cache, if there is one.
+    /// Number of pages that fit into the write cache; `None` without a cache.
     pub cache_pages: Option<u64>,
-    /// A member fails in the course of a run.
+    /// True if a member fails in the course of a run.
     pub may_fail: bool,
-    /// Requests may be taken before their turn: nothing that happens can change what arrives.
+    /// True if requests may be taken before their turn, because no event can change the arrivals.
     pub takes_ahead: bool,
-    /// Hints of requests that come soon ([`Array::prefetch`]) mean something.
+    /// True if hints of coming requests ([`Array::prefetch`]) have an effect.
     pub takes_hints: bool,
 }

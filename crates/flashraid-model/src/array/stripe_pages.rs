@@ -1,4 +1,4 @@
-//! Sets of pages of one stripe, and which pages writes, reads and rebuilding need of it (rules 53, 59, 60 and 62). Pure.
+//! Sets of pages of one stripe, and the pages that writes, reads and rebuilding need (rules 53, 59, 60 and 62). It has no other state.
 
 use crate::placement::{LostRoles, StripeShape};
 
@@ -10,7 +10,7 @@ pub(super) struct StripePages {
 }
 
 impl StripePages {
-    /// No pages of a stripe of so many strips of so many pages.
+    /// Returns the empty set for a stripe of `strips` strips of `strip_pages` pages.
     pub fn none(strips: u32, strip_pages: u32) -> Self {
         let words_per_strip = strip_pages.div_ceil(u64::BITS) as usize;
         Self { words_per_strip, bits: vec![0; words_per_strip * strips as usize] }
@@ -20,14 +20,14 @@ impl StripePages {
         self.bits.fill(0);
     }
 
-    /// Adds `pages` pages from offset `first` on of the strip of `role`.
+    /// Adds `pages` pages, from offset `first` on, of the strip with this role.
     pub fn insert(&mut self, role: u32, first: u32, pages: u32) {
         for offset in first..first + pages {
             self.bits[role as usize * self.words_per_strip + (offset / u64::BITS) as usize] |= 1 << (offset % u64::BITS);
         }
     }
 
-    /// Takes out the pages of the strip of that role; returns their number.
+    /// Removes the pages of the strip with this role, and returns their number.
     pub fn remove(&mut self, role: u32) -> u32 {
         let pages = self.count_of(role);
         let start = role as usize * self.words_per_strip;
@@ -35,18 +35,18 @@ impl StripePages {
         pages
     }
 
-    /// Pages in it.
+    /// Returns the number of pages in the set.
     pub fn count(&self) -> u32 {
         self.bits.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Pages in it of the strip of that role.
+    /// Returns the number of pages of the strip with this role in the set.
     pub fn count_of(&self, role: u32) -> u32 {
         let start = role as usize * self.words_per_strip;
         self.bits[start..start + self.words_per_strip].iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Its pages as role and offset, in the order of rule 54.
+    /// Returns the pages as role and offset, in the order in which operations are issued (rule 54).
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         let words = self.bits.iter().enumerate();
         words.flat_map(|(index, &word)| {
@@ -66,7 +66,7 @@ impl StripePages {
     }
 }
 
-/// The numbers of the bits that are set.
+/// Iterator over the numbers of the bits that are set.
 struct BitsOf(u64);
 
 impl Iterator for BitsOf {
@@ -82,21 +82,23 @@ impl Iterator for BitsOf {
     }
 }
 
-/// How a sub-request that writes keeps parity.
+/// Method by which a sub-request that writes keeps parity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteKind {
-    /// All columns are written at all offsets at which any is.
+    /// All columns are written, at all offsets at which any is.
     FullStripe,
-    /// Parity from all data, the rest of which is read.
+    /// Parity is computed from all data, of which the rest is read.
     Reconstruct,
-    /// Parity from the change, for which old data and old parity are read.
+    /// Parity is computed from the change, for which old data and old parity are read.
     ReadModify,
     /// There is no parity to keep.
     NoParity,
 }
 
-/// Decides how to write the data pages in `written`: adds the parity pages to them and leaves in `reads` what has to be read before.
-/// `lost` are the roles of lost strips; in a dead stripe no parity is kept.
+/// Plans how to write the data pages in `written`. It adds the parity pages to them, and leaves in `reads` the pages that must be read
+/// before.
+///
+/// `lost` are the roles of lost strips. In a dead stripe no parity is kept.
 pub(super) fn plan_write(shape: StripeShape, lost: LostRoles, written: &mut StripePages, reads: &mut StripePages) -> WriteKind {
     reads.clear();
     if lost.is_dead(shape) {
@@ -128,12 +130,12 @@ pub(super) fn plan_write(shape: StripeShape, lost: LostRoles, written: &mut Stri
     }
 }
 
-/// What `kind` reads, in one word of the offsets of every strip.
+/// Fills in the pages that `kind` reads, in one word of the offsets of every strip.
 fn fill_reads(shape: StripeShape, lost: LostRoles, written: &StripePages, kind: WriteKind, word: usize, reads: &mut StripePages) {
     let union = written.word(shape.columns, word);
     let reconstruct = kind == WriteKind::Reconstruct;
     let wanted = |column| if reconstruct { union & !written.word(column, word) } else { written.word(column, word) };
-    // Lost pages come from all other data and as much parity as columns are lost.
+    // Lost pages follow from all other data and from as many parities as columns are lost.
     let from_others = lost.iter().filter(|&role| role < shape.columns).fold(0, |pages, column| pages | wanted(column));
     for role in 0..shape.width() {
         let pages = match role {
@@ -147,13 +149,14 @@ fn fill_reads(shape: StripeShape, lost: LostRoles, written: &StripePages, kind: 
     }
 }
 
-/// Whether this parity is one of those from which lost columns are computed.
+/// Returns true if this parity is one of those from which lost columns are computed.
 fn reconstructs(shape: StripeShape, lost: LostRoles, parity: u32) -> bool {
     lost.parity_left(shape).take(lost.columns(shape) as usize).any(|needed| needed == parity)
 }
 
-/// Replaces the pages of lost data strips in `reads` by those that they are reconstructed from; returns how many were replaced
-/// and how many pages came in for them. The stripe is not dead.
+/// Replaces the pages of lost data strips in `reads` by the pages from which they are reconstructed. The stripe must not be dead.
+///
+/// Returns the number of pages replaced, and the number of pages added for them.
 pub(super) fn plan_read(shape: StripeShape, lost: LostRoles, reads: &mut StripePages) -> (u32, u32) {
     let asked = reads.count();
     let mut replaced = 0;
@@ -173,7 +176,8 @@ pub(super) fn plan_read(shape: StripeShape, lost: LostRoles, reads: &mut StripeP
     (replaced, reads.count() + replaced - asked)
 }
 
-/// What a lost strip is rebuilt from: all data that are left, and as much parity as columns are lost. The stripe is not dead.
+/// Fills in the pages from which a lost strip is rebuilt: all data that are left, and as many parities as columns are lost. The stripe must
+/// not be dead.
 pub(super) fn plan_rebuild(shape: StripeShape, lost: LostRoles, strip_pages: u32, reads: &mut StripePages) {
     reads.clear();
     for role in (0..shape.width()).filter(|&role| !lost.has(role)) {
@@ -188,7 +192,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Strips by line: a dot for a page that is not in the set.
+    /// Draws strips by line, with a dot for a page that is not in the set.
     fn picture(pages: &StripePages, strips: u32, strip_pages: u32) -> String {
         let has = |role, offset| pages.iter().any(|page| page == (role, offset));
         let strip = |role| (0..strip_pages).map(|offset| if has(role, offset) { 'x' } else { '.' }).collect::<String>();
@@ -204,7 +208,7 @@ mod tests {
         set
     }
 
-    /// The strip of that role, if one is lost.
+    /// Returns the role as lost, if it is given.
     fn lost(role: Option<u32>) -> LostRoles {
         LostRoles(role.map_or(0, |role| 1 << role))
     }
@@ -213,7 +217,7 @@ mod tests {
         StripeShape { columns, parity, rotates: true }
     }
 
-    /// Kind, reads and writes of a write to the given data pages.
+    /// Returns kind, reads and writes of a write to the given data pages.
     fn write(shape: StripeShape, missing: Option<u32>, data: &str) -> (WriteKind, String, String) {
         let strip_pages = data.find(' ').unwrap() as u32;
         let mut written = set(&format!("{data}{}", format!(" {}", ".".repeat(strip_pages as usize)).repeat(shape.parity as usize)));
@@ -233,11 +237,11 @@ mod tests {
         check(shape, None, "xx xx xx xx", FullStripe, ".. .. .. .. ..", "xx xx xx xx xx");
         check(shape, None, "x. x. x. x.", FullStripe, ".. .. .. .. ..", "x. x. x. x. x.");
         check(shape, None, ".. x. .. ..", ReadModify, ".. x. .. .. x.", ".. x. .. .. x.");
-        // Three pages to read the one way, one the other.
+        // Both methods read three pages.
         check(shape, None, "x. x. x. ..", Reconstruct, ".. .. .. x. ..", "x. x. x. .. x.");
-        // Two old pages and the parity of one offset, or two other pages: reconstruct.
+        // Read-modify-write reads two old pages and the parity of one offset, and reconstruct two other pages. Reconstruct is chosen.
         check(shape, None, "x. x. .. ..", Reconstruct, ".. .. x. x. ..", "x. x. .. .. x.");
-        // The end of one strip and the begin of the next: four pages either read-modify, or six.
+        // At the end of one strip and the begin of the next, read-modify-write reads four pages, and reconstruct six.
         check(shape, None, ".x x. .. ..", ReadModify, ".x x. .. .. xx", ".x x. .. .. xx");
         // A tie (three each) goes to reconstruct.
         check(raid(5, 1), None, "x x . . .", Reconstruct, ". . x x x .", "x x . . . x");
@@ -253,12 +257,12 @@ mod tests {
     fn lost_pages_are_read_from_all_others() {
         use WriteKind::*;
         let shape = raid(4, 1);
-        // To write the lost column: the other columns.
+        // A write to the lost column reads the other columns.
         check(shape, Some(1), ".. x. .. ..", Reconstruct, "x. .. x. x. ..", ".. x. .. .. x.");
-        // Another column: its old data and parity, since reconstruct would need the lost page and so everything.
+        // A write to another column reads its old data and parity. Reconstruct would need the lost page and so everything.
         check(shape, Some(1), "x. .. .. ..", ReadModify, "x. .. .. .. x.", "x. .. .. .. x.");
         check(shape, Some(1), "x. .. x. x.", Reconstruct, "x. .. x. x. x.", "x. .. x. x. x.");
-        // With two parities three old pages, P and Q, or the three and P, from which the lost page follows.
+        // With two parities, the choice is between three old pages with P and Q, and the three with P, from which the lost page follows.
         check(raid(4, 2), Some(1), "x. .. x. x.", Reconstruct, "x. .. x. x. x. ..", "x. .. x. x. x. x.");
         check(shape, Some(1), "x. x. x. x.", FullStripe, ".. .. .. .. ..", "x. x. x. x. x.");
         check(shape, Some(4), "x. .. .. ..", NoParity, ".. .. .. .. ..", "x. .. .. .. x.");
@@ -291,7 +295,7 @@ mod tests {
     }
 
     proptest! {
-        /// The plan against the sets of rule 53 and 60, page by page.
+        /// The plan agrees with the sets of pages in the rules, page by page (rules 53 and 60).
         #[test]
         fn plans_agree_with_the_rules(
             (columns, parity, strip_pages) in (1_u32..6, 1_u32..3, 1_u32..70),

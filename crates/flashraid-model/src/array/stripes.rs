@@ -1,4 +1,4 @@
-//! Operations on stripes: writes with parity, reads of lost strips, rebuilding; their phases and locks (rules 51 to 62, 156 to 158).
+//! Operations on stripes: writes with parity, reads of lost strips, rebuilding, their phases and locks (rules 51 to 62, 156 to 158).
 //!
 //! ```text
 //!  sub-request ─▶ lock ─▶ plan ─▶ reads ─▶ writes ─▶ done, next for the lock
@@ -17,52 +17,52 @@ use crate::placement::{Extent, Layout, LostRoles, PageRequest};
 use crate::request::OpKind;
 use std::iter::Peekable;
 
-/// What an operation does with its stripe.
+/// Work of an operation on its stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
-    /// Reads what it is asked for, and what lost pages are reconstructed from.
+    /// Reads the requested pages, and the pages from which lost ones are reconstructed.
     Read,
     /// Writes data and parity.
     Write,
-    /// Writes or trims what is left of the copies.
+    /// Writes or trims the copies that are left.
     WriteCopies,
-    /// Trims all strips, parity included.
+    /// Trims all strips, with parity.
     Trim,
-    /// Brings the lost strip of this failure's member to its spare.
+    /// Rebuilds the lost strip of this failure's member on its spare.
     Rebuild(u32),
-    /// Would, but the stripe is dead.
+    /// Gives up a strip that should be rebuilt, because the stripe is dead.
     GiveUp(u32),
 }
 
-/// Something that needs the lock of a stripe.
+/// An operation that needs the lock of a stripe.
 #[derive(Debug, Clone)]
 struct Operation {
     work: Work,
-    /// What the request asks for.
+    /// Kind of the request.
     kind: OpKind,
     stripe: u64,
-    /// Its pages; for a write those to be written, with parity once that is planned.
+    /// Pages of the operation. For a write, these are the pages to write, with parity once that is planned.
     pages: StripePages,
     fua: bool,
     high_priority: bool,
-    /// See [`Access::source`]; rebuilding has none.
+    /// Source of the operation; see [`Access::source`]. Rebuilding has none.
     source: u8,
-    /// The completion that waits for it; none waits for rebuilding.
+    /// The completion that waits for it. No completion waits for rebuilding.
     completion: Option<u32>,
     sequence: u64,
     asked_ns: TimeNs,
-    /// Its phase began.
+    /// Time at which its current phase began.
     phase_began_ns: TimeNs,
-    /// It has still to write when its reads are done.
+    /// True if it has still to write when its reads are done.
     reading: bool,
     gc_members: MemberSet,
     /// Nanoseconds of its wait for the lock in which the holders waited for collection.
     lock_collection_ns: u64,
-    /// Its reads' wait for collection; of no length if it has not read ahead of its writes.
+    /// Time that its reads waited for collection. It has no length if no reads came before its writes.
     reads_collection: CollectionWait,
 }
 
-/// Where page operations go: the layout, and who replaces a failed member.
+/// Route of page operations: the layout, and the replacements of failed members.
 #[derive(Debug, Clone)]
 struct Route {
     layout: Layout,
@@ -71,13 +71,13 @@ struct Route {
 }
 
 impl Route {
-    /// The roles of the strips of `stripe` of which nothing is left.
+    /// Returns the roles of the strips of `stripe` of which no copy is left.
     #[inline]
     fn lost(&self, stripe: u64) -> LostRoles {
         self.failures.as_ref().map_or(LostRoles::default(), |failures| failures.lost.wholly(&self.layout, stripe))
     }
 
-    /// The roles of the strips of `stripe` of which at least a copy is lost.
+    /// Returns the roles of the strips of `stripe` of which at least one copy is lost.
     #[inline]
     fn touched(&self, stripe: u64) -> LostRoles {
         self.failures.as_ref().map_or(LostRoles::default(), |failures| failures.lost.touched(&self.layout, stripe))
@@ -88,7 +88,7 @@ impl Route {
         self.failures.as_ref().map_or(Some(member), |failures| failures.replacement(member, stripe))
     }
 
-    /// Reads or writes `pages` of `stripe`, but for those of lost strips; returns the number of page operations.
+    /// Reads or writes `pages` of `stripe`, except for those of lost strips. Returns the number of page operations.
     fn issue(&self, access: &Access, stripe: u64, pages: &StripePages, completion: u32, members: &mut Members) -> u32 {
         let write = !access.reads();
         let copies = self.layout.copies();
@@ -114,15 +114,15 @@ pub(super) struct Stripes {
     locks: Locks,
     operations: Vec<Operation>,
     unused: Vec<u32>,
-    /// Operations that have come into being.
-    born: u64,
-    /// What is being planned to be read.
+    /// Number of operations created so far.
+    created: u64,
+    /// Scratch space for the pages that a plan reads.
     reads: StripePages,
     pub counters: StripeCounters,
 }
 
 impl Stripes {
-    /// What the array needs of this, if anything.
+    /// Returns the state of an array that has parity or may lose a member, and `None` for any other.
     pub fn of(params: &ArrayParams) -> Option<Self> {
         let layout = params.layout();
         if params.level.parity_strips() == 0 && params.failures.is_empty() {
@@ -134,13 +134,13 @@ impl Stripes {
             locks: Locks::default(),
             operations: Vec::new(),
             unused: Vec::new(),
-            born: 0,
+            created: 0,
             reads: StripePages::none(layout.shape().width(), layout.strip_pages()),
             counters: StripeCounters::default(),
         })
     }
 
-    /// The member that has the strip of `member` in `stripe`, if one does.
+    /// Returns the member that has the strip of `member` in `stripe`, if one does.
     pub fn replacement(&self, member: u32, stripe: u64) -> Option<u32> {
         self.route.replacement(member, stripe)
     }
@@ -149,23 +149,23 @@ impl Stripes {
         self.route.layout.shape().parity > 0
     }
 
-    /// What the array does about failed members.
+    /// Returns the health of the array with respect to failed members.
     pub fn health(&self) -> Health {
         self.route.failures.as_ref().map_or(Health::Normal, Failures::health)
     }
 
-    /// How far failures and rebuilding have come.
+    /// Returns the progress of failures and of rebuilding.
     pub fn progress(&self) -> Vec<FailureProgress> {
         self.route.failures.iter().flat_map(Failures::progress).collect()
     }
 
-    /// Whether such an access is more than page operations on the members that the layout names.
+    /// Returns true if the access needs parity or must avoid a failed member.
     #[inline]
-    pub fn concern(&self, access: &Access) -> bool {
+    pub fn are_needed_for(&self, access: &Access) -> bool {
         (!access.reads() && self.has_parity()) || self.route.failures.as_ref().is_some_and(Failures::has_begun)
     }
 
-    /// Takes the extents of a request, each strip a sub-request with `by_strip`; returns how many ends `completion` waits for.
+    /// Starts the sub-requests of a request; with `by_strip`, each strip is one. Returns the number of ends that `completion` waits for.
     pub fn submit(
         &mut self,
         access: &Access,
@@ -210,8 +210,8 @@ impl Stripes {
         ends
     }
 
-    /// Asks to trim the stripe if all its data are to be trimmed: parity of a part would have to be computed anew. Returns how many
-    /// ends the completion waits for.
+    /// Asks to trim the stripe if all its data are trimmed, because parity of a part would have to be computed anew. Returns the number of
+    /// ends that the completion waits for.
     fn trim(&mut self, access: &Access, id: u32, members: &mut Members) -> u32 {
         let layout = self.route.layout;
         let shape = layout.shape();
@@ -226,7 +226,7 @@ impl Stripes {
         1
     }
 
-    /// Counts the pages of a read or write that too many failures have taken, and reads nothing for them (rule 157).
+    /// Counts the pages of a read or write that were lost because too many members failed, and reads nothing for them (rule 157).
     fn leave_out_lost(&mut self, id: u32, members: &mut Members) {
         let operation = &mut self.operations[id as usize];
         let lost = self.route.lost(operation.stripe);
@@ -241,7 +241,9 @@ impl Stripes {
         }
     }
 
-    /// What `request` overwrites without time (rule 66), as members, pages and its source; what lies on a member that will fail, on its warm spare, too.
+    /// Passes the pages that `request` overwrites without time to `write`, with member, page and source (rule 66).
+    ///
+    /// The pages of a member that will fail also go to its warm spare.
     pub fn overwrite_untimed(&mut self, request: &PageRequest, copied_to: &[(u32, u32)], write: &mut impl FnMut(u32, u32, u8)) {
         let layout = self.route.layout;
         let mut extents = layout.extents(request).peekable();
@@ -291,13 +293,13 @@ impl Stripes {
         operation.pages.clear();
         (operation.fua, operation.source) = (false, 0);
         (operation.high_priority, operation.completion, operation.asked_ns) = (high_priority, completion, now);
-        (operation.sequence, operation.reading, operation.gc_members) = (self.born, false, MemberSet::NONE);
+        (operation.sequence, operation.reading, operation.gc_members) = (self.created, false, MemberSet::NONE);
         (operation.lock_collection_ns, operation.reads_collection) = (0, CollectionWait::default());
-        self.born += 1;
+        self.created += 1;
         id
     }
 
-    /// Asks for the operation's lock; begins if it gets it.
+    /// Asks for the lock of an operation, and begins the operation if it gets the lock.
     fn ask(&mut self, now: TimeNs, id: u32, work: Work, members: &mut Members, moment_is_over: bool) {
         let operation = &mut self.operations[id as usize];
         operation.work = work;
@@ -307,7 +309,7 @@ impl Stripes {
         }
     }
 
-    /// The operation has got its lock.
+    /// Begins an operation that has got its lock.
     fn begin(&mut self, now: TimeNs, id: u32, members: &mut Members, moment_is_over: bool) {
         if matches!(self.operations[id as usize].work, Work::Read | Work::Write | Work::WriteCopies) {
             self.leave_out_lost(id, members);
@@ -363,7 +365,7 @@ impl Stripes {
         self.counters.rebuild_pages_read += u64::from(self.reads.count());
     }
 
-    /// Issues the reads that have just been planned, or else the operation's own pages.
+    /// Issues the reads that have just been planned, or otherwise the operation's own pages.
     fn issue_phase(&mut self, now: TimeNs, id: u32, members: &mut Members, moment_is_over: bool) {
         let operation = &mut self.operations[id as usize];
         operation.phase_began_ns = now;
@@ -392,7 +394,7 @@ impl Stripes {
             }
             self.route.issue(&access, operation.stripe, &operation.pages, completion, members)
         };
-        // What is lost is left out, and that may be all.
+        // Lost pages are left out, and that may be all of them.
         members.close(open, issued, now);
     }
 
@@ -408,7 +410,7 @@ impl Stripes {
         layout.strip_pages()
     }
 
-    /// A phase of the operation is over; returns the failed member and the stripe of the strip that has been rebuilt with it.
+    /// Ends a phase of an operation. Returns the failed member and the stripe if that rebuilt a strip.
     pub fn phase_ended(&mut self, now: TimeNs, id: u32, phase: &Completion, members: &mut Members) -> Option<(u32, u64)> {
         let operation = &mut self.operations[id as usize];
         operation.gc_members |= phase.gc_members;
@@ -429,7 +431,7 @@ impl Stripes {
                 rebuilt = (!given_up).then_some((failures.rebuilds(failure).0, stripe));
             }
             (_, Some(completion)) => {
-                // The wait for the lock and the reads ahead of the writes are parity's, but for what waited for collection.
+                // The wait for the lock and the reads before the writes count as parity, without the waits for collection.
                 let before_ns = operation.phase_began_ns - operation.asked_ns;
                 let collected_ns = operation.lock_collection_ns + reads_collection.ns;
                 members.end(completion, now, operation.gc_members, || TimeParts {
@@ -449,7 +451,7 @@ impl Stripes {
         rebuilt
     }
 
-    /// Reads or writes pages of members as they are, on those that serve for them; returns the number of page operations.
+    /// Reads or writes pages of members without parity, on the members that stand in for them. Returns the number of page operations.
     pub fn issue_on_members(&self, access: &Access, extent: &MemberExtent, completion: u32, members: &mut Members) -> u32 {
         let mut issued = 0;
         for page in extent.first_page..extent.first_page + extent.pages {
@@ -462,20 +464,20 @@ impl Stripes {
         issued
     }
 
-    /// Whether what the cache had when a member failed has still to be destaged.
+    /// Sets whether pages that the cache held at a failure must still be destaged.
     pub fn set_flushing(&mut self, now: TimeNs, flushing: bool) {
         if let Some(failures) = &mut self.route.failures {
             failures.set_flushing(now, flushing);
         }
     }
 
-    /// When the member fails, or the next stripe is to be rebuilt.
+    /// Returns the time at which a member fails or the next stripe is rebuilt.
     #[inline]
     pub fn next_time(&self) -> Option<TimeNs> {
         self.route.failures.as_ref().and_then(Failures::next_time)
     }
 
-    /// Does what is due of failure and rebuilding.
+    /// Performs the step of failure or rebuilding that is due.
     pub fn step(&mut self, now: TimeNs, members: &mut Members) -> Option<Step> {
         let step = self.route.failures.as_mut()?.step(now)?;
         if let Step::Rebuild { failure, stripe } = step {
@@ -486,13 +488,13 @@ impl Stripes {
         Some(step)
     }
 
-    /// Whether no operation is left and no lock is held.
+    /// Returns true if no operation is left and no lock is held.
     #[cfg(test)]
     pub fn is_idle(&self) -> bool {
         self.locks.is_empty() && self.unused.len() == self.operations.len()
     }
 
-    /// The last request is done (rule 64).
+    /// Notes that the last request is done (rule 64).
     pub fn requests_are_over(&mut self) {
         if let Some(failures) = &mut self.route.failures {
             failures.requests_are_over();
@@ -500,7 +502,7 @@ impl Stripes {
     }
 }
 
-/// Moves the next sub-request of a request (rule 51) from `extents` to `pages`; returns its stripe.
+/// Moves the next sub-request of a request from `extents` to `pages`, and returns its stripe (rule 51).
 pub(super) fn next_sub_request(
     layout: &Layout,
     extents: &mut Peekable<impl Iterator<Item = Extent>>,

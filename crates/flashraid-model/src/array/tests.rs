@@ -1,6 +1,6 @@
 //! Parity, locks, failure and rebuilding on tiny arrays, to the nanosecond (rules 50 to 67).
 //!
-//! Members of one die that never collects: a read takes 28, a write 208. A member has 12 pages.
+//! Each member has one die that never collects, and 12 pages. A read takes 28, a write 208.
 
 use super::events::dones;
 use super::*;
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 /// A write that has to read before.
 const READ_WRITE: TimeNs = READ + WRITE;
 
-/// When, first page, pages, whether it writes.
+/// Time, first page, number of pages, and true for a write.
 type Asked = (TimeNs, u64, u32, bool);
 
 fn params(level: Level, members: u32, strip_pages: u32) -> ArrayParams {
@@ -44,31 +44,31 @@ fn rebuilt(mut params: ArrayParams, delay_ns: u64, strip_ns: u64, in_flight: u32
 }
 
 struct Outcome {
-    /// When each request was done.
+    /// Time at which each request was done.
     done: Vec<TimeNs>,
     met: Vec<u32>,
-    /// Where the time of each request went.
+    /// Parts of the time of each request.
     parts: Vec<TimeParts>,
-    /// Pages that each member has read and written.
+    /// Number of pages that each member has read and written.
     pages: Vec<(u64, u64)>,
     members: Vec<MemberCounters>,
     counters: StripeCounters,
     progress: Option<FailureProgress>,
     failures: Vec<FailureProgress>,
-    /// Pages of each request that were lost.
+    /// Number of pages of each request that were lost.
     lost: Vec<u32>,
     host_port: Option<HostPortCounters>,
     health: Health,
 }
 
 impl Outcome {
-    /// Sub-requests that write, by kind: full stripe, reconstruct, read-modify, no parity.
+    /// Returns the sub-requests that write, by kind: full stripe, reconstruct, read-modify, no parity.
     fn kinds(&self) -> [u64; 4] {
         let c = &self.counters;
         [c.full_stripe_writes, c.reconstruct_writes, c.read_modify_writes, c.no_parity_writes]
     }
 
-    /// Data pages read for parity, parity pages read, parity pages written.
+    /// Returns the data pages read for parity, parity pages read, and parity pages written.
     fn traffic(&self) -> [u64; 3] {
         [self.counters.data_pages_read, self.counters.parity_pages_read, self.counters.parity_pages_written]
     }
@@ -133,7 +133,7 @@ fn run(params: &ArrayParams, asked: &[Asked]) -> Outcome {
 
 #[test]
 fn a_full_stripe_is_written_without_reading() {
-    // Two data columns of two pages and their parity.
+    // There are two data columns of two pages, and their parity.
     let got = run(&params(Level::Raid5, 3, 2), &[(0, 0, 4, true)]);
     assert_eq!(got.done, [2 * WRITE]);
     assert_eq!(got.pages, [(0, 2); 3]);
@@ -152,7 +152,7 @@ fn small_writes_read_old_data_and_parity_large_ones_the_rest() {
     assert_eq!(large.pages, [(0, 1), (0, 1), (0, 1), (1, 0), (0, 1)]);
     assert_eq!((large.kinds(), large.traffic()), ([0, 1, 0, 0], [1, 0, 1]));
 
-    // RAID-4 has the same parity always on the last member, RAID-5 in stripe 1 on the one before.
+    // RAID-4 always has parity on the last member, RAID-5 in stripe 1 on the one before.
     let second = |level| run(&params(level, 5, 1), &[(0, 4, 1, true)]).pages;
     assert_eq!(second(Level::Raid4), [(1, 1), (0, 0), (0, 0), (0, 0), (1, 1)]);
     assert_eq!(second(Level::Raid5), [(0, 0), (0, 0), (0, 0), (1, 1), (1, 1)]);
@@ -160,22 +160,22 @@ fn small_writes_read_old_data_and_parity_large_ones_the_rest() {
 
 #[test]
 fn pages_of_several_strips_share_parity_by_offset() {
-    // The second page of column 0 and the first of column 1: two offsets, so two pages of parity.
+    // The second page of column 0 and the first of column 1 are two offsets, so two pages of parity.
     let got = run(&params(Level::Raid5, 5, 2), &[(0, 1, 2, true)]);
     assert_eq!((got.kinds(), got.traffic()), ([0, 0, 1, 0], [2, 2, 2]));
     assert_eq!(got.done, [2 * READ + 2 * WRITE]);
-    // Both pages of column 0 and the first of column 1: read-modify-write reads 3 + 2 pages, reconstruct 1 + 2 · 2.
+    // For both pages of column 0 and the first of column 1, read-modify-write reads 3 + 2 pages, and reconstruct 1 + 2 · 2.
     let got = run(&params(Level::Raid5, 5, 2), &[(0, 0, 3, true)]);
     assert_eq!((got.kinds(), got.traffic()), ([0, 1, 0, 0], [5, 0, 2]));
 }
 
 #[test]
 fn a_request_over_stripes_is_done_with_its_last_part() {
-    // The last page of stripe 0, all of stripe 1, the first page of stripe 2.
+    // The request has the last page of stripe 0, all of stripe 1, and the first page of stripe 2.
     let got = run(&params(Level::Raid5, 5, 1), &[(0, 3, 6, true)]);
     assert_eq!((got.kinds(), got.traffic()), ([1, 0, 2, 0], [2, 2, 3]));
-    // Member 4: reads P of stripe 0 (28), writes column 0 of stripe 1 (236), then P of stripe 0, asked for at 56 or before.
-    // Member 3 reads column 3 of stripe 0 (28), writes P of stripe 1 (236), reads column 0 of stripe 2 (264); then both writes.
+    // Member 4 reads P of stripe 0 (28), writes column 0 of stripe 1 (236), then writes P of stripe 0, asked for at 56 or before. Member 3
+    // reads column 3 of stripe 0 (28), writes P of stripe 1 (236), and reads column 0 of stripe 2 (264). Then it does both writes.
     assert_eq!(got.pages[3], (2, 3));
     assert_eq!(got.done, [READ + WRITE + READ + 2 * WRITE]);
 }
@@ -184,10 +184,10 @@ fn a_request_over_stripes_is_done_with_its_last_part() {
 fn writes_to_a_stripe_go_one_after_another() {
     let asked = [(0, 0, 1, true), (0, 1, 1, true), (0, 4, 1, true), (10, 0, 1, true)];
     let got = run(&params(Level::Raid5, 9, 1), &asked);
-    // The second waits for the first, the third is in the same stripe too, the fourth behind them all.
+    // The second waits for the first. The third is in the same stripe, and the fourth waits behind them all.
     assert_eq!(got.done, [READ_WRITE, 2 * READ_WRITE, 3 * READ_WRITE, 4 * READ_WRITE]);
     assert_eq!((got.counters.lock_waits, got.counters.lock_wait_ns), (3, READ_WRITE * 6 - 10));
-    // Other stripes don't wait: of stripe 1 column 2 lies on member 1 and P on member 7.
+    // Other stripes do not wait. Column 2 of stripe 1 lies on member 1, and P on member 7.
     let apart = run(&params(Level::Raid5, 9, 1), &[(0, 0, 1, true), (0, 10, 1, true)]);
     assert_eq!((apart.done, apart.counters.lock_waits), (vec![READ_WRITE; 2], 0));
 }
@@ -203,10 +203,10 @@ fn reads_need_no_lock() {
 fn raid6_keeps_two_parities() {
     let small = run(&params(Level::Raid6, 7, 1), &[(0, 0, 1, true)]);
     assert_eq!(small.done, [READ_WRITE]);
-    // P on member 6, Q on member 0, column 0 on member 1.
+    // P lies on member 6, Q on member 0, column 0 on member 1.
     assert_eq!(small.pages, [(1, 1), (1, 1), (0, 0), (0, 0), (0, 0), (0, 0), (1, 1)]);
     assert_eq!((small.kinds(), small.traffic()), ([0, 0, 1, 0], [1, 2, 2]));
-    // With four columns three reads either way: reconstruct.
+    // With four columns, both methods read three pages, so reconstruct is chosen.
     let tie = run(&params(Level::Raid6, 6, 1), &[(0, 0, 1, true)]);
     assert_eq!((tie.kinds(), tie.traffic()), ([0, 1, 0, 0], [3, 0, 2]));
     let full = run(&params(Level::Raid6, 6, 2), &[(0, 0, 8, true)]);
@@ -218,10 +218,11 @@ fn a_read_of_a_lost_page_costs_the_reads_of_its_stripe() {
     let got =
         run(&failing(Level::Raid5, 5, 1, 0, 1000), &[(999, 0, 1, false), (2000, 0, 1, false), (3000, 0, 3, false), (4000, 1, 3, false)]);
     assert_eq!(got.done, [1027, 2028, 3028, 4028]);
-    // One read before the failure; the other columns and P; the same (each page once); no lost page, so three reads.
+    // One read comes before the failure. The next reads the other columns and P, and so does the third, each page once. The last has no
+    // lost page, so three reads.
     assert_eq!(got.pages, [(1, 0), (3, 0), (3, 0), (3, 0), (2, 0)]);
     assert_eq!((got.counters.pages_reconstructed, got.counters.pages_read_to_reconstruct), (2, 4 + 2));
-    // RAID-6 does without Q (on member 0, for member 1).
+    // RAID-6 does not need Q (on member 0, for member 1).
     let got = run(&failing(Level::Raid6, 6, 1, 1, 1000), &[(2000, 0, 1, false)]);
     assert_eq!(got.pages, [(0, 0), (0, 0), (1, 0), (1, 0), (1, 0), (1, 0)]);
     assert_eq!(got.health, Health::Degraded);
@@ -231,7 +232,7 @@ fn a_read_of_a_lost_page_costs_the_reads_of_its_stripe() {
 fn reads_that_reconstruct_share_the_lock_and_wait_for_writes() {
     let asked = [(2000, 1, 1, true), (2001, 0, 1, false), (2002, 0, 1, false), (2003, 1, 1, true)];
     let got = run(&failing(Level::Raid5, 5, 1, 0, 1000), &asked);
-    // The first write reads member 1 and P; both reads begin when it is done and read the members in turn; then the second write.
+    // The first write reads member 1 and P. Both reads begin when it is done and read the members in turn. Then the second write follows.
     let reads_from = 2000 + READ_WRITE;
     assert_eq!(got.done, [reads_from, reads_from + READ, reads_from + 2 * READ, reads_from + 2 * READ + READ_WRITE]);
     assert_eq!(got.counters.lock_waits, 3);
@@ -240,38 +241,38 @@ fn reads_that_reconstruct_share_the_lock_and_wait_for_writes() {
 #[test]
 fn writes_with_a_lost_strip() {
     let write = |member, first_page, pages| run(&failing(Level::Raid5, 5, 1, member, 1000), &[(2000, first_page, pages, true)]);
-    // The lost column: the other columns are read and P is written.
+    // For the lost column, the other columns are read and P is written.
     let lost = write(0, 0, 1);
     assert_eq!(lost.pages, [(0, 0), (1, 0), (1, 0), (1, 0), (0, 1)]);
     assert_eq!((lost.done.as_slice(), lost.kinds()), ([2000 + READ_WRITE].as_slice(), [0, 1, 0, 0]));
-    // Another column: old data and P.
+    // For another column, old data and P are read.
     assert_eq!(write(0, 1, 1).pages, [(0, 0), (1, 1), (0, 0), (0, 0), (1, 1)]);
-    // P is lost: nothing to read.
+    // If P is lost, nothing is read.
     let bare = write(4, 0, 1);
     assert_eq!((bare.pages[0], bare.done[0], bare.kinds()), ((0, 1), 2000 + WRITE, [0, 0, 0, 1]));
     assert_eq!(bare.traffic(), [0, 0, 0]);
     // A full stripe leaves the lost strip out.
     let full = write(0, 0, 4);
     assert_eq!((full.pages.clone(), full.kinds()), (vec![(0, 0), (0, 1), (0, 1), (0, 1), (0, 1)], [1, 0, 0, 0]));
-    // RAID-6 with Q left reads and writes that.
+    // RAID-6 with Q left reads and writes Q.
     let q = run(&failing(Level::Raid6, 7, 1, 6, 1000), &[(2000, 0, 1, true)]);
     assert_eq!((q.pages.clone(), q.traffic()), (vec![(1, 1), (1, 1), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0)], [1, 1, 1]));
 }
 
 #[test]
 fn what_was_issued_before_the_failure_is_served() {
-    // Member 0 fails between the phases of a write: the read is served, the write is left out.
+    // Member 0 fails between the phases of a write. The read is served, and the write is left out.
     let got = run(&failing(Level::Raid5, 5, 1, 0, 10), &[(0, 0, 1, true), (5, 0, 1, false)]);
     assert_eq!(got.done, [READ_WRITE, 2 * READ]);
     assert_eq!(got.pages, [(2, 0), (0, 0), (0, 0), (0, 0), (1, 1)]);
-    // An arrival at the moment of the failure comes before it; the end of a phase, too.
+    // An arrival at the moment of the failure comes before it, and so does the end of a phase.
     let at = |failure| run(&failing(Level::Raid5, 5, 1, 0, failure), &[(0, 0, 1, true), (READ, 0, 1, false)]).pages[0];
     assert_eq!((at(READ - 1), at(READ)), ((1, 0), (2, 1)));
 }
 
 #[test]
 fn strips_are_rebuilt_in_order_at_the_rate() {
-    // Twelve strips of one page: 236 each.
+    // Twelve strips of one page are rebuilt in 236 each.
     let rebuild = |strip_ns, in_flight| {
         let got = run(&rebuilt(failing(Level::Raid5, 3, 1, 1, 1000), 500, strip_ns, in_flight), &[(0, 0, 1, false), (1400, 0, 1, false)]);
         let progress = got.progress.unwrap();
@@ -283,18 +284,19 @@ fn strips_are_rebuilt_in_order_at_the_rate() {
     };
     assert_eq!(rebuild(300, 1), 11 * 300 + READ_WRITE);
     assert_eq!(rebuild(100, 1), 12 * READ_WRITE);
-    // Two at a time: all members read both, the spare writes all.
+    // With two at a time, all members read both, and the spare writes all.
     assert_eq!(rebuild(0, 12), 12 * WRITE + READ);
-    // The second reads behind the first and ends a write later; then the next two.
+    // The second reads behind the first and ends a write later. Then the next two follow.
     assert_eq!(rebuild(150, 2), READ + 12 * WRITE);
 }
 
 #[test]
 fn during_rebuilding_each_stripe_is_served_by_what_it_has() {
-    // Strips begin at 1000, 2000, …; stripe 1 is rebuilt at 2236. Member 2 holds column 1 of stripe 1 (page 3) and P of stripe 0.
+    // Strips begin at 1000, 2000, …, and stripe 1 is rebuilt at 2236. Member 2 holds column 1 of stripe 1 (page 3) and P of stripe 0.
     let params = rebuilt(failing(Level::Raid4, 3, 1, 1, 1000), 0, 1000, 1);
     let got = run(&params, &[(2100, 3, 1, false), (2500, 3, 1, false), (2600, 5, 1, false), (2700, 1, 1, true), (3050, 5, 1, true)]);
-    // Waits for the stripe being rebuilt and reads the spare; reads the spare at once; reads member 0 and P.
+    // The first read waits for the stripe being rebuilt and reads the spare. The second reads the spare at once. The third reads member 0
+    // and P.
     assert_eq!(got.done[..3], [2236 + READ, 2500 + READ, 2600 + READ]);
     // Stripe 0 is rebuilt: column 0 is read (a tie of two reads), the spare and P are written. Stripe 2 is being rebuilt.
     assert_eq!(got.done[3..], [2700 + READ_WRITE, 3236 + READ_WRITE]);
@@ -325,13 +327,13 @@ fn mirrors_fail_and_are_rebuilt() {
     assert_eq!(mirror.done, [2000 + READ, 2000 + READ, 2000 + READ + WRITE]);
     assert_eq!(mirror.pages, [(1, 1), (0, 0), (1, 1)]);
 
-    // Member 2 of two pairs: strips 1, 3, … of which the odd rows are read from copy 1 anyway.
+    // Member 2 belongs to the second of two pairs, which holds strips 1, 3, …. Reads of odd rows go to copy 1 in any case.
     let params = rebuilt(failing(Level::Raid10, 4, 1, 2, 1000), 0, 1000, 1);
     let got = run(&params, &[(3100, 5, 1, true), (3100, 4, 1, true), (3500, 5, 1, true), (3600, 5, 1, false), (20_000, 7, 1, false)]);
-    // Row 2 is being rebuilt at 3100; its other pair does not care.
+    // Row 2 is being rebuilt at 3100, which does not concern the other pair.
     assert_eq!(got.done, [3236 + WRITE, 3100 + WRITE, 3500 + WRITE, 3708 + READ, 20_000 + READ]);
     assert_eq!(got.pages[..2], [(0, 1), (0, 1)]);
-    // Twelve pages to rebuild, two writes; the read of row 2 goes to the spare instead of copy 0.
+    // Twelve pages are rebuilt, and two written. The read of row 2 goes to the spare instead of copy 0.
     assert_eq!((got.pages[2], got.pages[3], got.pages[4]), ((0, 0), (13, 2), (1, 14)));
     assert_eq!((got.counters.lock_waits, got.counters.lock_wait_ns), (1, 136));
 }
@@ -355,7 +357,7 @@ fn after_rebuilding_the_array_is_what_it_was() {
 
 #[test]
 fn collections_met_in_any_phase_count() {
-    // Twelve pages in three full blocks, two free ones: member 4 collects when it writes parity.
+    // Twelve pages lie in three full blocks, and two blocks are free. Member 4 collects when it writes parity.
     let mut params = params(Level::Raid4, 5, 1);
     params.ssd.geometry.blocks_per_plane = 6;
     params.ssd.geometry.reserved_blocks_per_plane = 3;
@@ -368,14 +370,15 @@ fn collections_met_in_any_phase_count() {
     assert_eq!(got.done[5], 10_000 + 1440 + READ_WRITE);
 }
 
-/// A clean that moves two pages.
+/// Duration of a clean that moves two pages.
 const CLEAN: TimeNs = 2 * 220 + 1000;
 
-/// Where the time of a write goes that reads old data and parity ahead and waits for nothing.
+/// Parts of the time of a write that reads old data and parity and waits for nothing.
 const READ_WRITE_PARTS: TimeParts =
     TimeParts { collection_ns: 0, queue_ns: 0, parity_ns: READ, cache_ns: 0, transfer_ns: 7, flash_ns: 200, other_ns: 1 };
 
-/// Five small writes have used up member 4, which holds P of their stripes: its next operation waits for a clean. Then these come, to stripe 0.
+/// Runs five small writes that use up member 4, which holds P of their stripes, so that its next operation waits for a clean. Then it runs
+/// `asked`, to stripe 0.
 fn run_on_a_worn_member(asked: &[Asked]) -> (Vec<TimeNs>, Vec<TimeParts>) {
     let mut params = params(Level::Raid5, 5, 1);
     params.ssd.geometry.blocks_per_plane = 6;
@@ -395,8 +398,8 @@ fn a_read_of_parity_that_waits_for_collection_is_booked_as_collection() {
 
 #[test]
 fn a_wait_for_a_lock_is_booked_as_what_its_holders_wait_for() {
-    // One write holds the lock and waits for a clean from 10,000 on; two more wait for the lock. When it comes to the last, the other two
-    // have used up member 4 again, so that it meets a clean of its own.
+    // One write holds the lock and waits for a clean from 10,000 on, and two more wait for the lock. The first two use up member 4 again,
+    // so that the last one meets its own clean.
     let (done, parts) = run_on_a_worn_member(&[(10_000, 3, 1, true), (10_500, 2, 1, true), (11_000, 1, 1, true)]);
     let first = 10_000 + CLEAN + READ_WRITE;
     assert_eq!(done, [first, first + READ_WRITE, first + 2 * READ_WRITE + CLEAN]);
@@ -409,7 +412,7 @@ fn requests(pages: u64) -> impl Strategy<Value = Vec<Asked>> {
     prop::collection::vec(request, 1..60).prop_map(move |drawn| {
         let mut at = 0;
         let asked = |(gap, first, length, write): (u64, u64, u32, bool)| {
-            // Many arrive together, and many where phases end.
+            // Many requests arrive together, and many at the ends of phases.
             at += [0, gap, READ, WRITE, READ_WRITE][gap as usize % 5];
             (at, first, length.min((pages - first) as u32), write)
         };
@@ -481,8 +484,8 @@ proptest! {
         }
     }
 
-    /// Members that go step by step and members that know their ends ahead are the same array: what happens at one nanosecond does
-    /// not depend on it (rule 55).
+    /// Members that proceed in steps and members that know their ends in advance give the same array. Events of one nanosecond do not
+    /// depend on it (rule 55).
     #[test]
     fn immediate_and_stepwise_members_agree((params, asked) in any_case()) {
         let deaf = CoordinationParams {
@@ -506,7 +509,7 @@ proptest! {
         prop_assert_eq!(&immediate.lost, &stepwise.lost);
     }
 
-    /// The same under coordination: nothing hangs or is lost.
+    /// Arrays with parity come to an end under coordination, too: nothing hangs or is lost.
     #[test]
     fn coordinated_arrays_with_parity_come_to_an_end(
         (params, asked) in any_case(),
@@ -530,7 +533,7 @@ proptest! {
     }
 }
 
-/// Two members of which the limits let so much through; a page passes in 100.
+/// Returns two members behind these limits. A page passes in 100.
 fn limited(outstanding: Option<u32>, bandwidth: bool) -> ArrayParams {
     let params = params(Level::Raid0, 2, 1);
     let page_bytes = u64::from(params.ssd.geometry.page_bytes);
@@ -540,7 +543,7 @@ fn limited(outstanding: Option<u32>, bandwidth: bool) -> ArrayParams {
 
 #[test]
 fn only_so_many_requests_are_in_work() {
-    // Even pages lie on member 0. The second waits for the first, the third for the second; the fourth comes when all are done.
+    // Even pages lie on member 0. The second request waits for the first, the third for the second. The fourth comes when all are done.
     let asked = [(0, 0, 1, false), (0, 1, 1, false), (10, 1, 1, true), (500, 0, 1, false)];
     let got = run(&limited(Some(1), false), &asked);
     assert_eq!(got.done, [READ, 2 * READ, 2 * READ + WRITE, 500 + READ]);
@@ -553,11 +556,11 @@ fn only_so_many_requests_are_in_work() {
 
 #[test]
 fn data_pass_one_after_another() {
-    // The write's data pass first; the read is done by the member at 28, waits until they have passed, and passes.
+    // The write's data pass first. The member finishes the read at 28; its data wait until the write's have passed.
     let got = run(&limited(None, true), &[(0, 0, 1, true), (0, 1, 1, false)]);
     assert_eq!(got.done, [100 + WRITE, 200]);
     assert_eq!(got.host_port, Some(HostPortCounters { waits: 0, wait_ns: 0, busy_ns: 200 }));
-    // Both reads are there at 28, and pass in order of arrival; the pages of a request pass together.
+    // Both reads are read at 28, and pass in order of arrival. The pages of a request pass together.
     let got = run(&limited(None, true), &[(0, 1, 1, false), (0, 0, 1, false), (1000, 0, 2, false)]);
     assert_eq!(got.done, [READ + 100, READ + 200, 1000 + READ + 200]);
     // A request is in work until its data have passed.
@@ -573,7 +576,7 @@ fn failing_all(level: Level, members: u32, failures: &[(u32, TimeNs)]) -> ArrayP
 
 #[test]
 fn raid6_goes_on_without_two_members() {
-    // Stripe 0: Q 0 1 2 3 P.
+    // The strips of stripe 0 are Q 0 1 2 3 P.
     let two_columns = |asked: Asked| run(&failing_all(Level::Raid6, 6, &[(1, 1000), (2, 1000)]), &[asked]);
     let reads = |members: [u64; 6]| members.map(|pages| (pages, 0)).to_vec();
     let one = two_columns((2000, 0, 1, false));
@@ -581,30 +584,30 @@ fn raid6_goes_on_without_two_members() {
     assert_eq!((one.counters.pages_reconstructed, one.counters.pages_read_to_reconstruct), (1, 4));
     let both = two_columns((2000, 0, 2, false));
     assert_eq!((both.pages.clone(), both.counters.pages_reconstructed), (reads([1, 0, 0, 1, 1, 1]), 2));
-    // A column and P: the others and Q.
+    // If a column and P are lost, the other columns and Q are read.
     let got = run(&failing_all(Level::Raid6, 6, &[(5, 900), (1, 1000)]), &[(2000, 0, 1, false)]);
     assert_eq!(got.pages, reads([1, 0, 1, 1, 1, 0]));
-    // To write one of two lost columns either way reads what is left of the stripe.
+    // A write to one of two lost columns reads everything that is left of the stripe.
     let write = two_columns((2000, 0, 1, true));
     assert_eq!((write.done[0], write.kinds(), write.traffic()), (2000 + READ_WRITE, [0, 1, 0, 0], [2, 2, 2]));
     assert_eq!((write.pages[0], write.pages[3], write.pages[5]), ((1, 1), (1, 0), (1, 1)));
-    // Without P and Q data are written and nothing else.
+    // Without P and Q, only data are written.
     let bare = run(&failing_all(Level::Raid6, 6, &[(5, 1000), (0, 1000)]), &[(2000, 0, 1, true)]);
     assert_eq!((bare.done[0], bare.kinds(), bare.lost[0]), (2000 + WRITE, [0, 0, 0, 1], 0));
 }
 
 #[test]
 fn what_too_many_failures_take_is_lost_and_not_served() {
-    // Stripe 0: 0 1 2 3 P. Two columns are lost, and a parity is left.
+    // The strips of stripe 0 are 0 1 2 3 P. Two columns are lost, and a parity is left.
     let params = failing_all(Level::Raid5, 5, &[(0, 1000), (1, 1500)]);
     let asked = [(1200, 0, 1, false), (2000, 0, 1, false), (2000, 0, 4, false), (3000, 2, 1, true), (4000, 0, 1, true), (5000, 1, 2, true)];
     let got = run(&params, &asked);
     assert_eq!(got.done, [1200 + READ, 2000, 2000 + READ, 3000 + WRITE, 4000, 5000 + WRITE]);
     assert_eq!((got.lost.clone(), got.counters.pages_lost), (vec![0, 1, 2, 0, 1, 1], 5));
     assert_eq!((got.kinds(), got.traffic()), ([0, 0, 0, 3], [0, 0, 0]));
-    // What is left of the data is read and written, parity is not.
+    // Data that are left are read and written, and parity is not.
     assert_eq!(got.pages, [(0, 0), (1, 0), (2, 2), (2, 0), (1, 0)]);
-    // Both copies of a mirror.
+    // Both copies of a mirror are lost.
     let got = run(&failing_all(Level::Raid1, 2, &[(0, 1000), (1, 1000)]), &[(0, 0, 1, true), (2000, 0, 2, false), (2000, 0, 3, true)]);
     assert_eq!((got.lost.clone(), got.health), (vec![0, 2, 3], Health::Degraded));
     assert_eq!(got.done, [WRITE, 2000, 2000]);
@@ -615,8 +618,8 @@ fn one_of_each_pair_may_fail() {
     let mut params = failing_all(Level::Raid10, 4, &[(0, 1000), (3, 1000)]);
     let got = run(&params, &[(2000, 0, 4, false), (3000, 0, 4, true)]);
     assert_eq!((got.lost, got.pages), (vec![0, 0], vec![(0, 0), (2, 2), (2, 2), (0, 0)]));
-    // Both are rebuilt at a time, each from its copy, the second of a stripe after the first, which holds the stripe's lock; with one
-    // spare only the first of the list.
+    // Both are rebuilt at a time, each from its copy. The second of a stripe waits for the first, which holds the stripe's lock. With one
+    // spare, only the first of the list is rebuilt.
     params = rebuilt(params, 0, 1000, 1);
     let got = run(&params, &[(0, 0, 1, false), (1100, 0, 1, false)]);
     assert_eq!(
@@ -632,12 +635,12 @@ fn one_of_each_pair_may_fail() {
 
 #[test]
 fn a_second_failure_during_rebuilding_takes_what_is_not_rebuilt() {
-    // The strips of member 1 begin at 1000, 2000, …; three are there when member 0 fails, and these have their column 0 rebuilt
-    // from the first spare and P.
+    // The strips of member 1 begin at 1000, 2000, …. Three are there when member 0 fails. Their column 0 is rebuilt from the first spare
+    // and P.
     let params = rebuilt(failing_all(Level::Raid4, 3, &[(1, 1000), (0, 3500)]), 0, 1000, 1);
     let got = run(&params, &[(0, 0, 1, false), (3600, 4, 2, false), (3600, 6, 2, false)]);
     let progress = |at: usize| (got.failures[at].strips_rebuilt, got.failures[at].strips_lost, got.failures[at].rebuild_ended_ns);
-    // Strips that are given up take no time but that from one begin to the next.
+    // Strips that are given up take no time except the time from one begin to the next.
     assert_eq!((progress(0), progress(1)), ((3, 9, Some(12_000)), (3, 9, Some(14_500))));
     assert_eq!((got.health, got.lost.clone()), (Health::Rebuilt, vec![0, 0, 2]));
     assert_eq!(got.done[1..], [3600 + READ, 3600]);
@@ -662,7 +665,7 @@ fn what_does_not_fit_is_refused() {
 
 #[test]
 fn whole_stripes_are_trimmed_with_their_parity_and_a_flush_is_done_at_once() {
-    // Two data columns of one page: all of stripe 0, half of stripe 1.
+    // With two data columns of one page, this is all of stripe 0 and half of stripe 1.
     let mut array = Array::new(&params(Level::Raid5, 3, 1), 1, Setup::default());
     array.submit(0, &operation(OpKind::Trim, 0, 3)).unwrap();
     array.submit(0, &operation(OpKind::Trim, 2, 1)).unwrap();

@@ -1,4 +1,4 @@
-//! Before the first request: the members are brought to a working state, without time.
+//! Work before the first request: the members are brought to a working state, without time.
 
 use super::volume::Volume;
 use super::{Array, PageRequest};
@@ -12,7 +12,7 @@ impl Array {
     /// Gives access to the members before the first request.
     ///
     /// # Panics
-    /// Something has been asked of the array.
+    /// Panics if a request has been submitted.
     pub fn untimed(&mut self) -> Untimed<'_> {
         let Self { volume, advanced_before, last_arrival_ns, .. } = self;
         assert!(
@@ -24,19 +24,19 @@ impl Array {
 }
 
 impl<'a> Untimed<'a> {
-    /// The members, spares behind them.
+    /// Returns the members, with the spares behind them.
     pub fn members(self) -> &'a mut [Ssd] {
         &mut self.0.members.ssds
     }
 
-    /// The members that are to be warmed up: all but fresh spares.
+    /// Returns the members to warm up: all except fresh spares.
     pub fn members_to_warm_up(self) -> &'a mut [Ssd] {
         let count = self.0.members.ssds.len() - self.0.fresh_spares as usize;
         &mut self.0.members.ssds[..count]
     }
 
-    /// Overwrites the pages of writes, for a warm-up by the workload's own addresses. Many at a time are faster: the members are written
-    /// one after the other, and die by die.
+    /// Overwrites the pages of writes, for a warm-up by the workload's own addresses. Many at a time are faster, because the members are
+    /// written one after the other, and die by die.
     pub fn overwrite(self, requests: &[PageRequest]) {
         self.0.overwrite_untimed(requests);
     }

@@ -1,4 +1,4 @@
-//! The members as one volume: pages of the array become page operations, with all that parity and lost members make of them.
+//! The members as one volume: pages of the array become page operations, with parity and lost members.
 
 use super::failure::Step;
 use super::members::{Access, Completion, Continuation, Issued, Members};
@@ -11,7 +11,7 @@ use crate::ids::MemberSet;
 use crate::placement::{Extent, Layout};
 use crate::request::OpKind;
 
-/// The members and where pages of the array lie on them.
+/// The members, and the layout of the array's pages on them.
 #[derive(Debug, Clone)]
 pub(super) struct Volume {
     pub layout: Layout,
@@ -19,13 +19,13 @@ pub(super) struct Volume {
     pub members: Members,
     /// Parity and lost members; `None` for an array that has neither.
     pub stripes: Option<Box<Stripes>>,
-    /// Spares that stay as filled.
+    /// Number of spares that stay as filled.
     pub fresh_spares: u32,
 }
 
 impl Volume {
-    /// Reads, writes or trims pages of the array. Extents that follow one another in the same stripe are written together, with
-    /// `by_strip` each strip for itself.
+    /// Reads, writes or trims pages of the array. Consecutive extents of one stripe are written together; with `by_strip`, each strip is
+    /// written by itself.
     #[inline]
     pub fn issue(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, by_strip: bool, continuation: Continuation) -> Issued {
         if self.stripes.is_none() && self.members.are_immediate() {
@@ -33,10 +33,10 @@ impl Volume {
         }
         let open = self.members.open(continuation);
         let ends = match &mut self.stripes {
-            Some(stripes) if stripes.concern(access) => stripes.submit(access, extents, by_strip, open.number(), &mut self.members),
+            Some(stripes) if stripes.are_needed_for(access) => stripes.submit(access, extents, by_strip, open.number(), &mut self.members),
             _ => self.issue_directly(access, extents, open.number()),
         };
-        // A trim of parts of stripes only waits for nothing.
+        // A trim of parts of stripes waits for nothing.
         self.members.close(open, ends, access.now);
         self.members.issued()
     }
@@ -78,7 +78,7 @@ impl Volume {
         self.members.issued()
     }
 
-    /// Completes at `now` what concerns no page.
+    /// Completes an operation that concerns no page, at `now`.
     pub fn issue_nothing(&mut self, now: TimeNs, continuation: Continuation) -> Issued {
         let open = self.members.open(continuation);
         self.members.close(open, 0, now);
@@ -111,7 +111,7 @@ impl Volume {
         self.members.issued()
     }
 
-    /// Issues page operations on the members that the layout names; returns their number.
+    /// Issues page operations on the members that the layout names, and returns their number.
     #[inline]
     fn issue_directly(&mut self, access: &Access, extents: impl Iterator<Item = Extent>, completion: u32) -> u32 {
         let mut operations = 0;
@@ -127,17 +127,17 @@ impl Volume {
         operations
     }
 
-    /// A phase of an operation on a stripe is over; returns the failed member and the stripe of the strip that has been rebuilt with it.
+    /// Ends a phase of an operation on a stripe. Returns the failed member and the stripe if that rebuilt a strip.
     pub fn phase_ended(&mut self, now: TimeNs, operation: u32, phase: &Completion) -> Option<(u32, u64)> {
         self.stripes.as_mut()?.phase_ended(now, operation, phase, &mut self.members)
     }
 
-    /// Does what is due of failure and rebuilding.
+    /// Performs the step of failure or rebuilding that is due.
     pub fn failures_step(&mut self, now: TimeNs) -> Option<Step> {
         self.stripes.as_mut()?.step(now, &mut self.members)
     }
 
-    /// Returns a function that names the member which stands in for a member in a stripe: itself, its spare, or none.
+    /// Returns a function that returns the member which stands in for a member in a stripe: itself, its spare, or none.
     pub fn replacement(&self) -> impl Fn(u32, u64) -> Option<u32> {
         let stripes = self.stripes.as_deref();
         move |member, stripe| stripes.map_or(Some(member), |stripes| stripes.replacement(member, stripe))
@@ -148,7 +148,7 @@ impl Volume {
         let mut pages_of_members = vec![Vec::new(); self.members.ssds.len()];
         let mut write = |member: u32, page: u32, source: u8| pages_of_members[member as usize].push((page, source));
         if let Some(stripes) = &mut self.stripes {
-            // What fresh spares will hold is rebuilt.
+            // Fresh spares get their contents by rebuilding.
             let spares: Vec<(u32, u32)> = match self.fresh_spares {
                 0 => stripes.progress().iter().filter_map(|failure| Some((failure.member, failure.spare?))).collect(),
                 _ => Vec::new(),

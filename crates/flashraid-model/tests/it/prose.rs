@@ -25,7 +25,6 @@ const NOT_YET: &[&str] = &[
     "crates/flashraid/examples",
     "crates/flashraid/src",
     "crates/flashraid/tests",
-    "crates/flashraid-model/src/array",
     "crates/flashraid-model/src/ssd",
     "crates/flashraid-model/tests/it/adapter.rs",
     "crates/flashraid-model/tests/it/agreement.rs",

@@ -2,7 +2,7 @@
 
 use super::{Copies, Plan};
 
-/// The plan; it knows nothing.
+/// The plan `home`, which has no state.
 pub(super) struct Home;
 
 impl Plan for Home {

@@ -1,6 +1,7 @@
-//! Read plans: which copy of a strip a read goes to. A policy, one file each; the layout says only where copies lie.
+//! Read plans: the choice of the copy that a read goes to. Each plan is one file. The layout only says where copies lie.
 //!
-//! To add one: its file, and a line of `plans!` below: configuration and reference take its name and summary from there. A plan may keep state; it is asked once for every extent that is read, in order.
+//! To add a plan, write its file and a line of `plans!` below. Configuration and reference take its name and summary from there. A plan may
+//! keep state. It is asked once for every extent that is read, in order.
 
 mod home;
 
@@ -12,41 +13,41 @@ use std::ops::Range;
 /// A strip with its copies, all of which can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copies {
-    /// The stripe.
+    /// Number of the stripe.
     pub stripe: u64,
-    /// The member of the first copy; the others follow it.
+    /// Member that holds the first copy. The others follow it.
     pub first_member: u32,
-    /// Copies, at least 2.
+    /// Number of copies, at least 2.
     pub copies: u32,
 }
 
-/// A way to choose among copies.
+/// A rule that chooses among copies.
 trait Plan {
-    /// The copy to read, counted from 0. Of copies that are lost the next is taken, counting round (rule 61).
+    /// Returns the copy to read, counted from 0. If that copy is lost, the next one that is left is read instead (rule 61).
     fn copy(&self, strip: &Copies) -> u32;
 }
 
 /// Makes the enumeration of the plans, from which their names and their dispatch follow.
 macro_rules! plans {
     ($($name:ident = $text:literal, $summary:literal;)+) => {
-        /// A read plan.
+        /// Plan that chooses the copy for a read.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum ReadPlan {
             $(#[doc = $summary] $name,)+
         }
 
         impl ReadPlan {
-            /// All of them.
+            /// All plans, in the order of the list.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// How users write it.
+            /// Returns the name that users write.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)+
                 }
             }
 
-            /// What it does, in a sentence.
+            /// Returns a sentence that describes the plan.
             pub const fn summary(self) -> &'static str {
                 match self {
                     $(Self::$name => $summary,)+
@@ -68,13 +69,13 @@ plans! {
 }
 
 impl ReadPlan {
-    /// The copy that a read of a strip of `copies` copies, the first on `first_member`, goes to.
+    /// Returns the copy for a read of a strip with `copies` copies, of which the first lies on `first_member`.
     #[inline]
     pub fn copy(self, stripe: u64, first_member: u32, copies: u32) -> u32 {
         if copies == 1 { 0 } else { self.choose(&Copies { stripe, first_member, copies }) }
     }
 
-    /// The members that an operation on an extent goes to: all that hold it, of a read one.
+    /// Returns the members that an operation on an extent goes to: one for a read, otherwise all that hold it.
     #[inline]
     pub fn members(self, layout: &Layout, extent: &Extent, kind: OpKind) -> Range<u32> {
         if kind != OpKind::Read || extent.copies == 1 {
