@@ -1,7 +1,7 @@
-//! The loop that brings a workload, an array and the metrics together: requests in, completions out.
+//! The loop that connects a workload, an array and the metrics: it sends requests and records completions.
 //!
-//! It is a crate of its own, since this is the part above the model in which a run spends its time: it is optimised to the full, while the
-//! configurations, checks and reports of `flashraid`, in which no run waits, are built quickly.
+//! It is a separate crate because a run spends its time here and in the model. This crate is fully optimised. The configurations, checks
+//! and reports of `flashraid` are not, so that they are built quickly.
 
 mod overwrite;
 mod upcoming;
@@ -19,21 +19,21 @@ use flashraid_workload::{HostLoop, OpKind, Request, Source, SourceError};
 use std::collections::VecDeque;
 use upcoming::Upcoming;
 
-/// Requests, and about how many pages, that are taken ahead of their turn.
+/// Most requests, and about the most pages, that are submitted before their turn at once.
 const AHEAD: (u64, u64) = (1 << 14, 1 << 18);
-/// Requests between two calls of the observer, unless they are large.
+/// Requests between two calls of the watcher, unless they are large.
 const REQUESTS_PER_TICK: u64 = 4096;
-/// Pages between two calls of the observer.
+/// Pages between two calls of the watcher.
 const PAGES_PER_TICK: u64 = 1 << 17;
-/// Steps between two questions whether to go on, where no request comes.
+/// Steps between two questions whether to continue, when no request comes.
 const STEPS_PER_QUESTION: u32 = 1 << 10;
-/// Longest step between two arrivals: a second of the wall clock at the very most, however large the array.
+/// Longest step between two arrivals. It takes at most a second of real time, however large the array is.
 const STEP_NS: u64 = 10_000_000;
 
-/// Why a simulation gave no outcome.
+/// Error that ends a simulation without an outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
-    /// The source of requests can't go on, or addresses what the array does not have.
+    /// The source of requests cannot continue, or it addresses pages that the array does not have.
     #[error("{0}")]
     Source(#[from] SourceError),
     /// Simulated time would pass its last moment.
@@ -44,88 +44,89 @@ pub enum DriverError {
     ClockEnds,
 }
 
-/// When a run ends; whichever comes first, and the end of the workload in any case.
+/// Limits of a run. It ends at the first limit that is reached, and in any case at the end of the workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limit {
-    /// After this many requests.
+    /// Number of requests after which the run ends; `None` for no limit.
     pub requests: Option<u64>,
-    /// At this simulated time, in nanoseconds: no request is sent then or later.
+    /// Simulated time at which the run ends, in nanoseconds. No request is sent then or later.
     pub duration_ns: Option<u64>,
 }
 
 /// Watches a simulation and may stop it.
 pub trait Watch {
-    /// Called now and then; returning false stops the simulation.
+    /// Called from time to time. A result of false stops the simulation.
     fn tick(&mut self, progress: &Progress) -> bool;
     /// Called for every completed request.
     fn completed(&mut self, request: &CompletedRequest);
     /// Called for every victim that was cleaned.
     fn collected(&mut self, _clean: &GcInterval) {}
-    /// Called when drives with superblocks have programmed so many units.
+    /// Called when drives with superblocks have programmed this number of units.
     fn programmed(&mut self, _units: u64) {}
 }
 
-/// How far a simulation is.
+/// Progress of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// Share of the work done, from 0 to 1, if the end is known.
+    /// Share of the work done, from 0 to 1, or `None` if the end is not known.
     pub fraction: Option<f64>,
-    /// Requests sent.
+    /// Number of requests sent so far.
     pub requests: u64,
-    /// Simulated time, in nanoseconds.
+    /// Simulated time so far, in nanoseconds.
     pub simulated_ns: u64,
 }
 
-/// What a simulation leaves.
+/// Result of a simulation.
 ///
-/// The measured time ends with the last answer of a measured request; the run goes on until nothing is left to do, which counts nowhere.
+/// The measured time ends with the last answer of a measured request. The run continues until nothing is left to do, but no figure counts
+/// that time.
 #[derive(Debug)]
 pub struct Outcome {
     /// The array in its last state.
     pub array: Array,
-    /// What was measured.
+    /// Measurements over the measured time.
     pub metrics: Metrics,
     /// Counts over the measured time.
     pub counts: Counts,
-    /// Erases of the members' blocks until the end of the measured time, in order.
+    /// Erases of each member's blocks until the end of the measured time, in order.
     pub wear: Vec<Wear>,
-    /// What each of them had still to do then, in order.
+    /// Work that each member still had to do at that time, in order.
     pub owed: Vec<Owed>,
-    /// Pages that were in the write cache then.
+    /// Number of pages in the write cache at that time.
     pub cached_pages: u64,
     /// The end of the measured time, in nanoseconds.
     pub measured_to_ns: TimeNs,
-    /// How a closed loop used its depth in the measured time.
+    /// Use of the depth of a closed loop in the measured time; `None` for an open loop.
     pub slots: Option<Slots>,
     /// The end of the run, in nanoseconds.
     pub end_ns: TimeNs,
-    /// Requests of the measured time of which pages were lost, and which no other figure counts.
+    /// Number of requests in the measured time of which pages were lost. No other figure counts these requests.
     pub requests_lost: u64,
-    /// Requests sent.
+    /// Number of requests sent.
     pub requests: u64,
-    /// It was stopped before its end.
+    /// True if the run was stopped before its end.
     pub stopped: bool,
-    /// It ended before the part that the statistics leave out was over, so that nothing was measured.
+    /// True if the run ended before measuring began, so that nothing was measured.
     pub skipped_all: bool,
-    /// What was assumed or left out in reading the workload.
+    /// Assumptions made, and parts left out, in reading the workload.
     pub notes: Vec<String>,
 }
 
-/// How a closed loop used its depth in the measured time: what Little's law has to account for.
+/// Use of the depth of a closed loop in the measured time. Little's law needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slots {
-    /// Requests outstanding or thought about at any time.
+    /// Number of requests that are outstanding, or waiting for the think time, at any time.
     pub depth: u32,
     /// Time between an answer and the next request, in nanoseconds.
     pub think_ns: u64,
-    /// Time in which places of the depth had nothing to send any more, less what they would think about their last answer behind the end
-    /// of the measured time; in nanoseconds.
+    /// Time in which places of the depth had no more requests to send, in nanoseconds. The think time after their last answers is
+    /// subtracted if it lies behind the end of the measured time.
     pub idle_ns: i128,
-    /// Time in which places of the depth had requests that no figure counts: trims, flushes and what was lost; in nanoseconds.
+    /// Time in which places of the depth had requests that no figure counts (trims, flushes, and lost ones), in nanoseconds.
     pub uncounted_ns: u128,
 }
 
-/// The end of the measured time.
+/// State at the end of the measured time.
 #[derive(Debug)]
 struct End {
     at: TimeNs,
@@ -135,10 +136,11 @@ struct End {
     cached_pages: u64,
 }
 
-/// Runs `source` through `array`, which records destages if the timeline is to show them.
+/// Runs `source` through `array`. The array must record destages if the timeline is to show them.
 ///
 /// # Errors
-/// The source can't be read on, or addresses what the array does not have; simulated time would pass [`TIME_MAX_NS`].
+/// Returns an error if the source cannot be read or addresses pages that the array does not have, or if simulated time would pass
+/// [`TIME_MAX_NS`].
 pub fn simulate(
     array: Array,
     source: Box<dyn Source>,
@@ -197,13 +199,13 @@ pub fn simulate(
     Ok(loop_.finish(stopped, watch))
 }
 
-/// A request on its way through the array.
+/// A request that has been sent and is not done.
 #[derive(Debug, Clone, Copy)]
 struct InFlight {
     request: Request,
     index: u64,
     arrival_ns: TimeNs,
-    /// What it met.
+    /// Health of the array when the request was sent.
     health: Health,
 }
 
@@ -213,52 +215,52 @@ struct Loop {
     metrics: Metrics,
     params: MetricsParams,
     limit: Limit,
-    /// The array takes requests ahead of their turn, and the host sends them so.
+    /// True if the array takes requests before their turn, and the host sends them so.
     takes_ahead: bool,
-    /// The part of the run that the statistics leave out is over.
+    /// True if the part of the run that the statistics leave out is over.
     measuring: bool,
-    /// The counts of that moment.
+    /// Counters at the time when measuring began.
     at_restart: Counts,
-    /// All measured requests have been answered.
+    /// State at the time when all measured requests had been answered.
     end: Option<End>,
-    /// How a closed loop uses its depth.
+    /// Use of the depth of a closed loop.
     slots: Option<Slots>,
-    /// Since when places of its depth have nothing to send any more.
+    /// Times from which places of the depth have no more requests to send.
     idle_since: Vec<TimeNs>,
-    /// Moments at which a thinking host sends its next request; in order, since all think equally long.
+    /// Times at which a thinking host sends its next requests, in order, because all think equally long.
     thinking: VecDeque<TimeNs>,
-    /// There is something to sample: a write cache, or members that fail.
+    /// True if there is a write cache, or if members fail, so that samples are useful.
     samples: bool,
-    /// A member fails in the course of the run.
+    /// True if a member fails in the course of the run.
     may_fail: bool,
-    /// Free blocks of a pool at which it is collected.
+    /// Number of free blocks of a pool at which it is collected.
     start_free_blocks: u32,
-    /// Health of the array that requests meet which are sent now.
+    /// Health of the array that the next request will meet.
     health: Health,
-    /// The first request that the statistics do not leave out, once that is known.
+    /// Number of the first request that the statistics count, once it is known.
     first_measured: u64,
-    /// When it was sent.
+    /// Time at which that request was sent.
     measured_from_ns: TimeNs,
-    /// Requests from it on that have been answered.
+    /// Number of requests, from that one on, that have been answered.
     measured_done: u64,
-    /// The last answer.
+    /// Time of the last answer.
     last_done_ns: TimeNs,
-    /// Requests from it on of which pages were lost.
+    /// Number of requests, from the first measured one on, of which pages were lost.
     requests_lost: u64,
     in_flight: Slab<InFlight>,
-    /// What has come out of the array.
+    /// Events that the array has reported.
     events: Vec<Event>,
-    /// Requests that are handed over together.
+    /// Requests that are submitted together.
     ahead: Vec<(TimeNs, PageRequest)>,
     sent: u64,
     now: TimeNs,
     steps_since_question: u32,
-    /// The last request is done.
+    /// True if the last request is done.
     idle_is_over: bool,
 }
 
 impl Loop {
-    /// Sends requests at the times they carry; says whether it was stopped.
+    /// Sends requests at the times that they carry. Returns true if it was stopped.
     fn run_open(&mut self, watch: &mut dyn Watch) -> Result<bool, DriverError> {
         let mut last_arrival = 0;
         loop {
@@ -269,9 +271,9 @@ impl Loop {
                 self.end_idle_collection();
             }
             match (arrival, self.array.next_time()) {
-                // Arrivals come before what happens at the same nanosecond (rule 25).
+                // Arrivals come before other events of the same nanosecond (rule 25).
                 (Some(at), event) if event.is_none_or(|event| at <= event) => {
-                    // The sources promise order; a clock that stood still is safer than one that runs back.
+                    // Sources promise arrivals in order. If one breaks the promise, the clock stands still instead of running back.
                     last_arrival = at.max(last_arrival);
                     if self.takes_ahead {
                         last_arrival = self.send_ahead(last_arrival)?;
@@ -283,7 +285,8 @@ impl Loop {
                     }
                 }
                 (arrival, Some(event)) => {
-                    // Nothing that happens before the next arrival can change it. When none is to come the last answer is not to be passed.
+                    // No event before the next arrival can change that arrival. If no more request arrives, the loop must not pass the last
+                    // answer.
                     self.advance(arrival.map_or(event, |at| (at - 1).min(event + STEP_NS)))?;
                     let mut events = std::mem::take(&mut self.events);
                     for event in events.drain(..) {
@@ -299,7 +302,7 @@ impl Loop {
         }
     }
 
-    /// Keeps `depth` requests outstanding; says whether it was stopped.
+    /// Keeps `depth` requests outstanding. Returns true if it was stopped.
     fn run_closed(&mut self, depth: u32, think_ns: u64, watch: &mut dyn Watch) -> Result<bool, DriverError> {
         for _ in 0..depth {
             self.send_next(0)?;
@@ -343,7 +346,7 @@ impl Loop {
         }
     }
 
-    /// No request is to come: when the last one is done, idle time is over.
+    /// Tells the array that no more request arrives if the last one is done, so that idle time ends.
     #[inline]
     fn end_idle_collection(&mut self) {
         if !self.idle_is_over && self.in_flight.is_empty() {
@@ -352,13 +355,13 @@ impl Loop {
         }
     }
 
-    /// Every request that the statistics count and that has been sent is done.
+    /// Returns true if every request that the statistics count, and that has been sent, is done.
     #[inline]
     fn all_measured_are_done(&self) -> bool {
         self.measuring && self.measured_done == self.sent - self.first_measured
     }
 
-    /// No request is to come: with the last answer of a measured one the measured time is over.
+    /// Ends the measured time at the last answer of a measured request, because no more request arrives.
     #[inline]
     fn end_measured_time(&mut self) {
         if self.end.is_none() && self.all_measured_are_done() {
@@ -366,7 +369,7 @@ impl Loop {
         }
     }
 
-    /// The measured time ends now; what has happened at this nanosecond belongs to it.
+    /// Ends the measured time now. Events of this nanosecond belong to it.
     #[cold]
     fn end_at(&mut self, now: TimeNs) {
         self.array.reach(now, Milestone::MeasuringEnds, &mut self.events);
@@ -390,14 +393,14 @@ impl Loop {
         self.limit.requests.is_none_or(|limit| self.sent < limit)
     }
 
-    /// When the next request of an open loop comes, if one does.
+    /// Returns the time of the next request of an open loop, if one arrives.
     #[inline]
     fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
         let arrival = if self.may_send() { self.upcoming.next_arrival()? } else { None };
         Ok(arrival.filter(|&at| self.limit.duration_ns.is_none_or(|end| at < end)))
     }
 
-    /// Whether a closed loop has a request to send at `now`.
+    /// Returns true if a closed loop has a request to send at `now`.
     #[inline]
     fn can_send(&mut self, now: TimeNs) -> Result<bool, DriverError> {
         in_clock(now)?;
@@ -405,7 +408,7 @@ impl Loop {
         Ok(in_time && self.may_send() && self.upcoming.next_arrival()?.is_some())
     }
 
-    /// Sends the next request of a closed loop, if there is one; else a place of its depth stays empty.
+    /// Sends the next request of a closed loop. If there is none, a place of its depth stays empty.
     #[inline]
     fn send_next(&mut self, now: TimeNs) -> Result<(), DriverError> {
         if self.can_send(now)? {
@@ -416,7 +419,7 @@ impl Loop {
         Ok(())
     }
 
-    /// Sends the request that [`Upcoming::next_arrival`] has shown.
+    /// Sends the request that [`Upcoming::next_arrival`] returned last.
     #[inline]
     fn send(&mut self, now: TimeNs) -> Result<(), DriverError> {
         if self.begins_to_measure(now) {
@@ -427,7 +430,7 @@ impl Loop {
         Ok(())
     }
 
-    /// Sends the request that comes at `now` and many that follow it; returns when the last of them comes.
+    /// Sends the request that arrives at `now` and many that follow it. Returns the arrival of the last one.
     fn send_ahead(&mut self, now: TimeNs) -> Result<TimeNs, DriverError> {
         if self.begins_to_measure(now) {
             self.restart(now);
@@ -441,7 +444,7 @@ impl Loop {
                 break;
             }
             let Some(arrival) = self.next_arrival()?.map(|at| at.max(last_arrival)) else { break };
-            // The counts at the beginning of the measured time are those of all requests before it and of no other.
+            // The counters at the beginning of the measured time must be those of all requests before it, and of no others.
             if self.begins_to_measure(arrival) {
                 break;
             }
@@ -453,13 +456,13 @@ impl Loop {
         Ok(last_arrival)
     }
 
-    /// Whether the next request, which comes at `now`, is the first that the statistics do not leave out.
+    /// Returns true if the next request, which arrives at `now`, is the first that the statistics count.
     #[inline]
     fn begins_to_measure(&self, now: TimeNs) -> bool {
         !self.measuring && self.params.skip.is_over(self.sent, now)
     }
 
-    /// Takes the next request on its way at `now`.
+    /// Removes the next request from the source, as one that arrives at `now`.
     #[inline]
     fn take(&mut self, now: TimeNs) -> PageRequest {
         let (request, mut pages) = self.upcoming.take(&self.array);
@@ -490,7 +493,7 @@ impl Loop {
         Ok(())
     }
 
-    /// Notes how full the cache is and how far rebuilding has come.
+    /// Records the fill of the cache and the progress of rebuilding.
     #[cold]
     fn sample(&mut self, now: TimeNs) {
         let counts = self.array.counters(now);
@@ -498,7 +501,7 @@ impl Loop {
         self.metrics.sample(now, Sample { cached_pages: counts.cached_pages, strips_rebuilt });
     }
 
-    /// Counts a step, and asks now and then whether to go on.
+    /// Counts a step. From time to time, asks whether to continue.
     #[inline]
     fn may_step(&mut self, watch: &mut dyn Watch) -> bool {
         self.steps_since_question += 1;
@@ -569,7 +572,7 @@ impl Loop {
         self.upcoming.pages_since_tick = 0;
         let reached = self.array.reach(self.now, Milestone::Count, &mut self.events);
         self.metrics.advance(reached.collections_known_until);
-        // What has been taken may end long after it came.
+        // Operations that have been taken may end long after they arrived.
         in_clock(reached.busy_until)?;
         Ok(self.may_go_on(watch))
     }
@@ -583,7 +586,7 @@ impl Loop {
         self.array.reach(self.now, Milestone::RunEnds, &mut events);
         events.iter().for_each(|event| self.take_event(event, watch));
         if self.end.is_none() {
-            // It was stopped, or nothing was measured.
+            // The run was stopped, or nothing was measured.
             self.end_at(self.now.max(self.last_done_ns));
         }
         let Some(End { at, counts, wear, owed, cached_pages }) = self.end else { unreachable!("the measured time has just ended") };
@@ -606,7 +609,7 @@ impl Loop {
     }
 }
 
-/// Refuses to go on after the last moment of simulated time.
+/// Returns an error if `at` lies after the last moment of simulated time.
 #[inline]
 fn in_clock(at: TimeNs) -> Result<(), DriverError> {
     if at <= TIME_MAX_NS { Ok(()) } else { Err(DriverError::ClockEnds) }

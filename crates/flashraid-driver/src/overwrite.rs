@@ -1,21 +1,23 @@
-//! Writes without time: warm-ups by the addresses of a workload.
+//! Writes that take no time: warm-ups by the addresses of a workload.
 
 use flashraid_model::array::{Array, pages_of};
 use flashraid_workload::{OpKind, Source, SourceError};
 
-/// Requests before the first write after which a source is taken for one that never writes.
+/// Number of requests without a write after which a source counts as one that never writes.
 const OTHERS_MAX: u64 = 1_000_000;
-/// Pages that are written at a time: many for each die, and some tens of milliseconds.
+/// Number of pages that are written at a time. These are many for each die, and take some tens of milliseconds.
 const BATCH_PAGES: u64 = 1 << 20;
-/// Requests at most between two questions whether to go on.
+/// Most requests between two questions whether to continue.
 const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 
-/// Overwrites without time what `source` writes, until that are `pages_max` pages or more; returns how many. A request that does not fit the array writes nothing.
+/// Overwrites the pages that `source` writes, without time, until at least `pages_max` pages are written. Returns the number of pages. A
+/// request that does not fit the array writes nothing.
 ///
-/// Fewer are written if the source ends, if it seems to write nothing at all (then none are), or if `go_on`, which is told how many are written, says no.
+/// It writes fewer pages if the source ends, or if `go_on`, which receives the number of written pages, returns false. It writes none if
+/// the source seems to have no writes at all.
 ///
 /// # Errors
-/// Those of the source.
+/// Returns the errors of the source.
 pub fn overwrite_untimed(
     array: &mut Array,
     source: &mut dyn Source,

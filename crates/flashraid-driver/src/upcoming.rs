@@ -1,4 +1,4 @@
-//! Requests read ahead of their turn.
+//! Requests that are read before their turn.
 
 use flashraid_model::TimeNs;
 use flashraid_model::array::{Array, PageRequest, pages_of};
@@ -7,35 +7,36 @@ use flashraid_model::ssd::Hint;
 use flashraid_workload::{Request, Source, SourceError};
 use std::collections::VecDeque;
 
-/// How far ahead each hint is given: pages and requests, at least.
+/// Distance at which each hint is given: at least so many pages and so many requests in advance.
 const HINTS: Hints = [(Hint::Map, 96, 2), (Hint::Block, 48, 1)];
-/// The same before a write cache, behind which a page costs more time.
+/// Distances with a write cache, behind which a page takes more computing time.
 const CACHED_HINTS: Hints = [(Hint::Map, 8, 2), (Hint::Block, 4, 1)];
 type Hints = [(Hint, u64, usize); 2];
-/// Requests taken from the source at a time.
+/// Number of requests taken from the source at a time.
 const BATCH: usize = 256;
 
-/// Requests read ahead of their turn, so that what they will touch can be fetched into the cache.
+/// Requests read before their turn, so that the memory that they need can be prefetched.
 pub struct Upcoming {
     pub source: Box<dyn Source>,
     batch: Vec<Request>,
     queue: VecDeque<(Request, PageRequest)>,
-    /// How many of the queue have been hinted at, by kind of hint, and their pages.
+    /// Number of requests in the queue for which each kind of hint was given, and the number of their pages.
     hinted: [(usize, u64); HINTS.len()],
     hints: &'static [(Hint, u64, usize)],
     page_bytes: u64,
     exported_pages: u64,
     ended: bool,
-    /// What ends the queue, if not the end of the workload.
+    /// Error that ends the queue, if it is not the end of the workload.
     error: Option<SourceError>,
-    /// Requests taken since the caller set this to 0.
+    /// Number of requests taken since the caller set this to 0.
     pub requests_since_tick: u64,
-    /// Their pages.
+    /// Number of pages in these requests.
     pub pages_since_tick: u64,
 }
 
 impl Upcoming {
-    /// Reads `source`; without `takes_ahead`, the array, which takes no requests ahead of their turn itself, is given hints.
+    /// Reads `source`. It gives hints to `array` unless `takes_ahead` is true, because the array then takes requests before their turn
+    /// itself.
     pub fn new(source: Box<dyn Source>, array: &Array, takes_ahead: bool) -> Self {
         let shape = array.shape();
         let hints: &[_] = match shape.cache_pages {
@@ -58,7 +59,7 @@ impl Upcoming {
         }
     }
 
-    /// The arrival of the next request; an error only when everything before it has been taken.
+    /// Returns the arrival of the next request. An error of the source appears only when everything before it has been taken.
     #[inline]
     pub fn next_arrival(&mut self) -> Result<Option<TimeNs>, SourceError> {
         if self.queue.len() < BATCH / 2 && !self.ended {
@@ -70,7 +71,7 @@ impl Upcoming {
         Ok(self.queue.front().map(|(request, _)| request.arrival_ns))
     }
 
-    /// The request that [`Upcoming::next_arrival`] has shown; hints at what follows it.
+    /// Removes the request that [`Upcoming::next_arrival`] announced, and gives hints for the requests that follow.
     #[inline]
     pub fn take(&mut self, array: &Array) -> (Request, PageRequest) {
         let (request, pages) = self.queue.pop_front().expect("next_arrival has shown it");
@@ -86,8 +87,9 @@ impl Upcoming {
         (request, pages)
     }
 
-    /// Hints at requests until enough pages are on their way; never at the first one, which is too late. A block is hinted at only
-    /// when the map entry that leads to it was hinted at in an earlier call, so that it has had time to come.
+    /// Gives hints for requests until enough pages are being fetched. It leaves out the first request, for which a hint comes too late.
+    ///
+    /// A block is hinted at only if its map entry was hinted at in an earlier call. The entry has had time to arrive by then.
     #[inline]
     fn hint(&mut self, array: &Array) {
         let mapped_before = self.hinted[0].0;
@@ -113,7 +115,7 @@ impl Upcoming {
             Err(error) => (self.ended, self.error) = (true, Some(error)),
         }
         for request in &self.batch {
-            // The sources of this program say so themselves, with key or line.
+            // The sources of this program refuse such a request themselves, with the key or line.
             if request.arrival_ns > TIME_MAX_NS {
                 let text =
                     format!("a request arrives at {} ns, but simulated time ends at {TIME_MAX_NS} ns (146 years)", request.arrival_ns);

@@ -1,8 +1,9 @@
-//! Files that appear whole or not at all; the one way in which everything is written.
+//! Files that appear whole or not at all. Everything is written in this way.
 //!
-//! A regular file grows under a temporary name beside its own, which is its own for sure (of this thread, process and host), and takes
-//! its name when it is complete and durable; symbolic links stay, and what they lead to is replaced. What is no regular file (a pipe, a
-//! terminal, `/dev/null`, `/dev/stdout`) is written to and never replaced.
+//! A regular file grows under a temporary name next to its own, which no other thread, process or host uses. It takes its name when it is
+//! complete and durable. Symbolic links stay, and the file that they lead to is replaced.
+//!
+//! Anything that is not a regular file (a pipe, a terminal, `/dev/null`, `/dev/stdout`) is written to and never replaced.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
@@ -15,21 +16,21 @@ use tempfile::NamedTempFile;
 /// Begin and end of temporary names.
 const TEMPORARY: (&str, &str) = (".flashraid-", ".part");
 
-/// Temporary files that an end of the process which asks nobody has to remove.
+/// Temporary files that must be removed if the process ends early.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes what is being written; only for the moment before the process ends.
+/// Removes files that are not complete. Call it only just before the process ends.
 pub fn discard_unfinished() {
     for path in unfinished().drain(..) {
         let _ = fs::remove_file(path);
     }
 }
 
-/// The same for an end that may have come in the middle of anything, memory that has run out among it: nothing is waited for.
+/// Removes incomplete files if that needs no waiting, for an end at any moment, for example when memory has run out.
 pub fn try_discard_unfinished() {
     if let Ok(mut paths) = UNFINISHED.try_lock() {
         for path in paths.drain(..) {
@@ -38,7 +39,7 @@ pub fn try_discard_unfinished() {
     }
 }
 
-/// A file that is being written; dropped without [`NewFile::finish`] it leaves what was there before.
+/// A file that is being written. If it is dropped without [`NewFile::finish`], the old file stays as it was.
 #[derive(Debug)]
 pub struct NewFile {
     target: Target,
@@ -46,17 +47,17 @@ pub struct NewFile {
 
 #[derive(Debug)]
 enum Target {
-    /// A regular file: its name, all links followed, and what is to get it.
+    /// A regular file: its name, with all links followed, and the temporary file that will replace it.
     Replace(PathBuf, NamedTempFile),
-    /// What is written to as it stands.
+    /// A stream, which is written to directly.
     Stream(File),
 }
 
 impl NewFile {
-    /// Begins the file `path`; `-` is standard output.
+    /// Begins the file `path`. The path `-` is standard output.
     ///
     /// # Errors
-    /// What the system says: there is no such folder, `path` is a folder, it may not be written.
+    /// Returns the error of the system, for example if the folder does not exist, `path` is a folder, or it must not be written.
     pub fn begin(path: &Path) -> io::Result<Self> {
         if let Some(stream) = standard_stream(path)? {
             return Ok(Self { target: Target::Stream(stream) });
@@ -78,7 +79,7 @@ impl NewFile {
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
         {
-            // Otherwise the result would be readable by its owner only, unlike every other new file.
+            // Without this, only its owner could read the result, unlike every other new file.
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
@@ -89,16 +90,16 @@ impl NewFile {
             if old.permissions().readonly() {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it may only be read"));
             }
-            // As far as it may be done, the file keeps who may read it.
+            // The new file keeps the permissions of the old one, if the system allows it.
             let _ = fs::set_permissions(temporary.path(), old.permissions());
         }
         Ok(new)
     }
 
-    /// The open file.
+    /// Returns a handle of the open file.
     ///
     /// # Errors
-    /// The system has no more handles.
+    /// Returns an error if the system has no more handles.
     pub fn handle(&self) -> io::Result<File> {
         match &self.target {
             Target::Replace(_, temporary) => temporary.as_file().try_clone(),
@@ -106,10 +107,10 @@ impl NewFile {
         }
     }
 
-    /// Makes what was written durable and gives it its name, in place of what had that name.
+    /// Makes the contents durable and gives the file its name, in place of any old file.
     ///
     /// # Errors
-    /// The disk is full, or the name can't be taken; nothing is left of the new file then.
+    /// Returns an error if the disk is full or the name cannot be taken. Nothing is left of the new file then.
     pub fn finish(mut self) -> io::Result<()> {
         if let Target::Replace(_, temporary) = &self.target {
             temporary.as_file().sync_all()?;
@@ -117,17 +118,18 @@ impl NewFile {
         self.take_name()
     }
 
-    /// As [`NewFile::finish`], but for what can be made anew: after a crash of the machine it may be there and be damaged.
+    /// Gives the file its name without making it durable, for a file that can be made again. After a crash of the machine, it may be
+    /// damaged.
     ///
     /// # Errors
-    /// As [`NewFile::finish`].
+    /// Returns the same errors as [`NewFile::finish`].
     pub fn finish_undurable(mut self) -> io::Result<()> {
         self.take_name()
     }
 
     fn take_name(&mut self) -> io::Result<()> {
         let Target::Replace(path, temporary) = &self.target else { return Ok(()) };
-        // What is left to do when this is dropped fails in silence: there is nothing under the temporary name any more.
+        // When this is dropped, nothing is left under the temporary name, and its removal fails silently.
         fs::rename(temporary.path(), path)
     }
 }
@@ -143,17 +145,17 @@ impl Drop for NewFile {
 /// Writes a whole file.
 ///
 /// # Errors
-/// As [`NewFile::begin`] and [`NewFile::finish`].
+/// Returns the errors of [`NewFile::begin`] and [`NewFile::finish`].
 pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     let file = NewFile::begin(path)?;
     file.handle()?.write_all(contents)?;
     file.finish()
 }
 
-/// The content of a file of at most `bytes_max` bytes: a path may lead to a file that never ends.
+/// Reads a file of at most `bytes_max` bytes. The limit protects from paths that lead to a file without end.
 ///
 /// # Errors
-/// What the system says, and [`io::ErrorKind::FileTooLarge`] for a longer one.
+/// Returns the error of the system, or [`io::ErrorKind::FileTooLarge`] for a longer file.
 pub fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
@@ -163,17 +165,17 @@ pub fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// As [`write`](fn@write), but for what can be made anew: [`NewFile::finish_undurable`].
+/// Writes a whole file that can be made again; see [`NewFile::finish_undurable`].
 ///
 /// # Errors
-/// As [`write`](fn@write).
+/// Returns the same errors as [`write`](fn@write).
 pub fn write_undurable(path: &Path, contents: &[u8]) -> io::Result<()> {
     let file = NewFile::begin(path)?;
     file.handle()?.write_all(contents)?;
     file.finish_undurable()
 }
 
-/// Whether it is the path that is wrong, which is its author's mistake, rather than the disk.
+/// Returns true if the path is wrong, which is a mistake of the user, and false if the disk failed.
 pub fn is_wrong_path(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied};
     #[cfg(unix)]
@@ -183,20 +185,20 @@ pub fn is_wrong_path(error: &io::Error) -> bool {
     is_loop || matches!(error.kind(), NotFound | PermissionDenied | NotADirectory | IsADirectory | InvalidFilename | InvalidInput)
 }
 
-/// The age from which on a file under a temporary name belongs to nobody.
+/// Age from which a file under a temporary name counts as abandoned.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// Whether `name` is a temporary name of this program.
+/// Returns true if `name` is a temporary name of this program.
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
 }
 
-/// Whether what has not been changed since `changed` belongs to nobody: its writer was killed.
+/// Returns true if a file that was last changed at `changed` is abandoned, because its writer was killed.
 pub fn is_abandoned(changed: SystemTime) -> bool {
     changed.elapsed().is_ok_and(|age| age > ABANDONED)
 }
 
-/// Removes from `folder` what writers that were killed have left there, as far as it may be done.
+/// Removes the files that killed writers have left in `folder`, as far as the system allows it.
 pub fn remove_abandoned(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_left = entry.file_name().to_str().is_some_and(is_temporary)
@@ -207,12 +209,12 @@ pub fn remove_abandoned(folder: &Path) {
     }
 }
 
-/// The folder that holds `path`.
+/// Returns the folder that holds `path`.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The handle that `path` names, if it names one rather than a file: opening it anew would begin at the start of what it was sent to.
+/// Returns the standard output if `path` names it. A file opened by that path would begin at the start of the output.
 fn standard_stream(path: &Path) -> io::Result<Option<File>> {
     #[cfg(unix)]
     {
@@ -234,9 +236,9 @@ fn standard_stream(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Where the links of `path` lead, and what is there.
+/// Returns the path after all symbolic links, and the metadata of the file there.
 fn follow(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
-    /// Links that a system follows at most, about.
+    /// Most links that are followed, about as many as a system follows.
     const LINKS_MAX: u32 = 40;
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -253,7 +255,7 @@ fn follow(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "its symbolic links lead nowhere"))
 }
 
-/// What takes bytes one after the other and keeps none.
+/// Returns true for a file that takes bytes one after the other and keeps none.
 fn is_stream(metadata: &Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -365,7 +367,7 @@ mod tests {
         // Only root may make a device.
         let device = folder.path().join("null");
         if made("mknod", &[device.to_str().unwrap(), "c", "1", "3"]) {
-            // Where devices may be opened in this folder at all.
+            // Some systems do not open devices in this folder.
             if File::options().write(true).open(&device).is_ok() {
                 write(&device, b"nothing").unwrap();
             }

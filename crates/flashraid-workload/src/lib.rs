@@ -1,6 +1,4 @@
-//! Where requests come from: synthetic generators, the catalogue of named workloads, mixes of streams, and traces.
-//!
-//! A [`WorkloadSpec`] is plain data; [`open`] turns it into a [`Source`].
+//! Sources of requests: synthetic generators, the catalogue of named workloads, mixes of streams, and traces.
 
 pub mod catalogue;
 pub mod files;
@@ -27,16 +25,16 @@ pub use transform::{AddressFit, Transform, TransformSpec};
 
 /// A stream of requests in order of arrival.
 pub trait Source {
-    /// The next request, `None` at the end.
+    /// Returns the next request, or `None` at the end.
     ///
     /// # Errors
-    /// A trace that can't be read on; the text names file, line and column, what was found and what was expected.
+    /// Returns an error if a trace cannot be read. Its text names file, line and column, the text found and the text expected.
     fn next_request(&mut self) -> Result<Option<Request>, SourceError>;
 
-    /// Appends the next `n` requests to `out`, fewer only at the end, and says how many.
+    /// Appends the next `n` requests to `out`, or fewer at the end, and returns their number.
     ///
     /// # Errors
-    /// As [`Source::next_request`]; the requests before the bad one have been appended.
+    /// Returns the same errors as [`Source::next_request`]. The requests before the bad one have been appended.
     fn fill(&mut self, out: &mut Vec<Request>, n: usize) -> Result<usize, SourceError> {
         for filled in 0..n {
             match self.next_request()? {
@@ -47,22 +45,22 @@ pub trait Source {
         Ok(n)
     }
 
-    /// When requests arrive.
+    /// Returns the rule by which the host sends these requests.
     fn host_loop(&self) -> HostLoop {
         HostLoop::Open
     }
 
-    /// Share of the source that has been read, from 0 to 1, if known.
+    /// Returns the share of the source that has been read, from 0 to 1, if it is known.
     fn progress(&self) -> Option<f64> {
         None
     }
 
-    /// What was assumed or left out so far in reading it, a sentence each, for the report.
+    /// Returns assumptions made, and parts left out so far, for the report. Each is one sentence.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Where the last request came from, such as `trace.csv:17`, for messages; `None` if it has no place but its number.
+    /// Returns the place of the last request, such as `trace.csv:17`, for messages. It is `None` if the request has only a number.
     fn place(&self) -> Option<String> {
         None
     }
@@ -94,25 +92,25 @@ impl<S: Source + ?Sized> Source for Box<S> {
     }
 }
 
-/// Asked now and then by whatever reads or skips for long: whether it is to stop. By default it never is.
+/// A question that long operations ask from time to time: must they stop? By default, the answer is always no.
 #[derive(Clone, Default)]
 pub struct Stop(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Stop {
-    /// Stops as soon as `asked` says so.
+    /// Returns a question whose answer is `asked`.
     pub fn when(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(asked)))
     }
 
-    /// Whether to stop.
+    /// Returns true if the operation must stop.
     pub fn is_asked(&self) -> bool {
         self.0.as_ref().is_some_and(|asked| asked())
     }
 
-    /// Goes on, or not.
+    /// Checks whether the operation may continue.
     ///
     /// # Errors
-    /// [`SourceError::Stopped`].
+    /// Returns [`SourceError::Stopped`] if it must stop.
     pub fn check(&self) -> Result<(), SourceError> {
         if self.is_asked() { Err(SourceError::Stopped) } else { Ok(()) }
     }
@@ -124,28 +122,28 @@ impl fmt::Debug for Stop {
     }
 }
 
-/// A source that can't go on.
+/// Error of a source that cannot continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The input is not what it should be: exit status 2.
+    /// The input is wrong. The exit status is 2.
     #[error("{0}")]
     Input(String),
-    /// Reading failed: exit status 1.
+    /// Reading failed. The exit status is 1.
     #[error("{context}: {source}")]
     Io {
-        /// What was being read.
+        /// Name of the input.
         context: String,
-        /// Why it failed.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// It was stopped by its [`Stop`].
+    /// The source was stopped by its [`Stop`].
     #[error("stopped")]
     Stopped,
 }
 
 impl SourceError {
-    /// `what` can't be read: a mistake of whoever named it, or of the disk.
+    /// Returns the error for an input `what` that cannot be read, through a mistake of the user or a fault of the disk.
     pub fn reading(what: &str, error: io::Error) -> Self {
         match files::is_wrong_path(&error) {
             true => Self::Input(format!("can't read {what}: {error}")),

@@ -2,7 +2,7 @@
 
 use super::{HostLoop, Request, Source, SourceError};
 
-/// Several streams as one; among requests of the same nanosecond the stream with the lower number goes first.
+/// Several streams merged into one. If requests have the same time, the stream with the lower number comes first.
 pub struct Mix {
     streams: Vec<Stream>,
 }
@@ -13,16 +13,16 @@ struct Stream {
 }
 
 impl Mix {
-    /// As many as a request's stream number can tell apart.
+    /// Most streams that the stream number of a request can tell apart.
     pub const STREAMS_MAX: usize = 1 << u8::BITS;
 
-    /// Merges `sources`, at most [`Mix::STREAMS_MAX`] of them.
+    /// Merges `sources`, of which there are at most [`Mix::STREAMS_MAX`].
     ///
     /// # Errors
-    /// One is a closed loop, or its first request can't be read.
+    /// Returns an error if one of them is a closed loop, or if its first request cannot be read.
     pub fn new(sources: Vec<Box<dyn Source>>) -> Result<Self, SourceError> {
         debug_assert!(sources.len() <= Self::STREAMS_MAX);
-        // Only reading a trace shows that it has no times.
+        // A trace without times is noticed only when it is read.
         if let Some(index) = sources.iter().position(|source| source.host_loop() != HostLoop::Open) {
             return Err(SourceError::Input(format!("workload: mix[{index}] has no times of arrival, by which streams are merged")));
         }
@@ -33,7 +33,7 @@ impl Mix {
 
 impl Source for Mix {
     fn next_request(&mut self) -> Result<Option<Request>, SourceError> {
-        // A handful of streams: looking at all of them is as fast as a heap, and `min_by_key` keeps the first among equals.
+        // There are few streams, so that a scan is as fast as a heap. `min_by_key` returns the first among equals.
         let waiting = self.streams.iter().enumerate().filter_map(|(index, s)| s.next.map(|request| (index, request)));
         let Some((index, request)) = waiting.min_by_key(|(_, request)| request.arrival_ns) else { return Ok(None) };
         let stream = &mut self.streams[index];
@@ -41,7 +41,7 @@ impl Source for Mix {
         Ok(Some(Request { stream: index as u8, ..request }))
     }
 
-    /// That of the stream that is furthest behind, since the mix ends with it.
+    /// Returns the progress of the stream that is furthest behind, because the mix ends with it.
     fn progress(&self) -> Option<f64> {
         self.streams.iter().filter_map(|s| s.source.progress()).min_by(f64::total_cmp)
     }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::OpKind;
 
-    /// A source over given arrivals; the offset is the number of the request.
+    /// A source with given arrivals, where the offset is the number of the request.
     struct Given(&'static [u64], u64);
 
     impl Source for Given {

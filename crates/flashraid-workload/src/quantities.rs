@@ -1,4 +1,4 @@
-//! Quantities that workloads are made of, as users write them.
+//! Quantities in the settings of workloads, as users write them.
 
 use crate::Grain;
 use crate::units::{Numbers, Quantity, Size, UnitError};
@@ -7,20 +7,20 @@ use flashraid_model::quantity_impls;
 
 quantity_impls!(Gap, MeanSize, Grain);
 
-/// A mean time between events, finer than a nanosecond if need be.
+/// A mean time between events, which may be a fraction of a nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
-    /// Nanoseconds, above 0.
+    /// Number of nanoseconds, above 0.
     pub ns: f64,
 }
 
 impl Gap {
-    /// That of events at this rate.
+    /// Returns the mean gap between `per_second` events per second.
     pub fn at(per_second: f64) -> Self {
         Self { ns: 1e9 / per_second }
     }
 
-    /// Events per second.
+    /// Returns the number of events per second.
     pub fn per_second(self) -> f64 {
         1e9 / self.ns
     }
@@ -66,7 +66,7 @@ impl Quantity for Gap {
 /// A mean size, which need not be a whole number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanSize {
-    /// Bytes, above 0.
+    /// Number of bytes, above 0.
     pub bytes: f64,
 }
 
@@ -117,7 +117,7 @@ fn float_with_unit(text: &str, units: &[(&str, f64)]) -> Result<f64, UnitError> 
     }
 }
 
-/// The shortest text that reads back as exactly `value`.
+/// Returns the shortest text that reads back as exactly `value`.
 fn shortest(value: f64, units: &[(&str, f64)]) -> String {
     let candidates = units.iter().filter(|(_, factor)| value / factor * factor == value);
     let texts = candidates.map(|(unit, factor)| format!("{}{unit}", value / factor));

@@ -1,26 +1,26 @@
-//! A workload as plain data, and how it becomes a stream of requests.
+//! A workload as plain data, and the way from there to a stream of requests.
 
 use super::synthetic::{Synthetic, SyntheticSpec};
 use super::trace::{self, TraceSpec};
 use super::{AddressSpace, Mix, Source, SourceError, Stop, Transform, TransformSpec};
 
-/// Where requests come from and what is done to them on the way.
+/// A workload: a source of requests, and the changes made to them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadSpec {
-    /// Where requests come from.
+    /// Source of the requests.
     pub source: SourceSpec,
-    /// What is done to them.
+    /// Changes made to the requests.
     pub transform: TransformSpec,
 }
 
-/// Where requests come from.
+/// Source of a stream of requests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SourceSpec {
-    /// A generator.
+    /// A generator of synthetic requests.
     Synthetic(SyntheticSpec),
-    /// A recorded trace.
+    /// A recorded trace of requests.
     Trace(TraceSpec),
-    /// Several streams merged in order of arrival; their place in the list is the stream number of their requests.
+    /// Several streams merged in order of arrival. Their places in the list are the stream numbers of their requests.
     Mix(Vec<WorkloadSpec>),
 }
 
@@ -30,12 +30,12 @@ impl From<SyntheticSpec> for WorkloadSpec {
     }
 }
 
-/// Something in a specification that can't be.
+/// Error in a specification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpecProblem {
-    /// The setting, as a path of field names such as `address.footprint`.
+    /// Name of the setting, as a path of field names such as `address.footprint`.
     pub key: String,
-    /// What was found, what is allowed.
+    /// Value found, and the values allowed.
     pub message: String,
 }
 
@@ -46,8 +46,9 @@ impl std::fmt::Display for SpecProblem {
 }
 
 impl WorkloadSpec {
-    /// Everything that keeps it from being opened over `space`; empty if it can be.
-    /// What only reading a trace can show is not among it.
+    /// Returns all problems of the workload on `space`. The list is empty if it can be opened.
+    ///
+    /// Problems that only reading a trace can show are not included.
     pub fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
         let mut problems = match &self.source {
             SourceSpec::Synthetic(spec) => spec.problems(space),
@@ -58,14 +59,15 @@ impl WorkloadSpec {
         problems
     }
 
-    /// Whether it is a closed loop.
+    /// Returns true if the workload is a closed loop.
     pub fn is_closed(&self) -> bool {
         matches!(&self.source, SourceSpec::Synthetic(spec) if spec.arrivals.is_closed())
     }
 
-    /// The same requests in the same order without what only says when they arrive and how urgent they are: equal for workloads that write the same.
+    /// Returns the same requests in the same order, without settings for times and priorities. It is equal for workloads that write the
+    /// same data.
     ///
-    /// Where times decide which requests there are, in a window of time or in the order of a mix, it is the workload itself.
+    /// If times decide which requests there are, as in a window of time or a mix, it returns the workload itself.
     #[must_use]
     pub fn without_times(&self) -> Self {
         let Self { source, transform } = self;
@@ -101,25 +103,25 @@ impl SpecProblem {
         Self { key: key.to_owned(), message }
     }
 
-    /// The same problem, seen from one level up.
+    /// Returns the same problem with the key of the level above.
     pub(super) fn below(self, parent: &str) -> Self {
         let key = if self.key.is_empty() { parent.to_owned() } else { format!("{parent}.{}", self.key) };
         Self { key, message: self.message }
     }
 }
 
-/// Opens a workload over `space`; every random choice comes from streams of `seed`.
+/// Opens a workload on `space`. Every random choice comes from streams of `seed`.
 ///
 /// # Errors
-/// [`SourceError::Input`] if the specification has problems (all of them are named) or a trace can't be read.
+/// Returns [`SourceError::Input`] if the specification has problems, and names all of them, or if a trace cannot be read.
 pub fn open(spec: &WorkloadSpec, seed: u64, space: &AddressSpace) -> Result<Box<dyn Source>, SourceError> {
     open_until(spec, seed, space, &Stop::default())
 }
 
-/// Like [`open`]; whatever takes long, here and later, ends soon after `stop` is asked for.
+/// Opens a workload like [`open`]. Long operations, here and later, end soon after `stop` is asked for.
 ///
 /// # Errors
-/// As for [`open`], and [`SourceError::Stopped`].
+/// Returns the errors of [`open`], and [`SourceError::Stopped`].
 pub fn open_until(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Stop) -> Result<Box<dyn Source>, SourceError> {
     let problems = spec.problems(space);
     if !problems.is_empty() {
@@ -139,7 +141,7 @@ fn open_checked(spec: &WorkloadSpec, seed: u64, space: &AddressSpace, stop: &Sto
 }
 
 impl SourceSpec {
-    /// Whether its requests are inside the address space by construction.
+    /// Returns true if all requests lie inside the address space by construction.
     fn stays_inside(&self) -> bool {
         !matches!(self, Self::Trace(_))
     }
@@ -191,7 +193,7 @@ mod tests {
         WorkloadSpec { source: SourceSpec::Trace(TraceSpec::new(file.path())), transform }
     }
 
-    /// A trace, by itself or in a mix: addresses beyond the array are refused with their line or made to fit.
+    /// Addresses beyond the array are refused with their line, or made to fit, in a trace alone and in a mix.
     #[test]
     fn traces_are_fitted_to_the_array() {
         let mut file = tempfile::NamedTempFile::with_suffix(".spc").unwrap();
@@ -206,13 +208,13 @@ mod tests {
             requests.iter().map(|r| (r.stream, r.offset_bytes)).collect::<Vec<_>>()
         };
         assert_eq!(offsets(&trace(&file, AddressFit::Wrap)), [(0, 4096), (0, 12_288), (0, 0)]);
-        // 2 GiB and a page onto 1 GiB: page numbers are halved.
+        // The trace covers 2 GiB and a page, the array 1 GiB, so that page numbers are halved.
         let scaled = trace(&file, AddressFit::Scale { extent_bytes: None });
         assert_eq!(offsets(&scaled), [(0, 0), (0, 4096), (0, (1 << 30) - 4096)]);
         assert_eq!(offsets(&mix(vec![trace(&file, AddressFit::Wrap), scaled]))[..3], [(0, 4096), (1, 0), (0, 12_288)]);
     }
 
-    /// What is written does not depend on arrivals and priorities; in a window of time and in a mix it does.
+    /// The written data do not depend on arrivals and priorities, except in a window of time and in a mix.
     #[test]
     fn without_times_the_requests_are_the_same() {
         let file = tempfile::NamedTempFile::with_suffix(".spc").unwrap();
@@ -243,7 +245,7 @@ mod tests {
         assert_eq!((window.without_times(), mixed.without_times()), (window, mixed));
     }
 
-    /// Streams of a mix and their transformations are independent of each other, and each has a seed of its own.
+    /// Streams of a mix, and their changes, are independent of each other. Each has its own seed.
     #[test]
     fn streams_of_a_mix_differ() {
         let doubled = TransformSpec { rate_scale: 2.0, limit_requests: Some(2000), ..TransformSpec::default() };

@@ -1,4 +1,4 @@
-//! What can be done to any stream of requests: a window of it, another rate, other sizes, addresses made to fit.
+//! Changes of a stream of requests: a window of it, another rate, other sizes, addresses made to fit.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,44 +7,44 @@ use super::{AddressSpace, HostLoop, OpKind, Request, Source, SourceError, SpecPr
 use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::rng::{self, Stream};
 
-/// What is done to a stream. The default leaves it as it is and refuses addresses beyond the array.
+/// Changes of a stream of requests. The default changes nothing, and refuses addresses beyond the array.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TransformSpec {
-    /// Leaves out that many requests at the start.
+    /// Number of requests left out at the start.
     pub start_requests: u64,
-    /// Leaves out what arrives before this time of the original stream, in nanoseconds.
+    /// Time of the original stream before which requests are left out, in nanoseconds.
     pub start_ns: u64,
-    /// Ends after that many requests.
+    /// Number of requests after which the stream ends; `None` for no limit.
     pub limit_requests: Option<u64>,
-    /// Ends before the first request that arrives at or after this time, counted in the resulting stream.
+    /// Time in the resulting stream from which requests are left out, in nanoseconds; `None` for no limit.
     pub limit_ns: Option<u64>,
-    /// Gaps are divided by it: 2 is twice as many requests per second (PGC Fig. 10).
+    /// Divisor of the gaps: 2 gives twice as many requests per second (PGC Fig. 10).
     pub rate_scale: f64,
-    /// Sizes are multiplied by it and rounded up to sectors.
+    /// Factor of the sizes, which are then rounded up to sectors.
     pub size_scale: f64,
-    /// What is done with addresses beyond the array.
+    /// Treatment of addresses beyond the array.
     pub address_fit: AddressFit,
-    /// Share of the writes that become high-priority (PGC section III.D); 0 leaves priorities as they are.
+    /// Share of the writes that become high-priority (PGC section III.D). With 0, priorities stay as they are.
     pub high_priority_fraction: f64,
-    /// What of a write of zeroes the array can forget as a whole, in bytes: whole pieces become trims, the rest is written. Without it all
-    /// of it is a write (rule 220).
+    /// Unit in which the array deallocates a write of zeroes, in bytes (rule 220). Whole units become trims, and the rest is written.
+    /// `None` writes everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deallocate_bytes: Option<u64>,
 }
 
-/// What is done with addresses beyond the array.
+/// Treatment of addresses beyond the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AddressFit {
-    /// They stop the run.
+    /// Stops the run with an error.
     #[default]
     Error,
-    /// They start again at 0: the remainder of a division by the capacity. A request across the end of the array is moved to end there.
+    /// Continues at address 0, by division with remainder. A request across the end of the array is moved so that it ends there.
     Wrap,
-    /// All addresses are multiplied by capacity / extent in whole pages, so that the original's end is the array's end.
+    /// Multiplies all addresses by capacity / extent in whole pages, so that the end of the original becomes the end of the array.
     Scale {
-        /// Bytes that the original stream addresses; `None` reads it once beforehand to find out.
+        /// Number of bytes that the original stream addresses. With `None`, the stream is read once in advance to find out.
         extent_bytes: Option<u64>,
     },
 }
@@ -66,12 +66,12 @@ impl Default for TransformSpec {
 }
 
 impl TransformSpec {
-    /// Whether it changes nothing about requests that fit.
+    /// Returns true if requests that fit are not changed.
     pub fn is_identity(&self) -> bool {
         *self == Self { address_fit: self.address_fit, ..Self::default() } && !matches!(self.address_fit, AddressFit::Scale { .. })
     }
 
-    /// What can't be; `closed_loop` says whether the stream has no times.
+    /// Returns the problems of the settings. `closed_loop` is true if the stream has no times.
     pub(super) fn problems(&self, closed_loop: bool) -> Vec<SpecProblem> {
         let mut problems = Vec::new();
         for (key, scale) in [("rate_scale", self.rate_scale), ("size_scale", self.size_scale)] {
@@ -97,38 +97,40 @@ impl TransformSpec {
     }
 }
 
-/// Requests that are passed over between two questions whether to stop: a millisecond or so.
+/// Number of skipped requests between two questions whether to stop, which take about a millisecond.
 const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 
-/// A stream after its transformation.
+/// A stream after its changes.
 pub struct Transform {
     source: Box<dyn Source>,
     spec: TransformSpec,
     space: AddressSpace,
-    /// Pages that the original addresses, for `scale`.
+    /// Number of pages that the original addresses, for `scale`.
     extent_pages: u64,
-    /// Requests read from the source.
+    /// Number of requests read from the source.
     read: u64,
-    /// Requests given out.
+    /// Number of requests that were returned.
     given: u64,
     /// Time of the original that becomes 0.
     zero_ns: Option<u64>,
-    /// Chooses the high-priority writes.
+    /// Random stream that chooses the high-priority writes.
     priorities: Stream,
-    /// What is left of a write of zeroes that became several requests, the next one last.
+    /// The remaining parts of a write of zeroes that became several requests, the next one last.
     rest: Vec<Request>,
-    /// Writes of zeroes of which something was deallocated, and which were written in part or wholly.
+    /// Numbers of writes of zeroes of which a part was deallocated, and of which a part was written.
     zeroes_deallocated: u64,
     zeroes_written: u64,
-    /// Asked while requests are passed over.
+    /// Question whether to stop, asked while requests are skipped.
     stop: Stop,
 }
 
 impl Transform {
-    /// Applies `spec` to the source that `open` gives, with random choices from streams of `seed`; it is opened a second time if its extent has to be found out.
+    /// Applies `spec` to the source that `open` returns. Random choices come from streams of `seed`.
+    ///
+    /// The source is opened a second time if its extent must be found out.
     ///
     /// # Errors
-    /// The source can't be opened or, where its extent is needed, read.
+    /// Returns an error if the source cannot be opened or, if its extent is needed, cannot be read.
     pub fn open(
         spec: &TransformSpec,
         seed: u64,
@@ -143,7 +145,7 @@ impl Transform {
         };
         let extent_pages = extent_bytes.div_ceil(space.page_bytes).max(1);
         let source = open()?;
-        // Only reading a trace shows that it has no times.
+        // A trace without times is noticed only when it is read.
         if let Some(problem) = spec.problems(source.host_loop() != HostLoop::Open).first() {
             return Err(SourceError::Input(format!("workload: transform.{problem}")));
         }
@@ -164,7 +166,7 @@ impl Transform {
         })
     }
 
-    /// The next request of the window, its time counted from the window's start.
+    /// Returns the next request of the window, with its time counted from the start of the window.
     fn next_in_window(&mut self) -> Result<Option<Request>, SourceError> {
         while let Some(mut request) = self.source.next_request()? {
             self.read += 1;
@@ -174,7 +176,7 @@ impl Transform {
                 }
                 continue;
             }
-            // A window by time starts at its time; one by number starts at its first request.
+            // A window by time starts at its time, and a window by number at its first request.
             let by_number = if self.spec.start_requests > 0 { request.arrival_ns } else { 0 };
             let zero_ns = *self.zero_ns.get_or_insert(self.spec.start_ns.max(by_number));
             request.arrival_ns -= zero_ns;
@@ -214,7 +216,7 @@ impl Transform {
         Ok(())
     }
 
-    /// A write of zeroes: what comes before the first whole piece is written, whole pieces are trimmed, what comes behind is written.
+    /// Splits a write of zeroes. Whole pieces are trimmed, and the parts before and behind them are written.
     fn deallocate(&mut self, request: Request, piece_bytes: u64) -> Request {
         let Request { offset_bytes: begin, length_bytes, .. } = request;
         let end = begin + length_bytes;
@@ -269,7 +271,7 @@ impl Source for Transform {
                     self.spec.rate_scale
                 )));
             }
-            // What the limit ends may be too large for an integer, and becomes the greatest one.
+            // A time beyond the limit may be too large for an integer, and becomes the greatest one.
             request.arrival_ns = arrival_ns as u64;
         }
         if self.spec.limit_ns.is_some_and(|limit| request.arrival_ns >= limit) {
@@ -316,15 +318,15 @@ impl Source for Transform {
 
 fn scaled_length(length_bytes: u64, scale: f64) -> u64 {
     let sectors = (length_bytes as f64 * scale / SECTOR_BYTES as f64).ceil().max(1.0);
-    // A float too large for an integer saturates, and the request is refused as larger than the array.
+    // A number too large for an integer becomes the greatest one. The request is then refused as larger than the array.
     (sectors as u64).saturating_mul(SECTOR_BYTES)
 }
 
-/// The end of the last byte that the part of `source` up to the limit by number addresses.
+/// Returns the end of the last byte that `source` addresses, up to the limit by number.
 fn extent_of(source: &mut dyn Source, spec: &TransformSpec, stop: &Stop) -> Result<u64, SourceError> {
     let last = spec.limit_requests.map_or(u64::MAX, |limit| limit.saturating_add(spec.start_requests));
     let mut extent = 0;
-    // A window that starts at a time may end later than that number; such a trace is read to its end.
+    // A window that starts at a time may end later than this number, so such a trace is read to its end.
     let last = if spec.start_ns > 0 { u64::MAX } else { last };
     for read in 0..last {
         let Some(request) = source.next_request()? else { break };
@@ -344,7 +346,7 @@ mod tests {
     const SPACE: AddressSpace =
         AddressSpace { capacity_bytes: 1 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(1) };
 
-    /// Ten requests, one every 100 ns from 50 ns on, 4 KiB each, 1 MiB / 4 apart.
+    /// Ten requests of 4 KiB, one every 100 ns from 50 ns on, 1 MiB / 4 apart.
     struct Ten(u64);
 
     impl Source for Ten {
@@ -384,7 +386,7 @@ mod tests {
         assert!(message.starts_with("request 5: 4096 bytes at byte 1049088 reach beyond the 1048576 bytes"), "{message}");
     }
 
-    /// One write of zeroes at each of these places.
+    /// A source with one write of zeroes at each of these places.
     struct OfZeroes(Vec<(u64, u64)>);
 
     impl Source for OfZeroes {
@@ -437,7 +439,7 @@ mod tests {
     #[test]
     fn scale_maps_the_extent_onto_the_array_and_keeps_the_place_in_the_page() {
         let requests = all(TransformSpec { address_fit: AddressFit::Scale { extent_bytes: None }, ..TransformSpec::default() }).unwrap();
-        // The extent is 9 × 64 + 2 pages, the array has 256; the last request would end 512 bytes behind it.
+        // The extent is 9 × 64 + 2 pages, and the array has 256. The last request would end 512 bytes behind it.
         let mut expected: Vec<u64> = (0..10).map(|i| (i * 64 * 256 / 578) * 4096 + 512).collect();
         expected[9] -= 512;
         assert_eq!(requests.iter().map(|r| r.offset_bytes).collect::<Vec<_>>(), expected);
@@ -464,7 +466,7 @@ mod tests {
         assert!(message.contains("size_scale"), "{message}");
     }
 
-    /// A share of the writes, the same ones for the same seed; everything else stays as it is.
+    /// A share of the writes gets high priority, the same ones for the same seed. Nothing else changes.
     #[test]
     fn some_writes_become_high_priority() {
         let chosen = |share: f64| all(TransformSpec { high_priority_fraction: share, ..wrapped() }).unwrap();

@@ -174,8 +174,8 @@ fn a_request_over_stripes_is_done_with_its_last_part() {
     // The request has the last page of stripe 0, all of stripe 1, and the first page of stripe 2.
     let got = run(&params(Level::Raid5, 5, 1), &[(0, 3, 6, true)]);
     assert_eq!((got.kinds(), got.traffic()), ([1, 0, 2, 0], [2, 2, 3]));
-    // Member 4 reads P of stripe 0 (28), writes column 0 of stripe 1 (236), then writes P of stripe 0, asked for at 56 or before. Member 3
-    // reads column 3 of stripe 0 (28), writes P of stripe 1 (236), and reads column 0 of stripe 2 (264). Then it does both writes.
+    // Member 4 reads P of stripe 0 (28), writes column 0 of stripe 1 (236), then writes P of stripe 0, asked for by 56. Member 3 reads
+    // column 3 of stripe 0 (28), writes P of stripe 1 (236), and reads column 0 of stripe 2 (264). Then it does both writes.
     assert_eq!(got.pages[3], (2, 3));
     assert_eq!(got.done, [READ + WRITE + READ + 2 * WRITE]);
 }

@@ -41,7 +41,7 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
     Some(Ok(workload))
 }
 
-/// How the HPC workloads of Table 9 differ from those of Table 8.
+/// Variants of the HPC workloads: those of Table 8, and their two changes in Table 9.
 enum HpcKind {
     Even,
     Skewed,
@@ -50,9 +50,10 @@ enum HpcKind {
 
 /// Mean size of the HPC workloads in KiB.
 const HPC_KIB: f64 = 510.53;
-/// Their requests per second.
+/// Mean rate of the HPC workloads in requests per second.
 const HPC_PER_S: f64 = 476.5;
-/// Requests in a burst of Table 9, which the paper leaves open: a hundred of 510.53 KiB are about 50 MiB, and the gap after them lasts 0.2 s.
+/// Number of requests in a burst of Table 9, which the paper leaves open. A hundred of 510.53 KiB are about 50 MiB, and the gap after them
+/// lasts 0.2 s.
 const BURST_REQUESTS: u64 = 100;
 
 fn hpc(source: &'static str, read_fraction: f64, kind: HpcKind) -> NamedWorkload {
@@ -130,9 +131,9 @@ fn stand_in(row: Row, note: &str, spec: WorkloadSpec) -> NamedWorkload {
     }
 }
 
-/// Queries all the time, and now and then a phase in which tables are filled by large writes one after the other (PGC IV.B.2).
+/// Returns queries all the time and, from time to time, a phase in which large sequential writes fill tables (PGC IV.B.2).
 ///
-/// Half of the writes are inserts of 128 KiB, the other half writes of 8 KiB; reads have the mean that remains: 28.37 KiB.
+/// Half of the writes are inserts of 128 KiB, the other half writes of 8 KiB. Reads have the mean that remains: 28.37 KiB.
 fn tpc_h() -> NamedWorkload {
     let insert_share = (1.0 - TPC_H.read_fraction) / 2.0;
     let queries = SyntheticSpec {
@@ -160,7 +161,7 @@ fn tpc_h() -> NamedWorkload {
     stand_in(TPC_H, note, mix(vec![queries.into(), inserts.into()]))
 }
 
-/// Table 2: the measurements of real arrays, random requests at a queue depth of 64, 20 to 80 % writes.
+/// Returns the measurements of real arrays in Table 2: random requests at a queue depth of 64, with 20 to 80 % writes.
 fn bandwidth(stem: &str, numbers: &[u64]) -> Result<NamedWorkload, String> {
     let write_percent = match numbers {
         [] => 60,

@@ -23,7 +23,7 @@ pub(super) fn find(stem: &str, numbers: &[u64]) -> Found {
                 large: Size { bytes: 16 * KIB },
                 small_share: Fraction(0.99875),
             }),
-            // hm_0 has a sixteenth of the requests, so that its footprint says nothing about a mail server's.
+            // hm_0 has a sixteenth of the requests, so its footprint says nothing about that of a mail server.
             address: AddressSpec { footprint: None, ..hm_0_addresses() },
             note: "Exchange's database pages of 8 KiB with as many of 4 and 16 KiB as give the mean sizes; bursts of another Microsoft production server \
                    traced in the same campaign; popularity of MSR Cambridge hm_0 over all of the array",
@@ -89,7 +89,7 @@ const FIU_VM: Row = Row { write_per_s: 15.80, write_kib: 4.0, read_per_s: 3.80, 
 const FIU_MAIL: Row = Row { write_per_s: 83.62, write_kib: 4.0, read_per_s: 62.02, read_kib: 4.0 };
 const SKEWED: Row = Row { write_per_s: 199.76, write_kib: 4.0, read_per_s: 50.33, read_kib: 4.0 };
 
-/// What a stand-in adds to a row.
+/// Parts of a stand-in that the table does not give.
 struct SyntheticParts {
     arrivals: ArrivalSpec,
     write_size: SizeSpec,
@@ -136,10 +136,11 @@ fn multi_stream(names: &[&str]) -> NamedWorkload {
     }
 }
 
-/// Table 4, W(R, I, W): half of the requests 4 KiB and half R KiB, a mean gap of I ms, W % writes. Without numbers the measured mix of section 4.1.
+/// Returns Table 4, W(R, I, W): half of the requests 4 KiB and half R KiB, a mean gap of I ms, W % writes. Without numbers, it is the
+/// measured mix of section 4.1.
 fn spider(numbers: &[u64]) -> Result<NamedWorkload, String> {
     let (size, mean_kib, gap_ms, write_percent) = match *numbers {
-        // 50 % of 4 KiB, 17 % of 512 KiB, 32 % of 1 MiB, as published; the missing percent is shared out.
+        // The published shares are 50 % of 4 KiB, 17 % of 512 KiB and 32 % of 1 MiB. The missing percent is divided among them.
         [] => (weighted(&[(4.0, 50.0), (512.0, 17.0), (1024.0, 32.0)]), (50.0 * 4.0 + 17.0 * 512.0 + 32.0 * 1024.0) / 99.0, 20, 60),
         [large_kib, gap_ms, write_percent]
             if (1..=1 << 20).contains(&large_kib) && (1..=1 << 20).contains(&gap_ms) && write_percent <= 100 =>

@@ -1,8 +1,10 @@
-//! The workloads of the papers, by name: their published statistics, where those stand, and what was added to make a workload of them.
+//! The workloads of the papers, by name: their published statistics, the place of these statistics, and the additions that make a workload
+//! of them.
 //!
-//! The tables of the papers give means only. What they leave open (burstiness, popularity of addresses, the mix of sizes) is taken from
-//! real excerpts as [`excerpts`] describes; such a workload is a *stand-in* and says so. Every part can be overridden, and who has the trace itself
-//! replays it instead.
+//! The tables of the papers give only means. The missing properties (burstiness, popularity of addresses, the mix of sizes) come from real
+//! excerpts; see [`excerpts`]. Such a workload is a *stand-in* and says so.
+//!
+//! Every part can be overridden. A user who has the trace itself can replay it instead.
 
 pub mod excerpts;
 mod ggc;
@@ -13,24 +15,24 @@ use super::synthetic::{AddressSpec, ArrivalSpec, Footprint, SizeSpec, SyntheticS
 use super::{SourceSpec, TransformSpec, WorkloadSpec};
 use crate::units::Size;
 
-/// A workload of the papers.
+/// A workload of the papers, with the source of its statistics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedWorkload {
-    /// Its name, such as `hpc-w` or `spider(1024,20,60)`.
+    /// Name of the workload, such as `hpc-w` or `spider(1024,20,60)`.
     pub name: String,
-    /// Where its statistics stand.
+    /// Paper and table with its statistics.
     pub source: &'static str,
-    /// The published statistics.
+    /// Statistics that the paper gives.
     pub published: Published,
-    /// It imitates a trace that is not at hand, so results obtained with it have to say so.
+    /// True if it imitates a trace that is not available. Results obtained with it must say so.
     pub is_stand_in: bool,
-    /// What was added to the published statistics, and why.
+    /// Additions to the published statistics, with the reasons.
     pub note: String,
-    /// The workload.
+    /// Settings of the workload itself.
     pub spec: WorkloadSpec,
 }
 
-/// What a paper's table says about a workload; `None` where it says nothing.
+/// Statistics of a workload in a paper's table; `None` where the table has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Published {
     /// Mean size of all requests in KiB.
@@ -41,12 +43,12 @@ pub struct Published {
     pub write_kib: Option<f64>,
     /// Share of reads among the requests.
     pub read_fraction: Option<f64>,
-    /// Requests per second.
+    /// Mean number of requests per second.
     pub requests_per_s: Option<f64>,
 }
 
 impl Published {
-    /// From separate rates per second and mean sizes in KiB of writes and reads (LAWC Table 3).
+    /// Returns the statistics for separate rates per second and mean sizes in KiB of writes and reads (LAWC Table 3).
     fn of_rates(write_per_s: f64, write_kib: f64, read_per_s: f64, read_kib: f64) -> Self {
         let requests_per_s = write_per_s + read_per_s;
         Self {
@@ -58,7 +60,7 @@ impl Published {
         }
     }
 
-    /// What streams with these statistics have together.
+    /// Returns the statistics of several streams together.
     fn together(streams: &[Self]) -> Self {
         let sum = |of: fn(&Self) -> Option<f64>| streams.iter().map(of).sum::<Option<f64>>();
         let requests_per_s = sum(|s| s.requests_per_s);
@@ -73,7 +75,7 @@ impl Published {
     }
 }
 
-/// The names, in the order of the papers. Letters in brackets are numbers to be given: `spider(1024,20,60)`.
+/// Names of the workloads, in the order of the papers. Letters in brackets stand for numbers, as in `spider(1024,20,60)`.
 pub const NAMES: [&str; 28] = [
     "hpc-w",
     "hpc-r",
@@ -105,20 +107,20 @@ pub const NAMES: [&str; 28] = [
     "random-read",
 ];
 
-/// A name that the catalogue doesn't have.
+/// Error for a name that the catalogue does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no workload \"{name}\"; {hint}")]
 pub struct UnknownWorkload {
-    /// What was asked for.
+    /// Name that was asked for.
     pub name: String,
-    /// What may have been meant, and what there is.
+    /// Likely names, and the names that exist.
     pub hint: String,
 }
 
-/// The workload of that name.
+/// Returns the workload with that name.
 ///
 /// # Errors
-/// There is none; the text names the nearest, or says which numbers are allowed.
+/// Returns an error if there is no such workload. Its text names the nearest one, or says which numbers are allowed.
 pub fn find(name: &str) -> Result<NamedWorkload, UnknownWorkload> {
     let unknown = |hint: String| UnknownWorkload { name: name.to_owned(), hint };
     let (stem, numbers) = split_name(name).ok_or_else(|| unknown("numbers in brackets are whole, such as spider(1024,20,60)".into()))?;
@@ -134,17 +136,17 @@ pub fn find(name: &str) -> Result<NamedWorkload, UnknownWorkload> {
     }
 }
 
-/// What an entry is found as: `None` for another's name, `Err` with what is allowed for wrong numbers.
+/// Result of the search for an entry: `None` for a name that is not listed here, and `Err` with the allowed values for wrong numbers.
 type Found = Option<Result<NamedWorkload, String>>;
 
-/// `spider(1024,20,60)` as `spider` and its numbers.
+/// Splits a name such as `spider(1024,20,60)` into `spider` and its numbers.
 fn split_name(name: &str) -> Option<(&str, Vec<u64>)> {
     let Some((stem, rest)) = name.split_once('(') else { return Some((name, Vec::new())) };
     let numbers = rest.strip_suffix(')')?.split(',').map(|number| number.trim().parse());
     Some((stem, numbers.collect::<Result<_, _>>().ok()?))
 }
 
-/// The two workloads that everybody measures first; no paper of ours.
+/// Returns the two workloads that are usually measured first. They come from none of the papers.
 fn basic(name: &str) -> Found {
     let read_fraction = match name {
         "random-write" => 0.0,
@@ -161,10 +163,10 @@ fn basic(name: &str) -> Found {
     }))
 }
 
-/// Bytes in a KiB.
+/// Number of bytes in a KiB.
 const KIB: u64 = 1024;
 
-/// One distribution for both directions.
+/// Returns a workload with one distribution of sizes for both directions.
 fn synthetic(arrivals: ArrivalSpec, read_fraction: f64, size: SizeSpec, address: AddressSpec) -> SyntheticSpec {
     SyntheticSpec {
         arrivals,
@@ -177,15 +179,19 @@ fn synthetic(arrivals: ArrivalSpec, read_fraction: f64, size: SizeSpec, address:
     }
 }
 
-/// The part of the array that the generator of the papers' simulator addresses: 7 018 904 sectors, as DiskSim's SSD extension ships it.
+/// Part of the array that the generator of the papers' simulator addresses: 7 018 904 sectors, as DiskSim's SSD extension ships it.
 ///
-/// Its validation file `ssd-rw5m.parv`, whose device is that of PGC Table II, says `Storage capacity per device = 7018904` for the logical
-/// device. That the authors left it so is inferred, and carried by one of their numbers: with it a page waits 4.6 ms for a collection, with all of the
-/// device 12.6 ms (PGC IV.B.1b: \"3-4ms\"). For hpc-w any footprint from 0.2 to 3 % of the array gives the same, so that GGC says no more than that victims
-/// are nearly empty.
+/// Its validation file `ssd-rw5m.parv`, whose device is that of PGC Table II, has `Storage capacity per device = 7018904` for the logical
+/// device. The paper does not say that the authors kept this value.
+///
+/// One of their numbers supports it. With this footprint a page waits 4.6 ms for a collection, and with all of the device 12.6 ms (PGC
+/// IV.B.1b: \"3-4ms\").
+///
+/// For hpc-w, any footprint from 0.2 to 3 % of the array gives the same result. GGC therefore says no more than that victims are nearly
+/// empty.
 const GENERATOR_FOOTPRINT: Footprint = Footprint::AtMost(Size { bytes: 3427 << 20 });
 
-/// Streams merged in time.
+/// Returns streams merged by time.
 fn mix(streams: Vec<WorkloadSpec>) -> WorkloadSpec {
     WorkloadSpec { source: SourceSpec::Mix(streams), transform: TransformSpec::default() }
 }

@@ -1,4 +1,4 @@
-//! The synthetic workload of PGC, Table III; its real ones are in `ggc`, which repeats them.
+//! The synthetic workload of PGC, Table III. Its real workloads are in `ggc`, because GGC repeats them.
 
 use super::{Found, GENERATOR_FOOTPRINT, KIB, NamedWorkload, Published, synthetic};
 use crate::Grain;

@@ -1,17 +1,17 @@
-//! The named workloads against their published statistics.
+//! The named workloads compared with their published statistics.
 
 use super::*;
 use crate::{AddressSpace, HostLoop, OpKind, Request, open};
 use flashraid_model::placement::StripeShape;
 
-/// 8 × `ggc2014` as RAID-0.
+/// The address space of 8 × `ggc2014` as RAID-0.
 const SPACE: AddressSpace =
     AddressSpace { capacity_bytes: 8 * 7_025_760 * 4096, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(8) };
-/// A small array: no workload may need more.
+/// A small array, which must be large enough for every workload.
 const SMALL: AddressSpace =
     AddressSpace { capacity_bytes: 64 << 20, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(2) };
 
-/// Every name, with numbers where they are needed.
+/// Returns every workload, with numbers where they are needed.
 fn all() -> Vec<NamedWorkload> {
     let numbered = |name: &&str| name.replace("(R,I,W)", "(512,10,80)").replace("(W)", "(80)");
     NAMES.iter().map(numbered).map(|name| find(&name).unwrap()).collect()
@@ -28,7 +28,7 @@ fn kib(requests: &[Request], of: impl Fn(&Request) -> bool) -> Vec<f64> {
     requests.iter().filter(|r| of(r)).map(|r| r.length_bytes as f64 / 1024.0).collect()
 }
 
-/// The mean of a sample lies within four standard errors, and 0.1 % for rounding in the papers and in weights.
+/// Asserts that the mean of a sample lies within four standard errors, and 0.1 % for rounding in the papers and in weights.
 fn assert_mean(what: &str, sample: &[f64], expected: f64) {
     let n = sample.len() as f64;
     let mean = sample.iter().sum::<f64>() / n;
@@ -37,7 +37,7 @@ fn assert_mean(what: &str, sample: &[f64], expected: f64) {
     assert!((mean - expected).abs() <= tolerance, "{what}: {mean}, published {expected}, tolerance {tolerance}");
 }
 
-/// The mean number of requests per second varies with the dispersion of the process: Δrate/rate = √(dispersion / n).
+/// Returns the tolerance of the mean rate, which varies with the dispersion of the process: Δrate/rate = √(dispersion / n).
 fn rate_tolerance(spec: &WorkloadSpec, n: f64) -> f64 {
     let of = |spec: &WorkloadSpec| match &spec.source {
         SourceSpec::Synthetic(spec) => spec.arrivals.dispersion().unwrap().max(1.0),
@@ -57,7 +57,7 @@ fn realised_statistics_are_the_published_ones() {
         let (requests, host_loop) = draw(&workload, n);
         let name = &workload.name;
         let Published { mean_kib, read_kib, write_kib, read_fraction, requests_per_s } = workload.published;
-        // Rounded up to pages, as its note says: 4 / (1 − e^(−4/32)).
+        // The note says that sizes are rounded up to pages: 4 / (1 − e^(−4/32)).
         let mean_kib = if name == "pgc-synthetic" { Some(34.0416) } else { mean_kib };
         let is_mix = matches!(workload.spec.source, SourceSpec::Mix(_));
         if let (Some(expected), false) = (mean_kib, is_mix) {
@@ -84,7 +84,7 @@ fn realised_statistics_are_the_published_ones() {
     }
 }
 
-/// Shares of a mix vary with the burstiness of its streams; what its streams are set to is exact.
+/// Shares of a mix vary with the burstiness of its streams, but the settings of its streams are exact.
 #[test]
 fn mixes_add_up_to_the_published_statistics() {
     for name in ["tpc-h", "ms-ec", "ms-ft", "ms-ecft"] {

@@ -1,10 +1,11 @@
-//! Lists of generators: one file holds a law whole, what users write of it included, and one line of a list registers it.
+//! Lists of generators. One file holds a complete law with the parameters that users write, and one line of a list registers it.
 
-/// Makes an enumeration of a list of generators. Users write one as a table with its name, the type's name in kebab case, under `tag`.
+/// Makes an enumeration of a list of generators. Users write one as a table, in which the key `tag` holds the name of the type in kebab
+/// case.
 ///
 /// ```text
 /// generators! {
-///     /// What the enumeration is.
+///     /// Meaning of the enumeration.
 ///     pub enum Kind: Trait, tag "tag" { file::Type, … }     // a module and a type in it that implements Trait
 /// }
 /// ```
@@ -26,7 +27,7 @@ macro_rules! generators {
         }
 
         impl $Kind {
-            /// The law itself.
+            /// Returns the law itself.
             fn law(&self) -> &dyn $Trait {
                 match self {
                     $(Self::$Type(law) => law,)+

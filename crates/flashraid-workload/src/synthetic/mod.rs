@@ -1,7 +1,7 @@
-//! Generated workloads: arrivals, directions, sizes, addresses and priorities, each from a random stream of its own.
+//! Generated workloads: arrivals, directions, sizes, addresses and priorities, each from its own random stream.
 //!
-//! Changing one of them therefore leaves the others as they were: the same requests at other times, or other sizes at the same places.
-//! Requests are made in batches, one property after the other, so that what a specification leaves open is decided once per batch.
+//! A change of one of them leaves the others as they were. The same requests then come at other times, or have other sizes at the same
+//! places. Requests are made in batches, one property after the other, so that choices of the specification are made once per batch.
 
 pub mod addresses;
 pub mod arrivals;
@@ -19,28 +19,28 @@ pub use self::addresses::{AddressSpec, Footprint, MemberSkew, Pattern};
 pub use self::arrivals::ArrivalSpec;
 pub use self::sizes::SizeSpec;
 
-/// A generated workload.
+/// Settings of a generated workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SyntheticSpec {
-    /// When requests arrive.
+    /// Process by which requests arrive.
     pub arrivals: ArrivalSpec,
     /// Share of reads among the requests, 0 to 1.
     pub read_fraction: f64,
-    /// Sizes of reads.
+    /// Distribution of the sizes of reads.
     pub read_size: SizeSpec,
-    /// Sizes of writes.
+    /// Distribution of the sizes of writes.
     pub write_size: SizeSpec,
-    /// Where requests go.
+    /// Distribution of the addresses.
     pub address: AddressSpec,
     /// Share of writes that must not wait for garbage collection, 0 to 1.
     pub high_priority_fraction: f64,
-    /// Gaps before requests that start where the one before ended are uniform from 0 to this, as DiskSim's generator has a key
-    /// of their own for them; `None` if they are as all others.
+    /// Greatest gap before a request that starts where the one before ended. Such gaps are uniform from 0, as in DiskSim's generator. With
+    /// `None`, they are like all others.
     pub sequential_gap: Option<Gap>,
 }
 
 impl SyntheticSpec {
-    /// Uniformly random 4 KiB writes, 32 at a time.
+    /// Returns a workload of uniformly random 4 KiB writes, 32 at a time.
     pub fn random_writes() -> Self {
         Self {
             arrivals: arrivals::Closed::loop_of(32).into(),
@@ -53,19 +53,19 @@ impl SyntheticSpec {
         }
     }
 
-    /// The same with reads and writes of these sizes.
+    /// Returns the same workload with reads and writes of these sizes.
     #[must_use]
     pub fn with_sizes(self, read_size: SizeSpec, write_size: SizeSpec) -> Self {
         Self { read_size, write_size, ..self }
     }
 
-    /// The same requests in the same order, of a host that has nothing urgent and waits for each.
+    /// Returns the same requests in the same order, from a host that waits for each and has no urgent ones.
     #[must_use]
     pub fn without_times(&self) -> Self {
         Self { arrivals: arrivals::Closed::loop_of(1).into(), sequential_gap: None, high_priority_fraction: 0.0, ..self.clone() }
     }
 
-    /// Everything that keeps it from being generated over `space`; empty if it can be.
+    /// Returns all problems of the settings on `space`. The list is empty if the workload can be generated.
     pub fn problems(&self, space: &AddressSpace) -> Vec<SpecProblem> {
         let mut problems = Vec::new();
         for (key, share) in [("read_fraction", self.read_fraction), ("high_priority_fraction", self.high_priority_fraction)] {
@@ -95,7 +95,7 @@ fn check_share(problems: &mut Vec<SpecProblem>, key: &str, share: f64) {
     }
 }
 
-/// The generator of a [`SyntheticSpec`]; it never ends.
+/// The generator of a [`SyntheticSpec`]. It never ends.
 pub struct Synthetic {
     arrivals: ArrivalGenerator,
     directions: Chance,
@@ -104,16 +104,17 @@ pub struct Synthetic {
     priorities: Chance,
     /// Positions in a batch of the requests that start where the one before ended.
     continues: Vec<usize>,
-    /// Requests made ahead for [`Source::next_request`], and how many of them have been given out.
+    /// Requests made in advance for [`Source::next_request`], and the number of those already returned.
     ahead: Vec<Request>,
     given: usize,
 }
 
-/// Requests made at a time: few enough to stay in the first-level cache, enough to spread the choices that a batch makes once.
+/// Number of requests made at a time. It is small enough for the first-level cache, and large enough to spread the cost of choices made
+/// once.
 const BATCH: usize = 256;
 
 impl Synthetic {
-    /// A generator for a specification without problems over `space`.
+    /// Returns a generator for a specification that has no problems on `space`.
     pub fn new(spec: &SyntheticSpec, seed: u64, space: &AddressSpace) -> Self {
         debug_assert!(spec.problems(space).is_empty());
         Self {
@@ -145,7 +146,7 @@ fn too_late() -> SourceError {
     )
 }
 
-/// What a request is before its properties are drawn.
+/// A request before its properties are drawn.
 const BLANK: Request = Request {
     arrival_ns: 0,
     offset_bytes: 0,
@@ -186,7 +187,7 @@ impl Source for Synthetic {
         for batch in out[start..].chunks_mut(BATCH) {
             self.generate(batch);
         }
-        // Arrivals are in order, so that one look is enough until time ends.
+        // Arrivals are in order, so that one look is enough until simulated time ends.
         if out.last().is_some_and(|last| last.arrival_ns == NEVER) {
             out.truncate(out.partition_point(|request| request.arrival_ns != NEVER));
             return Err(too_late());
@@ -199,7 +200,7 @@ impl Source for Synthetic {
     }
 }
 
-/// A property that a request has with some probability.
+/// A property that a request has with a given probability.
 struct Chance {
     stream: Stream,
     probability: f64,

@@ -1,4 +1,4 @@
-//! Generated workloads against their specifications.
+//! Generated workloads compared with their specifications.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::quantities::{Gap, MeanSize};
 use crate::units::{Duration, Fraction, Size};
 use flashraid_model::placement::StripeShape;
 
-/// 8 members of 1 GiB with 4 KiB strips.
+/// An array of 8 members of 1 GiB with 4 KiB strips.
 const SPACE: AddressSpace =
     AddressSpace { capacity_bytes: 8 << 30, page_bytes: 4096, stripe_unit_bytes: 4096, shape: StripeShape::data(8) };
 const KIB: u64 = 1024;
@@ -43,7 +43,7 @@ fn assert_near(what: &str, found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{what}: {found}, expected {expected} ± {tolerance}");
 }
 
-/// A share p of n draws lies within four standard deviations, √(p(1−p)/n) each.
+/// Asserts that a share p of n draws lies within four standard deviations of √(p(1−p)/n).
 fn assert_share(what: &str, found: f64, expected: f64, n: usize) {
     assert_near(what, found, expected, 4.0 * (expected * (1.0 - expected) / n as f64).sqrt());
 }
@@ -59,7 +59,7 @@ fn shares_of_reads_and_priorities() {
     assert_eq!((all(0.0), all(1.0)), (0.0, 1.0));
 }
 
-/// The same requests, but for the property that was changed.
+/// The requests stay the same except for the property that was changed.
 #[test]
 fn each_property_has_its_own_stream() {
     let n = 5000;
@@ -82,11 +82,11 @@ fn each_property_has_its_own_stream() {
     unchanged(SyntheticSpec { read_fraction: 0.7, ..base() }, |r| (r.kind, r.high_priority) = (OpKind::Read, false));
     let address = AddressSpec { pattern: Zipf { exponent: 0.9, ..Zipf::default() }.into(), ..AddressSpec::default() };
     unchanged(SyntheticSpec { address, ..base() }, |r| r.offset_bytes = 0);
-    // Sizes move an address only if the request would not fit there: never in this draw.
+    // A size changes an address only if the request would not fit there, which never happens in this draw.
     let size =
         SizeSpec::from(Exponential { mean: MeanSize { bytes: 32768.0 }, grain: Grain::Page, mean_is: ExponentialMean::BeforeRounding });
     unchanged(base().with_sizes(size.clone(), size), |r| r.length_bytes = 0);
-    // What is drawn stays where it was when some requests continue others or are aimed.
+    // Drawn requests stay where they were if some requests continue others or are aimed.
     let sequential = AddressSpec { sequential_fraction: 0.3, ..AddressSpec::default() };
     let moved = draw(&SyntheticSpec { address: sequential, ..base() }, n).iter().zip(&original).filter(|(a, b)| a != b).count();
     assert_share("continued requests", moved as f64 / n as f64, 0.3, n);
@@ -112,7 +112,7 @@ fn batches_do_not_matter() {
     assert_eq!(found[..3000], expected);
 }
 
-/// Exact, so that a change of results on any machine is seen.
+/// Golden requests are exact, so that a change of results on any machine is noticed.
 #[test]
 fn golden_requests() {
     let address = AddressSpec {
@@ -142,7 +142,7 @@ fn golden_requests() {
 mod sizes {
     use super::*;
 
-    /// Mean and extremes in KiB over 200 000 draws.
+    /// Returns mean and extremes in KiB over 200 000 draws.
     fn sizes(size: SizeSpec) -> (f64, f64, f64) {
         let n = 200_000;
         let requests = draw(&base().with_sizes(size.clone(), size), n);
@@ -154,7 +154,7 @@ mod sizes {
     #[test]
     fn neighbours_have_the_exact_mean() {
         let (mean, min, max) = sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 510.53 * 1024.0 }, grain: Grain::Page }));
-        // Standard deviation of one draw is 4·√(0.37·0.63) = 1.93 KiB.
+        // The standard deviation of one draw is 4·√(0.37·0.63) = 1.93 KiB.
         assert_near("mean", mean, 510.53, 0.02);
         assert_eq!((min, max), (508.0, 512.0));
         assert_eq!(sizes(SizeSpec::from(Neighbours { mean: MeanSize { bytes: 8192.0 }, grain: Grain::Page })), (8.0, 8.0, 8.0));
@@ -163,7 +163,7 @@ mod sizes {
     #[test]
     fn exponential_before_and_after_rounding() {
         let of = |mean_is| sizes(SizeSpec::from(Exponential { mean: MeanSize { bytes: 32768.0 }, grain: Grain::Page, mean_is }));
-        // g / (1 − e^(−g/m)) for g = 4, m = 32.
+        // The expected mean is g / (1 − e^(−g/m)) for g = 4, m = 32.
         let (mean, min, _) = of(ExponentialMean::BeforeRounding);
         assert_near("mean", mean, 34.0416, 0.3);
         assert_eq!(min, 4.0);
@@ -205,7 +205,7 @@ mod arrivals {
         draw(&SyntheticSpec { arrivals, ..base() }, n).iter().map(|r| r.arrival_ns).collect()
     }
 
-    /// Variance / mean of the number of arrivals in windows.
+    /// Returns variance / mean of the number of arrivals in windows.
     fn dispersion(times: &[u64], window_ns: u64) -> f64 {
         let mut counts = vec![0.0; (times[times.len() - 1] / window_ns) as usize];
         let windows = counts.len();
@@ -227,7 +227,7 @@ mod arrivals {
         assert_near("dispersion", dispersion(&times, 100_000_000), 1.0, 0.07);
     }
 
-    /// Whole milliseconds, whose number has the variance of its mean; e^−3 of them are 0.
+    /// Gaps are whole milliseconds, whose number has the variance of its mean. A share of e^−3 of them are 0.
     #[test]
     fn poisson_ticks() {
         let n = 200_000;
@@ -239,7 +239,7 @@ mod arrivals {
         assert_near("dispersion", dispersion(&times, 1_000_000_000), 1.0 / 3.0, 0.05);
     }
 
-    /// Gaps before sequential requests have a law of their own; the others are those of the same workload without it.
+    /// Gaps before sequential requests have their own law. The others are those of the same workload without it.
     #[test]
     fn sequential_requests_have_gaps_of_their_own() {
         let n = 20_000;
@@ -266,7 +266,7 @@ mod arrivals {
         assert!(times.iter().enumerate().map(late_ns).max() <= Some(1));
     }
 
-    /// Inside bursts the gap is the mean gap / factor; over all the mean rate stays; scaled there are no gaps.
+    /// Inside bursts, the gap is the mean gap / factor, and the mean rate stays. Scaled, there are no idle gaps.
     #[test]
     fn bursts_keep_the_mean_rate() {
         let bursts = |mean_rate_scaled| {
@@ -297,7 +297,7 @@ mod arrivals {
         // 1 + 2·0.1·0.9·(6896.6 − 344.8)² / (1000 · 11.11)
         assert_near("dispersion in theory", expected, 696.4, 0.2);
         assert_near("rate", per_second(&times), 1000.0, 4.0 * (expected * 1e6_f64).sqrt() / 1000.0);
-        // In windows of 10 s: 1 − (1 − e^(−σt)) / (σt) with σt = 111 of it.
+        // In windows of 10 s, with σt = 111, the index is this share of it: 1 − (1 − e^(−σt)) / (σt).
         assert_near("dispersion", dispersion(&times, 10_000_000_000), 690.0, 4.0 * 690.0 * (2.0_f64 / 100.0).sqrt());
         let busy = times.windows(2).filter(|pair| pair[1] - pair[0] < 145_000).count();
         // A gap below the mean of the busy state has probability 1 − 1/e there and 1 − e^(−1/20) in the other.
@@ -339,7 +339,7 @@ mod addresses {
         assert_share("sequential", continued as f64 / n as f64, 0.4, n);
     }
 
-    /// DiskSim's generator: size and direction are those of the request before, so that a run of sequential requests is of one kind.
+    /// Size and direction are those of the request before, as in DiskSim's generator, so that a run of sequential requests is of one kind.
     #[test]
     fn sequential_requests_repeat_size_and_direction() {
         let n = 100_000;
@@ -355,7 +355,7 @@ mod addresses {
             requests.windows(2).filter(|pair| pair[0].offset_bytes + pair[0].length_bytes == pair[1].offset_bytes).collect();
         assert_share("sequential", continued.len() as f64 / n as f64, 0.4, n);
         assert!(continued.iter().all(|pair| (pair[0].length_bytes, pair[0].kind) == (pair[1].length_bytes, pair[1].kind)));
-        // Runs are 1 / 0.6 requests long on average, so that there are as many independent draws of the direction.
+        // Runs are 1 / 0.6 requests long on average, which gives as many independent draws of the direction.
         assert_near("reads", share(&requests, |r| r.kind == OpKind::Read), 0.4, 4.0 * (0.24 / (0.6 * n as f64)).sqrt());
     }
 
@@ -389,7 +389,7 @@ mod addresses {
         let mut scattered = shares(true);
         assert_near("tenth by place when scattered", hottest(&scattered), 0.1, 0.03);
         scattered.sort_unstable_by(|a, b| b.cmp(a));
-        // Sorting by counts favours chance a little.
+        // The order by counts favours chance a little.
         assert_near("tenth by popularity when scattered", hottest(&scattered), tenth, 0.01);
     }
 
@@ -402,7 +402,7 @@ mod addresses {
         assert_near("half of the hot part", share(&requests, |r| r.offset_bytes < 819 << 20), 0.4, 0.005);
     }
 
-    /// The member that holds a byte.
+    /// Returns the member that holds a byte.
     fn member(offset_bytes: u64) -> u64 {
         offset_bytes / 4096 % 8
     }
@@ -415,7 +415,7 @@ mod addresses {
             let requests = requests(AddressSpec { member_skew, sequential_fraction, ..AddressSpec::default() }, n);
             assert_near("aimed", share(&requests, |r| r.one_member), 0.5, 0.01);
             assert!(requests.iter().all(|r| !r.one_member || member(r.offset_bytes) == 5));
-            // Each request ends inside the member's part.
+            // Each request ends inside the part of the member.
             let rows = SPACE.capacity_bytes / SPACE.stripe_bytes();
             let last_row = |r: &Request| r.offset_bytes / SPACE.stripe_bytes() + r.length_bytes / 4096;
             assert!(requests.iter().all(|r| !r.one_member || last_row(r) <= rows));
@@ -424,7 +424,7 @@ mod addresses {
         }
     }
 
-    /// Parity moves a member's data through the columns; half of the requests find it all the same, all of its data alike.
+    /// Parity moves a member's data through the columns. Half of the requests still find it, and reach all of its data equally.
     #[test]
     fn skew_follows_a_member_through_rotating_parity() {
         for parity in [1, 2] {
@@ -576,7 +576,7 @@ fn any_address() -> impl Strategy<Value = AddressSpec> {
 }
 
 proptest! {
-    /// Whatever passes the check is generated without a panic, in order, inside the footprint, and never empty.
+    /// Specifications without problems are generated without a panic, in order, inside the footprint, and never empty.
     #[test]
     fn requests_are_sound(
         (read_size, write_size) in (any_size(), any_size()),
@@ -602,7 +602,7 @@ proptest! {
             prop_assert!(request.arrival_ns >= before_ns);
             before_ns = request.arrival_ns;
             if request.one_member {
-                // The end in the addresses of the member's own data.
+                // This is the end in the addresses of the member's own data.
                 let member = spec.address.member_skew.unwrap().member;
                 let (stripe, strip) = (request.offset_bytes / space.stripe_bytes(), request.offset_bytes / stripe_unit_bytes);
                 let start = shape.data_strips(member, stripe) * stripe_unit_bytes + request.offset_bytes % stripe_unit_bytes;

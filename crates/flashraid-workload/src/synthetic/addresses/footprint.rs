@@ -8,11 +8,11 @@ quantity_impls!(Footprint);
 /// The part of the array that is used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Footprint {
-    /// That share of the capacity.
+    /// A share of the capacity.
     Share(Fraction),
-    /// That many bytes.
+    /// A number of bytes.
     Bytes(Size),
-    /// That many bytes, or all of an array that has no more.
+    /// A number of bytes, or the whole array if that is smaller.
     AtMost(Size),
 }
 

@@ -1,4 +1,4 @@
-//! Addresses of which a part gets most requests.
+//! Addresses of which a hot part gets most requests.
 
 use super::chunks::{Chunks, a_page, is_scattered};
 use super::{AddressPattern, DrawPlaces, Problems, Room};
@@ -18,10 +18,10 @@ pub struct HotCold {
     /// Share of the space in the hot part.
     #[serde(default = "a_fifth")]
     pub space_share: Fraction,
-    /// A run of equally likely addresses; a page, or 4 KiB if that is more, unless it is given in bytes.
+    /// Run of equally likely addresses. It is a page, but at least 4 KiB, unless it is given in bytes.
     #[serde(default = "a_page")]
     pub chunk: Grain,
-    /// Hot chunks lie anywhere rather than first.
+    /// True if hot chunks lie anywhere, false if they come first.
     #[serde(default = "is_scattered")]
     pub scatter: bool,
 }
@@ -44,7 +44,7 @@ impl AddressPattern for HotCold {
     fn problems(&self, room: &Room, problems: &mut Problems) {
         problems.share("request_share", self.request_share);
         problems.share("space_share", self.space_share);
-        // One of them hot, one cold.
+        // One of these chunks is hot, and one is cold.
         problems.chunk(self.chunk, room, 2);
     }
 
@@ -60,7 +60,7 @@ impl AddressPattern for HotCold {
     }
 }
 
-/// Chunks of both parts.
+/// The chunks of the hot and the cold part.
 struct Parts {
     request_share: f64,
     hot: u64,

@@ -1,6 +1,6 @@
-//! Where requests go: a pattern, one a file, what users write of it included, over a part of the array.
+//! Addresses of requests: a pattern over a part of the array. Each pattern is one file, with the parameters that users write.
 //!
-//! To add one: its file, and a line of the list below. Configuration, schema and reference take it from there.
+//! To add a pattern, write its file and add a line to the list below. Configuration, schema and reference follow from the list.
 
 mod chunks;
 mod footprint;
@@ -21,7 +21,7 @@ use std::borrow::Cow;
 pub use footprint::Footprint;
 
 policies! {
-    /// How addresses are drawn.
+    /// The pattern by which addresses are drawn.
     #[derive(Clone, PartialEq)]
     pub enum Pattern: AddressPattern, tag "pattern" {
         uniform::Uniform = "uniform",
@@ -29,31 +29,31 @@ policies! {
         hot_cold::HotCold = "hot-cold",
     }
 
-    /// What is wrong with its parameters.
+    /// Adds the problems of its parameters to `problems`.
     fn problems(&self, room: &Room<'_>, problems: &mut Problems);
-    /// Made ready.
+    /// Returns a generator of places in `room`.
     fn draw(&self, room: &Room<'_>, seed: u64) -> Box<dyn DrawPlaces>;
 }
 
-/// A pattern of addresses. Its type is what users write, each parameter with a default.
+/// A pattern of addresses. The fields of its type are the parameters that users write, each with a default.
 trait AddressPattern: Default {
-    /// What is wrong with its parameters.
+    /// Adds the problems of its parameters to `problems`.
     fn problems(&self, room: &Room<'_>, problems: &mut Problems);
 
-    /// Made ready. What it needs besides the stream of addresses it draws from streams of its own, named by `seed`.
+    /// Returns a generator of places in `room`. Numbers beyond the stream of addresses come from its own streams, named by `seed`.
     fn draw(&self, room: &Room<'_>, seed: u64) -> Box<dyn DrawPlaces>;
 
-    /// One with random parameters, for the random cases of tests.
+    /// Returns a pattern with random parameters, for random cases in tests.
     fn any(stream: &mut Stream) -> Self;
 }
 
-/// Draws the places of requests.
+/// Generator of the places of requests.
 trait DrawPlaces: Send {
-    /// Gives each request of a batch the number of an aligned address, as its offset.
+    /// Sets the offset of each request in a batch to the number of an aligned address.
     fn draw(&self, stream: &mut Stream, batch: &mut [Request]);
 }
 
-/// What a pattern is spread over.
+/// Part of the array over which a pattern is spread.
 struct Room<'a> {
     space: &'a AddressSpace,
     footprint_bytes: u64,
@@ -61,13 +61,13 @@ struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Aligned addresses.
+    /// Returns the number of aligned addresses.
     fn places(&self) -> u64 {
         self.footprint_bytes / self.align_bytes
     }
 }
 
-/// Collects what is wrong with a pattern.
+/// Collects the problems of a pattern.
 struct Problems(Vec<SpecProblem>);
 
 impl Problems {
@@ -79,7 +79,7 @@ impl Problems {
         check_share(&mut self.0, key, share);
     }
 
-    /// Of chunks there must be at least so many.
+    /// Adds a problem unless the footprint has at least `chunks_min` chunks.
     fn chunk(&mut self, chunk: Grain, room: &Room<'_>, chunks_min: u64) {
         let chunk_bytes = chunks::chunk_bytes(chunk, room.space);
         let max_bytes = room.footprint_bytes / chunks_min;
@@ -89,27 +89,28 @@ impl Problems {
     }
 }
 
-/// Where requests go: drawn from a pattern over the footprint, unless they continue the request before or are aimed at one member.
+/// Addresses of requests. They are drawn from a pattern over the footprint, unless a request continues the one before or is aimed at one
+/// member.
 ///
-/// A drawn address whose request would reach beyond the footprint is folded back: its number modulo the number of places where the request fits.
-/// Users write it as a table in which the parameters of the pattern stand beside the rest.
+/// If a request would reach beyond the footprint, its number is taken modulo the number of places where it fits. Users write the settings
+/// as a table, in which the parameters of the pattern stand beside the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AddressSpec {
-    /// How addresses are drawn.
+    /// Pattern by which addresses are drawn.
     pub pattern: Pattern,
-    /// Share of requests that start where the one before ended, 0 to 1 (PGC Table III); one that would not fit there is drawn. Users write it
-    /// beside the table.
+    /// Share of requests that start where the one before ended, 0 to 1 (PGC Table III). A request that would not fit there is drawn. Users
+    /// write this key outside the table.
     pub sequential_fraction: f64,
-    /// A request that starts where the one before ended has that request's size and direction, too, as in DiskSim's generator; it is drawn if it
-    /// would not fit there. Users write it beside the table.
+    /// True if a request that starts where the one before ended also has its size and direction, as in DiskSim's generator. Users write
+    /// this key outside the table.
     pub sequential_repeats: bool,
-    /// Aims some of the drawn requests at one member.
+    /// Aims some of the drawn requests at one member; `None` aims no request.
     pub member_skew: Option<MemberSkew>,
-    /// The part of the array that is used, from its start; `None` is all of it.
+    /// Part of the array that is used, from its start; `None` for all of it.
     pub footprint: Option<Footprint>,
-    /// Drawn addresses are multiples of it.
+    /// Unit of which drawn addresses are multiples.
     pub align: Grain,
-    /// Parameters of other patterns that were written beside.
+    /// Parameters of other patterns that the user wrote in this table.
     pub unused: Vec<String>,
 }
 
@@ -127,7 +128,7 @@ impl Default for AddressSpec {
     }
 }
 
-/// What users write about addresses beside the pattern.
+/// Keys of the table of addresses, apart from those of the pattern.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BesidePattern {
@@ -137,12 +138,12 @@ struct BesidePattern {
     /// The part of the array that is used, from its start.
     #[serde(skip_serializing_if = "Option::is_none")]
     footprint: Option<Footprint>,
-    /// Addresses are multiples of it.
+    /// Unit of which addresses are multiples.
     #[serde(default = "chunks::a_page")]
     align: Grain,
 }
 
-/// The key that names the pattern.
+/// Name of the key that names the pattern.
 const PATTERN: &str = "pattern";
 
 impl Serialize for AddressSpec {
@@ -175,19 +176,19 @@ impl JsonSchema for AddressSpec {
     }
 }
 
-/// A share of the requests is aimed at one member, each as a whole ([`Request::one_member`]); the others go wherever the pattern says.
+/// A share of the requests is aimed at one member, each with all its pages ([`Request::one_member`]). The others follow the pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemberSkew {
-    /// The member, or the pair of mirrors, counted by its place in the stripe from 0.
+    /// Number of the member, or of the pair of mirrors, by its place in the stripe from 0.
     #[schemars(range(min = 0, max = 127))]
     pub member: u32,
-    /// Share of requests aimed at it.
+    /// Share of requests aimed at this member.
     pub request_share: Fraction,
 }
 
 impl AddressSpec {
-    /// Bytes of the footprint, whole multiples of `align`.
+    /// Returns the number of bytes in the footprint, a multiple of `align`.
     pub fn footprint_bytes(&self, space: &AddressSpace) -> u64 {
         let bytes = match self.footprint {
             None => space.capacity_bytes,
@@ -199,7 +200,7 @@ impl AddressSpec {
         bytes / align_bytes * align_bytes
     }
 
-    /// What the pattern is spread over.
+    /// Returns the part of the array over which the pattern is spread.
     fn room<'a>(&self, space: &'a AddressSpace) -> Room<'a> {
         Room { space, footprint_bytes: self.footprint_bytes(space), align_bytes: self.align.bytes(space) }
     }
@@ -239,17 +240,17 @@ impl AddressSpec {
     }
 }
 
-/// The addresses of a specification.
+/// Generator of the addresses of a specification.
 pub(super) struct AddressGenerator {
     stream: Stream,
     draw: Box<dyn DrawPlaces>,
     align_bytes: u64,
     footprint_bytes: u64,
-    /// `None` if every request is drawn from the pattern.
+    /// State for requests that do not follow the pattern; `None` if all do.
     special: Option<Special>,
 }
 
-/// What requests do apart from following the pattern.
+/// State for requests that continue the one before or are aimed at a member.
 struct Special {
     sequential: Stream,
     sequential_fraction: f64,
@@ -257,7 +258,7 @@ struct Special {
     aim: Stream,
     skew: MemberSkew,
     space: AddressSpace,
-    /// End of the request before, in the address space of the array or, if that request was on one member, of the member.
+    /// End of the request before. If that was on one member, the address counts on the member, otherwise in the array.
     end_bytes: u64,
     one_member: bool,
     /// Size and direction of the request before.
@@ -277,7 +278,7 @@ impl AddressGenerator {
             aim: rng::stream(seed, "workload.member", 0),
             skew: spec.member_skew.unwrap_or(MemberSkew { member: 0, request_share: Fraction(0.0) }),
             space: *space,
-            // Nothing fits after the end of everything, so the first request is drawn.
+            // No request fits behind this address, so the first request is drawn.
             end_bytes: u64::MAX,
             one_member: false,
             last: (0, OpKind::Write),
@@ -285,11 +286,11 @@ impl AddressGenerator {
         Self { stream: rng::stream(seed, "workload.address", 0), draw, align_bytes, footprint_bytes, special }
     }
 
-    /// Places the requests of a batch; `continues` gets the positions of those that start where the one before ended.
+    /// Sets the addresses of a batch. `continues` receives the positions of the requests that start where the one before ended.
     pub(super) fn fill(&mut self, batch: &mut [Request], continues: &mut Vec<usize>) {
         continues.clear();
         self.draw.draw(&mut self.stream, batch);
-        // So far these are numbers of aligned addresses.
+        // The offsets are numbers of aligned addresses until here.
         match &mut self.special {
             None => {
                 for request in batch {
@@ -308,7 +309,7 @@ impl AddressGenerator {
     }
 }
 
-/// The address of an aligned place, folded back if the request would reach beyond the footprint.
+/// Returns the address of an aligned place, moved if the request would reach beyond the footprint.
 #[inline]
 fn fold(place: u64, length_bytes: u64, align_bytes: u64, footprint_bytes: u64) -> u64 {
     let offset_bytes = place * align_bytes;
@@ -317,12 +318,12 @@ fn fold(place: u64, length_bytes: u64, align_bytes: u64, footprint_bytes: u64) -
 }
 
 impl Special {
-    /// Turns the number of the drawn place in `request` into its address; whether it starts where the one before ended.
+    /// Turns the number of the drawn place in `request` into its address. Returns true if it starts where the one before ended.
     fn place(&mut self, request: &mut Request, align_bytes: u64, footprint_bytes: u64) -> bool {
         let (unit_bytes, stripe_bytes) = (self.space.stripe_unit_bytes, self.space.stripe_bytes());
         let shape = self.space.shape;
         let member_bytes = shape.data_strips(self.skew.member, footprint_bytes / stripe_bytes) * unit_bytes;
-        // Both are drawn for every request, so that one choice does not shift the other's stream.
+        // Both numbers are drawn for every request, so that one choice does not change the other's stream.
         let continues = rng::happens(&mut self.sequential, self.sequential_fraction);
         let aimed = rng::happens(&mut self.aim, self.skew.request_share.0);
 
@@ -338,7 +339,7 @@ impl Special {
         } else if aimed && length_bytes <= member_bytes {
             self.one_member = true;
             let drawn_bytes = request.offset_bytes * align_bytes;
-            // So many strips of the array are one of the member's.
+            // This number of strips of the array corresponds to one strip of the member.
             let strips_bytes = unit_bytes * u64::from(shape.members_with_data());
             let on_member_bytes = drawn_bytes / strips_bytes * unit_bytes + drawn_bytes % unit_bytes;
             if on_member_bytes <= member_bytes - length_bytes {

@@ -1,23 +1,23 @@
 //! Zipf-distributed ranks in constant time and memory: rejection-inversion (Hörmann and Derflinger, ACM TOMACS 1996).
 //!
-//! The weight k^−s of rank k is compared with the area under x^−s from k − ½ to k + ½: a point is drawn under the whole curve by inverting its
-//! integral, rounded to the nearest rank, and kept if it falls into the part of that rank's strip that equals its weight.
+//! The weight k^−s of rank k is compared with the area under x^−s from k − ½ to k + ½. A point under the whole curve is drawn by inverting
+//! its integral, and rounded to the nearest rank. It is kept if it falls into the part of that rank's strip that equals its weight.
 
 use flashraid_model::rng::{self, Stream};
 
-/// Ranks 0 to n − 1, rank r with a probability proportional to (r + 1)^−exponent.
+/// Distribution of the ranks 0 to n − 1. The probability of rank r is proportional to (r + 1)^−exponent.
 pub(super) struct Ranks {
     ranks: u64,
     exponent: f64,
-    /// Integrals at the lower end of the first rank's accepted strip and at n + ½.
+    /// Integrals at the lower end of the first rank's accepted strip, and at n + ½.
     low: f64,
     high: f64,
-    /// A point that lies at most this far below its rank is inside the accepted part for every rank.
+    /// Distance below a rank within which a point is accepted for every rank.
     accept_below: f64,
 }
 
 impl Ranks {
-    /// `ranks` at least 1, `exponent` at least 0.
+    /// Returns the distribution of `ranks` ranks, at least 1, with an `exponent` of at least 0.
     pub(super) fn new(ranks: u64, exponent: f64) -> Self {
         let mut ranked = Self { ranks, exponent, low: 0.0, high: 0.0, accept_below: 0.0 };
         ranked.low = ranked.integral(1.5) - 1.0;
@@ -42,7 +42,7 @@ impl Ranks {
         libm::exp(-self.exponent * libm::log(x))
     }
 
-    /// ∫ t^−s dt from 1 to x = (x^(1−s) − 1) / (1 − s), or ln x for s = 1.
+    /// Returns ∫ t^−s dt from 1 to x = (x^(1−s) − 1) / (1 − s), or ln x for s = 1.
     fn integral(&self, x: f64) -> f64 {
         let (log_x, power) = (libm::log(x), 1.0 - self.exponent);
         if power == 0.0 { log_x } else { libm::expm1(power * log_x) / power }
@@ -58,7 +58,7 @@ impl Ranks {
 mod tests {
     use super::*;
 
-    /// Every rank's share against its exact probability, for exponents on both sides of 1 and at it.
+    /// Every rank has its exact share, for exponents on both sides of 1 and at it.
     #[test]
     fn ranks_have_their_probabilities() {
         const DRAWS: u32 = 400_000;
@@ -80,7 +80,7 @@ mod tests {
         }
     }
 
-    /// The hottest tenth of very many ranks gets about 0.1^(1−s) of the draws.
+    /// The most popular tenth of very many ranks gets about 0.1^(1−s) of the draws.
     #[test]
     fn large_numbers_of_ranks_work() {
         let ranks = 1 << 40;

@@ -1,7 +1,7 @@
-//! A permutation of 0 to n − 1 that needs no table: it spreads hot chunks over the address space.
+//! A permutation of 0 to n − 1 that needs no table. It spreads popular chunks over the address space.
 //!
-//! A Feistel network over pairs (number / b, number mod b) with a · b ≥ n (Black and Rogaway 2002, "generalized Feistel"); a result of n or more is
-//! permuted again until it is below. As a · b < n + a that is rare.
+//! It is a Feistel network over pairs (number / b, number mod b) with a · b ≥ n (Black and Rogaway 2002, "generalized Feistel"). A result
+//! of n or more is permuted again until it is below n, which is rare because a · b < n + a.
 
 use flashraid_model::rng;
 
@@ -16,7 +16,7 @@ pub(super) struct Scatter {
 }
 
 impl Scatter {
-    /// A permutation of `0..n`, `n` at least 1, chosen by `seed`.
+    /// Returns the permutation of `0..n` that `seed` chooses, with `n` at least 1.
     pub(super) fn new(n: u64, seed: u64) -> Self {
         let columns = n.isqrt().max(1);
         let mut stream = rng::stream(seed, "workload.scatter", 0);
@@ -40,7 +40,7 @@ impl Scatter {
     }
 }
 
-/// `value` moved on by a hash of `by`, round `bound`.
+/// Returns `value` plus a hash of `by`, modulo `bound`.
 fn shift(value: u64, by: u64, bound: u64) -> u64 {
     let step = ((u128::from(rng::mix(by)) * u128::from(bound)) >> 64) as u64;
     let moved = value + step;
@@ -62,7 +62,7 @@ mod tests {
         }
     }
 
-    /// The first thousand of a million land in all tenths about equally.
+    /// The first thousand of a million are spread over all tenths about equally.
     #[test]
     fn neighbours_part() {
         let scatter = Scatter::new(1_000_000, 1);

@@ -6,7 +6,7 @@ use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// All are equally likely.
+/// All addresses are equally likely.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {}

@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zipf {
-    /// The k-th most popular chunk has a weight of k^−exponent: 0 is uniform, traces lie between 0.3 and 1.2.
+    /// Exponent of popularity: the k-th most popular chunk has a weight of k^−exponent. 0 is uniform, and traces lie between 0.3 and 1.2.
     #[serde(default = "one")]
     #[schemars(range(min = 0.0, max = 10.0))]
     pub exponent: f64,
-    /// A run of equally likely addresses; a page, or 4 KiB if that is more, unless it is given in bytes.
+    /// Run of equally likely addresses. It is a page, but at least 4 KiB, unless it is given in bytes.
     #[serde(default = "a_page")]
     pub chunk: Grain,
-    /// Popular chunks lie anywhere rather than first.
+    /// True if popular chunks lie anywhere, false if they come first.
     #[serde(default = "is_scattered")]
     pub scatter: bool,
 }

@@ -1,4 +1,4 @@
-//! Bursts (GGC Table 9).
+//! Bursts of arrivals with gaps between them (GGC Table 9).
 
 use super::poisson::Exponential;
 use super::{Arrival, Gaps, Problems};
@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 pub struct Bursts {
     /// Mean gap over bursts and idle gaps together.
     pub mean_gap: Gap,
-    /// How many times faster requests come inside a burst.
+    /// Factor by which requests come faster inside a burst.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub factor: f64,
-    /// Requests in a burst.
+    /// Number of requests in a burst.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_requests: u64,
-    /// Leaves the idle gaps out, so that the mean rate rises by `factor` (the literal rates of the table).
+    /// True to leave the idle gaps out, so that the mean rate rises by `factor` (the literal rates of the table).
     #[serde(default)]
     pub mean_rate_scaled: bool,
 }
@@ -36,7 +36,8 @@ impl Arrival for Bursts {
         Some(1e9 * faster / self.mean_gap.ns)
     }
 
-    /// Per burst the number is fixed; its length varies by the exponential gaps inside: n·(g/f)² against a mean of n·g.
+    /// Returns the dispersion. The number of requests in a burst is fixed, and its length varies by the exponential gaps inside: n·(g/f)²
+    /// against a mean of n·g.
     fn dispersion(&self) -> Option<f64> {
         Some(if self.mean_rate_scaled { 1.0 } else { 1.0 / (self.factor * self.factor) })
     }
@@ -59,7 +60,7 @@ struct WithPauses {
     inside: Exponential,
     idle_ns: f64,
     burst_requests: u64,
-    /// Requests left of the burst.
+    /// Number of requests left in the burst.
     left: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A closed loop.
+//! A closed loop of requests.
 
 use super::fixed::Equal;
 use super::{Arrival, Gaps, Problems};
@@ -7,11 +7,11 @@ use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A new request as soon as one of `depth` is done.
+/// A new request arrives as soon as one of `depth` requests is done.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Closed {
-    /// Outstanding requests.
+    /// Number of outstanding requests.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub depth: u32,
     /// Pause before a request that takes the place of another.
@@ -20,7 +20,7 @@ pub struct Closed {
 }
 
 impl Closed {
-    /// So many outstanding requests, without a pause.
+    /// Returns a loop of `depth` outstanding requests without a pause.
     pub fn loop_of(depth: u32) -> Self {
         Self { depth, think: Duration { ns: 0 } }
     }
@@ -39,7 +39,7 @@ impl Arrival for Closed {
         None
     }
 
-    /// The pauses alone.
+    /// Returns the sum of the pauses alone.
     fn mean_span_ns(&self, requests: u64) -> f64 {
         libm::floor(requests.saturating_sub(1) as f64 / f64::from(self.depth)) * self.think.ns as f64
     }
@@ -48,7 +48,7 @@ impl Arrival for Closed {
         HostLoop::Closed { depth: self.depth, think_ns: self.think.ns }
     }
 
-    /// Requests arrive when others are done; until then their time is 0.
+    /// Returns gaps of 0, because requests arrive when others are done.
     fn gaps(&self, _seed: u64) -> Box<dyn Gaps> {
         Box::new(Equal { gap_ns: 0.0 })
     }

@@ -1,4 +1,4 @@
-//! Arrivals by the clock.
+//! Arrivals with equal gaps between them.
 
 use super::{Arrival, Gaps, Problems};
 use crate::quantities::Gap;
@@ -6,11 +6,11 @@ use flashraid_model::rng::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Equal gaps.
+/// Equal gaps between all requests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fixed {
-    /// The gap.
+    /// Gap between two requests.
     pub gap: Gap,
 }
 
@@ -32,7 +32,7 @@ impl Arrival for Fixed {
     }
 }
 
-/// Equal gaps.
+/// Generator of equal gaps.
 pub(super) struct Equal {
     pub(super) gap_ns: f64,
 }

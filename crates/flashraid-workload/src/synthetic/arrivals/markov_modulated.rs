@@ -7,13 +7,13 @@ use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A busy and a quiet state, each with a rate of its own, each lasting an exponential time.
+/// A busy and a quiet state with different rates, each lasting an exponential time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkovModulated {
     /// Mean gap over both states.
     pub mean_gap: Gap,
-    /// Rate in the busy state / rate in the quiet one.
+    /// Rate in the busy state divided by the rate in the quiet state.
     #[schemars(range(min = 1.0, max = 1_000_000.0))]
     pub rate_ratio: f64,
     /// Share of time in the busy state.
@@ -23,7 +23,7 @@ pub struct MarkovModulated {
 }
 
 impl MarkovModulated {
-    /// Arrivals per nanosecond in the busy and in the quiet state.
+    /// Returns the arrivals per nanosecond in the busy and in the quiet state.
     fn state_rates(&self) -> [f64; 2] {
         let busy_share = self.busy_share.0;
         let quiet = 1.0 / (self.mean_gap.ns * (busy_share * self.rate_ratio + 1.0 - busy_share));
@@ -44,7 +44,7 @@ impl Arrival for MarkovModulated {
         Some(self.mean_gap.per_second())
     }
 
-    /// 1 + 2·p·(1−p)·(λ_busy − λ_quiet)² / (λ·σ) with σ the sum of both rates of leaving a state.
+    /// Returns 1 + 2·p·(1−p)·(λ_busy − λ_quiet)² / (λ·σ), where σ is the sum of both rates of leaving a state.
     fn dispersion(&self) -> Option<f64> {
         let p = self.busy_share.0;
         let [busy, quiet] = self.state_rates();

@@ -1,6 +1,6 @@
-//! When requests arrive: one process a file, what users write of it included.
+//! Arrivals of requests. Each process is one file, with the parameters that users write.
 //!
-//! To add one: its file, and a line of the list below. Configuration, schema and reference take it from there.
+//! To add a process, write its file and add a line to the list below. Configuration, schema and reference follow from the list.
 
 use super::generators::generators;
 use crate::quantities::Gap;
@@ -9,7 +9,7 @@ use flashraid_model::events::TIME_MAX_NS;
 use flashraid_model::rng::{self, Stream};
 
 generators! {
-    /// When requests arrive.
+    /// The process by which requests arrive.
     pub enum ArrivalSpec: Arrival, tag "process" {
         poisson::Poisson,
         poisson_ticks::PoissonTicks,
@@ -20,39 +20,39 @@ generators! {
     }
 }
 
-/// An arrival process.
+/// A process of arrivals.
 trait Arrival {
-    /// What is wrong with its parameters.
+    /// Adds the problems of its parameters to `problems`.
     fn problems(&self, problems: &mut Problems);
 
-    /// Requests per second in the long run; `None` for a closed loop.
+    /// Returns the requests per second in the long run, or `None` for a closed loop.
     fn mean_per_second(&self) -> Option<f64>;
 
-    /// The index of dispersion of the number of arrivals (variance / mean) in long windows: 1 for Poisson arrivals, more the burstier.
-    /// `None` for a closed loop.
+    /// Returns the index of dispersion of the number of arrivals (variance / mean) in long windows, or `None` for a closed loop. It is 1
+    /// for Poisson arrivals, and greater for burstier ones.
     fn dispersion(&self) -> Option<f64>;
 
-    /// How long `requests` of them take in the mean, in nanoseconds, from the first to the last.
+    /// Returns the mean time from the first to the last of `requests` requests, in nanoseconds.
     fn mean_span_ns(&self, requests: u64) -> f64 {
         self.mean_per_second().map_or(0.0, |per_second| requests.saturating_sub(1) as f64 * 1e9 / per_second)
     }
 
-    /// Whether requests arrive at times, or when others are done.
+    /// Returns the rule by which the host sends these requests.
     fn host_loop(&self) -> HostLoop {
         HostLoop::Open
     }
 
-    /// The gaps between requests. What a process needs besides the stream of gaps it draws from streams of its own, named by `seed`.
+    /// Returns a generator of the gaps between requests. Numbers beyond the stream of gaps come from its own streams, named by `seed`.
     fn gaps(&self, seed: u64) -> Box<dyn Gaps>;
 }
 
-/// The gaps between requests.
+/// Generator of the gaps between requests.
 trait Gaps: Send {
-    /// Draws the next ones, in nanoseconds.
+    /// Draws the next gaps, in nanoseconds.
     fn draw(&mut self, stream: &mut Stream, gaps_ns: &mut [f64]);
 }
 
-/// Collects what is wrong with a process.
+/// Collects the problems of a process.
 struct Problems(Vec<SpecProblem>);
 
 impl Problems {
@@ -68,28 +68,29 @@ impl Problems {
 }
 
 impl ArrivalSpec {
-    /// Poisson arrivals at this rate.
+    /// Returns Poisson arrivals at this rate.
     pub fn poisson(per_second: f64) -> Self {
         Poisson::at(per_second).into()
     }
 
-    /// Whether requests wait for earlier ones rather than for a time.
+    /// Returns true if requests wait for earlier ones instead of a time.
     pub fn is_closed(&self) -> bool {
         self.law().host_loop() != HostLoop::Open
     }
 
-    /// Requests per second in the long run; `None` for a closed loop.
+    /// Returns the requests per second in the long run, or `None` for a closed loop.
     pub fn mean_per_second(&self) -> Option<f64> {
         self.law().mean_per_second()
     }
 
-    /// The index of dispersion of the number of arrivals (variance / mean) in long windows: 1 for Poisson arrivals, more the burstier.
-    /// `None` for a closed loop.
+    /// Returns the index of dispersion of the number of arrivals (variance / mean) in long windows, or `None` for a closed loop. It is 1
+    /// for Poisson arrivals, and greater for burstier ones.
     pub fn dispersion(&self) -> Option<f64> {
         self.law().dispersion()
     }
 
-    /// How long `requests` of them take in the mean, in nanoseconds, from the first to the last; of a closed loop the pauses alone.
+    /// Returns the mean time from the first to the last of `requests` requests, in nanoseconds. For a closed loop, it is the sum of the
+    /// pauses.
     pub fn mean_span_ns(&self, requests: u64) -> f64 {
         self.law().mean_span_ns(requests)
     }
@@ -101,22 +102,22 @@ impl ArrivalSpec {
     }
 }
 
-/// The times of arrival of a specification.
+/// Generator of the arrival times of a specification.
 pub(super) struct ArrivalGenerator {
     host_loop: HostLoop,
     clock: Clock,
     stream: Stream,
     gaps: Box<dyn Gaps>,
-    /// The greatest gap before a request that starts where the one before ended, and the stream that draws them.
+    /// Greatest gap before a request that starts where the one before ended, and the stream that draws these gaps.
     sequential: Option<(f64, Stream)>,
-    /// The gaps of a batch, before they become times.
+    /// Gaps of a batch, before they become times.
     batch_gaps_ns: Vec<f64>,
 }
 
-/// The arrival of a request that would come after the last moment of simulated time, and of all after it.
+/// Arrival time of requests that would come after the last moment of simulated time.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// The last arrival. Fractions of nanoseconds are kept, so that gaps add up without drift however long the run.
+/// Time of the last arrival. Fractions of nanoseconds are kept, so that gaps add up without drift, however long the run is.
 #[derive(Default)]
 struct Clock {
     now_ns: u64,
@@ -124,11 +125,11 @@ struct Clock {
 }
 
 impl Clock {
-    /// Lets `request` arrive `gap_ns` after the one before.
+    /// Sets the arrival of `request` to `gap_ns` after the one before.
     #[inline]
     fn arrive(&mut self, gap_ns: f64, request: &mut Request) {
         let exact_ns = self.fraction_ns + gap_ns;
-        // A gap too long for an integer becomes the greatest one, after which nothing comes.
+        // A gap too long for an integer becomes the greatest one, and no request comes after it.
         let whole_ns = exact_ns as u64;
         self.now_ns = match self.now_ns.checked_add(whole_ns) {
             Some(now_ns) if now_ns <= TIME_MAX_NS => now_ns,
@@ -155,9 +156,9 @@ impl ArrivalGenerator {
         self.host_loop
     }
 
-    /// Lets the requests of a batch arrive; `continues` has the positions of those that start where the one before ended.
+    /// Sets the arrivals of a batch. `continues` has the positions of the requests that start where the one before ended.
     ///
-    /// A gap is drawn for every request, so that gaps of their own for some leave those of the others as they were.
+    /// A gap is drawn for every request, so that special gaps for some requests do not change those of the others.
     pub(super) fn fill(&mut self, batch: &mut [Request], continues: &[usize]) {
         let Self { clock, stream, gaps, sequential, batch_gaps_ns, .. } = self;
         batch_gaps_ns.resize(batch.len(), 0.0);

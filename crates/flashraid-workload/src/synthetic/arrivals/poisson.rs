@@ -1,4 +1,4 @@
-//! Poisson arrivals.
+//! Poisson arrivals at a mean rate.
 
 use super::{Arrival, Gaps, Problems};
 use crate::quantities::Gap;
@@ -6,16 +6,16 @@ use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Independent exponential gaps.
+/// Independent exponential gaps between requests.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
-    /// Mean gap.
+    /// Mean gap between two requests.
     pub mean_gap: Gap,
 }
 
 impl Poisson {
-    /// Arrivals at this rate.
+    /// Returns arrivals at this rate.
     pub fn at(per_second: f64) -> Self {
         Self { mean_gap: Gap::at(per_second) }
     }
@@ -39,7 +39,7 @@ impl Arrival for Poisson {
     }
 }
 
-/// Exponential gaps.
+/// Generator of exponential gaps.
 pub(super) struct Exponential {
     pub(super) mean_gap_ns: f64,
 }

@@ -1,4 +1,4 @@
-//! What DiskSim's generator draws by its law `poisson`: whole ticks.
+//! Arrivals in whole ticks, as DiskSim's generator draws them by its law `poisson`.
 
 use super::{Arrival, Gaps, Problems};
 use crate::quantities::Gap;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct PoissonTicks {
     /// Mean gap, at most 500 ticks.
     pub mean_gap: Gap,
-    /// A tick.
+    /// Length of a tick.
     #[serde(default = "millisecond")]
     pub tick: Gap,
 }
@@ -21,7 +21,7 @@ fn millisecond() -> Gap {
     Gap { ns: 1e6 }
 }
 
-/// With more ticks in a mean gap the gaps are as good as equal, and drawing them takes long.
+/// Most ticks in a mean gap. With more, gaps are nearly equal and drawing them takes long.
 const TICKS_MAX: f64 = 500.0;
 
 impl Arrival for PoissonTicks {
@@ -35,7 +35,7 @@ impl Arrival for PoissonTicks {
         Some(self.mean_gap.per_second())
     }
 
-    /// That of a renewal process is the squared coefficient of variation of its gaps.
+    /// Returns the squared coefficient of variation of the gaps, as for any renewal process.
     fn dispersion(&self) -> Option<f64> {
         Some(self.tick.ns / self.mean_gap.ns)
     }
@@ -46,7 +46,7 @@ impl Arrival for PoissonTicks {
 }
 
 struct Ticks {
-    /// The probability of no tick.
+    /// Probability of a gap without ticks.
     none: f64,
     tick_ns: f64,
 }
@@ -54,7 +54,7 @@ struct Ticks {
 impl Gaps for Ticks {
     fn draw(&mut self, stream: &mut Stream, gaps_ns: &mut [f64]) {
         for gap_ns in gaps_ns {
-            // Knuth: as many numbers from 0 to 1 as their product stays above e^−mean.
+            // Knuth's method counts how many numbers from 0 to 1 can be multiplied while the product stays above e^−mean.
             let (mut ticks, mut product) = (0_u32, rng::unit(stream));
             while product > self.none {
                 ticks += 1;

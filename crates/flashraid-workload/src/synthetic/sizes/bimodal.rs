@@ -7,13 +7,13 @@ use crate::units::{Fraction, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Two sizes.
+/// Two sizes with given shares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bimodal {
-    /// The small size.
+    /// Size of a small request.
     pub small: Size,
-    /// The large size.
+    /// Size of a large request.
     pub large: Size,
     /// Share of small requests.
     pub small_share: Fraction,

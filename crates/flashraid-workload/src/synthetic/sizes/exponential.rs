@@ -7,29 +7,29 @@ use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Exponential, rounded up to multiples of `grain`.
+/// Exponential sizes, rounded up to multiples of `grain`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Exponential {
-    /// The mean.
+    /// Mean size; see `mean_is`.
     pub mean: MeanSize,
-    /// Sizes are multiples of it.
+    /// Unit of which sizes are multiples.
     #[serde(default = "page")]
     pub grain: Grain,
-    /// Which mean is meant.
+    /// Meaning of `mean`: before or after rounding.
     #[serde(default)]
     pub mean_is: ExponentialMean,
 }
 
-/// Which mean of a rounded exponential distribution is meant.
+/// Meaning of the mean of a rounded exponential distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExponentialMean {
-    /// That of the exponential; rounding up adds about half a grain.
+    /// The mean of the exponential distribution. Rounding up adds about half a grain to it.
     // The reference trace generator, and PGC as far as can be told.
     #[default]
     BeforeRounding,
-    /// That of the sizes that come out.
+    /// The mean of the rounded sizes.
     AfterRounding,
 }
 
@@ -49,7 +49,7 @@ impl SizeLaw for Exponential {
         let mean_grains = self.mean.bytes / grain_bytes as f64;
         let mean_grains = match self.mean_is {
             ExponentialMean::BeforeRounding => mean_grains,
-            // Rounded up it is geometric with mean 1 / (1 − e^(−1/m)); solved for m.
+            // The rounded sizes are geometric with mean 1 / (1 − e^(−1/m)), which is solved for m.
             ExponentialMean::AfterRounding => -1.0 / libm::log(1.0 - 1.0 / mean_grains),
         };
         Drawn { grain_bytes, draw: Box::new(Rounded { mean_grains }) }

@@ -1,4 +1,4 @@
-//! Log-normal sizes.
+//! Sizes with a log-normal distribution.
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::quantities::MeanSize;
@@ -7,16 +7,16 @@ use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Log-normal, rounded up to multiples of `grain`.
+/// Log-normal sizes, rounded up to multiples of `grain`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogNormal {
-    /// The mean before rounding.
+    /// Mean size before rounding.
     pub mean: MeanSize,
     /// Standard deviation of the natural logarithm.
     #[schemars(range(min = 0.0, max = 10.0))]
     pub sigma: f64,
-    /// Sizes are multiples of it.
+    /// Unit of which sizes are multiples.
     #[serde(default = "page")]
     pub grain: Grain,
 }

@@ -1,6 +1,6 @@
-//! How large requests are: one size, or a law, one a file, what users write of it included.
+//! Sizes of requests: one size, or a distribution. Each distribution is one file, with the parameters that users write.
 //!
-//! To add one: its file, and a line of the list below. Configuration, schema and reference take it from there.
+//! To add a distribution, write its file and add a line to the list below. Configuration, schema and reference follow from the list.
 
 use super::check_share;
 use super::generators::generators;
@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 
 pub use exponential::ExponentialMean;
 
-/// How large requests are: one size, or a distribution. It is never 0 and never more than the footprint.
+/// Size of requests: one size, or a distribution. It is never 0 and never more than the footprint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SizeSpec {
-    /// One size.
+    /// All requests have this size.
     Fixed(Size),
-    /// A distribution.
+    /// Sizes are drawn from this distribution.
     Drawn(Distribution),
 }
 
@@ -35,28 +35,29 @@ generators! {
     }
 }
 
-/// A distribution of sizes: multiples of a grain, drawn from one number of the stream each, so that directions do not shift each other.
+/// A distribution of sizes. Each size is a multiple of a grain, and takes one number of the stream, so that directions do not change each
+/// other.
 trait SizeLaw {
-    /// What is wrong with its parameters.
+    /// Adds the problems of its parameters to `problems`.
     fn problems(&self, space: &AddressSpace, problems: &mut Problems);
 
-    /// Made ready.
+    /// Returns a generator of these sizes.
     fn draw(&self, space: &AddressSpace) -> Drawn;
 }
 
-/// A distribution made ready.
+/// A generator of sizes, with the number of bytes in a grain.
 struct Drawn {
     grain_bytes: u64,
     draw: Box<dyn Draw>,
 }
 
-/// Draws sizes.
+/// Generator of sizes, counted in grains.
 trait Draw: Send {
-    /// The next ones, in grains.
+    /// Draws the next sizes, in grains.
     fn grains(&self, stream: &mut Stream, grains: &mut [u64]);
 }
 
-/// The grain that is meant where none is named.
+/// Returns the default grain.
 fn page() -> Grain {
     Grain::Page
 }
@@ -68,7 +69,7 @@ impl<T: Into<Distribution>> From<T> for SizeSpec {
 }
 
 impl SizeSpec {
-    /// One size.
+    /// Returns one size for all requests.
     pub const fn fixed(bytes: u64) -> Self {
         Self::Fixed(Size { bytes })
     }
@@ -83,7 +84,7 @@ impl SizeSpec {
     }
 }
 
-/// Collects what is wrong with a distribution.
+/// Collects the problems of a distribution.
 struct Problems {
     list: Vec<SpecProblem>,
     footprint_bytes: u64,
@@ -100,7 +101,7 @@ impl Problems {
 
     fn size(&mut self, key: &str, bytes: u64) {
         let max = self.footprint_bytes;
-        // Nothing fits a footprint of nothing, which is refused itself.
+        // No size fits an empty footprint, which is refused by itself.
         if max > 0 && (bytes == 0 || bytes > max) {
             self.refuse(key, format!("is {bytes} bytes; 1 to {max} (the footprint of the workload) is allowed"));
         }
@@ -114,21 +115,21 @@ impl Problems {
         }
     }
 
-    /// No mean of multiples of a grain is smaller than the grain.
+    /// Checks a mean of multiples of a grain, which cannot be smaller than the grain.
     fn mean_of_multiples(&mut self, mean: MeanSize, grain_bytes: u64) {
         self.size("grain", grain_bytes);
         self.mean(mean, grain_bytes as f64);
     }
 }
 
-/// The sizes of reads and writes of a specification.
+/// Generator of the sizes of reads and writes of a specification.
 pub(super) struct SizeGenerator {
     stream: Stream,
     read: Sizes,
     write: Sizes,
-    /// Whether both directions have one distribution, the common case.
+    /// True if both directions have one distribution, the common case.
     is_one: bool,
-    /// The sizes of a batch, before they become lengths.
+    /// Sizes of a batch in grains, before they become lengths.
     batch_grains: Vec<u64>,
 }
 
@@ -156,7 +157,7 @@ impl SizeGenerator {
     }
 }
 
-/// The sizes of one direction made ready.
+/// Generator of the sizes of one direction.
 enum Sizes {
     Fixed { bytes: u64 },
     Drawn { law: Drawn, grains_max: u64 },

@@ -1,4 +1,4 @@
-//! A mean between two sizes.
+//! Sizes with an exact mean, from two neighbouring multiples of a grain.
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::quantities::MeanSize;
@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Neighbours {
-    /// The mean.
+    /// Mean of the sizes.
     pub mean: MeanSize,
-    /// Sizes are multiples of it.
+    /// Unit of which sizes are multiples.
     #[serde(default = "page")]
     pub grain: Grain,
 }
@@ -31,7 +31,7 @@ impl SizeLaw for Neighbours {
     }
 }
 
-/// `few` grains or one more, this with probability `more`.
+/// Generator of `few` grains, or of one more with probability `more`.
 struct Mixed {
     few: u64,
     more: f64,

@@ -1,4 +1,4 @@
-//! Uniform sizes.
+//! Sizes that are equally likely in a range.
 
 use super::{Draw, Drawn, Problems, SizeLaw, page};
 use crate::units::Size;
@@ -7,15 +7,15 @@ use flashraid_model::rng::{self, Stream};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Every multiple of `grain` from `min` to `max` is equally likely.
+/// All multiples of `grain` from `min` to `max` are equally likely.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uniform {
-    /// The smallest.
+    /// The smallest possible size.
     pub min: Size,
-    /// The largest.
+    /// The largest possible size.
     pub max: Size,
-    /// Sizes are multiples of it.
+    /// Unit of which sizes are multiples.
     #[serde(default = "page")]
     pub grain: Grain,
 }

@@ -1,4 +1,4 @@
-//! A table of sizes.
+//! A table of sizes with weights.
 
 use super::{Draw, Drawn, Problems, SizeLaw};
 use crate::AddressSpace;
@@ -17,7 +17,7 @@ pub struct Weighted {
 }
 
 impl Weighted {
-    /// Of sizes in bytes with their weights.
+    /// Returns the distribution of sizes in bytes with their weights.
     pub fn of(sizes: impl IntoIterator<Item = (u64, f64)>) -> Self {
         Self { sizes: sizes.into_iter().map(|(bytes, weight)| (Size { bytes }, weight)).collect() }
     }
@@ -45,7 +45,7 @@ impl SizeLaw for Weighted {
     }
 }
 
-/// Running sums of the shares, with the size up to each.
+/// Running sums of the shares, each with its size.
 pub(super) struct Table(pub(super) Vec<(f64, u64)>);
 
 impl Draw for Table {
