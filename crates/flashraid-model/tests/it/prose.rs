@@ -19,8 +19,6 @@ const NOT_YET: &[&str] = &[
     "crates/flashraid-fit",
     "crates/flashraid-python",
     "crates/flashraid-report",
-    "crates/flashraid-workload/src/import",
-    "crates/flashraid-workload/src/trace",
     "crates/flashraid/build.rs",
     "crates/flashraid/examples",
     "crates/flashraid/src",

@@ -1,8 +1,8 @@
-//! fio job files: what a job reads and writes, where, how large, how many at a time.
+//! fio job files: the requests of a job, with their addresses, sizes and number outstanding.
 
 use super::{ImportError, Stream, quoted};
 
-/// Options that say how fio does its work, and change no request.
+/// Options that change how fio works, but not its requests.
 const WITHOUT_EFFECT: &[&str] = &[
     "allrandrepeat",
     "clat_percentiles",
@@ -70,10 +70,10 @@ const WITHOUT_EFFECT: &[&str] = &[
     "random_generator",
 ];
 
-/// An option, with the line that it stands in.
+/// The options of a job: line, key and value.
 type Options = Vec<(usize, String, String)>;
 
-/// The streams of the job file, and remarks.
+/// Returns the streams of the job file, and notes for the user.
 pub fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Vec<String>), ImportError> {
     let jobs = sections(text)?;
     let jobs: Vec<(String, Options)> = match part {
@@ -95,7 +95,7 @@ pub fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Vec<Strin
     Ok((streams, notes))
 }
 
-/// The jobs with their options, those of [global] before their own.
+/// Returns the jobs with their options, those of [global] before their own.
 fn sections(text: &str) -> Result<Vec<(String, Options)>, ImportError> {
     let (mut global, mut jobs): (Options, Vec<(String, Options)>) = (Vec::new(), Vec::new());
     let mut in_global = false;
@@ -108,7 +108,7 @@ fn sections(text: &str) -> Result<Vec<(String, Options)>, ImportError> {
             let name = name.strip_suffix(']').ok_or_else(|| refused(number, "a section ends with ]"))?.trim();
             in_global = name == "global";
             if !in_global {
-                // What [global] says holds for the jobs after it.
+                // Options in [global] hold for the jobs after it.
                 jobs.push((name.to_owned(), global.clone()));
             }
             continue;
@@ -128,7 +128,8 @@ fn refused(line: usize, reason: impl Into<String>) -> ImportError {
     ImportError::Line { line, reason: reason.into() }
 }
 
-/// A size as fio reads it, in bytes: without a unit bytes, k, m, g and t of 1024 (`kb_base` is not looked at); `None` if it is none.
+/// Returns a size in bytes as fio reads it, or `None` if the text is no size. Without a unit it counts bytes, and k, m, g and t are powers
+/// of 1024. The option `kb_base` is ignored.
 pub fn size_bytes(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -144,7 +145,7 @@ pub fn size_bytes(text: &str) -> Option<u64> {
     number.checked_mul(factor)
 }
 
-/// A time as fio reads it: without a unit seconds.
+/// Returns a time as fio reads it. Without a unit, it counts seconds.
 fn duration(text: &str) -> Option<String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -216,7 +217,7 @@ fn stream(name: &str, options: &[(usize, String, String)], notes: &mut Vec<Strin
             }
             "rate_iops" => job.rate_iops = Some(number("requests per second")?.max(1)),
             "rate" | "rate_min" | "rate_iops_min" => return Err(refused(*line, format!("{key}: only rate_iops can be taken over"))),
-            // Microseconds without a unit.
+            // A number without a unit counts microseconds.
             "thinktime" => job.think = Some(if value.bytes().all(|c| c.is_ascii_digit()) { format!("{value}us") } else { time()? }),
             "size" | "filesize" if value.ends_with('%') => {
                 notes.push(format!("{key}={value} of job {name} is a share of a file: the whole array is used"))
@@ -246,7 +247,7 @@ fn stream(name: &str, options: &[(usize, String, String)], notes: &mut Vec<Strin
     written(name, job, notes)
 }
 
-/// `READ[,WRITE[,TRIM]]`, as text of TOML.
+/// Splits `READ[,WRITE[,TRIM]]` into texts of TOML.
 fn directions(value: &str, read: impl Fn(&str) -> Option<String>) -> Option<[Option<String>; 2]> {
     let mut parts = value.split(',').map(str::trim);
     let first = read(parts.next()?)?;
@@ -257,7 +258,7 @@ fn directions(value: &str, read: impl Fn(&str) -> Option<String>) -> Option<[Opt
     Some([Some(first), second])
 }
 
-/// `SIZE/PERCENT:SIZE/PERCENT`.
+/// Reads sizes with shares, written as `SIZE/PERCENT:SIZE/PERCENT`.
 fn split_sizes(value: &str) -> Option<String> {
     let parts: Option<Vec<(u64, Option<u64>)>> = value
         .split(':')
@@ -268,7 +269,7 @@ fn split_sizes(value: &str) -> Option<String> {
         })
         .collect();
     let parts = parts?;
-    // What has no share has an equal one of the rest.
+    // Sizes without a share divide the rest equally.
     let (given, open) = (parts.iter().filter_map(|part| part.1).sum::<u64>(), parts.iter().filter(|part| part.1.is_none()).count() as f64);
     let weight = |share: Option<u64>| share.map_or_else(|| 100u64.saturating_sub(given) as f64 / open, |share| share as f64);
     let sizes: Vec<String> =
@@ -349,14 +350,14 @@ fn written(name: &str, job: Job, notes: &mut Vec<String>) -> Result<Stream, Impo
         stream.set("address", format!("{{ {} }}", address.join(", ")));
     }
     let first_size = job.sizes[0].as_deref().and_then(|size| size.parse::<u64>().ok()).unwrap_or(4096).max(1);
-    // A job ends when it has moved as much as its size, unless it is told otherwise.
+    // A job ends when it has moved as many bytes as its size, unless an option says otherwise.
     let by_amount = job.requests.or_else(|| job.amount.or(job.span.filter(|_| job.runtime.is_none())).map(|amount| amount / first_size));
     if let Some(requests) = by_amount.filter(|requests| *requests > 0) {
         stream.set("limit", requests.saturating_mul(job.jobs).to_string());
     }
     if let Some(runtime) = job.runtime {
         match by_amount {
-            // A stream has one end.
+            // A stream can have only one limit.
             Some(_) => notes.push(format!("runtime={runtime} of job {name} is left out: it ends after its requests")),
             None => stream.set("limit", quoted(&runtime)),
         }

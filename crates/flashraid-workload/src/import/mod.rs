@@ -1,41 +1,41 @@
 //! Workloads of other programs as `[workload]` tables: fio job files and MQSim workload definitions.
 //!
-//! What has no counterpart is told in a note; what would change the requests and can't be expressed is refused.
+//! A setting without a counterpart is reported in a note. A setting that would change the requests and cannot be expressed is refused.
 
 mod fio;
 mod mqsim;
 
 pub use fio::size_bytes as fio_size_bytes;
 
-/// A workload as text, and what is to be known of it.
+/// An imported workload as text, with notes for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// A `[workload]` table in TOML, with the notes as comments.
+    /// Text of a `[workload]` table in TOML, with the notes as comments.
     pub toml: String,
-    /// What was assumed or left out.
+    /// Assumptions made, and settings left out.
     pub notes: Vec<String>,
 }
 
-/// Why a file can't be taken over.
+/// Error for a file that cannot be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// A line that can't be read.
+    /// A line that cannot be read.
     #[error("line {line}: {reason}")]
     Line {
-        /// Counted from 1.
+        /// Number of the line, counted from 1.
         line: usize,
-        /// What is wrong, and what is expected.
+        /// Explanation of what is wrong, and what is expected.
         reason: String,
     },
-    /// The whole of it.
+    /// A problem of the whole file.
     #[error("{0}")]
     Whole(String),
 }
 
-/// Takes over a workload; `part` chooses a job of fio or, by its number from 1, a scenario of MQSim where there are several.
+/// Imports a workload. If there are several, `part` chooses a job of fio, or a scenario of MQSim by its number from 1.
 ///
 /// # Errors
-/// The text is neither, or asks for what can't be expressed.
+/// Returns an error if the text is in neither format, or asks for requests that cannot be expressed.
 pub fn import(text: &str, part: Option<&str>) -> Result<Imported, ImportError> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let (streams, mut notes) = if start.starts_with('<') { mqsim::streams(text, part)? } else { fio::streams(text, part)? };
@@ -63,7 +63,7 @@ pub fn import(text: &str, part: Option<&str>) -> Result<Imported, ImportError> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Stream {
     name: String,
-    /// Keys and values as TOML.
+    /// Keys with their values as TOML.
     keys: Vec<(&'static str, String)>,
     is_closed: bool,
 }
@@ -78,7 +78,7 @@ impl Stream {
     }
 }
 
-/// A text as TOML.
+/// Returns a text as a string of TOML.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

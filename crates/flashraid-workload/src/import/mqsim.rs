@@ -2,10 +2,10 @@
 
 use super::{ImportError, Stream, quoted};
 
-/// Bytes in which MQSim counts request sizes.
+/// Number of bytes in the sectors by which MQSim counts request sizes.
 const SECTOR_BYTES: f64 = 512.0;
 
-/// An element: its name, the line of its beginning, its own text, its children.
+/// An element of XML: its name, the line of its beginning, its own text, and its children.
 #[derive(Debug, Default)]
 struct Element {
     name: String,
@@ -32,7 +32,7 @@ fn refused(line: usize, reason: impl Into<String>) -> ImportError {
     ImportError::Line { line, reason: reason.into() }
 }
 
-/// The streams of one scenario, and remarks.
+/// Returns the streams of one scenario, and notes for the user.
 pub fn streams(text: &str, part: Option<&str>) -> Result<(Vec<Stream>, Vec<String>), ImportError> {
     let root = parse(text)?;
     let scenarios: Vec<&Element> = root.children.iter().filter(|child| child.name == "IO_Scenario").collect();
@@ -174,7 +174,7 @@ fn trace(name: String, flow: &Element, notes: &mut Vec<String>) -> Result<Stream
     Ok(stream)
 }
 
-/// Reads elements without attributes, which is all that MQSim writes; declarations and comments are skipped.
+/// Reads elements without attributes, which is all that MQSim writes. Declarations and comments are skipped.
 fn parse(text: &str) -> Result<Element, ImportError> {
     let line_of = |at: usize| text[..at].matches('\n').count() + 1;
     let mut open = vec![Element::default()];

@@ -1,4 +1,4 @@
-//! Compression of traces: found out from the first bytes when reading, from the name when writing.
+//! Compression of traces. It is recognised by the first bytes for reading, and chosen by the name for writing.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,22 +10,22 @@ use serde::Serialize;
 
 use crate::Stop;
 
-/// How a file is compressed.
+/// Compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Compression {
-    /// Not at all.
+    /// The file is not compressed.
     None,
-    /// gzip, one or more members.
+    /// Compressed by gzip, with one or more members.
     Gzip,
-    /// zstd, one or more frames.
+    /// Compressed by zstd, with one or more frames.
     Zstd,
-    /// bzip2, one or more streams.
+    /// Compressed by bzip2, with one or more streams.
     Bzip2,
 }
 
 impl Compression {
-    /// How it is called.
+    /// Returns the usual name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Compression {
         }
     }
 
-    /// The compression that begins with these bytes.
+    /// Returns the compression of a file that begins with these bytes.
     #[must_use]
     pub fn of_bytes(head: &[u8]) -> Self {
         if head.starts_with(&[0x1f, 0x8b]) {
@@ -52,7 +52,7 @@ impl Compression {
         }
     }
 
-    /// The compression that an output's name asks for: `.gz`, `.zst`, `.bz2`, else none.
+    /// Returns the compression that the name of an output asks for: `.gz`, `.zst`, `.bz2`, otherwise none.
     #[must_use]
     pub fn of_name(path: &Path) -> Self {
         match path.extension().and_then(|extension| extension.to_str()) {
@@ -63,14 +63,14 @@ impl Compression {
         }
     }
 
-    /// The build lacks the feature of that name.
+    /// Returns the error for a build without the feature of that name.
     #[cfg(not(all(feature = "bzip2", feature = "gzip", feature = "zstd")))]
     fn left_out(self) -> io::Error {
         let name = self.name();
         io::Error::new(io::ErrorKind::Unsupported, format!("this build leaves out {name}; build it with the feature `{name}`"))
     }
 
-    /// Wraps what decompresses around compressed bytes.
+    /// Returns a reader that decompresses `input`.
     pub(crate) fn reader(self, input: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
             Self::None => Box::new(input),
@@ -86,26 +86,26 @@ impl Compression {
     }
 }
 
-/// Compresses what is written to it. [`CompressingWriter::finish`] must end it, else the end is missing.
+/// Compresses the bytes written to it. The end is missing without a call of [`CompressingWriter::finish`].
 pub enum CompressingWriter<W: Write> {
-    /// As it is.
+    /// Bytes are written without compression.
     Plain(W),
-    /// gzip.
+    /// Bytes are compressed by gzip.
     #[cfg(feature = "gzip")]
     Gzip(flate2::write::GzEncoder<W>),
-    /// zstd.
+    /// Bytes are compressed by zstd.
     #[cfg(feature = "zstd")]
     Zstd(zstd::stream::write::Encoder<'static, W>),
-    /// bzip2.
+    /// Bytes are compressed by bzip2.
     #[cfg(feature = "bzip2")]
     Bzip2(bzip2::write::BzEncoder<W>),
 }
 
 impl<W: Write> CompressingWriter<W> {
-    /// Compresses into `output`.
+    /// Returns a writer that compresses into `output`.
     ///
     /// # Errors
-    /// When the compressor can't be made.
+    /// Returns an error if the compressor cannot be made.
     pub fn new(compression: Compression, output: W) -> io::Result<Self> {
         Ok(match compression {
             Compression::None => Self::Plain(output),
@@ -120,10 +120,10 @@ impl<W: Write> CompressingWriter<W> {
         })
     }
 
-    /// Writes what is still held back and gives the output back.
+    /// Writes all bytes that are still held back, and returns the output.
     ///
     /// # Errors
-    /// When the output refuses it.
+    /// Returns an error if the output refuses the bytes.
     pub fn finish(self) -> io::Result<W> {
         match self {
             Self::Plain(output) => Ok(output),
@@ -163,25 +163,25 @@ impl<W: Write> Write for CompressingWriter<W> {
     }
 }
 
-/// Where the bytes of a trace come from; can be read again from the start.
+/// Source of the bytes of a trace, which can be read again from the start.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     content: Content,
-    /// Asked while it is read.
+    /// Question whether to stop, asked while it is read.
     pub stop: Stop,
 }
 
 #[derive(Debug, Clone)]
 enum Content {
-    /// A file.
+    /// A file with this path.
     File(PathBuf),
-    /// Bytes in memory.
+    /// The bytes themselves, in memory.
     Memory(Arc<[u8]>),
 }
 
 impl Origin {
     pub fn file(path: &Path, stop: &Stop) -> Self {
-        // As with most programs.
+        // The path `-` is standard input, as with most programs.
         let path = if cfg!(unix) && path.as_os_str() == "-" { Path::new("/dev/stdin") } else { path };
         Self { content: Content::File(path.to_owned()), stop: stop.clone() }
     }
@@ -190,12 +190,12 @@ impl Origin {
         Self { content: Content::Memory(bytes), stop: Stop::default() }
     }
 
-    /// It can be read only once.
+    /// Returns true if it can be read only once.
     pub fn is_stream(&self) -> bool {
         matches!(&self.content, Content::File(path) if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()))
     }
 
-    /// Starts reading from the beginning. The length in bytes is known for regular files and memory.
+    /// Starts to read from the beginning. The length in bytes is known for regular files and memory.
     pub fn read(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
         match &self.content {
             Content::File(path) => {
@@ -211,16 +211,16 @@ impl Origin {
     }
 }
 
-/// How far a [`Meter`] has come.
+/// Progress of a [`Meter`].
 #[derive(Debug, Default)]
 pub(crate) struct Gauge {
-    /// Bytes read from the file, before decompression.
+    /// Number of bytes read from the file, before decompression.
     pub bytes: AtomicU64,
-    /// The file itself could not be read, which is not the content's fault.
+    /// True if the file itself could not be read, so that its content is not at fault.
     pub failed: AtomicBool,
 }
 
-/// Counts the bytes that pass, and notes whether an error came from below or from the decompressor above.
+/// Counts the bytes that are read, and notes errors of the file apart from those of the decompressor.
 pub(crate) struct Meter<R> {
     inner: R,
     gauge: Arc<Gauge>,

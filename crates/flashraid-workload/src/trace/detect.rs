@@ -1,26 +1,26 @@
-//! Finds the format of a trace by its content.
+//! Detection of the format of a trace by its content.
 //!
-//! Some formats have marks. For the rest every parser tries the first lines, and the one that understands most of them
-//! wins; formats that differ only in the meaning of their numbers are told apart in `five_columns`. Names of files play no part.
+//! Some formats have marks. Otherwise every parser tries the first lines, and the one that understands most of them wins. Formats that
+//! differ only in the meaning of their numbers are told apart in `five_columns`. Names of files are not used.
 
 use super::fields::{Fields, integer};
 use super::five_columns;
 use super::formats::{Detection, Format, Parser, Units};
 
-/// Lines that are looked at.
+/// Most lines that are examined.
 const SAMPLE_LINES: usize = 4096;
 
 /// The beginning of a trace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample<'a> {
-    /// Its first bytes, decompressed.
+    /// The first bytes, decompressed.
     pub bytes: &'a [u8],
-    /// Whether these are all.
+    /// True if these are all bytes of the trace.
     pub complete: bool,
 }
 
 impl<'a> Sample<'a> {
-    /// The whole lines at the beginning that are neither blank nor comments (`#`), without their ends.
+    /// Returns the whole lines at the beginning that are neither blank nor comments (`#`), without their line ends.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let mut lines = self.bytes.split(|byte| *byte == b'\n').peekable();
         let complete = self.complete;
@@ -34,7 +34,7 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// Whether a line of text is neither blank nor a comment.
+/// Returns true if a line of text is neither blank nor a comment.
 pub(crate) fn is_content(line: &[u8]) -> bool {
     match line.first() {
         None | Some(b'#') => false,
@@ -43,7 +43,7 @@ pub(crate) fn is_content(line: &[u8]) -> bool {
     }
 }
 
-/// The format of a trace, with remarks on what was less than certain; or why it is none.
+/// Returns the format of a trace, with notes on uncertain guesses, or an explanation why it has none.
 pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), String> {
     let detected = |is: &dyn Fn(Detection) -> bool| Format::ALL.into_iter().find(|format| is(format.about().detection));
     let marked = detected(&|by| matches!(by, Detection::Mark(mark) if sample.bytes.starts_with(mark)));
@@ -95,7 +95,7 @@ pub(crate) fn detect(sample: &Sample<'_>) -> Result<(Format, Vec<String>), Strin
     }
 }
 
-/// Requests among the lines of the sample as `format` sees them, and the lines it should have understood.
+/// Returns the number of requests that `format` finds in the sample, and the number of lines that it should understand.
 fn understood(format: Format, sample: &Sample<'_>) -> (usize, usize) {
     let Ok(mut parser) = Parser::new(format, sample) else { return (0, 0) };
     let units = Units { time_ns: 1, sector_bytes: 1 };
@@ -113,7 +113,7 @@ fn understood(format: Format, sample: &Sample<'_>) -> (usize, usize) {
     (requests, tried)
 }
 
-/// Says that a table of addresses and counts is no trace.
+/// Returns an error text if the sample is a table of addresses and counts, which is no trace.
 fn popularity_table(sample: &Sample<'_>) -> Option<String> {
     let mut lines = sample.lines().take(100).peekable();
     let header = lines.next_if(|line| line.iter().any(u8::is_ascii_alphabetic));
@@ -143,7 +143,7 @@ fn unknown(sample: &Sample<'_>) -> String {
     )
 }
 
-/// Names a few kinds of files that are met by mistake.
+/// Names some kinds of files that are often given by mistake.
 fn known_binary(bytes: &[u8]) -> &'static str {
     if bytes.starts_with(&[0xfd, b'7', b'z', b'X', b'Z']) {
         " (xz; decompress it first, or use gzip, zstd or bzip2)"

@@ -1,4 +1,4 @@
-//! Lays the devices of a trace out in one address space.
+//! Layout of the devices of a trace in one address space.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,27 @@ use super::formats::Format;
 use super::spec::{Devices, TraceSpec};
 use crate::SourceError;
 
-/// Devices begin at multiples of this, so that pages and stripes keep their alignment.
+/// Unit at whose multiples devices begin, so that pages and stripes keep their alignment.
 const ALIGNMENT_BYTES: u64 = 1 << 20;
 
-/// Longest address space of devices end to end: 4 EiB, so that no address in it overflows.
+/// Longest address space of devices laid end to end: 4 EiB, so that no address overflows.
 const MAX_END_BYTES: u64 = 1 << 62;
 
-/// Where each device begins.
+/// Layout of the devices in the address space.
 pub(crate) enum Layout {
-    /// Everything at its own address.
+    /// All devices share the same addresses.
     Same,
-    /// Devices end to end.
+    /// Devices lie end to end.
     Ends {
-        /// First byte of each device.
+        /// Number of the first byte of each device.
         base_bytes: BTreeMap<u32, u64>,
-        /// Where the last one ends.
+        /// Number of the byte behind the last device.
         end_bytes: u64,
     },
 }
 
 impl Layout {
-    /// Reads the trace through if it needs to know the lengths of several devices.
+    /// Returns the layout. It reads the whole trace if it needs the lengths of several devices.
     pub fn new(spec: &TraceSpec, origin: &Origin, format: Format) -> Result<Self, SourceError> {
         let one_address_space = match &spec.devices {
             Devices::Fold => true,
@@ -54,7 +54,7 @@ impl Layout {
         Self::end_to_end(&spec.devices, &extents, &spec.path.display().to_string())
     }
 
-    /// Lays devices of these lengths end to end.
+    /// Returns the layout of devices with these lengths, laid end to end.
     pub fn end_to_end(devices: &Devices, extents: &BTreeMap<u32, u64>, name: &str) -> Result<Self, SourceError> {
         let order: Vec<u32> = match devices {
             Devices::List(list) => list.clone(),
@@ -75,7 +75,7 @@ impl Layout {
         Ok(Self::Ends { base_bytes, end_bytes })
     }
 
-    /// The address of a byte of `device`.
+    /// Returns the address of a byte of `device`.
     pub fn offset_bytes(&self, device: u32, offset_bytes: u64) -> u64 {
         match self {
             Self::Same => offset_bytes,
@@ -83,7 +83,7 @@ impl Layout {
         }
     }
 
-    /// What to tell of several devices.
+    /// Returns a note for the user about several devices.
     pub fn note(&self) -> Option<String> {
         match self {
             Self::Ends { base_bytes, end_bytes } if base_bytes.len() > 1 => Some(format!(
@@ -95,7 +95,7 @@ impl Layout {
         }
     }
 
-    /// Where the last device ends, if that is known.
+    /// Returns the end of the last device, if it is known.
     pub fn address_space_bytes(&self) -> Option<u64> {
         match self {
             Self::Same => None,
@@ -104,7 +104,7 @@ impl Layout {
     }
 }
 
-/// The length of one address space that all devices share, rounded up as in a layout end to end.
+/// Returns the length of an address space that all devices share, rounded up as in a layout end to end.
 pub(crate) fn folded_bytes(extents: &BTreeMap<u32, u64>) -> u64 {
     extents.values().copied().max().unwrap_or(0).next_multiple_of(ALIGNMENT_BYTES)
 }

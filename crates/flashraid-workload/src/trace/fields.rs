@@ -1,16 +1,16 @@
-//! Cuts a line of text into fields and reads numbers from it without allocating.
+//! Splits a line of text into fields and reads numbers from it, without allocating memory.
 
 use super::record::{MAX_OFFSET_BYTES, MAX_REQUEST_BYTES, TIME_STAMP_END_NS};
 use crate::OpKind;
 
-/// Why a line, or a binary record, is not a request.
+/// Error for a line, or a binary record, that is not a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bad {
-    /// First byte of the culprit in the line or record, counted from 1.
+    /// Position of the first wrong byte in the line or record, counted from 1.
     pub column: usize,
-    /// What stands there, shortened and escaped.
+    /// Text found at that position, shortened and escaped.
     pub found: String,
-    /// What should stand there.
+    /// Description of the text that is expected there.
     pub expected: &'static str,
 }
 
@@ -19,41 +19,41 @@ pub(crate) type FieldResult<T> = Result<T, Bad>;
 
 /// The fields of one line, from left to right.
 ///
-/// With [`Fields::blank`] any run of spaces and tabs separates; with [`Fields::separated_by`] one byte does, and blanks around a field
-/// don't count.
+/// With [`Fields::blank`], any run of spaces and tabs separates fields. With [`Fields::separated_by`], one byte does, and blanks around a
+/// field are ignored.
 #[derive(Debug)]
 pub(crate) struct Fields<'a> {
     line: &'a [u8],
     separator: Option<u8>,
-    /// Where the next field begins; one past the end of the line when there is none.
+    /// Position of the next field, or one past the end of the line if there is none.
     next: usize,
-    /// Where the field read last begins.
+    /// Position of the field that was read last.
     start: usize,
 }
 
 impl<'a> Fields<'a> {
-    /// Fields with blanks between them.
+    /// Returns fields that are separated by blanks.
     pub fn blank(line: &'a [u8]) -> Self {
         Self { line, separator: None, next: 0, start: 0 }
     }
 
-    /// Fields with `separator` between them.
+    /// Returns fields that are separated by `separator`.
     pub fn separated_by(separator: u8, line: &'a [u8]) -> Self {
         Self { line, separator: Some(separator), next: 0, start: 0 }
     }
 
-    /// Passes over the first `bytes` bytes.
+    /// Skips the first `bytes` bytes.
     pub fn starting_at(mut self, bytes: usize) -> Self {
         self.next = bytes;
         self
     }
 
-    /// First byte of the field read last, counted from 1.
+    /// Returns the position of the field that was read last, counted from 1.
     pub fn column(&self) -> usize {
         self.start + 1
     }
 
-    /// The next field, if there is one.
+    /// Returns the next field, if there is one.
     pub fn next(&mut self) -> Option<&'a [u8]> {
         match self.separator {
             None => {
@@ -96,29 +96,29 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The next field, which must be there.
+    /// Returns the next field, which must exist.
     pub fn text(&mut self, expected: &'static str) -> FieldResult<&'a [u8]> {
         self.next().ok_or_else(|| self.bad(expected))
     }
 
-    /// Passes over a field that must be there but does not matter.
+    /// Skips a field that must exist but does not matter.
     pub fn skip(&mut self, expected: &'static str) -> FieldResult<()> {
         self.text(expected).map(|_| ())
     }
 
-    /// A whole number.
+    /// Reads a whole number.
     pub fn integer(&mut self, expected: &'static str) -> FieldResult<u64> {
         let text = self.text(expected)?;
         integer(text).ok_or_else(|| self.bad(expected))
     }
 
-    /// The number of a device.
+    /// Reads the number of a device.
     pub fn device(&mut self, expected: &'static str) -> FieldResult<u32> {
         let number = self.integer(expected)?;
         u32::try_from(number).map_err(|_| self.bad("a device number of at most 4294967295"))
     }
 
-    /// A time in units of `unit_ns`, whole or with decimals, as nanoseconds.
+    /// Reads a time in units of `unit_ns`, with or without decimals, and returns nanoseconds.
     pub fn time_ns(&mut self, unit_ns: u64, expected: &'static str) -> FieldResult<u64> {
         let text = self.text(expected)?;
         match decimal_times(text, unit_ns) {
@@ -130,19 +130,19 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A start address in units of `unit_bytes`, as bytes.
+    /// Reads a start address in units of `unit_bytes`, and returns bytes.
     pub fn offset_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
         let number = self.integer(expected)?;
         offset_bytes(number, unit_bytes).ok_or_else(|| self.bad("an address below 2^60 bytes (1 EiB)"))
     }
 
-    /// A length in units of `unit_bytes`, as bytes.
+    /// Reads a length in units of `unit_bytes`, and returns bytes.
     pub fn length_bytes(&mut self, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
         let number = self.integer(expected)?;
         length_bytes(number, unit_bytes).ok_or_else(|| self.bad("a length of at most 1 GiB"))
     }
 
-    /// The same of a request of that kind: a discard may be as long as the device.
+    /// Reads the length of a request of this kind. A discard may be as long as the device.
     pub fn length_bytes_of(&mut self, kind: OpKind, unit_bytes: u64, expected: &'static str) -> FieldResult<u64> {
         if kind != OpKind::Trim {
             return self.length_bytes(unit_bytes, expected);
@@ -151,7 +151,7 @@ impl<'a> Fields<'a> {
         offset_bytes(number, unit_bytes).ok_or_else(|| self.bad("a length of at most 2^60 bytes (1 EiB)"))
     }
 
-    /// `0` for a write and `1` for a read, as DiskSim's relatives have it.
+    /// Reads `0` for a write and `1` for a read, as in DiskSim and programs derived from it.
     pub fn write_0_read_1(&mut self) -> FieldResult<OpKind> {
         let expected = "the operation: 0 (write) or 1 (read)";
         match self.text(expected)? {
@@ -161,7 +161,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A word or letter that begins with R or W, whatever its case: `R`, `Read`, `w`, `WRITE`.
+    /// Reads a word or letter for read or write in any case: `R`, `Read`, `w`, `WRITE`.
     pub fn read_or_write(&mut self, expected: &'static str) -> FieldResult<OpKind> {
         let text = self.text(expected)?;
         if text.eq_ignore_ascii_case(b"r") || text.eq_ignore_ascii_case(b"read") {
@@ -173,7 +173,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Refuses fields after the last one.
+    /// Returns an error if fields follow the last one.
     pub fn end(&mut self, expected: &'static str) -> FieldResult<()> {
         match self.next() {
             None => Ok(()),
@@ -182,7 +182,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Complains about the field read last.
+    /// Returns an error for the field that was read last.
     pub fn bad(&self, expected: &'static str) -> Bad {
         let rest = &self.line[self.start.min(self.line.len())..];
         let length = match self.separator {
@@ -195,7 +195,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Shows bytes of a file to a user: in quotes, escaped, at most 40 of them.
+/// Returns bytes of a file for a message: in quotes, escaped, at most 40 of them.
 pub(crate) fn quote(bytes: &[u8]) -> String {
     const SHOWN: usize = 40;
     let bytes = bytes.trim_ascii();
@@ -210,23 +210,23 @@ fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
-/// `number` × `unit_bytes` unless it is absurd for an address.
+/// Returns `number` × `unit_bytes`, or `None` if it is absurd as an address.
 pub(crate) fn offset_bytes(number: u64, unit_bytes: u64) -> Option<u64> {
     number.checked_mul(unit_bytes).filter(|bytes| *bytes <= MAX_OFFSET_BYTES)
 }
 
-/// `number` × `unit_bytes` unless it is absurd for a length.
+/// Returns `number` × `unit_bytes`, or `None` if it is absurd as a length.
 pub(crate) fn length_bytes(number: u64, unit_bytes: u64) -> Option<u64> {
     number.checked_mul(unit_bytes).filter(|bytes| *bytes <= MAX_REQUEST_BYTES)
 }
 
-/// A whole number without sign; `None` when it is none or does not fit.
+/// Reads a whole number without a sign. It is `None` if the text is no such number or too large.
 pub(crate) fn integer(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
     }
     let mut value = 0_u64;
-    // 19 digits always fit, so that only the twentieth needs the checked way.
+    // A number of 19 digits always fits, so only the twentieth digit needs a check.
     let (sure, rest) = text.split_at(text.len().min(19));
     for byte in sure {
         let digit = byte.wrapping_sub(b'0');
@@ -245,18 +245,18 @@ pub(crate) fn integer(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// Why a number can't be read.
+/// Error for a number that cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NumberError {
-    /// It is no number, or a negative one.
+    /// The text is no number, or a negative one.
     Malformed,
-    /// It does not fit.
+    /// The number is too large.
     TooLarge,
 }
 
-/// A decimal number (`12`, `0.5`, `1.2e-5`) times `scale`, cut to a whole number.
+/// Reads a decimal number (`12`, `0.5`, `1.2e-5`), multiplies it by `scale`, and cuts it to a whole number.
 ///
-/// Up to nine decimals are exact, more are cut. `scale` is at most 10^9.
+/// Up to nine decimals are exact, and further ones are ignored. `scale` is at most 10^9.
 pub(crate) fn decimal_times(text: &[u8], scale: u64) -> Result<u64, NumberError> {
     let point = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     let (whole, rest) = text.split_at(point);
@@ -288,7 +288,7 @@ pub(crate) fn decimal_times(text: &[u8], scale: u64) -> Result<u64, NumberError>
     whole.checked_mul(scale).and_then(|product| product.checked_add(fraction)).ok_or(NumberError::TooLarge)
 }
 
-/// The rare form with an exponent, which programs write for very small numbers.
+/// Reads the rare form with an exponent, which programs write for very small numbers.
 fn scientific_times(text: &[u8], scale: u64) -> Result<u64, NumberError> {
     let looks_right = text.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
     if !looks_right || matches!(text.first(), Some(b'-' | b'+')) {

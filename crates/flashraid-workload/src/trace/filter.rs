@@ -1,4 +1,4 @@
-//! Leaves out the requests that were not asked for: other devices, repeats.
+//! Leaves out requests that were not asked for: those of other devices, and repeats.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -12,7 +12,7 @@ use crate::{OpKind, SourceError};
 /// The requests of a trace that were asked for, in the order of the file.
 pub(crate) struct Filter {
     records: Records,
-    /// Only these devices; all when empty.
+    /// Devices that were asked for; all if the list is empty.
     devices: Vec<u32>,
     repeats: Option<Repeats>,
     passed: u64,
@@ -41,7 +41,7 @@ impl Filter {
         Ok(Self { records, devices, repeats, passed: 0 })
     }
 
-    /// The next request; the end is an error when there was none at all.
+    /// Returns the next request. The end of the trace is an error if there was no request at all.
     pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         while let Some(record) = self.records.next()? {
             if !self.devices.is_empty() && !self.devices.contains(&record.device) {
@@ -67,7 +67,7 @@ impl Filter {
         &self.records.facts
     }
 
-    /// Adds a remark for the user.
+    /// Adds a note for the user.
     pub fn note(&mut self, note: String) {
         self.records.facts.notes.push(note);
     }
@@ -113,7 +113,7 @@ impl Filter {
     }
 }
 
-/// What makes two requests alike.
+/// Properties in which two requests must agree to be repeats.
 type Alike = (u32, u64, u64, OpKind);
 
 /// Remembers the requests of the last moments.
@@ -121,7 +121,7 @@ pub(super) struct Repeats {
     within_ns: u64,
     /// Time of the last request of each kind within the window.
     last_ns: HashMap<Alike, u64>,
-    /// The same, oldest first, to forget them again.
+    /// Times of these requests, oldest first, by which they are forgotten.
     order: VecDeque<(u64, Alike)>,
 }
 
@@ -130,7 +130,7 @@ impl Repeats {
         Self { within_ns, last_ns: HashMap::new(), order: VecDeque::new() }
     }
 
-    /// Whether one of the last moments is the same.
+    /// Returns true if the request repeats one of the last moments.
     pub fn is_repeat(&mut self, record: &TraceRecord) -> bool {
         let now = record.time_ns;
         while let Some((time, alike)) = self.order.front().copied()

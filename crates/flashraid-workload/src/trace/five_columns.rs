@@ -1,30 +1,31 @@
-//! Tells apart the formats of five blank-separated numbers, and guesses the unit of their times.
+//! Tells apart the formats of five numbers separated by blanks, and guesses the unit of their times.
 //!
-//! They all read `time device start length op`. What tells them apart:
-//! - a decimal point in the times: milliseconds (DiskSim, FlashSim, cuts of MSR); none: MQSim and SSDSim;
-//! - all starts and lengths multiples of 512: bytes (a cut of MSR). In sectors this would mean multiples of 256 KiB throughout;
-//! - else half of the lengths at most 3: pages (FlashSim). In sectors, half of the requests would be of 1.5 KiB or less.
+//! All of them have lines `time device start length op`. These marks are tried in order:
+//! - Times with a decimal point are milliseconds (DiskSim, FlashSim, cuts of MSR). Without one, the format is MQSim or SSDSim.
+//! - If all starts and lengths are multiples of 512, they are bytes (a cut of MSR). As sectors, they would all be multiples of 256 KiB.
+//! - If half of the lengths are at most 3, they are pages (FlashSim). As sectors, half of the requests would have at most 1.5 KiB.
 //!
-//! The integers of MQSim and SSDSim are meant as nanoseconds, but some files count µs, or nothing:
-//! - all multiples of 1000: nanoseconds, from a clock that ticks in µs;
-//! - else at most 200,000 requests per second when read as nanoseconds: nanoseconds;
-//! - else strictly rising in whole steps of the smallest gap, and on average by at most 20 of them: numbers of records, so no times;
-//! - else microseconds.
+//! The integers of MQSim and SSDSim should be nanoseconds, but some files count µs, or no time at all:
+//! - If all are multiples of 1000, they are nanoseconds from a clock that ticks in µs.
+//! - If they give at most 200,000 requests per second when read as nanoseconds, they are nanoseconds.
+//! - If they rise strictly in whole steps of the smallest gap, and on average by at most 20 of them, they are numbers of records. The trace
+//!   then has no times.
+//! - Otherwise they are microseconds.
 
 use super::detect::Sample;
 use super::fields::{Fields, decimal_times, integer};
 use super::formats::Format;
 use super::time_unit::TimeUnit;
 
-/// Rate beyond which a trace of real storage is not believed to be in nanoseconds.
+/// Rate beyond which times of a trace of real storage cannot be nanoseconds.
 const PLAUSIBLE_REQUESTS_PER_S: u64 = 200_000;
 
-/// What a time column holds.
+/// Meaning of a column of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Times {
     /// Times in this unit.
     In(TimeUnit),
-    /// Numbers of records.
+    /// Numbers of records, which are no times.
     None,
 }
 
@@ -52,12 +53,12 @@ fn lines<'a>(sample: &Sample<'a>) -> impl Iterator<Item = Line> + use<'a> {
     sample.lines().filter_map(parse)
 }
 
-/// Lines of the sample that are five numbers, and all lines.
+/// Returns the number of lines in the sample that are five numbers, and the number of all lines.
 pub(crate) fn understood(sample: &Sample<'_>) -> (usize, usize) {
     (lines(sample).count(), sample.lines().count())
 }
 
-/// Which of the formats it is, and why.
+/// Returns the format of the sample, with the reason.
 pub(crate) fn format(sample: &Sample<'_>) -> (Format, String) {
     if !lines(sample).any(|line| line.has_point) {
         return (Format::Mqsim, "format: five columns with whole numbers as times, taken for MQSim/SSDSim".to_owned());
@@ -85,7 +86,7 @@ pub(crate) fn format(sample: &Sample<'_>) -> (Format, String) {
     )
 }
 
-/// What the times of MQSim and SSDSim count, and why.
+/// Returns the meaning of the times of MQSim and SSDSim, with the reason.
 pub(crate) fn times(sample: &Sample<'_>) -> (Times, String) {
     let times: Vec<u64> = lines(sample).map(|line| line.time).collect();
     if times.iter().all(|time| time % 1000 == 0) {
@@ -128,7 +129,7 @@ mod tests {
         Sample { bytes: text.as_bytes(), complete: true }
     }
 
-    /// Twenty lines with these times.
+    /// Returns twenty lines with these times.
     fn with_times(time: impl Fn(u64) -> u64) -> String {
         (0..20).map(|i| format!("{} 0 {} 8 1\n", time(i), 100 + 8 * i)).collect()
     }

@@ -1,4 +1,4 @@
-//! Whatever the bytes, reading a trace ends in requests or in a message, never in a panic.
+//! Reading a trace ends in requests or in a message, and never in a panic, for any bytes.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::info::info_bytes;
 use super::{Devices, Format, MAX_OFFSET_BYTES, Reorder, TraceSpec, open_bytes};
 use crate::{Source, SourceError};
 
-/// Reads to the end, or to the first error, which must not be one of I/O: nothing here touches a file.
+/// Reads to the end or to the first error. That must not be an error of I/O, because no file is used here.
 fn read(bytes: &[u8], spec: &TraceSpec) {
     let refused = |error: SourceError| match error {
         SourceError::Input(message) => assert!(message.starts_with("garbage") && message.len() < 2000, "{message}"),
@@ -51,7 +51,7 @@ fn specs() -> impl Strategy<Value = TraceSpec> {
     )
 }
 
-/// Lines that are nearly right: plausible and absurd fields between plausible separators.
+/// Draws lines that are nearly right: plausible and absurd fields between plausible separators.
 fn nearly_lines() -> impl Strategy<Value = Vec<u8>> {
     let field = prop_oneof![
         4 => (0_u64..100_000).prop_map(|number| number.to_string()),
@@ -70,7 +70,7 @@ fn nearly_lines() -> impl Strategy<Value = Vec<u8>> {
     (head, prop::collection::vec(line, 0..20), end).prop_map(|(head, lines, end)| (head.to_owned() + &lines.join(end)).into_bytes())
 }
 
-/// Bytes behind the marks of binary formats and of compression.
+/// Draws bytes behind the marks of binary formats and of compression.
 fn marked_bytes() -> impl Strategy<Value = Vec<u8>> {
     let mark = prop::sample::select(vec![
         &b"$$TR_IOREC-1.3\n\x0c\0\0\0\x38\0\x04\0\x01"[..],
@@ -105,7 +105,7 @@ proptest! {
     }
 }
 
-/// Each parser sees each kind of garbage, whatever proptest happens to choose above.
+/// Each parser sees each kind of garbage, independent of the random choices above.
 #[test]
 fn every_parser_survives_every_short_line() {
     let pieces = ["", "0", "1.5", "x", "R", "8,0", "+", "18446744073709551615", "\u{e9}", "fio version 2 iolog", "start ;"];

@@ -1,9 +1,13 @@
 //! Statistics of a trace, as `flashraid trace info` shows them.
 //!
-//! Conventions: everything here is in bytes; where tables of traces show mean sizes in KB these are 1024 bytes, and where they show
-//! footprints in MB these are 10^6 bytes, as is usual for each. A page is 4 KiB; the duration runs from the earliest to the latest time stamp; a request is sequential when it begins where the request before it on the same device ended; peak rates count
-//! requests per whole second from the first stamp. Requests are taken in the order of the file, so times that go backwards are counted
-//! here rather than refused.
+//! All values here are in bytes. Tables show mean sizes in KB of 1024 bytes, and footprints in MB of 10^6 bytes, as is usual for each.
+//! These terms are used:
+//! - A page has 4 KiB.
+//! - The duration runs from the earliest to the latest time stamp.
+//! - A request is sequential if it begins where the request before it on the same device ended.
+//! - Peak rates count requests per whole second from the first stamp.
+//!
+//! Requests are taken in the order of the file, so times that go backwards are counted here instead of refused.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -19,40 +23,40 @@ use super::spec::TraceSpec;
 use super::time_unit::TimeUnit;
 use crate::{OpKind, SourceError, Stop};
 
-/// A request that is the same as one at most so long before counts as its repeat.
+/// Longest time between a request and its repeat, in nanoseconds.
 const REPEAT_NS: u64 = 2_000_000;
-/// The share of repeats from which on they are worth a word.
+/// Share of repeats from which a note mentions them.
 const REPEATED_SHARE: f64 = 0.05;
 
-/// Bytes of the page in which footprints are counted.
+/// Number of bytes in the page by which footprints are counted.
 pub const PAGE_BYTES: u64 = 4096;
 
 /// Statistics of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TraceInfo {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Given or found out.
+    /// Format of the trace, given by the user or detected.
     pub format: Format,
-    /// How the file is compressed.
+    /// Compression of the file.
     pub compression: Compression,
-    /// Unit of the time stamps; none where the format leaves no choice or the trace has no times.
+    /// Unit of the time stamps. It is `None` if the format leaves no choice or the trace has no times.
     pub time_unit: Option<TimeUnit>,
-    /// Reads, writes and discards.
+    /// Number of reads, writes and discards.
     pub requests: u64,
     /// Share of requests that read.
     pub read_fraction: f64,
-    /// Between the earliest and the latest time stamp; none without times.
+    /// Time between the earliest and the latest time stamp; `None` without times.
     pub duration_s: Option<f64>,
-    /// Requests over duration; none without times or when all come at once.
+    /// Number of requests divided by the duration. It is `None` without times, or if all come at once.
     pub requests_per_s: Option<f64>,
-    /// Requests in the busiest second.
+    /// Number of requests in the busiest second.
     pub peak_requests_per_s: Option<u64>,
     /// Sizes of all requests.
     pub all: Sizes,
-    /// Sizes of reads.
+    /// Sizes of all reads.
     pub read: Sizes,
-    /// Sizes of writes.
+    /// Sizes of all writes.
     pub write: Sizes,
     /// Sizes of discards, which count in no footprint.
     pub trim: Sizes,
@@ -60,7 +64,7 @@ pub struct TraceInfo {
     pub footprint_bytes: u64,
     /// Distinct 4 KiB pages written, in bytes.
     pub written_footprint_bytes: u64,
-    /// Pages written over distinct pages written: 1 when nothing is overwritten; none without writes.
+    /// Pages written divided by distinct pages written. It is 1 if nothing is overwritten, and `None` without writes.
     pub rewritten: Option<f64>,
     /// Share of requests that begin where the one before on the same device ended.
     pub sequential_fraction: f64,
@@ -68,73 +72,73 @@ pub struct TraceInfo {
     pub first_byte: u64,
     /// End of the highest request of any device, from the start of its own device.
     pub end_byte: u64,
-    /// In order of their numbers.
+    /// Devices in order of their numbers.
     pub devices: Vec<DeviceInfo>,
     /// Time stamps that go backwards.
     pub backwards: Backwards,
-    /// Requests that are the same as one at most 2 ms before; none without times.
+    /// Number of requests that repeat one at most 2 ms before; `None` without times.
     pub repeats: Option<u64>,
-    /// What was left out.
+    /// Requests and lines that were left out.
     pub skipped: Skipped,
-    /// Guesses and what overrules them.
+    /// Guesses, and the settings that override them.
     pub notes: Vec<String>,
 }
 
-/// Sizes of some of the requests; all 0 when there are none.
+/// Sizes of some of the requests. All values are 0 if there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Sizes {
-    /// How many.
+    /// Number of these requests.
     pub requests: u64,
-    /// All together, in bytes.
+    /// Sum of their sizes, in bytes.
     pub bytes: u64,
-    /// Mean, in bytes.
+    /// Mean size, in bytes.
     pub mean_bytes: f64,
-    /// Smallest, in bytes.
+    /// Smallest size, in bytes.
     pub min_bytes: u64,
-    /// Largest, in bytes.
+    /// Largest size, in bytes.
     pub max_bytes: u64,
 }
 
-/// One device.
+/// Statistics of one device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeviceInfo {
-    /// Its number.
+    /// Number of the device.
     pub device: u32,
-    /// How the trace calls it.
+    /// Name of the device in the trace.
     pub label: String,
-    /// Its requests.
+    /// Number of its requests.
     pub requests: u64,
-    /// How many of them read.
+    /// Number of its reads.
     pub reads: u64,
-    /// Lowest address.
+    /// Lowest address of its requests.
     pub first_byte: u64,
-    /// End of the highest request.
+    /// End of its highest request.
     pub end_byte: u64,
 }
 
 /// Time stamps that are earlier than one before them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Backwards {
-    /// Stamps earlier than the stamp right before.
+    /// Number of stamps earlier than the stamp right before.
     pub stamps: u64,
     /// Farthest that a stamp lies before the latest one so far, in nanoseconds.
     pub farthest_ns: u64,
-    /// A `reorder` window that suffices to put all requests in order; none if it would take more than 65536, so that only sorting helps.
+    /// Window of `reorder` that puts all requests in order. It is `None` if it would exceed 65536, so that only sorting helps.
     pub reorder_window: Option<u32>,
 }
 
-/// Reads a trace through and sums it up.
+/// Reads a whole trace and returns its statistics.
 ///
 /// # Errors
-/// A trace that can't be read to its end. Times that go backwards are no error here.
+/// Returns an error if the trace cannot be read to its end. Times that go backwards are no error here.
 pub fn info(spec: &TraceSpec) -> Result<TraceInfo, SourceError> {
     info_of(spec, &Origin::file(&spec.path, &Stop::default()))
 }
 
-/// Like [`info`], with the content of the file given; `spec.path` only serves as a name.
+/// Returns the statistics of a trace in memory, like [`info`]. `spec.path` only serves as a name.
 ///
 /// # Errors
-/// As for [`info`].
+/// Returns the same errors as [`info`].
 pub fn info_bytes(bytes: impl Into<Arc<[u8]>>, spec: &TraceSpec) -> Result<TraceInfo, SourceError> {
     info_of(spec, &Origin::memory(bytes.into()))
 }
@@ -174,7 +178,7 @@ fn info_of(spec: &TraceSpec, origin: &Origin) -> Result<TraceInfo, SourceError> 
     let facts = records.facts();
     let duration_s = facts.has_times.then(|| clock.latest_ns.saturating_sub(clock.earliest_ns) as f64 / 1e9);
     let share = |part: u64| part as f64 / all.requests.max(1) as f64;
-    // Requests that are the same by their nature, such as those of a log's head, are few.
+    // Requests that repeat for other reasons, such as those of a log's head, are few.
     let has_repeats = facts.has_times && share(repeated) >= REPEATED_SHARE;
     let repeats_note = has_repeats.then(|| {
         format!(
@@ -236,7 +240,7 @@ struct DeviceState {
     reads: u64,
     first_byte: u64,
     end_byte: u64,
-    /// Where the last request ended.
+    /// End of the last request.
     next_byte: Option<u64>,
 }
 
@@ -245,7 +249,7 @@ impl DeviceState {
         Self { requests: 0, reads: 0, first_byte: offset_bytes, end_byte: 0, next_byte: None }
     }
 
-    /// Counts a request and tells whether it goes on where the last one ended.
+    /// Counts a request. Returns true if it begins where the last one ended.
     fn add(&mut self, record: &TraceRecord) -> bool {
         let end = record.offset_bytes + record.length_bytes;
         let goes_on = self.next_byte == Some(record.offset_bytes);
@@ -258,14 +262,14 @@ impl DeviceState {
     }
 }
 
-/// Words of a bitmap: 512 pages, 2 MiB of addresses.
+/// Number of words in a bitmap of 512 pages, 2 MiB of addresses.
 const WORDS: usize = 8;
 
-/// Which pages were touched and written: one bit each per page, for the stretches of 2 MiB that occur.
+/// Pages that were touched and written: one bit each per page, for each stretch of 2 MiB that occurs.
 #[derive(Default)]
 struct Pages {
     stretches: HashMap<(u32, u64), Stretch>,
-    /// Pages written, counted as often as they were.
+    /// Number of written pages, where each write counts.
     written: u64,
 }
 
@@ -302,7 +306,7 @@ impl Pages {
         }
     }
 
-    /// Distinct pages touched and written.
+    /// Returns the number of distinct pages touched, and of those written.
     fn distinct(&self) -> (u64, u64) {
         let count = |words: &[u64; WORDS]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         self.stretches
@@ -311,17 +315,17 @@ impl Pages {
     }
 }
 
-/// Stamps that are remembered to find how far requests are out of order.
+/// Number of stamps that are remembered to find how far requests are out of order.
 const REMEMBERED: usize = 1 << 16;
 
-/// What time stamps tell.
+/// Statistics of the time stamps.
 struct Clock {
     stamps: u64,
     origin_ns: u64,
     earliest_ns: u64,
     latest_ns: u64,
     last_ns: u64,
-    /// Requests of the second under way, and of all before.
+    /// Requests of the current second, and of all seconds before.
     second: (i128, u64),
     per_second: BTreeMap<i128, u64>,
     stamps_backwards: u64,
@@ -377,14 +381,15 @@ impl Clock {
         self.stamps += 1;
     }
 
-    /// Requests to hold back so that a request of `now_ns` that comes next is not too late: those since the first one later than it.
+    /// Returns the number of requests to hold back so that a next request at `now_ns` is not too late. These are the ones since the first
+    /// later request.
     fn window_for(&self, now_ns: u64) -> Option<u64> {
         let oldest = self.stamps - self.latest_up_to.len() as u64;
         let latest_up_to = |number: u64| self.latest_up_to[(number % REMEMBERED as u64) as usize];
         if oldest > 0 && latest_up_to(oldest) > now_ns {
             return None;
         }
-        // The latest stamps rise, so that the first one beyond now can be found by halving.
+        // The latest stamps rise, so that a binary search finds the first one beyond now.
         let (mut low, mut high) = (oldest, self.stamps);
         while low < high {
             let middle = low.midpoint(high);

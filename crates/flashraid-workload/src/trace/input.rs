@@ -1,4 +1,4 @@
-//! The decompressed bytes of a trace, handed out as lines or as records from one buffer.
+//! The decompressed bytes of a trace, returned as lines or as records from one buffer.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use super::compression::{Compression, Gauge, Meter, Origin};
 use crate::{SourceError, Stop};
 
-/// Longest line. The longest real ones, FIU's with a hash per 4 KiB, stay below 100 KiB.
+/// Longest line. The longest real ones, those of FIU with a hash per 4 KiB, stay below 100 KiB.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Bytes of a trace from start to end.
@@ -18,18 +18,18 @@ pub(crate) struct Input {
     file_bytes: Option<u64>,
     compression: Compression,
     buffer: Vec<u8>,
-    /// What is not handed out yet: `buffer[start..end]`.
+    /// Limits of the bytes that have not been returned yet: `buffer[start..end]`.
     start: usize,
     end: usize,
     at_end: bool,
-    /// Decompressed bytes handed out.
+    /// Number of decompressed bytes returned so far.
     position: u64,
-    /// Asked whenever the buffer is filled, which takes some milliseconds to read out.
+    /// Question whether to stop, asked whenever the buffer is filled, which lasts for some milliseconds.
     stop: Stop,
 }
 
 impl Input {
-    /// Opens `origin`, called `name` in messages.
+    /// Opens `origin`, which messages call `name`.
     pub fn open(name: &str, origin: &Origin) -> Result<Self, SourceError> {
         let failed = |error| SourceError::reading(name, error);
         let (mut file, file_bytes) = origin.read().map_err(failed)?;
@@ -68,39 +68,39 @@ impl Input {
             return Err(SourceError::Input(format!("{name} holds nothing once decompressed ({}): expected a trace", compression.name())));
         }
         if input.sample().0.starts_with(&[0xef, 0xbb, 0xbf]) {
-            // The mark that some Windows programs put before UTF-8 text.
+            // Some Windows programs put this mark before UTF-8 text.
             input.start += 3;
         }
         Ok(input)
     }
 
-    /// Name for messages.
+    /// Returns the name for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How the file is compressed.
+    /// Returns the compression of the file.
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// Share of the file that has been read, from 0 to 1, before decompression; `None` when its length is unknown.
+    /// Returns the share of the file that has been read, from 0 to 1, before decompression. It is `None` if the length is unknown.
     pub fn progress(&self) -> Option<f64> {
         let bytes = self.gauge.bytes.load(Ordering::Relaxed);
         self.file_bytes.filter(|total| *total > 0).map(|total| (bytes as f64 / total as f64).min(1.0))
     }
 
-    /// Decompressed bytes handed out so far.
+    /// Returns the number of decompressed bytes returned so far.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// What lies ahead without taking it, and whether that is all.
+    /// Returns the bytes ahead without removing them, and true if these are all.
     pub fn sample(&self) -> (&[u8], bool) {
         (&self.buffer[self.start..self.end], self.at_end)
     }
 
-    /// The next line without its end (`\n` or `\r\n`).
+    /// Returns the next line without its end (`\n` or `\r\n`).
     pub fn line(&mut self) -> Result<Option<&[u8]>, SourceError> {
         let mut searched = 0;
         let length = loop {
@@ -134,7 +134,7 @@ impl Input {
         Ok(Some(&self.buffer[begin..end]))
     }
 
-    /// The next record of `size` bytes; the file may not end within it.
+    /// Returns the next record of `size` bytes. The file must not end within it.
     pub fn record(&mut self, size: usize) -> Result<Option<&[u8]>, SourceError> {
         match self.peek(size)?.len() {
             0 => Ok(None),
@@ -143,7 +143,7 @@ impl Input {
         }
     }
 
-    /// The error of a file that ends within a record of `size` bytes.
+    /// Returns the error for a file that ends within a record of `size` bytes.
     pub fn cut_off(&self, size: usize) -> SourceError {
         SourceError::Input(format!(
             "{}: byte {} after decompression: found the end of the file within a record of {size} bytes; the file is truncated",
@@ -152,7 +152,7 @@ impl Input {
         ))
     }
 
-    /// The next `length` bytes, fewer only at the end of the file. `length` must not exceed 1 MiB.
+    /// Returns the next `length` bytes, or fewer at the end of the file. `length` must not exceed 1 MiB.
     pub fn bytes(&mut self, length: usize) -> Result<&[u8], SourceError> {
         let bytes = self.peek(length)?.len();
         let begin = self.start;
@@ -161,7 +161,7 @@ impl Input {
         Ok(&self.buffer[begin..begin + bytes])
     }
 
-    /// The next `length` bytes without taking them, fewer only at the end of the file.
+    /// Returns the next `length` bytes without removing them, or fewer at the end of the file.
     pub fn peek(&mut self, length: usize) -> Result<&[u8], SourceError> {
         while self.end - self.start < length && !self.at_end {
             self.fill()?;
@@ -169,7 +169,7 @@ impl Input {
         Ok(&self.buffer[self.start..self.end.min(self.start + length)])
     }
 
-    /// Moves what is left to the front and reads until the buffer is full or the file ends.
+    /// Moves the remaining bytes to the front, and reads until the buffer is full or the file ends.
     fn fill(&mut self) -> Result<(), SourceError> {
         self.stop.check()?;
         self.buffer.copy_within(self.start..self.end, 0);
@@ -189,7 +189,7 @@ impl Input {
         Ok(())
     }
 
-    /// An error of the file itself is an I/O error; one of the decompressor means a damaged or truncated file.
+    /// Returns an error of I/O if the file cannot be read. An error of the decompressor means a damaged or truncated file.
     fn failure(&self, error: io::Error) -> SourceError {
         if self.compression == Compression::None || self.gauge.failed.load(Ordering::Relaxed) {
             return SourceError::reading(&self.name, error);

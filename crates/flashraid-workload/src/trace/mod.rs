@@ -5,12 +5,15 @@
 //!        ─▶ filter (devices, repeats) ─▶ reorder ─▶ devices (layout) ─▶ requests
 //! ```
 //!
-//! [`open`] reads in constant memory, however long the trace (but for [`Reorder::Sort`]). The format and, where a format leaves it open,
-//! the unit of time are found out from the content; every guess is told in [`TraceFacts::notes`] and can be overruled in [`TraceSpec`].
+//! [`open`] reads in constant memory, however long the trace is, except for [`Reorder::Sort`]. It finds out the format and, if the format
+//! leaves it open, the unit of time from the content. [`TraceFacts::notes`] reports every guess, and [`TraceSpec`] can override it.
 //!
-//! Rules for odd input: the first request arrives at 0 and the others keep their distance from it; requests of length 0 are left out and
-//! counted; a length beyond 1 GiB or an address beyond 1 EiB is a bad line; blank lines and lines that begin with `#` are passed over; a time
-//! that goes backwards stops the run unless [`TraceSpec::reorder`] allows for it.
+//! These rules hold for unusual input:
+//! - The first request arrives at 0, and the others keep their distance from it.
+//! - Requests of length 0 are left out and counted.
+//! - A length beyond 1 GiB, or an address beyond 1 EiB, makes a bad line.
+//! - Blank lines, and lines that begin with `#`, are skipped.
+//! - A time that goes backwards stops the run unless [`TraceSpec::reorder`] allows for it.
 
 mod compression;
 mod detect;
@@ -63,27 +66,27 @@ pub struct TraceReader {
 
 /// Opens the trace of `spec`.
 ///
-/// With [`Devices::Concat`], and with a list of several, a format that tells devices apart is read once as a whole to learn how long
-/// each is, before the first request.
+/// With [`Devices::Concat`] or a list of several devices, the lengths of the devices must be known. If the format tells devices apart, the
+/// whole file is read once before the first request.
 ///
 /// # Errors
-/// A file that can't be read, is no trace, is damaged, or does not fit the options.
+/// Returns an error if the file cannot be read, is no trace, is damaged, or does not fit the options.
 pub fn open(spec: &TraceSpec) -> Result<TraceReader, SourceError> {
     open_until(spec, &Stop::default())
 }
 
-/// Like [`open`], and every pass over the file ends soon after `stop` is asked for.
+/// Opens the trace like [`open`]. Every pass over the file ends soon after `stop` is asked for.
 ///
 /// # Errors
-/// As for [`open`], and [`SourceError::Stopped`].
+/// Returns the errors of [`open`], and [`SourceError::Stopped`].
 pub fn open_until(spec: &TraceSpec, stop: &Stop) -> Result<TraceReader, SourceError> {
     TraceReader::of(spec, &Origin::file(&spec.path, stop))
 }
 
-/// Like [`open`], with the content of the file given; `spec.path` only serves as a name for messages.
+/// Opens a trace in memory, like [`open`]. `spec.path` only serves as a name for messages.
 ///
 /// # Errors
-/// As for [`open`].
+/// Returns the same errors as [`open`].
 pub fn open_bytes(bytes: impl Into<Arc<[u8]>>, spec: &TraceSpec) -> Result<TraceReader, SourceError> {
     TraceReader::of(spec, &Origin::memory(bytes.into()))
 }
@@ -98,40 +101,42 @@ impl TraceReader {
         Ok(Self { records: Reordered::new(records, spec.reorder), layout, first_ns: None })
     }
 
-    /// The next request as the trace holds it, in order of time.
+    /// Returns the next request as the trace holds it, in order of time.
     ///
     /// # Errors
-    /// As for [`Source::next_request`].
+    /// Returns the same errors as [`Source::next_request`].
     pub fn next_record(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         self.records.next()
     }
 
-    /// What was found out about the trace.
+    /// Returns the facts that were found out about the trace.
     #[must_use]
     pub fn facts(&self) -> &TraceFacts {
         self.records.filter().facts()
     }
 
-    /// What was left out so far.
+    /// Returns the counts of everything left out so far.
     #[must_use]
     pub fn skipped(&self) -> Skipped {
         self.records.filter().skipped()
     }
 
-    /// Lines left out so far because they could not be understood; 0 unless [`TraceSpec::skip_bad_lines`].
+    /// Returns the number of lines left out so far because they could not be understood. It is 0 unless [`TraceSpec::skip_bad_lines`] is
+    /// set.
     #[must_use]
     pub fn bad_lines_skipped(&self) -> u64 {
         self.skipped().bad_lines
     }
 
-    /// Share of the file read, from 0 to 1 and before decompression; `None` when its length is unknown.
+    /// Returns the share of the file that was read, from 0 to 1, before decompression. It is `None` if the length is unknown.
     #[must_use]
     pub fn progress(&self) -> Option<f64> {
         self.records.filter().progress()
     }
 
-    /// Bytes from address 0 to the end of the last device, rounded up to 1 MiB; `None` unless devices were laid end to end after a pass
-    /// over the file. [`survey`] tells it always.
+    /// Returns the number of bytes from address 0 to the end of the last device, rounded up to 1 MiB.
+    ///
+    /// It is `None` unless devices were laid end to end after a pass over the file. [`survey`] always finds it.
     #[must_use]
     pub fn address_space_bytes(&self) -> Option<u64> {
         self.layout.address_space_bytes()
@@ -177,12 +182,12 @@ impl Source for TraceReader {
         notes
     }
 
-    /// Open; a trace without times is replayed one request after the other.
+    /// Returns an open loop. A trace without times is replayed one request after the other.
     fn host_loop(&self) -> HostLoop {
         if self.facts().has_times { HostLoop::Open } else { HostLoop::Closed { depth: 1, think_ns: 0 } }
     }
 
-    /// The line or record read last; with a window of [`Reorder`], requests before it may follow.
+    /// Returns the line or record that was read last. With a window of [`Reorder`], requests before it may follow.
     fn place(&self) -> Option<String> {
         Some(format!("{}: {}", self.facts().name, self.records.filter().place()))
     }

@@ -1,4 +1,4 @@
-//! Reads the requests of a trace in the order of the file: opens it, finds out what it is, parses line after line.
+//! Reads the requests of a trace in the order of the file: opens it, detects its format, and parses line after line.
 
 use super::compression::{Compression, Origin};
 use super::detect::{Sample, detect, is_content};
@@ -11,35 +11,35 @@ use super::spec::{Discards, TraceSpec};
 use super::time_unit::TimeUnit;
 use crate::{OpKind, SourceError};
 
-/// What was found out about a trace when it was opened.
+/// Facts that were found out about a trace when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceFacts {
-    /// Name for messages.
+    /// Name of the trace for messages.
     pub name: String,
-    /// How the file is compressed.
+    /// Compression of the file.
     pub compression: Compression,
-    /// Given or found out.
+    /// Format of the trace, given by the user or detected.
     pub format: Format,
-    /// Given or found out; `None` where the format leaves no choice or the trace has no times.
+    /// Unit of the time stamps, given or detected. It is `None` if the format leaves no choice or the trace has no times.
     pub time_unit: Option<TimeUnit>,
-    /// False when the trace has an order but no times.
+    /// False if the trace has an order but no times.
     pub has_times: bool,
-    /// Remarks for the user: every guess, and what overrules it.
+    /// Notes for the user: every guess, and the setting that overrides it.
     pub notes: Vec<String>,
 }
 
-/// What was left out while reading.
+/// Counts of everything that was left out while reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Skipped {
-    /// Lines or records that could not be understood; only with `skip_bad_lines`.
+    /// Lines or records that could not be understood, only with `skip_bad_lines`.
     pub bad_lines: u64,
     /// Requests of length 0, which move no data.
     pub zero_length: u64,
     /// Requests of devices that were not asked for.
     pub other_devices: u64,
-    /// Discards; only where they are to be ignored.
+    /// Discards, only if they are to be ignored.
     pub discards: u64,
-    /// Requests that repeat another; only with `drop_repeats_within_ns`.
+    /// Requests that repeat another, only with `drop_repeats_within_ns`.
     pub repeats: u64,
 }
 
@@ -50,16 +50,16 @@ pub(crate) struct Records {
     units: Units,
     skip_bad_lines: bool,
     discards: Discards,
-    /// Lines or binary records read so far.
+    /// Number of lines or binary records read so far.
     line: u64,
-    /// No line with content has been read yet, so that the next may be a header.
+    /// True until a line with content has been read, so that the next may be a header.
     at_head: bool,
     pub facts: TraceFacts,
     pub skipped: Skipped,
 }
 
 impl Records {
-    /// Opens a trace and finds out what it is.
+    /// Opens a trace and detects its format.
     pub fn open(spec: &TraceSpec, origin: &Origin) -> Result<Self, SourceError> {
         let name = spec.path.display().to_string();
         let mut input = Input::open(&name, origin)?;
@@ -114,7 +114,7 @@ impl Records {
         })
     }
 
-    /// The next request, `None` at the end.
+    /// Returns the next request, or `None` at the end.
     pub fn next(&mut self) -> Result<Option<TraceRecord>, SourceError> {
         loop {
             let Some(bytes) = self.parser.next(&mut self.input)? else { return Ok(None) };
@@ -138,23 +138,23 @@ impl Records {
         }
     }
 
-    /// The place read last, for messages: `line 12`.
+    /// Returns the place that was read last, for messages: `line 12`.
     pub fn place(&self) -> String {
         let kind = if self.facts.format.is_text() { "line" } else { "record" };
         format!("{kind} {}", self.line)
     }
 
-    /// Share of the file read, from 0 to 1.
+    /// Returns the share of the file that was read, from 0 to 1.
     pub fn progress(&self) -> Option<f64> {
         self.input.progress()
     }
 
-    /// What is worth telling when the trace has been read.
+    /// Returns a note for the user when the trace has been read.
     pub fn closing_remark(&self) -> Option<String> {
         self.parser.closing_remark()
     }
 
-    /// How the trace calls a device.
+    /// Returns the name of a device in the trace.
     pub fn device_label(&self, device: u32) -> String {
         self.parser.device_label(device)
     }
@@ -173,7 +173,7 @@ impl Records {
     }
 }
 
-/// Refuses options that would have no effect.
+/// Returns an error for options that would have no effect.
 fn check_options(spec: &TraceSpec, format: Format, parser: &Parser) -> Result<(), String> {
     if spec.time_unit.is_some() && format.time_unit().is_none() {
         return Err(format!("time_unit can't be chosen: the format {format} has seconds and microseconds in fields of their own"));

@@ -1,7 +1,7 @@
-//! The statistics of real traces agree with what was measured on them independently.
+//! The statistics of real traces agree with independent measurements.
 //!
-//! The traces may not be redistributed. They are looked for where FLASHRAID_TRACES says, else in `../shared/traces` beside the repository,
-//! with a README.md whose tables hold the figures; without them the test says so and passes.
+//! The traces may not be redistributed. They are looked for in the folder FLASHRAID_TRACES, otherwise in `../shared/traces` beside the
+//! repository. Its README.md has tables with the figures. Without them, the test says so and passes.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn directory() -> Option<PathBuf> {
     None
 }
 
-/// The rows of the README's tables as cells, with the columns' names, for tables that begin with the column `file`.
+/// Returns the rows of the README's tables that begin with the column `file`, as cells with the names of the columns.
 fn rows(readme: &str) -> Vec<Vec<(String, String)>> {
     let mut header: Option<Vec<String>> = None;
     let mut rows = Vec::new();
@@ -41,7 +41,7 @@ fn rows(readme: &str) -> Vec<Vec<(String, String)>> {
     rows
 }
 
-/// The first number of a cell and the half of its last digit's unit.
+/// Returns the first number of a cell, and half of the unit of its last digit.
 fn number(cell: &str) -> Option<(f64, f64)> {
     let text: String = cell.replace(',', "").chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
     let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
@@ -52,7 +52,7 @@ fn check(file: &str, name: &str, cell: &str, measured: f64) {
     let Some((expected, half_digit)) = number(cell) else {
         panic!("{file}: {name}: no figure in \"{cell}\"");
     };
-    // A little more than half a digit: some figures of the README were rounded twice.
+    // The tolerance is a little more than half a digit, because some figures of the README were rounded twice.
     assert!((measured - expected).abs() <= half_digit * 1.01, "{file}: {name}: measured {measured}, the README says {cell}");
 }
 
@@ -80,7 +80,7 @@ fn compare(file: &str, row: &[(String, String)], info: &TraceInfo) {
     }
 }
 
-/// The figures of the README count a request marked RA as a write. blkreplay reads there, and so do we; everything else must agree.
+/// Counts reads ahead (RA) as writes, as the README does. blkreplay and this reader read there; everything else must agree.
 fn with_read_aheads_as_writes(spec: &TraceSpec, measured: &TraceInfo) -> TraceInfo {
     let mut text = Vec::new();
     flate2::read::MultiGzDecoder::new(std::fs::File::open(&spec.path).unwrap()).read_to_end(&mut text).unwrap();

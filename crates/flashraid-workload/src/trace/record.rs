@@ -1,32 +1,33 @@
-//! One request as a trace holds it, and the limits beyond which a number is taken for an error.
+//! One request as a trace holds it, and the limits beyond which a number counts as an error.
 
 use crate::OpKind;
 
-/// Longest request that is believed. Real hosts cut requests at a few MiB; fio may go further.
+/// Longest request that is accepted. Real hosts split requests at a few MiB; fio may use longer ones.
 pub const MAX_REQUEST_BYTES: u64 = 1 << 30;
 
-/// Highest address that is believed: 1 EiB.
+/// Highest address that is accepted: 1 EiB.
 pub const MAX_OFFSET_BYTES: u64 = 1 << 60;
 
-/// Time stamps below this are believed. What lies above is a negative number that was taken for an unsigned one; the clock of Windows, which
-/// counts from 1601, comes here in 2148.
+/// Time below which stamps are accepted. Greater values are negative numbers that were read as unsigned ones. The clock of Windows, which
+/// counts from 1601, reaches this in 2148.
 pub const TIME_STAMP_END_NS: u64 = u64::MAX - (1 << 60) + 1;
 
 /// One request as it stands in the file, before times are normalised and devices are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceRecord {
-    /// Time stamp in nanoseconds on the trace's own clock; 0 throughout when the trace has no times.
+    /// Time stamp in nanoseconds on the trace's own clock; always 0 if the trace has no times.
     pub time_ns: u64,
-    /// Number of the device; 0 when the format has none.
+    /// Number of the device; 0 if the format has none.
     pub device: u32,
-    /// First byte on that device, at most [`MAX_OFFSET_BYTES`].
+    /// Number of the first byte on that device, at most [`MAX_OFFSET_BYTES`].
     pub offset_bytes: u64,
-    /// Bytes, at most [`MAX_REQUEST_BYTES`], of a discard or write of zeroes [`MAX_OFFSET_BYTES`]; never 0 once it leaves the reader.
+    /// Number of bytes, at most [`MAX_REQUEST_BYTES`], or [`MAX_OFFSET_BYTES`] for a discard or write of zeroes. It is never 0 once it
+    /// leaves the reader.
     pub length_bytes: u64,
-    /// Read, write or, of a discard, trim.
+    /// Kind of operation: read, write, or trim for a discard.
     pub kind: OpKind,
-    /// A write with "force unit access"; few formats tell.
+    /// True for a write with "force unit access", which few formats record.
     pub fua: bool,
-    /// A write of zeroes that the host asked for and did not send; few formats tell.
+    /// True for a write of zeroes that the host asked for without sending data, which few formats record.
     pub zeroes: bool,
 }

@@ -35,13 +35,13 @@ impl Ord for Held {
     }
 }
 
-/// Requests that are sorted at a time, in about a tenth of a second.
+/// Number of requests that are sorted at a time, in about a tenth of a second.
 const RUN: usize = 1 << 20;
 
-/// Sorted runs of a trace on their way to one sequence. Of requests of the same time those of the earlier run go first.
+/// Sorted parts of a trace that are merged into one sequence. Among requests of the same time, those of the earlier part come first.
 struct Sorted {
     runs: Vec<std::vec::IntoIter<TraceRecord>>,
-    /// The first of each run, by time and the number of the run.
+    /// First request of each part, by time and number of the part.
     first: BinaryHeap<Reverse<Held>>,
 }
 
@@ -72,11 +72,11 @@ impl Iterator for Sorted {
 /// The requests of a trace in order of time.
 pub(crate) struct Reordered {
     filter: Filter,
-    /// Requests held back.
+    /// Number of requests that are held back.
     window: usize,
-    /// Set with [`Reorder::Sort`] until everything is read.
+    /// True with [`Reorder::Sort`] until everything is read.
     read_all: bool,
-    /// With [`Reorder::Sort`], what was read.
+    /// The sorted requests, with [`Reorder::Sort`].
     sorted: Option<Sorted>,
     held: BinaryHeap<Reverse<Held>>,
     read: u64,
@@ -130,7 +130,7 @@ impl Reordered {
         }))
     }
 
-    /// Reads and sorts the whole trace, part by part, so that neither takes long at a time.
+    /// Reads and sorts the whole trace part by part, so that no step takes long.
     fn read_all(&mut self) -> Result<(), SourceError> {
         let mut runs = Vec::new();
         let mut run = Vec::new();
@@ -138,7 +138,7 @@ impl Reordered {
             let record = self.filter.next()?;
             run.extend(record);
             if record.is_none() || run.len() == RUN {
-                // Requests of the same time keep the order of the file.
+                // The sort is stable, so that requests of the same time keep the order of the file.
                 run.sort_by_key(|record: &TraceRecord| record.time_ns);
                 runs.push(std::mem::take(&mut run).into_iter());
             }

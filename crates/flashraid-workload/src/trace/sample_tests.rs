@@ -1,4 +1,4 @@
-//! A few invented lines of each format: that they are recognised, what they mean, and what is said when they are wrong.
+//! A few invented lines of each format: they are recognised, have the right meaning, and give good messages when they are wrong.
 
 use std::io::Write;
 
@@ -25,7 +25,7 @@ fn records(bytes: &[u8], spec: &TraceSpec) -> Result<Vec<TraceRecord>, SourceErr
     Ok(records)
 }
 
-/// The message of the error that reading must end in.
+/// Returns the message of the error that reading must end in.
 fn refusal(bytes: impl AsRef<[u8]>, spec: &TraceSpec) -> String {
     match records(bytes.as_ref(), spec) {
         Err(SourceError::Input(message)) => message,
@@ -35,7 +35,7 @@ fn refusal(bytes: impl AsRef<[u8]>, spec: &TraceSpec) -> String {
     }
 }
 
-/// Checks that content alone gives the format and the records.
+/// Asserts that content alone gives the format and the records.
 fn check(bytes: impl AsRef<[u8]>, format: Format, expected: &[TraceRecord]) {
     let bytes = bytes.as_ref();
     assert_eq!(records(bytes, &spec()).unwrap(), expected);
@@ -210,7 +210,7 @@ fn vscsi_2(opcode: u16, length: u32, sector: u64, time_us: u64) -> Vec<u8> {
 fn vscsi_of_both_versions() {
     let expected = [record(50_000, 0, 51_200, 4096, Writes), record(70_000, 0, 1024, 512, Read)];
     for make in [vscsi_1, vscsi_2] {
-        // 0x35 flushes the cache of the disk.
+        // The opcode 0x35 flushes the cache of the disk.
         let bytes = [make(0x2a, 4096, 100, 50), make(0x35, 0, 0, 60), make(0x88, 512, 2, 70)].concat();
         check(&bytes, Format::Vscsi, &expected);
         let message = refusal(&bytes[..bytes.len() - 3], &spec());
@@ -337,7 +337,7 @@ fn a_window_too_large_is_told_from_damage() {
     writer.window_log(28).unwrap();
     writer.include_contentsize(false).unwrap();
     writer.write_all(SPC.as_bytes()).unwrap();
-    // Flushing before the end keeps the encoder from shrinking the window to the content.
+    // A flush before the end keeps the encoder from shrinking the window to the content.
     writer.flush().unwrap();
     writer.write_all(SPC.as_bytes()).unwrap();
     let message = refusal(writer.finish().unwrap(), &spec());
@@ -355,7 +355,7 @@ fn a_bad_line_is_named_and_can_be_skipped() {
     let mut reader = open_bytes(text.as_bytes(), &skipping).unwrap();
     while reader.next_record().unwrap().is_some() {}
     assert_eq!((reader.bad_lines_skipped(), records(text.as_bytes(), &skipping).unwrap().len()), (2, 2));
-    // The line number counts blank lines and comments, and bytes that are no UTF-8 are shown, not trusted.
+    // The line number counts blank lines and comments. Bytes that are no UTF-8 are shown, not trusted.
     let message = refusal(b"# a comment\n\n0,8,4096,w,5.0\n0,\xff\xfe,4096,w,5.0\n", &spec());
     assert!(message.contains("line 4, column 3: found \"\u{fffd}\u{fffd}\""), "{message}");
 }

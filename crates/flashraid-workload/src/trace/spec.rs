@@ -1,4 +1,4 @@
-//! What a user says about a trace.
+//! Settings of a user for reading a trace.
 
 use std::path::PathBuf;
 
@@ -9,35 +9,35 @@ use super::formats::Format;
 use super::time_unit::TimeUnit;
 use crate::OpKind;
 
-/// A trace and how to read it. [`TraceSpec::new`] gives the defaults: everything is found out from the content.
+/// A trace and the settings for reading it. With the defaults of [`TraceSpec::new`], everything is found out from the content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceSpec {
-    /// The file, plain or compressed.
+    /// Path of the file, plain or compressed.
     pub path: PathBuf,
-    /// Overrules the detection of the format.
+    /// Format of the trace, in place of the detected one.
     pub format: Option<Format>,
-    /// Overrules the unit of the time stamps. An error for formats without a choice (SRT).
+    /// Unit of the time stamps, in place of the detected one. It is an error for formats without a choice (SRT).
     pub time_unit: Option<TimeUnit>,
-    /// Overrules the bytes of a sector, from 1 to 2^30. An error for formats that count bytes.
+    /// Number of bytes in a sector, from 1 to 2^30, in place of the usual one. It is an error for formats that count bytes.
     pub sector_bytes: Option<u32>,
-    /// What becomes of several devices.
+    /// Treatment of several devices.
     pub devices: Devices,
-    /// How far requests may be out of order.
+    /// Method by which requests are put in order of time.
     pub reorder: Reorder,
-    /// Leaves bad lines out and counts them, rather than stopping.
+    /// True to leave bad lines out and count them, false to stop at the first one.
     pub skip_bad_lines: bool,
-    /// Drops a request that repeats another (same device, address, length and direction) at most this many nanoseconds after
-    /// the last one like it: some recorders note a request at two layers.
+    /// Longest time between two equal requests after which the second is dropped, in nanoseconds. They have the same device, address,
+    /// length and direction. Some recorders record a request at two layers.
     pub drop_repeats_within_ns: Option<u64>,
-    /// What becomes of discards (blkparse, fio iologs, libCacheSim CSV).
+    /// Treatment of discards (blkparse, fio iologs, libCacheSim CSV).
     pub discards: Discards,
-    /// OpKind of requests where the trace does not tell (libCacheSim CSV without an op column, which is read as reads). An error
-    /// for formats that do.
+    /// Kind of requests if the trace does not tell it (libCacheSim CSV without an op column, whose requests are reads by default). It is an
+    /// error for other formats.
     pub direction: Option<OpKind>,
 }
 
 impl TraceSpec {
-    /// `path` with the defaults.
+    /// Returns the settings for `path` with all defaults.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
@@ -55,35 +55,35 @@ impl TraceSpec {
     }
 }
 
-/// What becomes of the discards of a trace.
+/// Treatment of the discards of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Discards {
-    /// They are trims.
+    /// Discards of the trace become trims.
     #[default]
     Trim,
-    /// They are left out, and counted.
+    /// Discards are left out and counted.
     Ignore,
 }
 
-/// What becomes of the devices of a trace, each of which has addresses of its own.
+/// Treatment of the devices of a trace, each of which has its own addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Devices {
-    /// Laid end to end in order of their numbers, each rounded up to 1 MiB. Needs a pass over the whole file before the first request.
+    /// Laid end to end in order of their numbers, each rounded up to 1 MiB. This needs a pass over the whole file before the first request.
     #[default]
     Concat,
-    /// All share the same addresses.
+    /// All devices share the same addresses.
     Fold,
-    /// Only these, laid end to end in this order.
+    /// Only these devices, laid end to end in this order.
     List(Vec<u32>),
 }
 
-/// How far requests of the file may be out of order.
+/// Method by which requests of the file are put in order of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reorder {
-    /// This many requests are held back and leave in order of time; 0 refuses a time that goes backwards.
+    /// This number of requests is held back, and they leave in order of time. With 0, a time that goes backwards is refused.
     Window(u32),
     /// The whole trace is read into memory (about 48 bytes per request) and sorted.
     Sort,

@@ -1,4 +1,4 @@
-//! A quick pass over a trace: how many requests, which devices, how much address space.
+//! A quick pass over a trace: the number of requests, the devices, and the size of the address space.
 
 use std::collections::BTreeMap;
 
@@ -10,38 +10,38 @@ use super::filter::Filter;
 use super::spec::{Devices, TraceSpec};
 use crate::{SourceError, Stop};
 
-/// One device of a trace.
+/// Extent of one device of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeviceExtent {
-    /// Its number.
+    /// Number of the device.
     pub device: u32,
-    /// How the trace calls it.
+    /// Name of the device in the trace.
     pub label: String,
-    /// Its requests.
+    /// Number of its requests.
     pub requests: u64,
-    /// Its first byte in the address space of the requests.
+    /// Number of its first byte in the address space of the requests.
     pub base_bytes: u64,
-    /// Where its highest request ends, from its own first byte.
+    /// End of its highest request, from its own first byte.
     pub extent_bytes: u64,
 }
 
-/// What [`survey`] finds.
+/// Result of [`survey`] for one trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Survey {
-    /// Requests.
+    /// Number of all requests.
     pub requests: u64,
-    /// Between the first and the last time stamp; 0 without times.
+    /// Time between the first and the last time stamp, in nanoseconds; 0 without times.
     pub duration_ns: u64,
-    /// Every request ends at or before this address, a multiple of 1 MiB.
+    /// Address at or before which every request ends, a multiple of 1 MiB.
     pub address_space_bytes: u64,
-    /// In order of their numbers.
+    /// Devices in order of their numbers.
     pub devices: Vec<DeviceExtent>,
 }
 
-/// Reads a trace through, in whatever order its requests are.
+/// Reads a whole trace, in any order of its requests.
 ///
 /// # Errors
-/// A trace that can't be read to its end.
+/// Returns an error if the trace cannot be read to its end.
 pub fn survey(spec: &TraceSpec) -> Result<Survey, SourceError> {
     let mut records = Filter::open(spec, &Origin::file(&spec.path, &Stop::default()))?;
     let mut extents: BTreeMap<u32, (u64, u64)> = BTreeMap::new();

@@ -9,28 +9,28 @@ use serde::{Deserialize, Serialize};
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum TimeUnit {
-    /// Nanoseconds.
+    /// Time stamps count nanoseconds.
     #[serde(rename = "ns")]
     Nanoseconds,
-    /// Windows ticks of 100 ns.
+    /// Time stamps count Windows ticks of 100 ns.
     #[serde(rename = "100ns")]
     Ticks,
-    /// Microseconds.
+    /// Time stamps count microseconds.
     #[serde(rename = "us")]
     Microseconds,
-    /// Milliseconds.
+    /// Time stamps count milliseconds.
     #[serde(rename = "ms")]
     Milliseconds,
-    /// Seconds.
+    /// Time stamps count seconds.
     #[serde(rename = "s")]
     Seconds,
 }
 
 impl TimeUnit {
-    /// Every unit, finest first.
+    /// All units, the finest first.
     pub const ALL: [Self; 5] = [Self::Nanoseconds, Self::Ticks, Self::Microseconds, Self::Milliseconds, Self::Seconds];
 
-    /// Nanoseconds in one.
+    /// Returns the number of nanoseconds in the unit.
     #[must_use]
     pub const fn ns(self) -> u64 {
         match self {
@@ -42,7 +42,7 @@ impl TimeUnit {
         }
     }
 
-    /// How a user writes it.
+    /// Returns the name that users write.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

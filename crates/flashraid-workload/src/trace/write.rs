@@ -1,4 +1,4 @@
-//! Writes traces: one writer for the formats that others can read, and a file that appears only when it is complete.
+//! Writes traces: one writer for the formats that others can read, into a file that appears only when it is complete.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -23,7 +23,7 @@ const WRITABLE_COUNT: usize = {
     count
 };
 
-/// Formats that can be written.
+/// All formats that can be written.
 pub const WRITABLE: [Format; WRITABLE_COUNT] = {
     let mut writable = [Format::ALL[0]; WRITABLE_COUNT];
     let (mut count, mut at) = (0, 0);
@@ -37,23 +37,23 @@ pub const WRITABLE: [Format; WRITABLE_COUNT] = {
     writable
 };
 
-/// Bytes of the sectors that are written.
+/// Number of bytes in the sectors that are written.
 const SECTOR_BYTES: u64 = 512;
 
-/// What a conversion did and lost.
+/// Counts of a conversion: requests written, and information lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Written {
-    /// Requests written.
+    /// Number of requests written.
     pub requests: u64,
-    /// Requests widened to whole sectors or pages, because the format can't say less.
+    /// Requests widened to whole sectors or pages, because the format cannot hold their exact range.
     pub widened: u64,
     /// Time stamps cut to the coarser unit of the format.
     pub times_cut: u64,
-    /// Discards left out, because the format knows none.
+    /// Discards left out, because the format cannot hold them.
     pub discards_lost: u64,
-    /// Requests without times, as in the trace; only fio's version 2 can say so.
+    /// Requests without times, as in the trace. Only fio's version 2 can hold them.
     pub without_times: u64,
-    /// Requests of devices other than 0 in a format that knows no devices; they share its addresses.
+    /// Requests of devices other than 0, in a format without devices. They share the addresses of device 0.
     pub devices_lost: u64,
 }
 
@@ -63,16 +63,16 @@ pub struct TraceWriter<W: Write> {
     format: Format,
     writing: &'static Writing,
     first_ns: Option<u64>,
-    /// Time of the latest request, from the first.
+    /// Time of the latest request, counted from the first one.
     last_ns: u64,
     written: Written,
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Begins a trace of `format` in `output`, which should be buffered. `devices` are those that will occur; fio names them first.
+    /// Begins a trace of `format` in `output`, which should be buffered. `devices` are the devices that will occur; fio names them first.
     ///
     /// # Errors
-    /// `InvalidInput` for a format that is not in [`WRITABLE`]; else what `output` says.
+    /// Returns `InvalidInput` for a format that is not in [`WRITABLE`], otherwise the error of `output`.
     pub fn new(mut output: W, format: Format, devices: &[u32]) -> io::Result<Self> {
         let Some(writing) = &format.about().writing else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, not_writable(format)));
@@ -84,7 +84,7 @@ impl<W: Write> TraceWriter<W> {
     /// Appends a request. Requests must come in order of time.
     ///
     /// # Errors
-    /// What the output says.
+    /// Returns the error of the output.
     pub fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
         if record.kind == OpKind::Trim && !self.writing.knows_discards {
             self.written.discards_lost += 1;
@@ -111,16 +111,16 @@ impl<W: Write> TraceWriter<W> {
         Ok(())
     }
 
-    /// Ends the trace and gives the output back, flushed.
+    /// Ends the trace, flushes the output and returns it.
     ///
     /// # Errors
-    /// What the output says.
+    /// Returns the error of the output.
     pub fn finish(mut self) -> io::Result<(W, Written)> {
         self.output.flush()?;
         Ok((self.output, self.written))
     }
 
-    /// Notes what the format could not hold.
+    /// Counts information that the format could not hold.
     fn count(&mut self, record: &TraceRecord, ns: u64) {
         let start_unit = self.format.sector_bytes().map_or(1, u64::from);
         let length_unit = if self.writing.length_in_bytes { 1 } else { start_unit };
@@ -132,14 +132,17 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
-/// Converts the trace of `spec` to `format` in the file `path`, compressed if its name ends in `.gz`, `.zst` or `.bz2`.
+/// Converts the trace of `spec` to `format` in the file `path`. The file is compressed if its name ends in `.gz`, `.zst` or `.bz2`, and
+/// appears only when it is complete.
 ///
-/// Devices keep their numbers and addresses ([`super::Devices::List`] chooses among them). A trace without times stays one where the format
-/// can say so, and else needs a rate, in requests per second. The file appears under its name only when it is complete.
+/// Devices keep their numbers and addresses ([`super::Devices::List`] chooses among them). A trace without times stays without them if the
+/// format allows it. Otherwise it needs a rate, in requests per second.
 ///
 /// # Errors
-/// A trace that can't be read, a format that can't be written, a device number that it can't hold, a trace without times and without a rate,
-/// a rate for a trace with times, or a file that can't be written.
+/// Returns an error in these cases:
+/// - The trace cannot be read, or the file or the format cannot be written.
+/// - The format cannot hold the number of a device.
+/// - A trace without times has no rate, or a trace with times has one.
 pub fn convert(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option<f64>) -> Result<Written, SourceError> {
     let Some(writing) = &format.about().writing else {
         return Err(SourceError::Input(format!("{}: {}", path.display(), not_writable(format))));
@@ -186,11 +189,13 @@ pub fn convert(spec: &TraceSpec, path: &Path, format: Format, rate_per_s: Option
     Ok(written)
 }
 
-/// Writes what `next` gives as a trace, compressed if the name of the file ends in `.gz`, `.zst` or `.bz2`; it appears only when it is complete.
+/// Writes the requests that `next` returns as a trace. The file is compressed if its name ends in `.gz`, `.zst` or `.bz2`, and appears only
+/// when it is complete.
+///
 /// The formats of fio name all `devices` before the first request.
 ///
 /// # Errors
-/// What `next` says, or a file that can't be written.
+/// Returns the errors of `next`, or an error if the file cannot be written.
 pub fn write_records(
     path: &Path,
     format: Format,
@@ -212,7 +217,7 @@ pub fn write_records(
     Ok(written)
 }
 
-/// The devices of `spec` without laying them out, which a conversion has no use for.
+/// Returns the devices of `spec` without a layout, which a conversion does not need.
 fn without_layout(spec: &TraceSpec) -> super::Devices {
     match &spec.devices {
         super::Devices::List(list) => super::Devices::List(list.clone()),
@@ -230,12 +235,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Requests in order of time that every format can hold exactly: whole seconds, whole pages.
+    /// Draws requests in order of time that every format can hold exactly: whole seconds, whole pages.
     fn coarse_records() -> impl Strategy<Value = Vec<TraceRecord>> {
         records(1_000_000_000, 4096)
     }
 
-    /// Requests with any nanosecond and any byte.
+    /// Draws requests with any nanosecond and any byte.
     fn fine_records() -> impl Strategy<Value = Vec<TraceRecord>> {
         records(1, 1)
     }
@@ -283,7 +288,7 @@ mod tests {
         records
     }
 
-    /// `records` as `format` can hold them: times from the first, and device numbers as its reader gives them.
+    /// Returns `records` as `format` can hold them: times from the first request, and device numbers as its reader returns them.
     fn expected(records: &[TraceRecord], format: Format) -> Vec<TraceRecord> {
         let mut seen: Vec<u32> = Vec::new();
         let holds = |record: &&TraceRecord| {
@@ -331,7 +336,8 @@ mod tests {
                     prop_assert!(is.time_ns <= was.time_ns && was.time_ns - is.time_ns < 1_000_000_000);
                     prop_assert!(is.offset_bytes <= was.offset_bytes, "{}", format);
                     let (end_is, end_was) = (is.offset_bytes + is.length_bytes, was.offset_bytes + was.length_bytes);
-                    // SPC and libCacheSim count only the start in sectors, so a request that begins within one is moved down as a whole.
+                    // SPC and libCacheSim count only the start in sectors, so a request that begins within a sector is moved down as a
+                    // whole.
                     prop_assert!(end_is >= end_was || matches!(format, Format::Spc | Format::Libcachesim), "{}", format);
                     changed.times_cut += u64::from(is.time_ns != was.time_ns);
                     changed.widened += u64::from((is.offset_bytes, is.length_bytes) != (was.offset_bytes, was.length_bytes));

@@ -1,8 +1,10 @@
 //! blkparse text as printed by default: `maj,min cpu seq seconds pid action RWBS sector + sectors [process]`.
 //!
-//! Source: blkparse(1) of blktrace. Each request passes several actions, so only one kind is taken: Q (queued), or D (issued) in a trace
-//! without Q. `WF` is a write with "force unit access", `WZ` one of zeroes. Flushes without data and commands are passed over; what follows the first line of the summary at the end, too.
-//! The device is `major × 2^20 + minor`, as in the kernel.
+//! Source: blkparse(1) of blktrace. Each request has several actions, so only one kind is taken: Q (queued), or D (issued) in a trace
+//! without Q. `WF` is a write with "force unit access", `WZ` one of zeroes.
+//!
+//! Flushes without data and commands are skipped, and so is everything from the first line of the summary on. The device is
+//! `major × 2^20 + minor`, as in the kernel.
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields, integer};
@@ -12,7 +14,7 @@ use super::fiu::{device, label, small};
 use super::{About, Detection, TraceFormat, Units};
 use crate::OpKind;
 
-/// Which action stands for a request, and whether the summary has begun.
+/// Parser of the format: the action that stands for a request, and true after the beginning of the summary.
 #[derive(Debug, Clone)]
 pub(crate) struct Blkparse {
     action: &'static [u8],
@@ -21,7 +23,7 @@ pub(crate) struct Blkparse {
 
 impl TraceFormat for Blkparse {
     const ABOUT: About = About {
-        doc: "What `blkparse` prints by default; actions Q, or D where there is no Q.",
+        doc: "Text that `blkparse` prints by default: actions Q, or D if there is no Q.",
         description: "blkparse text (Q, else D)",
         columns: "blkparse's default output; the lines with action Q, or D if there is no Q",
         times: "s",
@@ -32,7 +34,7 @@ impl TraceFormat for Blkparse {
         ..About::TEXT
     };
 
-    /// Chooses the action by the lines of the sample: Q if there is any, else D.
+    /// Chooses the action by the lines of the sample: Q if there is any, otherwise D.
     fn of_sample(sample: &Sample<'_>) -> Result<Self, String> {
         let queued = sample.lines().any(|line| action_of(line) == Some(b"Q"));
         Ok(Self { action: if queued { b"Q" } else { b"D" }, in_summary: false })
@@ -75,7 +77,7 @@ impl TraceFormat for Blkparse {
         };
         let Some(first) = fields.next() else { return Ok(None) };
         if integer(first).is_none() {
-            // A flush has a process name here, a command its bytes.
+            // In this field, a flush has a process name, and a command has its bytes.
             return if first.starts_with(b"[") { Ok(None) } else { Err(fields.bad("the start sector (a whole number)")) };
         }
         let sector = integer(first).unwrap_or(0);
@@ -87,7 +89,7 @@ impl TraceFormat for Blkparse {
             _ => return Err(fields.bad("\"+\" between start and length")),
         }
         let zeroes = writes_zeroes(kind);
-        // They may be as long as discards.
+        // Writes of zeroes may be as long as discards.
         let length_like = if zeroes { OpKind::Trim } else { direction };
         let length_bytes = fields.length_bytes_of(length_like, units.sector_bytes, "the length in sectors (a whole number)")?;
         Ok(Some(TraceRecord {
@@ -102,7 +104,7 @@ impl TraceFormat for Blkparse {
     }
 }
 
-/// The action of a line, if it has the columns.
+/// Returns the action of a line, if it has the columns.
 fn action_of(line: &[u8]) -> Option<&[u8]> {
     let mut fields = Fields::blank(line);
     for _ in 0..5 {
@@ -111,17 +113,17 @@ fn action_of(line: &[u8]) -> Option<&[u8]> {
     fields.next()
 }
 
-/// An F behind the W is "force unit access"; one before it asks for a flush.
+/// Returns true for "force unit access". It is an F behind the W; an F before it asks for a flush.
 fn is_fua(kind: &[u8]) -> bool {
     kind.iter().skip_while(|letter| **letter != b'W').any(|letter| *letter == b'F')
 }
 
-/// Newer kernels of Linux mark them so; with older ones they are writes, or in traces of ftrace `N`.
+/// Returns true for a write of zeroes. Only newer kernels of Linux mark them; with older ones they are writes, or `N` in traces of ftrace.
 fn writes_zeroes(kind: &[u8]) -> bool {
     kind.windows(2).any(|letters| letters == b"WZ")
 }
 
-/// `None` for flushes without data and what concerns zones (`ZR` and so on).
+/// Returns the kind of operation. It is `None` for flushes without data and operations on zones (`ZR` and so on).
 fn direction(kind: &[u8]) -> Option<OpKind> {
     if kind.contains(&b'Z') && !writes_zeroes(kind) {
         None

@@ -1,9 +1,13 @@
 //! blkreplay load: a preamble, a line that begins `start ;`, then `seconds ; sector ; sectors ; R/W ; delay ; duration`.
 //!
-//! Source: blkreplay (Schöbel-Theuer), "load" files; sectors of 512 bytes. Everything before the `start` line is passed over; a file
-//! without such a line has no preamble. Several files may be joined: where another preamble (it begins "Copyright") or another `start` line
-//! follows requests, it is passed over, too, and times that begin anew are counted on from the last one. Being made from blktrace, it may have
-//! further letters after R or W: RA reads ahead, WS writes synchronously; like blkreplay we go by the first.
+//! Source: blkreplay (Schöbel-Theuer), "load" files, with sectors of 512 bytes. Everything before the `start` line is skipped. A file
+//! without such a line has no preamble.
+//!
+//! Several files may be joined. Another preamble (it begins "Copyright") or `start` line after requests is skipped, too. Times that begin
+//! anew continue from the last one.
+//!
+//! These files are made from blktrace and may have more letters after R or W: RA reads ahead, WS writes synchronously. Like blkreplay, the
+//! parser uses the first letter.
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
@@ -13,16 +17,16 @@ use super::{About, Detection, TraceFormat, Units, Writing};
 use crate::OpKind;
 use crate::units::counted;
 
-/// Whether the preamble is over, how many requests read ahead, and where one file of several ended.
+/// Parser of the format: state of the preamble, number of requests that read ahead, and times of joined files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blkreplay {
     in_preamble: bool,
     read_aheads: u64,
-    /// Files that follow the first.
+    /// Number of files that follow the first.
     joined: u64,
-    /// No request of the file under way has been read.
+    /// True until a request of the current file has been read.
     at_begin: bool,
-    /// What the times of the file under way are counted from.
+    /// Time from which the times of the current file are counted.
     base_ns: u64,
     last_ns: u64,
 }
@@ -103,10 +107,10 @@ impl TraceFormat for Blkreplay {
     }
 }
 
-/// How the preamble of a file begins.
+/// First bytes of the preamble of a file.
 const PREAMBLE: &[u8] = b"Copyright";
 
-/// Whether this line ends the preamble.
+/// Returns true if this line ends the preamble.
 fn is_start(line: &[u8]) -> bool {
     line.strip_prefix(b"start").is_some_and(|rest| rest.trim_ascii_start().starts_with(b";"))
 }

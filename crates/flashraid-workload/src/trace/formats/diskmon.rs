@@ -1,6 +1,6 @@
-//! DiskMon log: `number seconds duration disk Read/Write sector sectors`, sectors of 512 bytes.
+//! DiskMon log: `number seconds duration disk Read/Write sector sectors`, with sectors of 512 bytes.
 //!
-//! Source: Sysinternals DiskMon for Windows, "save as" text. It notes requests as they end, so times may go backwards a little.
+//! Source: Sysinternals DiskMon for Windows, "save as" text. It records requests as they end, so times may go backwards a little.
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
@@ -8,7 +8,7 @@ use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::{About, Detection, TraceFormat, Units, Writing};
 
-/// The format as its parser; it remembers nothing between lines.
+/// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Diskmon;
 

@@ -9,7 +9,7 @@ use super::super::time_unit::TimeUnit;
 use super::{About, Detection, TraceFormat, Units, Writing};
 use crate::OpKind;
 
-/// The format as its parser; it remembers nothing between lines.
+/// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Disksim;
 

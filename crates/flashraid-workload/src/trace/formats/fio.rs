@@ -1,7 +1,7 @@
-//! What versions 2 and 3 of fio's iolog have in common: files, actions, and how they are written.
+//! Parts that versions 2 and 3 of fio's iolog share: files, actions, and the lines before the requests.
 //!
-//! Source: fio's HOWTO, "Trace file format". Only `read`, `write` and `trim` are requests;
-//! `add`, `open`, `close`, `sync`, `datasync` and `sync_file_range` are passed over. Files are numbered in order of appearance.
+//! Source: fio's HOWTO, "Trace file format". Only `read`, `write` and `trim` are requests. `add`, `open`, `close`, `sync`, `datasync` and
+//! `sync_file_range` are skipped. Files are numbered in order of appearance.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use super::super::fields::{Bad, FieldResult, Fields};
 use super::super::record::TraceRecord;
 use crate::OpKind;
 
-/// Files seen, in order of appearance.
+/// The files seen so far, in order of appearance.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Files {
     files: Vec<Box<[u8]>>,
@@ -25,7 +25,7 @@ pub(crate) enum Action {
 }
 
 impl Files {
-    /// The request of a line whose file and action have been read.
+    /// Returns the request of a line whose file and action have been read.
     pub fn transfer(&mut self, file: &[u8], fields: &mut Fields<'_>, direction: OpKind, time_ns: u64) -> FieldResult<TraceRecord> {
         let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
         let length_bytes = fields.length_bytes_of(direction, 1, "the length in bytes (a whole number)")?;
@@ -41,7 +41,7 @@ impl Files {
         Ok(TraceRecord { time_ns, device, offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
     }
 
-    /// The name of the file.
+    /// Returns the name of the file.
     pub fn label(&self, device: u32) -> String {
         self.files.get(device as usize).map_or_else(|| device.to_string(), |file| String::from_utf8_lossy(file).into_owned())
     }
@@ -60,7 +60,7 @@ pub(crate) fn action(fields: &mut Fields<'_>) -> Result<Action, Bad> {
     }
 }
 
-/// Writes the lines before the first request: the version, and the files with what stands before their names.
+/// Writes the lines before the first request: the version, and the files with the text before their names.
 pub(crate) fn write_head(version: &[u8], before: &str, devices: &[u32], to: &mut dyn Write) -> io::Result<()> {
     to.write_all(version)?;
     to.write_all(b"\n")?;

@@ -1,7 +1,7 @@
-//! fio iolog, version 2: `file action offset bytes`, times by `wait`.
+//! fio iolog, version 2: `file action offset bytes`, with times by `wait`.
 //!
-//! Source: fio's HOWTO, "Trace file format". A `wait` of so many µs delays what follows, counted from the wait before it, so a request's
-//! time is the sum of the waits above it; without any wait the log has no times.
+//! Source: fio's HOWTO, "Trace file format". A `wait` delays the following requests by a number of µs, counted from the wait before. The
+//! time of a request is therefore the sum of the waits above it. A log without any wait has no times.
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
@@ -11,10 +11,10 @@ use super::super::time_unit::TimeUnit;
 use super::fio::{self, Action, Files, action};
 use super::{About, Detection, TraceFormat, Units, Writing};
 
-/// First line.
+/// First line of a log.
 const VERSION: &[u8] = b"fio version 2 iolog";
 
-/// Files, and the sum of the waits so far.
+/// Parser of the format: the files, and the sum of the waits so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fio2 {
     files: Files,
@@ -70,7 +70,7 @@ impl TraceFormat for Fio2 {
         }
     }
 
-    /// The name of the file.
+    /// Returns the name of the file.
     fn device_label(&self, device: u32) -> String {
         self.files.label(device)
     }

@@ -9,10 +9,10 @@ use super::super::time_unit::TimeUnit;
 use super::fio::{self, Action, Files, action};
 use super::{About, Detection, TraceFormat, Units, Writing};
 
-/// First line.
+/// First line of a log.
 const VERSION: &[u8] = b"fio version 3 iolog";
 
-/// Files.
+/// Parser of the format, with the files seen so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fio3 {
     files: Files,
@@ -60,7 +60,7 @@ impl TraceFormat for Fio3 {
         }
     }
 
-    /// The name of the file.
+    /// Returns the name of the file.
     fn device_label(&self, device: u32) -> String {
         self.files.label(device)
     }

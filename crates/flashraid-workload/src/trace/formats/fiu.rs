@@ -1,8 +1,8 @@
-//! FIU: `ns pid process sector sectors W/R major minor [hash]`, sectors of 512 bytes.
+//! FIU: `ns pid process sector sectors W/R major minor [hash]`, with sectors of 512 bytes.
 //!
-//! Source: Koller and Rangaswami, "I/O Deduplication" (FAST '10) and Verma et al., "SRCMap" (FAST '10), as distributed by SNIA IOTTA.
-//! The device is `major × 2^20 + minor`, as in the kernel. A process name with blanks in it is put up with: the fields after it are
-//! found from the R or W.
+//! Source: Koller and Rangaswami, "I/O Deduplication" (FAST '10) and Verma et al., "SRCMap" (FAST '10), as distributed by SNIA IOTTA. The
+//! device is `major × 2^20 + minor`, as in the kernel. A process name may contain blanks; the fields after it are then found from the R or
+//! W.
 
 use super::super::detect::Sample;
 use super::super::fields::{Bad, FieldResult, Fields};
@@ -10,7 +10,7 @@ use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::{About, Detection, TraceFormat, Units, Writing};
 
-/// The format as its parser; it remembers nothing between lines.
+/// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Fiu;
 
@@ -56,7 +56,7 @@ fn retry_with_longer_names(line: &[u8], units: Units) -> Option<TraceRecord> {
     (2..=6).find_map(|words| parse_after_words(line, units, words).ok())
 }
 
-/// Parses a line whose process name is `words` words long.
+/// Parses a line whose process name has `words` words.
 fn parse_after_words(line: &[u8], units: Units, words: usize) -> FieldResult<TraceRecord> {
     let mut fields = Fields::blank(line);
     let time_ns = fields.time_ns(units.time_ns, "the time in nanoseconds")?;
@@ -74,17 +74,17 @@ fn parse_after_words(line: &[u8], units: Units, words: usize) -> FieldResult<Tra
     Ok(TraceRecord { time_ns, device: device(major, minor), offset_bytes, length_bytes, kind: direction, fua: false, zeroes: false })
 }
 
-/// Number of the device `major,minor`.
+/// Returns the number of the device `major,minor`.
 pub(crate) fn device(major: u32, minor: u32) -> u32 {
     major << 20 | minor
 }
 
-/// `major,minor`.
+/// Returns the device as `major,minor`.
 pub(crate) fn label(device: u32) -> String {
     format!("{},{}", device >> 20, device & ((1 << 20) - 1))
 }
 
-/// `number` as part of a device number.
+/// Returns `number` as part of a device number.
 pub(crate) fn small(fields: &Fields<'_>, number: u64, limit: u32) -> Result<u32, Bad> {
     u32::try_from(number)
         .ok()

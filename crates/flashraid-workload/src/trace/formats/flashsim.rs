@@ -1,9 +1,12 @@
-//! FlashSim: `ms device page pages op`, start and length in pages of 4 KiB; op 0 = write and 1 = read.
+//! FlashSim: `ms device page pages op`, with start and length in pages of 4 KiB; op 0 is a write and 1 a read.
 //!
-//! Source: FlashSim (Kim et al., SIMUL '09), whose runs of a trace take the third column for the number of a page and go on for as many
-//! pages as the fourth says. Traces made for it often hold the sector of their origin there: then requests keep apart that were less than
-//! a page apart, and the address space is eight times as wide. `sector_bytes = 512` takes the starts for sectors, as which neighbours
-//! overlap, lengths having been rounded up.
+//! Source: FlashSim (Kim et al., SIMUL '09). Its runs of a trace read the third column as the number of a page, and the fourth as the
+//! number of pages.
+//!
+//! Traces made for it often have the sector of their origin in the third column. Requests that were less than a page apart are then kept
+//! apart, and the address space is eight times as wide.
+//!
+//! With `sector_bytes = 512`, starts are read as sectors. Neighbours then overlap, because lengths have been rounded up.
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
@@ -11,10 +14,10 @@ use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::{About, Detection, TraceFormat, Units, Writing};
 
-/// Bytes of the page in which lengths count.
+/// Number of bytes in the page by which lengths are counted.
 pub(crate) const PAGE_BYTES: u64 = 4096;
 
-/// The format as its parser; it remembers nothing between lines.
+/// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Flashsim;
 

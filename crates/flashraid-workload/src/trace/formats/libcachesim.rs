@@ -1,9 +1,12 @@
-//! libCacheSim CSV: `time,obj_id,size[,op]` without a header, or columns named by one in any order.
+//! libCacheSim CSV: `time,obj_id,size[,op]` without a header, or columns in any order named by a header.
 //!
-//! Source: libCacheSim (Yang et al.), whose CSV reader is told the columns; these are the ones its own files have. The object's id is taken
-//! for a sector of 512 bytes (`sector_bytes` overrules it), the size is in bytes. Time is in seconds unless the numbers are too large for
-//! that (10^11 and more: ms, 10^14: µs, 10^17: ns since 1970). Without an op column everything is a read unless the user says otherwise;
-//! ops are names of libCacheSim (`get`, `set`, …), of block I/O (`read`, `w`, `trim`, …) or SCSI opcodes in hexadecimal (`2a`).
+//! Source: libCacheSim (Yang et al.). Its CSV reader must be told the columns; these are the ones of its own files. The id of the object is
+//! read as a sector of 512 bytes (`sector_bytes` overrides it), and the size is in bytes.
+//!
+//! Times are seconds unless the numbers are too large for that (10^11 and more: ms, 10^14: µs, 10^17: ns since 1970).
+//!
+//! Without an op column, everything is a read unless the user says otherwise. Ops are names of libCacheSim (`get`, `set`, …), names of
+//! block I/O (`read`, `w`, `trim`, …), or SCSI opcodes in hexadecimal (`2a`).
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields, decimal_times};
@@ -13,7 +16,7 @@ use super::super::time_unit::TimeUnit;
 use super::{About, Detection, TraceFormat, Units, Writing};
 use crate::OpKind;
 
-/// Which column holds what.
+/// Parser of the format, with the meaning of the columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Libcachesim {
     time: usize,
@@ -21,9 +24,9 @@ pub(crate) struct Libcachesim {
     size: usize,
     op: Option<usize>,
     columns: usize,
-    /// The first line names the columns and has not been passed yet.
+    /// True until the first line, which names the columns, has been skipped.
     header_ahead: bool,
-    /// The kind of all requests where there is no op column.
+    /// Kind of all requests if there is no op column.
     kind: OpKind,
 }
 
@@ -101,7 +104,7 @@ impl TraceFormat for Libcachesim {
 }
 
 impl Libcachesim {
-    /// Finds the columns by the first line that holds anything: named by it, or the standard three or four.
+    /// Finds the columns by the first line with content. It either names them, or has the standard three or four.
     fn from_first_line(line: &[u8]) -> Option<Self> {
         let (mut time, mut id, mut size, mut op) = (None, None, None, None);
         let mut columns = 0;
@@ -133,7 +136,7 @@ impl Libcachesim {
         })
     }
 
-    /// The unit that makes sense of the first time stamp.
+    /// Returns the unit in which the first time stamp makes sense.
     fn guess_unit<'a>(&self, mut lines: impl Iterator<Item = &'a [u8]>) -> TimeUnit {
         let first = lines.find_map(|line| {
             let mut fields = Fields::separated_by(b',', line);
@@ -149,19 +152,19 @@ impl Libcachesim {
     }
 }
 
-/// Operations that read: names and SCSI opcodes.
+/// Names and SCSI opcodes of operations that read.
 const READS: [&[u8]; 8] = [b"read", b"r", b"get", b"gets", b"28", b"88", b"08", b"a8"];
-/// Operations that write.
+/// Names and SCSI opcodes of operations that write.
 const WRITES: [&[u8]; 14] =
     [b"write", b"w", b"set", b"put", b"add", b"replace", b"append", b"prepend", b"cas", b"update", b"2a", b"8a", b"0a", b"aa"];
-/// Operations that discard.
+/// Names of operations that discard.
 const DISCARDS: [&[u8]; 3] = [b"trim", b"discard", b"unmap"];
-/// Operations that write zeroes without sending them.
+/// Names of operations that write zeroes without sending them.
 const ZEROES: [&[u8]; 2] = [b"write_zeroes", b"write-zeroes"];
-/// Operations that move no data; so do the other opcodes.
+/// Names of operations that move no data, like all other opcodes.
 const OTHERS: [&[u8]; 4] = [b"nop", b"delete", b"incr", b"decr"];
 
-/// `Some(None)` for operations that move no data, `None` for what is no operation.
+/// Returns `Some(None)` for operations that move no data, and `None` for a text that is no operation.
 fn operation(text: &[u8]) -> Option<Option<OpKind>> {
     let is_in = |names: &[&[u8]]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
     if is_in(&READS) {

@@ -1,7 +1,7 @@
-//! The formats of traces: one file holds a format whole, one line of the list below registers it.
+//! The formats of traces. One file holds a complete format, and one line of the list below registers it.
 //!
-//! Names, detection, parsing, writing, messages, the configuration's schema, the table of docs/traces.md, the fuzz target and the tests that
-//! concern all formats are made of the list.
+//! From the list come names, detection, parsing, writing and messages. The configuration's schema, the table of docs/traces.md, the fuzz
+//! target and the tests of all formats use it, too.
 
 mod fio;
 
@@ -21,96 +21,96 @@ use super::record::TraceRecord;
 use super::time_unit::TimeUnit;
 use crate::{OpKind, SourceError};
 
-/// A format: what it says of itself, and its parser with what that remembers between lines.
+/// A format: its description, and its parser with the state between lines.
 pub(crate) trait TraceFormat: Sized {
-    /// What it says of itself.
+    /// Description of the format.
     const ABOUT: About;
 
-    /// The parser, set up by how the trace begins; an error tells what is wrong with the beginning.
+    /// Returns the parser for a trace with this beginning. An error explains what is wrong with the beginning.
     fn of_sample(sample: &Sample<'_>) -> Result<Self, String>;
 
-    /// Parses a line of text, or one binary record. `None` for what is neither bad nor a request.
+    /// Parses a line of text, or one binary record. `None` stands for one that is neither wrong nor a request.
     fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>>;
 
-    /// What the times count where the user says nothing; a guess adds a note.
+    /// Returns the meaning of the times if the user does not give it. A guess adds a note.
     fn times(&self, _sample: &Sample<'_>, _notes: &mut Vec<String>) -> Times {
         Times::In(Self::ABOUT.time_unit.unwrap_or(TimeUnit::Nanoseconds))
     }
 
-    /// True if the trace tells reads from writes.
+    /// Returns true if the trace tells reads from writes.
     fn tells_direction(&self) -> bool {
         true
     }
 
-    /// Takes all requests for this kind; only where the trace does not tell.
+    /// Reads all requests as this kind. It is called only if the trace does not tell the kind.
     fn assume(&mut self, _kind: OpKind) {}
 
-    /// A remark to make when the trace is opened.
+    /// Returns a note for the user when the trace is opened.
     fn opening_remark(&self) -> Option<String> {
         None
     }
 
-    /// A remark to make when the trace has been read.
+    /// Returns a note for the user when the trace has been read.
     fn closing_remark(&self) -> Option<String> {
         None
     }
 
-    /// The trace's own name of a device.
+    /// Returns the trace's own name of a device.
     fn device_label(&self, device: u32) -> String {
         device.to_string()
     }
 
-    /// Passes over what stands before the first line or record.
+    /// Skips the part before the first line or record.
     fn skip_head(_input: &mut Input) -> Result<(), SourceError> {
         Ok(())
     }
 
-    /// The next line or record, `None` at the end.
+    /// Returns the next line or record, or `None` at the end.
     #[inline]
     fn next<'a>(&self, input: &'a mut Input) -> Result<Option<&'a [u8]>, SourceError> {
         input.line()
     }
 }
 
-/// What numbers of a trace count.
+/// Units of the numbers in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Units {
-    /// Nanoseconds in a unit of time; 0 makes every time 0.
+    /// Number of nanoseconds in a unit of time; 0 makes every time 0.
     pub time_ns: u64,
-    /// Bytes of a sector.
+    /// Number of bytes in a sector.
     pub sector_bytes: u64,
 }
 
-/// What a format says of itself.
+/// Description of a format.
 pub(crate) struct About {
     /// A sentence for the schema and the reference of keys.
     pub doc: &'static str,
     /// One line for lists and messages.
     pub description: &'static str,
-    /// Its columns, for the table of docs/traces.md.
+    /// The columns, for the table of docs/traces.md.
     pub columns: &'static str,
-    /// What its times count, for the same table.
+    /// Meaning of the times, for the same table.
     pub times: &'static str,
-    /// The unit of its time stamps; `None` where the format carries seconds and a fraction in fields of their own.
+    /// Unit of the time stamps. It is `None` if the format has separate fields for seconds and a fraction.
     pub time_unit: Option<TimeUnit>,
-    /// Bytes of the sector or page in which it counts addresses; `None` where it counts bytes.
+    /// Number of bytes in the sector or page by which addresses are counted, or `None` if they count bytes.
     pub sector_bytes: Option<u32>,
-    /// True if it tells devices apart.
+    /// True if the format tells devices apart.
     pub has_devices: bool,
-    /// True if it is text, a request to a line.
+    /// True if the format is text with one request per line.
     pub is_text: bool,
-    /// True if a first line that begins with a letter can only be a header of somebody's making: where every line begins with a number.
+    /// True if every line begins with a number, so that a first line that begins with a letter can only be a header.
     pub may_have_header: bool,
-    /// How it is recognised.
+    /// Method by which the format is recognised.
     pub detection: Detection,
     /// A small trace, from which fuzzing begins.
     pub sample: &'static [u8],
-    /// How it is written, if it is.
+    /// Method of writing the format; `None` if it cannot be written.
     pub writing: Option<Writing>,
 }
 
 impl About {
-    /// What most formats of text have in common.
+    /// Description that most formats of text share.
     pub const TEXT: Self = Self {
         doc: "",
         description: "",
@@ -127,43 +127,44 @@ impl About {
     };
 }
 
-/// How a format is recognised by content.
+/// Method by which a format is recognised by content.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Detection {
-    /// By the first bytes.
+    /// The first bytes have this value.
     Mark(&'static [u8]),
-    /// By a sample of binary data.
+    /// A function examines a sample of binary data.
     Binary(fn(&[u8]) -> bool),
-    /// By a line that no other format has; else as `Tried`.
+    /// A function finds a line that no other format has. Otherwise, it is like `Tried`.
     Line(fn(&[u8]) -> bool, u8),
-    /// Its parser tries the first lines, and who understands most of them wins; on a tie the lesser number, which the stricter format has.
+    /// The parser tries the first lines, and the one that understands most of them wins. In a tie, the lesser number wins, which belongs to
+    /// the stricter format.
     Tried(u8),
-    /// Among those of five blank-separated numbers, which `five_columns` tells apart.
+    /// The format has five numbers separated by blanks, which `five_columns` tells apart.
     FiveColumns,
 }
 
-/// How a format is written.
+/// Method of writing a format.
 pub(crate) struct Writing {
-    /// Writes what stands before the first request; given are the devices that will occur, if `names_devices`.
+    /// Writes the part before the first request. It receives the devices that will occur, if `names_devices`.
     pub head: fn(&[u32], &mut dyn Write) -> io::Result<()>,
-    /// Writes a request.
+    /// Writes one request to the output.
     pub line: fn(&Line, &mut dyn Write) -> io::Result<()>,
-    /// The step of its times, in nanoseconds.
+    /// Step of the times, in nanoseconds.
     pub resolution_ns: u64,
     /// True if lengths count bytes although starts count sectors.
     pub length_in_bytes: bool,
-    /// True if it can hold discards.
+    /// True if the format can hold discards.
     pub knows_discards: bool,
-    /// True if its head names the devices.
+    /// True if the part before the first request names the devices.
     pub names_devices: bool,
-    /// True if it can do without times.
+    /// True if the format can have requests without times.
     pub can_do_without_times: bool,
-    /// Device numbers must be below this.
+    /// Limit below which device numbers must lie; `None` for no limit.
     pub devices_end: Option<u32>,
 }
 
 impl Writing {
-    /// Written line by line, with times to the nanosecond.
+    /// Returns a method that writes line by line, with times to the nanosecond.
     pub const fn by(line: fn(&Line, &mut dyn Write) -> io::Result<()>) -> Self {
         Self {
             head: |_, _| Ok(()),
@@ -181,29 +182,29 @@ impl Writing {
 /// A request to be written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line {
-    /// Requests written before it.
+    /// Number of requests written before it.
     pub number: u64,
     /// Time from the first request, in nanoseconds.
     pub ns: u64,
-    /// The same of the latest request written before, 0 if there is none.
+    /// Time of the latest request written before, or 0 if there is none.
     pub last_ns: u64,
     pub device: u32,
     pub offset_bytes: u64,
     pub length_bytes: u64,
-    /// First sector of 512 bytes.
+    /// Number of its first sector of 512 bytes.
     pub sector: u64,
-    /// Sectors that hold all its bytes.
+    /// Number of sectors that hold all its bytes.
     pub sectors: u64,
     pub kind: OpKind,
 }
 
 impl Line {
-    /// `R` or `W`.
+    /// Returns the letter `R` or `W`.
     pub fn letter(&self) -> char {
         if self.kind == OpKind::Read { 'R' } else { 'W' }
     }
 
-    /// `Read`, `Write` or `Trim`.
+    /// Returns the word `Read`, `Write` or `Trim`.
     pub fn word(&self) -> &'static str {
         match self.kind {
             OpKind::Read => "Read",
@@ -212,23 +213,23 @@ impl Line {
         }
     }
 
-    /// 1 for a read, 0 for a write.
+    /// Returns 1 for a read, 0 for a write.
     pub fn read_1(&self) -> u8 {
         u8::from(self.kind == OpKind::Read)
     }
 
-    /// The time in seconds, with nine decimals.
+    /// Returns the time in seconds, with nine decimals.
     pub fn seconds(&self) -> Decimal {
         Decimal { whole: self.ns / 1_000_000_000, rest: self.ns % 1_000_000_000, digits: 9 }
     }
 
-    /// The time in milliseconds, with six decimals.
+    /// Returns the time in milliseconds, with six decimals.
     pub fn milliseconds(&self) -> Decimal {
         Decimal { whole: self.ns / 1_000_000, rest: self.ns % 1_000_000, digits: 6 }
     }
 }
 
-/// A number with so many digits behind the point.
+/// A number with a fixed number of decimals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Decimal {
     whole: u64,
@@ -242,7 +243,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// Makes the enumerations of a list of formats: each line names a file, a type in it, and how users write it.
+/// Makes the enumerations of a list of formats. Each line has a file, a type in it, and the name that users write.
 macro_rules! formats {
     ($($file:ident::$Type:ident = $name:literal),+ $(,)?) => {
         $(mod $file;)+
@@ -257,10 +258,10 @@ macro_rules! formats {
         }
 
         impl Format {
-            /// Every format, in the order in which they are documented.
+            /// All formats, in the order in which they are documented.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$Type),+];
 
-            /// How a user writes it.
+            /// Returns the name that users write.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -274,7 +275,7 @@ macro_rules! formats {
                 }
             }
 
-            /// Passes over what stands before the first line or record.
+            /// Skips the part before the first line or record.
             pub(crate) fn skip_head(self, input: &mut Input) -> Result<(), SourceError> {
                 match self {
                     $(Self::$Type => <$file::$Type as TraceFormat>::skip_head(input),)+
@@ -282,21 +283,21 @@ macro_rules! formats {
             }
         }
 
-        /// A parser with what it remembers between lines, chosen once for a file.
+        /// A parser with its state between lines, chosen once for a file.
         #[derive(Debug, Clone)]
         pub(crate) enum Parser {
             $($Type($file::$Type),)+
         }
 
         impl Parser {
-            /// The parser of `format`, set up by how the trace begins; an error tells what is wrong with the beginning.
+            /// Returns the parser of `format` for a trace with this beginning. An error explains what is wrong with the beginning.
             pub fn new(format: Format, sample: &Sample<'_>) -> Result<Self, String> {
                 match format {
                     $(Format::$Type => <$file::$Type as TraceFormat>::of_sample(sample).map(Self::$Type),)+
                 }
             }
 
-            /// As [`TraceFormat::parse`].
+            /// Parses a line or record; see [`TraceFormat::parse`].
             #[inline]
             pub fn parse(&mut self, line: &[u8], units: Units) -> FieldResult<Option<TraceRecord>> {
                 match self {
@@ -304,7 +305,7 @@ macro_rules! formats {
                 }
             }
 
-            /// As [`TraceFormat::next`].
+            /// Returns the next line or record; see [`TraceFormat::next`].
             #[inline]
             pub fn next<'a>(&self, input: &'a mut Input) -> Result<Option<&'a [u8]>, SourceError> {
                 match self {
@@ -312,42 +313,42 @@ macro_rules! formats {
                 }
             }
 
-            /// As [`TraceFormat::times`].
+            /// Returns the meaning of the times; see [`TraceFormat::times`].
             pub fn times(&self, sample: &Sample<'_>, notes: &mut Vec<String>) -> Times {
                 match self {
                     $(Self::$Type(format) => TraceFormat::times(format, sample, notes),)+
                 }
             }
 
-            /// As [`TraceFormat::tells_direction`].
+            /// Returns true if the trace tells reads from writes; see [`TraceFormat::tells_direction`].
             pub fn tells_direction(&self) -> bool {
                 match self {
                     $(Self::$Type(format) => TraceFormat::tells_direction(format),)+
                 }
             }
 
-            /// As [`TraceFormat::assume`].
+            /// Reads all requests as this kind; see [`TraceFormat::assume`].
             pub fn assume(&mut self, kind: OpKind) {
                 match self {
                     $(Self::$Type(format) => TraceFormat::assume(format, kind),)+
                 }
             }
 
-            /// As [`TraceFormat::opening_remark`].
+            /// Returns a note for the start; see [`TraceFormat::opening_remark`].
             pub fn opening_remark(&self) -> Option<String> {
                 match self {
                     $(Self::$Type(format) => TraceFormat::opening_remark(format),)+
                 }
             }
 
-            /// As [`TraceFormat::closing_remark`].
+            /// Returns a note for the end; see [`TraceFormat::closing_remark`].
             pub fn closing_remark(&self) -> Option<String> {
                 match self {
                     $(Self::$Type(format) => TraceFormat::closing_remark(format),)+
                 }
             }
 
-            /// As [`TraceFormat::device_label`].
+            /// Returns the trace's own name of a device; see [`TraceFormat::device_label`].
             pub fn device_label(&self, device: u32) -> String {
                 match self {
                     $(Self::$Type(format) => TraceFormat::device_label(format, device),)+
@@ -378,50 +379,50 @@ formats! {
 }
 
 impl Format {
-    /// One line for lists and messages.
+    /// Returns one line for lists and messages.
     #[must_use]
     pub const fn description(self) -> &'static str {
         self.about().description
     }
 
-    /// The unit of its time stamps; `None` where the format carries seconds and a fraction in fields of their own, so that
-    /// there is nothing to choose.
+    /// Returns the unit of the time stamps. It is `None` if the format has separate fields for seconds and a fraction, so that there is no
+    /// choice.
     #[must_use]
     pub const fn time_unit(self) -> Option<TimeUnit> {
         self.about().time_unit
     }
 
-    /// Bytes of the sector (for FlashSim, of the page) in which it counts addresses; `None` where it counts bytes.
+    /// Returns the number of bytes in the sector (for FlashSim, the page) by which addresses are counted. It is `None` if they count bytes.
     #[must_use]
     pub const fn sector_bytes(self) -> Option<u32> {
         self.about().sector_bytes
     }
 
-    /// True if it tells devices apart.
+    /// Returns true if the format tells devices apart.
     #[must_use]
     pub const fn has_devices(self) -> bool {
         self.about().has_devices
     }
 
-    /// True if it is text, a request to a line.
+    /// Returns true if the format is text with one request per line.
     #[must_use]
     pub const fn is_text(self) -> bool {
         self.about().is_text
     }
 
-    /// Numbers of devices that it can write are below this, if there is a limit.
+    /// Returns the limit below which written device numbers must lie, if there is one.
     #[must_use]
     pub fn devices_end(self) -> Option<u32> {
         self.about().writing.as_ref().and_then(|writing| writing.devices_end)
     }
 
-    /// A small trace in it, from which fuzzing begins.
+    /// Returns a small trace, from which fuzzing begins.
     #[must_use]
     pub const fn sample(self) -> &'static [u8] {
         self.about().sample
     }
 
-    /// Its row in the book's table of formats: name, columns, what times and addresses count, and if it can be written.
+    /// Returns the row for the book's table of formats: name, columns, units of times and addresses, and a mark if it can be written.
     #[must_use]
     pub fn table_row(self) -> String {
         let About { columns, times, sector_bytes, writing, .. } = self.about();
@@ -434,7 +435,7 @@ impl Format {
         format!("| `{self}` | {columns} | {times} | {addresses} | {written} |")
     }
 
-    /// Every name, for messages.
+    /// Returns every name, for messages.
     #[must_use]
     pub fn names() -> String {
         Self::ALL.map(Self::name).join(", ")

@@ -1,7 +1,7 @@
-//! MQSim and SSDSim: `ns device sector sectors op`, sectors of 512 bytes, op 0 = write and 1 = read.
+//! MQSim and SSDSim: `ns device sector sectors op`, with sectors of 512 bytes; op 0 is a write and 1 a read.
 //!
-//! Source: MQSim (Tavakkol et al., FAST '18) and SSDSim (Hu et al., ICS '11). Both simulators mean nanoseconds, yet traces written in
-//! microseconds, and even without times, go about in this form: see `five_columns` for the guess.
+//! Source: MQSim (Tavakkol et al., FAST '18) and SSDSim (Hu et al., ICS '11). Both simulators count nanoseconds. Some traces in this form
+//! count microseconds, or have no times; `five_columns` guesses which.
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
@@ -10,7 +10,7 @@ use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::{About, Detection, TraceFormat, Units, Writing};
 
-/// The format as its parser; it remembers nothing between lines.
+/// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Mqsim;
 

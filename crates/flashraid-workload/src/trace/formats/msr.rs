@@ -1,7 +1,8 @@
-//! MSR Cambridge CSV: `ticks,host,disk,Read/Write,offset,bytes,response`, ticks of 100 ns, addresses in bytes.
+//! MSR Cambridge CSV: `ticks,host,disk,Read/Write,offset,bytes,response`, with ticks of 100 ns and addresses in bytes.
 //!
-//! Source: Narayanan et al., "Write Off-Loading" (FAST '08), as distributed by SNIA IOTTA. A record number and a blank in front, as in
-//! some copies, is passed over. The device is the disk's number; a second host's disks begin at 65536, a third's at 131072, ….
+//! Source: Narayanan et al., "Write Off-Loading" (FAST '08), as distributed by SNIA IOTTA. Some copies have a record number and a blank in
+//! front, which are skipped. The device is the number of the disk. The disks of a second host begin at 65536, those of a third at 131072,
+//! ….
 
 use std::collections::HashMap;
 
@@ -11,15 +12,15 @@ use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::{About, Detection, TraceFormat, Units, Writing};
 
-/// Disks that one host may have.
+/// Most disks that one host may have.
 const DISKS_PER_HOST: u32 = 1 << 16;
 
-/// Hosts seen, in order of appearance.
+/// The hosts seen so far, in order of appearance.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Msr {
     hosts: Vec<Box<[u8]>>,
     numbers: HashMap<Box<[u8]>, u32>,
-    /// Of the line before; nearly always that of this one.
+    /// Host of the line before, which is nearly always that of this one.
     last: u32,
 }
 
@@ -52,7 +53,7 @@ impl TraceFormat for Msr {
         self.request(line, units).map(Some)
     }
 
-    /// `host/disk`.
+    /// Returns the device as `host/disk`.
     fn device_label(&self, device: u32) -> String {
         let host = self.hosts.get((device / DISKS_PER_HOST) as usize);
         let host = host.map_or_else(|| "?".into(), |host| String::from_utf8_lossy(host));
@@ -73,7 +74,7 @@ impl Msr {
         let direction = fields.read_or_write("the operation: Read or Write")?;
         let offset_bytes = fields.offset_bytes(1, "the offset in bytes (a whole number)")?;
         let length_bytes = fields.length_bytes(1, "the length in bytes (a whole number)")?;
-        // Only whole lines may add a host. The response time that follows does not matter.
+        // Only a correct line may add a host. The response time that follows does not matter.
         let host = self.host(host).ok_or_else(|| Bad { column: host_column, found: quote(host), expected: "fewer than 65536 hosts" })?;
         Ok(TraceRecord {
             time_ns,
@@ -103,7 +104,7 @@ impl Msr {
     }
 }
 
-/// Bytes of a record number and the blank after it, if the line begins with them.
+/// Returns the number of bytes of a record number and the blank after it, if the line begins with them.
 fn record_number_bytes(line: &[u8]) -> usize {
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     match line.get(digits) {

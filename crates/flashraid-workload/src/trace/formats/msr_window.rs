@@ -1,7 +1,7 @@
-//! Cuts of MSR Cambridge: `ms device offset bytes op`, everything in bytes, op 0 = write and 1 = read.
+//! Cuts of MSR Cambridge: `ms device offset bytes op`, with addresses and lengths in bytes; op 0 is a write and 1 a read.
 //!
-//! Source: the data of Heimdall (Kurniawan et al., EuroSys '25), cut from MSR Cambridge and others by windows; times count from the
-//! window's start.
+//! Source: the data of Heimdall (Kurniawan et al., EuroSys '25), cut from MSR Cambridge and others by windows. Times count from the start
+//! of the window.
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
@@ -9,7 +9,7 @@ use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::{About, Detection, TraceFormat, Units, Writing};
 
-/// The format as its parser; it remembers nothing between lines.
+/// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct MsrWindow;
 

@@ -1,7 +1,7 @@
-//! SPC: `ASU,sector,bytes,r/w,seconds[,…]`, sectors of 512 bytes.
+//! SPC: `ASU,sector,bytes,r/w,seconds[,…]`, with sectors of 512 bytes.
 //!
-//! Source: SPC Trace File Format Specification 1.0.1 (Storage Performance Council); the format of the UMass Financial and WebSearch
-//! traces. Each application storage unit (ASU) has addresses of its own and becomes a device.
+//! Source: SPC Trace File Format Specification 1.0.1 (Storage Performance Council). The UMass Financial and WebSearch traces have this
+//! format. Each application storage unit (ASU) has its own addresses and becomes a device.
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
@@ -9,7 +9,7 @@ use super::super::record::TraceRecord;
 use super::super::time_unit::TimeUnit;
 use super::{About, Detection, TraceFormat, Units, Writing};
 
-/// The format as its parser; it remembers nothing between lines.
+/// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Spc;
 

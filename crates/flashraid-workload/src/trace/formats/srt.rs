@@ -1,8 +1,12 @@
 //! HP Labs SRT 1.3: a text header ended by a form feed, then binary big-endian records.
 //!
-//! Source: Ruemmler and Wilkes, "UNIX disk access patterns" (USENIX Winter '93), and DiskSim's reader. A record is 14 u32: its size in
-//! bytes, its kind, enqueue time (s, then µs), start and end of service (µs after it), length (bytes), start sector (256 bytes), device
-//! (the disk in bits 8 to 15), driver type, cylinder, flags (bit 0 set = read), info, queue length. Records of other kinds are passed over.
+//! Source: Ruemmler and Wilkes, "UNIX disk access patterns" (USENIX Winter '93), and DiskSim's reader. A record has these 14 u32:
+//! - its size in bytes, and its kind;
+//! - enqueue time (s, then µs), and start and end of service (µs after it);
+//! - length (bytes), start sector (256 bytes), and device (the disk in bits 8 to 15);
+//! - driver type, cylinder, flags (bit 0 set = read), info, and queue length.
+//!
+//! Records of other kinds are skipped.
 
 use super::super::detect::Sample;
 use super::super::fields::{Bad, FieldResult, length_bytes, offset_bytes};
@@ -11,24 +15,24 @@ use super::super::record::TraceRecord;
 use super::{About, Detection, TraceFormat, Units};
 use crate::{OpKind, SourceError};
 
-/// How a file begins.
+/// First bytes of a file.
 const MAGIC: &[u8] = b"$$TR_IOREC-";
-/// The only version known here.
+/// The only version that the parser knows.
 const VERSION: &[u8] = b"1.3";
-/// What ends the header.
+/// Byte that ends the header.
 const END_OF_HEADER: u8 = 0x0c;
 /// Kind of a record that is a request.
 const REQUEST_KIND: u32 = 0x0004_0001;
-/// Bytes of a record that are used.
+/// Number of bytes of a record that are used.
 const USED_BYTES: usize = 48;
 
-/// Size that a record says it has.
+/// Returns the size that a record claims to have.
 fn record_bytes(record: &[u8]) -> Option<usize> {
     let size = u32::from_be_bytes(record.get(..4)?.try_into().ok()?) as usize;
     (8..=4096).contains(&size).then_some(size)
 }
 
-/// The format as its parser; it remembers nothing between records.
+/// Parser of the format, which remembers nothing between records.
 #[derive(Debug, Clone)]
 pub(crate) struct Srt;
 
@@ -54,7 +58,7 @@ impl TraceFormat for Srt {
         }
     }
 
-    /// Passes over the text up to the form feed.
+    /// Skips the text up to the form feed.
     fn skip_head(input: &mut Input) -> Result<(), SourceError> {
         let (sample, _) = input.sample();
         let Some(end) = sample.iter().position(|byte| *byte == END_OF_HEADER) else {

@@ -1,6 +1,7 @@
-//! Tencent block storage: `seconds,sector,sectors,op,volume`, sectors of 512 bytes, op 0 = read and 1 = write.
+//! Tencent block storage: `seconds,sector,sectors,op,volume`, with sectors of 512 bytes; op 0 is a read and 1 a write.
 //!
-//! Source: Zhang et al., "OSCA" (USENIX ATC '20), as distributed by SNIA IOTTA. Times are whole seconds, so many requests share one.
+//! Source: Zhang et al., "OSCA" (USENIX ATC '20), as distributed by SNIA IOTTA. Times are whole seconds, so many requests have the same
+//! time.
 
 use super::super::detect::Sample;
 use super::super::fields::{FieldResult, Fields};
@@ -9,7 +10,7 @@ use super::super::time_unit::TimeUnit;
 use super::{About, Detection, TraceFormat, Units, Writing};
 use crate::OpKind;
 
-/// The format as its parser; it remembers nothing between lines.
+/// Parser of the format, which remembers nothing between lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Tencent;
 

@@ -1,9 +1,12 @@
 //! VMware vSCSI records, binary and little-endian, without a header.
 //!
-//! Source: the CloudPhysics traces (Waldspurger et al., "SHARDS", FAST '15) and their reader in libCacheSim. Version 1, 32 bytes: u32
-//! serial, u32 length (bytes), u32 scatter-gather count, u16 opcode, u16 version (256), u64 sector, u64 time (µs). Version 2, 40 bytes: u16
-//! opcode, u16 version (512), u32 serial, u32 length, u32 scatter-gather count, u64 sector, u64 time (µs), u64 response (µs).
-//! Only the reads and writes of SCSI are requests; other opcodes are passed over.
+//! Source: the CloudPhysics traces (Waldspurger et al., "SHARDS", FAST '15) and their reader in libCacheSim. Records have these fields:
+//! - Version 1, 32 bytes: u32 serial, u32 length (bytes), u32 scatter-gather count, u16 opcode, u16 version (256), u64 sector, u64 time
+//!   (µs).
+//! - Version 2, 40 bytes: u16 opcode, u16 version (512), u32 serial, u32 length, u32 scatter-gather count, u64 sector, u64 time (µs), u64
+//!   response (µs).
+//!
+//! Only the reads and writes of SCSI are requests. Other opcodes are skipped.
 
 use super::super::detect::Sample;
 use super::super::fields::{Bad, FieldResult, length_bytes, offset_bytes};
@@ -13,7 +16,7 @@ use super::super::time_unit::TimeUnit;
 use super::{About, Detection, TraceFormat, Units};
 use crate::{OpKind, SourceError};
 
-/// Version of the records of one file.
+/// Parser of the format: the version of the records in one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Vscsi {
     Version1,
@@ -55,7 +58,7 @@ impl TraceFormat for Vscsi {
 }
 
 impl Vscsi {
-    /// Bytes of a record.
+    /// Returns the number of bytes in a record.
     const fn record_bytes(self) -> usize {
         match self {
             Self::Version1 => 32,
@@ -63,7 +66,7 @@ impl Vscsi {
         }
     }
 
-    /// The version that all whole records of the sample (at most 100) carry.
+    /// Returns the version that all whole records of the sample (at most 100) have.
     fn of_bytes(sample: &[u8]) -> Option<Self> {
         [Self::Version1, Self::Version2].into_iter().find(|version| {
             let mut records = sample.chunks_exact(version.record_bytes()).take(100).peekable();
